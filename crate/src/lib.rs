@@ -1,0 +1,9 @@
+//! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
+//!
+//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`model`], [`voice`], [`train`], [`synth`], [`evaluate`], `cli`.
+//!
+//! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
+
+pub mod error;
+
+pub use error::{Error, Result};
