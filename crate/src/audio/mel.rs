@@ -1,0 +1,342 @@
+//! Log-mel spectrograms with the semantics of NVIDIA's Tacotron 2 (`layers.py`, `TacotronSTFT`) and librosa 0.11 (`filters.mel`).
+
+use serde::{Deserialize, Serialize};
+
+use super::stft::Stft;
+use crate::{Error, Result};
+
+/// How audio becomes mel frames. A voice and its base must agree on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MelConfig {
+    pub sample_rate_hz: u32,
+    /// Samples of one Fourier transform; even.
+    pub fft_length: usize,
+    /// Samples under the window, which is zero-padded to `fft_length`.
+    pub window_length: usize,
+    /// Samples from one frame to the next.
+    pub hop_length: usize,
+    /// Channels, M.
+    pub mels: usize,
+    pub f_min_hz: f32,
+    pub f_max_hz: f32,
+    /// Amplitudes below this count as this, before the logarithm.
+    pub log_floor: f32,
+}
+
+impl MelConfig {
+    /// The project's own: 16 kHz, frames of 12.5 ms, windows of 50 ms.
+    pub fn speech_16k() -> Self {
+        Self {
+            sample_rate_hz: 16_000,
+            fft_length: 1024,
+            window_length: 800,
+            hop_length: 200,
+            mels: 80,
+            f_min_hz: 55.0,
+            f_max_hz: 7600.0,
+            log_floor: 1e-5,
+        }
+    }
+
+    /// NVIDIA's, so that its public checkpoints fit: 22.05 kHz, frames of 11.6 ms, windows of 46.4 ms.
+    pub fn nvidia_22k() -> Self {
+        Self {
+            sample_rate_hz: 22_050,
+            fft_length: 1024,
+            window_length: 1024,
+            hop_length: 256,
+            mels: 80,
+            f_min_hz: 0.0,
+            f_max_hz: 8000.0,
+            log_floor: 1e-5,
+        }
+    }
+
+    /// Whether an extractor can be made of it. Configurations from files are checked with this before they are used.
+    pub fn check(&self) -> Result<()> {
+        let half_rate_hz = self.sample_rate_hz as f32 / 2.0;
+        let sound = super::resample::RATES_HZ.contains(&self.sample_rate_hz)
+            && (16..=16_384).contains(&self.fft_length)
+            && self.fft_length.is_multiple_of(2)
+            && (1..=self.fft_length).contains(&self.window_length)
+            && (1..=self.window_length).contains(&self.hop_length)
+            && (1..=1024).contains(&self.mels)
+            && 0.0 <= self.f_min_hz
+            && self.f_min_hz < self.f_max_hz
+            && self.f_max_hz <= half_rate_hz
+            && self.log_floor.is_normal()
+            && self.log_floor > 0.0;
+        if sound { Ok(()) } else { Err(Error::OptionInvalid(format!("no mel spectrogram can be taken with {self:?}"))) }
+    }
+
+    /// Frames of a clip of `samples`: T.
+    pub fn frames(&self, samples: usize) -> usize {
+        1 + samples / self.hop_length
+    }
+
+    /// The length of one frame in seconds.
+    pub fn frame_seconds(&self) -> f32 {
+        self.hop_length as f32 / self.sample_rate_hz as f32
+    }
+
+    /// The value of silence: the logarithm of the floor.
+    pub fn silence(&self) -> f32 {
+        self.log_floor.ln()
+    }
+}
+
+/// A log-mel spectrogram.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mel {
+    /// Channels, M.
+    pub mels: usize,
+    /// `[T, M]`, natural logarithms of amplitudes.
+    pub data: Vec<f32>,
+}
+
+impl Mel {
+    /// Frames, T.
+    pub fn frames(&self) -> usize {
+        self.data.len() / self.mels
+    }
+
+    /// One frame, `[M]`.
+    pub fn frame(&self, t: usize) -> &[f32] {
+        &self.data[t * self.mels..(t + 1) * self.mels]
+    }
+}
+
+/// Takes mel spectrograms, and guesses the amplitudes behind one. Plans its transform once.
+pub struct MelExtractor {
+    config: MelConfig,
+    stft: Stft,
+    filters: Vec<Filter>,
+}
+
+/// One triangle of the filterbank, without the zeros around it.
+struct Filter {
+    first_bin: usize,
+    weights: Vec<f32>,
+}
+
+impl Filter {
+    fn dot(&self, spectrum: &[f32]) -> f32 {
+        self.weights.iter().zip(&spectrum[self.first_bin..]).map(|(w, x)| w * x).sum()
+    }
+
+    /// `spectrum += scale * weights`
+    fn add_to(&self, spectrum: &mut [f32], scale: f32) {
+        self.weights.iter().zip(&mut spectrum[self.first_bin..]).for_each(|(w, x)| *x += w * scale);
+    }
+}
+
+impl MelExtractor {
+    /// Panics on a configuration that [`MelConfig::check`] refuses.
+    pub fn new(config: MelConfig) -> Self {
+        config.check().expect("a sound mel configuration");
+        let stft = Stft::new(config.fft_length, config.window_length, config.hop_length);
+        Self { filters: filterbank(&config), stft, config }
+    }
+
+    pub fn config(&self) -> &MelConfig {
+        &self.config
+    }
+
+    pub fn stft(&self) -> &Stft {
+        &self.stft
+    }
+
+    /// `[S]` at the configured rate to `[T, M]`, T = 1 + S / hop_length. Frames are centred; the clip is reflected at both ends.
+    pub fn extract(&self, samples: &[f32]) -> Mel {
+        let mut data = Vec::with_capacity(self.config.frames(samples.len()) * self.config.mels);
+        let mut amplitudes = vec![0.0; self.stft.bins()];
+        self.stft.analyze(samples, |_, spectrum| {
+            amplitudes.iter_mut().zip(spectrum).for_each(|(a, x)| *a = x.norm_sqr().sqrt());
+            data.extend(self.filters.iter().map(|filter| filter.dot(&amplitudes).max(self.config.log_floor).ln()));
+        });
+        Mel { mels: self.config.mels, data }
+    }
+
+    /// Non-negative amplitudes `[T, F]` whose mel spectrogram is `mel`, by least squares.
+    ///
+    /// Multiplicative updates (Lee and Seung 2000) from the filterbank's own interpolation, which is already smooth; bins under no filter are 0.
+    pub fn to_linear(&self, mel: &Mel) -> Vec<f32> {
+        assert_eq!(mel.mels, self.config.mels, "the mel spectrogram is of another configuration");
+        let bins = self.stft.bins();
+        let areas: Vec<f32> = self.filters.iter().map(|filter| filter.weights.iter().sum::<f32>()).collect();
+        let mut cover = vec![0.0; bins];
+        self.filters.iter().for_each(|filter| filter.add_to(&mut cover, 1.0));
+
+        let mut out = vec![0.0; mel.frames() * bins];
+        let (mut wanted, mut had) = (vec![0.0; bins], vec![0.0; bins]);
+        for (t, x) in out.chunks_exact_mut(bins).enumerate() {
+            // Model output may stray: keep exp() finite.
+            let target: Vec<f32> = mel.frame(t).iter().map(|log| if log.is_nan() { 0.0 } else { log.min(12.0).exp() }).collect();
+            wanted.fill(0.0);
+            for ((filter, area), b) in self.filters.iter().zip(&areas).zip(&target) {
+                filter.add_to(&mut wanted, *b);
+                filter.add_to(x, b / area.max(1e-12));
+            }
+            x.iter_mut().zip(&cover).for_each(|(x, c)| *x = if *c > 0.0 { *x / c } else { 0.0 });
+            for _ in 0..LINEAR_ITERATIONS {
+                had.fill(0.0);
+                for filter in &self.filters {
+                    filter.add_to(&mut had, filter.dot(x));
+                }
+                x.iter_mut().zip(&wanted).zip(&had).for_each(|((x, w), h)| *x *= w / h.max(1e-20));
+            }
+        }
+        out
+    }
+}
+
+/// Updates of [`MelExtractor::to_linear`].
+const LINEAR_ITERATIONS: usize = 20;
+
+/// Triangles evenly spaced on Slaney's mel scale, each of unit area over frequency.
+fn filterbank(config: &MelConfig) -> Vec<Filter> {
+    let bin_hz = f64::from(config.sample_rate_hz) / config.fft_length as f64;
+    let (low, high) = (hz_to_mel(f64::from(config.f_min_hz)), hz_to_mel(f64::from(config.f_max_hz)));
+    let edge_hz = |k: usize| mel_to_hz(low + (high - low) * k as f64 / (config.mels + 1) as f64);
+    (0..config.mels)
+        .map(|m| {
+            let (left, centre, right) = (edge_hz(m), edge_hz(m + 1), edge_hz(m + 2));
+            let weight = |bin: usize| {
+                let hz = bin as f64 * bin_hz;
+                ((hz - left) / (centre - left)).min((right - hz) / (right - centre)).max(0.0) * 2.0 / (right - left)
+            };
+            let first_bin = ((left / bin_hz) as usize).min(config.fft_length / 2);
+            let last_bin = ((right / bin_hz).ceil() as usize).min(config.fft_length / 2);
+            Filter { first_bin, weights: (first_bin..=last_bin).map(|bin| weight(bin) as f32).collect() }
+        })
+        .collect()
+}
+
+/// Slaney's scale: linear below 1 kHz (15 mels), logarithmic above.
+fn hz_to_mel(hz: f64) -> f64 {
+    if hz < 1000.0 { hz * 3.0 / 200.0 } else { 15.0 + (hz / 1000.0).ln() * 27.0 / 6.4f64.ln() }
+}
+
+fn mel_to_hz(mel: f64) -> f64 {
+    if mel < 15.0 { mel * 200.0 / 3.0 } else { 1000.0 * ((mel - 15.0) * 6.4f64.ln() / 27.0).exp() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two tones and a rising one, far below them.
+    fn clip(samples: usize, rate: f64) -> Vec<f32> {
+        let tone = |hz: f64, t: f64| (std::f64::consts::TAU * hz * t).sin();
+        let at = |t: f64| 0.4 * tone(220.0, t) + 0.2 * tone(1330.0, t) + 0.05 * tone(5000.0 * (1.0 + t), t);
+        (0..samples).map(|n| at(n as f64 / rate) as f32).collect()
+    }
+
+    /// Channels 0, 1, 10, 33, 60 and 79 of the first, the eighth and the last frame, and the sum of all, from librosa 0.11.0:
+    /// `log(maximum(filters.mel(..) @ abs(stft(clip, center=True, pad_mode="reflect", ..)), 1e-5))`.
+    fn agrees(config: MelConfig, expected: [[f32; 6]; 3], sum: f32) {
+        let mel = MelExtractor::new(config.clone()).extract(&clip(4000, f64::from(config.sample_rate_hz)));
+        assert_eq!(mel.frames(), 1 + 4000 / config.hop_length);
+        for (t, expected) in [0, 7, mel.frames() - 1].into_iter().zip(expected) {
+            for (channel, expected) in [0, 1, 10, 33, 60, 79].into_iter().zip(expected) {
+                let got = mel.frame(t)[channel];
+                assert!((got - expected).abs() < 2e-3, "frame {t} channel {channel}: {got}, librosa says {expected}");
+            }
+        }
+        let got: f32 = mel.data.iter().sum();
+        assert!((got - sum).abs() < 1.0, "the sum is {got}, librosa says {sum}");
+    }
+
+    #[test]
+    fn speech_16k_is_librosas() {
+        let expected = [
+            [-0.24467, -0.00354, -2.01621, 0.07018, -5.13087, -4.63564],
+            [-5.34304, -4.60216, -7.1736, 0.46405, -11.51293, -11.51293],
+            [-0.37394, -0.10611, -1.44274, 0.20274, -5.17521, -2.22065],
+        ];
+        agrees(MelConfig::speech_16k(), expected, -12663.516);
+    }
+
+    #[test]
+    fn nvidia_22k_is_librosas() {
+        let expected = [
+            [-0.4256, -0.33638, -1.61119, 0.10504, -5.66658, -5.08995],
+            [-6.35713, -5.70777, -6.46263, 0.31152, -11.51293, -11.51293],
+            [-0.9455, -0.85171, -1.881, 0.27828, -5.77255, -7.84344],
+        ];
+        agrees(MelConfig::nvidia_22k(), expected, -9436.464);
+    }
+
+    #[test]
+    fn the_filterbank_is_librosas() {
+        let filters = filterbank(&MelConfig::speech_16k());
+        let weight = |m: usize, bin: usize| filters[m].weights[bin - filters[m].first_bin];
+        assert!((weight(0, 4) - 0.005804388).abs() < 1e-7);
+        assert!((weight(40, 110) - 0.014031908).abs() < 1e-7);
+        assert!((weight(79, 480) - 0.0013315041).abs() < 1e-7);
+        assert!(filters.iter().all(|filter| filter.weights.iter().sum::<f32>() > 0.06), "no channel is empty");
+    }
+
+    #[test]
+    fn short_clips_have_frames_too() {
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        for samples in [0, 1, 2, 199, 200, 511, 512, 513, 1024] {
+            let mel = extractor.extract(&vec![0.3; samples]);
+            assert_eq!(mel.frames(), 1 + samples / 200);
+            assert!(mel.data.iter().all(|x| x.is_finite()));
+        }
+        assert_eq!(extractor.extract(&[]).data, vec![MelConfig::speech_16k().silence(); 80]);
+    }
+
+    #[test]
+    fn linear_amplitudes_have_the_mel_they_came_from() {
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        let mel = extractor.extract(&clip(4000, 16000.0));
+        let linear = extractor.to_linear(&mel);
+        assert_eq!(linear.len(), mel.frames() * 513);
+        assert!(linear.iter().all(|x| *x >= 0.0 && x.is_finite()));
+        // Least squares weighs amplitudes, so quiet channels beside loud ones may differ: compare what is within 40 dB of the peak.
+        let (mut worst, mut total, mut count) = (0.0f32, 0.0, 0);
+        for t in 0..mel.frames() {
+            let loudest = mel.frame(t).iter().fold(f32::MIN, |a, b| a.max(*b));
+            for (filter, log) in extractor.filters.iter().zip(mel.frame(t)) {
+                if *log > loudest - 4.6 {
+                    let error = (filter.dot(&linear[t * 513..]).ln() - log).abs();
+                    (worst, total, count) = (worst.max(error), total + error, count + 1);
+                }
+            }
+        }
+        assert!(worst < 0.5 && total / (count as f32) < 0.05, "worst {worst}, mean {}", total / count as f32);
+    }
+
+    #[test]
+    fn wild_mels_stay_finite() {
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        let mut data = vec![-11.5; 240];
+        data[..4].copy_from_slice(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30]);
+        assert!(extractor.to_linear(&Mel { mels: 80, data }).iter().all(|x| x.is_finite()));
+    }
+
+    #[test]
+    fn unsound_configurations_are_refused() {
+        let sound = MelConfig::speech_16k();
+        assert!(sound.check().is_ok() && MelConfig::nvidia_22k().check().is_ok());
+        for broken in [
+            MelConfig { sample_rate_hz: 0, ..sound.clone() },
+            MelConfig { fft_length: 0, ..sound.clone() },
+            MelConfig { fft_length: 1023, ..sound.clone() },
+            MelConfig { fft_length: usize::MAX - 1, ..sound.clone() },
+            MelConfig { window_length: 1025, ..sound.clone() },
+            MelConfig { hop_length: 0, ..sound.clone() },
+            MelConfig { mels: 0, ..sound.clone() },
+            MelConfig { mels: usize::MAX, ..sound.clone() },
+            MelConfig { f_min_hz: f32::NAN, ..sound.clone() },
+            MelConfig { f_max_hz: 55.0, ..sound.clone() },
+            MelConfig { f_max_hz: 8001.0, ..sound.clone() },
+            MelConfig { log_floor: 0.0, ..sound.clone() },
+        ] {
+            assert_eq!(broken.check().unwrap_err().code(), "option-invalid", "{broken:?}");
+        }
+    }
+}

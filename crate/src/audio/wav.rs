@@ -1,0 +1,186 @@
+//! WAV files in and out. Reading takes integers of 8 to 32 bits and 32-bit floats with any number of channels, mixed down to one.
+
+use std::io::Cursor;
+
+use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
+
+use super::Audio;
+use crate::{Error, Result};
+
+/// Programs that write to a pipe do not know the length yet and state one from here on; such a file is read to its end.
+const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
+
+/// Reads a WAV file, mixing its channels down to their mean. The header's lengths are never believed before the bytes are there.
+///
+/// A file that ends before its header says, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
+/// A file without samples gives an empty [`Audio`].
+pub fn read(bytes: &[u8]) -> Result<Audio> {
+    let patched = with_even_length(bytes);
+    let reader = WavReader::new(Cursor::new(patched.as_deref().unwrap_or(bytes))).map_err(unreadable)?;
+    let WavSpec { channels, sample_rate, bits_per_sample, sample_format } = reader.spec();
+    let length_is_unknown = u64::from(reader.len()) * u64::from(bits_per_sample.div_ceil(8)) >= u64::from(UNKNOWN_LENGTH_BYTES);
+
+    let interleaved = match sample_format {
+        SampleFormat::Float => collect(reader.into_samples::<f32>(), bytes.len(), length_is_unknown, |x| x)?,
+        SampleFormat::Int => {
+            let scale = 0.5f32.powi(i32::from(bits_per_sample) - 1);
+            collect(reader.into_samples::<i32>(), bytes.len(), length_is_unknown, |x| x as f32 * scale)?
+        }
+    };
+    if !interleaved.iter().all(|x| x.is_finite()) {
+        return Err(Error::AudioUnreadable("a sample is not a finite number".into()));
+    }
+    let samples = interleaved
+        .chunks_exact(usize::from(channels))
+        .map(|frame| (frame.iter().map(|x| x.clamp(-1.0, 1.0)).sum::<f32>()) / f32::from(channels))
+        .collect();
+    Ok(Audio { samples, sample_rate_hz: sample_rate })
+}
+
+/// A WAV file of 16-bit PCM, one channel. Samples beyond full scale saturate; NaN becomes silence.
+pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
+    let spec = WavSpec { channels: 1, sample_rate: sample_rate_hz, bits_per_sample: 16, sample_format: SampleFormat::Int };
+    let mut file = Cursor::new(Vec::with_capacity(44 + 2 * samples.len()));
+    let mut writer = WavWriter::new(&mut file, spec).expect("a header is written to memory");
+    let mut block = writer.get_i16_writer(samples.len() as u32);
+    for &x in samples {
+        block.write_sample((x * 32768.0).round() as i16);
+    }
+    block.flush().expect("samples are written to memory");
+    writer.finalize().expect("a header is written to memory");
+    file.into_inner()
+}
+
+/// Samples until the data ends. `bytes` bounds what is set aside for them.
+fn collect<S: hound::Sample>(
+    samples: hound::WavIntoSamples<Cursor<&[u8]>, S>,
+    bytes: usize,
+    length_is_unknown: bool,
+    to_f32: impl Fn(S) -> f32,
+) -> Result<Vec<f32>> {
+    let mut out = Vec::with_capacity(samples.len().min(bytes));
+    for sample in samples {
+        match sample {
+            Ok(x) => out.push(to_f32(x)),
+            Err(hound::Error::IoError(_)) if length_is_unknown => break,
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    Ok(out)
+}
+
+/// The file with an unknown data length of all ones made divisible by every sample size, which hound insists on.
+fn with_even_length(bytes: &[u8]) -> Option<Vec<u8>> {
+    let at = bytes.windows(8).take(1024).position(|window| window == b"data\xff\xff\xff\xff")?;
+    let mut patched = bytes.to_vec();
+    // Divisible by every frame of up to 16 channels of 1 to 4 bytes that a recorder writes.
+    let length = UNKNOWN_LENGTH_BYTES.next_multiple_of(720_720);
+    patched[at + 4..at + 8].copy_from_slice(&length.to_le_bytes());
+    Some(patched)
+}
+
+fn unreadable(error: hound::Error) -> Error {
+    Error::AudioUnreadable(match error {
+        hound::Error::IoError(_) => "it ends too early".into(),
+        other => other.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A WAV file by hand: what a writer other than hound may produce.
+    fn file(format: u16, channels: u16, rate: u32, bits: u16, data_length: u32, data: &[u8]) -> Vec<u8> {
+        let align = channels.wrapping_mul(bits / 8);
+        let mut out = Vec::new();
+        out.extend(b"RIFF");
+        out.extend((36u32.wrapping_add(data_length)).to_le_bytes());
+        out.extend(b"WAVEfmt ");
+        out.extend(16u32.to_le_bytes());
+        out.extend(format.to_le_bytes());
+        out.extend(channels.to_le_bytes());
+        out.extend(rate.to_le_bytes());
+        out.extend(rate.wrapping_mul(u32::from(align)).to_le_bytes());
+        out.extend(align.to_le_bytes());
+        out.extend(bits.to_le_bytes());
+        out.extend(b"data");
+        out.extend(data_length.to_le_bytes());
+        out.extend(data);
+        out
+    }
+
+    fn code(bytes: &[u8]) -> &'static str {
+        read(bytes).expect_err("must be refused").code()
+    }
+
+    #[test]
+    fn every_width_reads_as_the_same_numbers() {
+        let i16s = file(1, 1, 16000, 16, 6, &[0x00, 0x40, 0x00, 0x80, 0xff, 0x7f]);
+        assert_eq!(read(&i16s).unwrap().samples, [0.5, -1.0, 32767.0 / 32768.0]);
+        assert_eq!(read(&file(1, 1, 8000, 8, 3, &[128, 192, 0])).unwrap().samples, [0.0, 0.5, -1.0]);
+        assert_eq!(read(&file(1, 1, 44100, 24, 6, &[0, 0, 0x40, 0, 0, 0x80])).unwrap().samples, [0.5, -1.0]);
+        assert_eq!(read(&file(1, 1, 44100, 32, 8, &[0, 0, 0, 0x40, 0, 0, 0, 0x80])).unwrap().samples, [0.5, -1.0]);
+        let floats: Vec<u8> = [0.25f32, -0.75, 3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let audio = read(&file(3, 1, 48000, 32, 12, &floats)).unwrap();
+        assert_eq!((audio.samples.as_slice(), audio.sample_rate_hz), ([0.25, -0.75, 1.0].as_slice(), 48000));
+    }
+
+    #[test]
+    fn channels_are_averaged() {
+        let stereo = file(1, 2, 16000, 16, 8, &[0x00, 0x40, 0, 0, 0x00, 0x20, 0x00, 0x20]);
+        assert_eq!(read(&stereo).unwrap().samples, [0.25, 0.25]);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let bytes = write(&[0.0, 0.5, -1.0, 2.0, f32::NAN], 22050);
+        assert_eq!(bytes.len(), 44 + 10);
+        let audio = read(&bytes).unwrap();
+        assert_eq!(audio.sample_rate_hz, 22050);
+        assert_eq!(audio.samples, [0.0, 0.5, -1.0, 32767.0 / 32768.0, 0.0]);
+        assert_eq!(read(&write(&[], 16000)).unwrap().samples, []);
+    }
+
+    #[test]
+    fn a_piped_file_is_read_to_its_end() {
+        for length in [0x7fff_f000, u32::MAX] {
+            let audio = read(&file(1, 1, 16000, 16, length, &[0, 0x40, 0, 0x40])).unwrap();
+            assert_eq!(audio.samples, [0.5, 0.5]);
+        }
+    }
+
+    #[test]
+    fn bad_files_are_refused() {
+        assert_eq!(code(b""), "audio-unreadable");
+        assert_eq!(code(b"RIFF"), "audio-unreadable");
+        assert_eq!(code(b"<html>not a sound</html>"), "audio-unreadable");
+        assert_eq!(code(&file(1, 1, 16000, 16, 1000, &[0; 10])), "audio-unreadable", "ends early");
+        assert_eq!(code(&file(1, 1, 16000, 16, 3, &[0; 3])), "audio-unreadable", "half a sample");
+        assert_eq!(code(&file(1, 0, 16000, 16, 4, &[0; 4])), "audio-unreadable", "no channels");
+        assert_eq!(code(&file(1, 1, 16000, 0, 4, &[0; 4])), "audio-unreadable", "no bits");
+        assert_eq!(code(&file(1, 1, 16000, 64, 8, &[0; 8])), "audio-unreadable", "64-bit integers");
+        assert_eq!(code(&file(0x55, 1, 16000, 16, 4, &[0; 4])), "audio-unreadable", "MP3 inside");
+        assert_eq!(code(&file(3, 1, 16000, 32, 4, &f32::NAN.to_le_bytes())), "audio-unreadable", "NaN");
+        assert_eq!(code(&file(3, 1, 16000, 32, 4, &f32::INFINITY.to_le_bytes())), "audio-unreadable", "infinity");
+    }
+
+    #[test]
+    fn no_damage_to_the_header_panics() {
+        let whole = file(1, 2, 16000, 16, 8, &[0, 0x40, 0, 0, 0, 0x20, 0, 0x20]);
+        for end in 0..whole.len() {
+            assert_eq!(code(&whole[..end]), "audio-unreadable", "cut at {end}");
+        }
+        for at in 0..44 {
+            for value in [0u8, 1, 3, 7, 0x7f, 0x80, 0xfe, 0xff] {
+                for width in 1..=4 {
+                    let mut damaged = whole.clone();
+                    damaged[at..(at + width).min(44)].fill(value);
+                    if let Ok(audio) = read(&damaged) {
+                        assert!(audio.samples.len() <= 8, "more samples than bytes");
+                    }
+                }
+            }
+        }
+    }
+}
