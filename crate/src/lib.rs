@@ -7,3 +7,5 @@
 pub mod error;
 
 pub use error::{Error, Result};
+
+pub mod nn;

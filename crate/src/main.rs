@@ -1,1 +1,3 @@
+//! The `ownvoice` command.
+
 fn main() {}

@@ -1,0 +1,171 @@
+//! The installed speech engines, run as processes: text in, sound and (where the engine prints them) phones with their end times out.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::audio::{Audio, resample, wav};
+use crate::{Error, Result};
+
+/// What a corpus holds, in samples a second.
+pub const SAMPLE_RATE_HZ: u32 = 16_000;
+/// Silence left before and after the speech.
+const MARGIN_SECONDS: f32 = 0.1;
+/// Root mean square of every utterance, in full scale; a fixed level, as clips of a visitor get.
+const LEVEL: f32 = 0.08;
+
+/// An engine's phone and where it ends.
+pub type EnginePhone = (String, f32);
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Engine {
+    /// A voice built into flite.
+    Flite { voice: &'static str },
+    /// A Scheme procedure that selects a festival voice.
+    Festival { procedure: &'static str },
+    /// American English with a variant of the voice, pitch 0 to 99, speed in words a minute. Prints no phone times.
+    Espeak { variant: &'static str, pitch: u32, words_per_minute: u32 },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Utterance {
+    pub text: String,
+    /// At [`SAMPLE_RATE_HZ`].
+    pub samples: Vec<f32>,
+    pub phones: Option<Vec<EnginePhone>>,
+}
+
+impl Engine {
+    pub fn program(&self) -> &'static str {
+        match self {
+            Self::Flite { .. } => "flite",
+            Self::Festival { .. } => "festival",
+            Self::Espeak { .. } => "espeak-ng",
+        }
+    }
+
+    /// Speaks all texts; what an engine cannot speak is left out. `speed` above 1 plays faster, which raises pitch and formants alike.
+    pub fn speak(&self, texts: &[String], speed: f32, scratch: &Path) -> Result<Vec<Utterance>> {
+        std::fs::create_dir_all(scratch).map_err(Error::io(scratch))?;
+        let spoken = match self {
+            Self::Flite { voice } => texts.iter().map(|text| flite(voice, text, scratch)).collect::<Result<Vec<_>>>()?,
+            Self::Festival { procedure } => festival(procedure, texts, scratch)?,
+            Self::Espeak { variant, pitch, words_per_minute } => {
+                texts.iter().map(|text| espeak(variant, *pitch, *words_per_minute, text, scratch)).collect::<Result<Vec<_>>>()?
+            }
+        };
+        let mut utterances = Vec::new();
+        for (text, spoken) in texts.iter().zip(spoken) {
+            if let Some((audio, phones)) = spoken {
+                utterances.extend(finish(text, audio, phones, speed)?);
+            }
+        }
+        Ok(utterances)
+    }
+}
+
+type Spoken = Option<(Audio, Option<Vec<EnginePhone>>)>;
+
+fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
+    let file = scratch.join("flite.wav");
+    let output = run(Command::new("flite").args(["-voice", voice, "-psdur", "-t", text, "-o"]).arg(&file))?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let phones = printed.split_whitespace().filter_map(|word| word.rsplit_once(':')).filter_map(|(phone, end)| Some((phone.to_string(), end.parse().ok()?)));
+    Ok(Some((read(&file)?, Some(phones.collect()))))
+}
+
+/// One process for all texts: each writes its wave to a file and its phones to standard output.
+fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spoken>> {
+    let wave = |index: usize| scratch.join(format!("festival-{index}.wav"));
+    let mut script = format!("({procedure})\n");
+    for (index, text) in texts.iter().enumerate() {
+        let _ = std::fs::remove_file(wave(index));
+        let text: String = text.chars().filter(|c| !matches!(c, '"' | '\\')).collect();
+        script += &format!(
+            "(set! u (utt.synth (eval (list 'Utterance 'Text \"{text}\"))))\n(format t \"@ {index}\\n\")\n\
+             (mapcar (lambda (s) (format t \"%s %f\\n\" (item.name s) (item.feat s \"end\"))) (utt.relation.items u 'Segment))\n\
+             (utt.save.wave u \"{}\" 'riff)\n",
+            wave(index).display()
+        );
+    }
+    let file = scratch.join("festival.scm");
+    std::fs::write(&file, script).map_err(Error::io(&file))?;
+    let output = run(Command::new("festival").arg("-b").arg(&file))?;
+    let mut phones = vec![Vec::new(); texts.len()];
+    let mut current = 0;
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        match line.split_once(' ') {
+            Some(("@", index)) => current = index.trim().parse().unwrap_or(0),
+            Some((phone, end)) => phones[current].extend(end.trim().parse().ok().map(|end| (phone.to_string(), end))),
+            None => {}
+        }
+    }
+    let spoken = phones.into_iter().enumerate().map(|(index, phones)| Some((read(&wave(index)).ok()?, Some(phones))));
+    Ok(spoken.collect())
+}
+
+fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch: &Path) -> Result<Spoken> {
+    let file = scratch.join("espeak.wav");
+    let (voice, pitch, rate) = (format!("en-us+{variant}"), pitch.to_string(), words_per_minute.to_string());
+    run(Command::new("espeak-ng").args(["-v", &voice, "-p", &pitch, "-s", &rate, "-w"]).arg(&file).arg("--").arg(text))?;
+    Ok(Some((read(&file)?, None)))
+}
+
+fn run(command: &mut Command) -> Result<Output> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| Error::CorpusInvalid(format!("{program} does not start ({error}); install it with the package manager")))?;
+    if !output.status.success() {
+        return Err(Error::CorpusInvalid(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr).trim())));
+    }
+    Ok(output)
+}
+
+fn read(file: &Path) -> Result<Audio> {
+    wav::read(&std::fs::read(file).map_err(Error::io(file))?)
+}
+
+/// To the corpus rate, speed and level, without the silence at both ends. `None` where nothing was said.
+fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, speed: f32) -> Result<Option<Utterance>> {
+    let played_hz = (audio.sample_rate_hz as f32 * speed).round();
+    let speed = played_hz / audio.sample_rate_hz as f32;
+    let mut samples = resample::resample(&audio.samples, played_hz as u32, SAMPLE_RATE_HZ)?;
+    let mut phones = phones.map(|phones| phones.into_iter().map(|(phone, end)| (phone, end / speed)).collect::<Vec<_>>());
+
+    let speech = match &phones {
+        Some(phones) => phones_range(phones),
+        None => loud_range(&samples),
+    };
+    let Some((start, end)) = speech else { return Ok(None) };
+    let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
+    let (start, end) = ((start - MARGIN_SECONDS).max(0.0), (end + MARGIN_SECONDS).min(seconds));
+    let sample = |seconds: f32| ((seconds * SAMPLE_RATE_HZ as f32).round() as usize).min(samples.len());
+    samples = samples[sample(start)..sample(end)].to_vec();
+    if samples.is_empty() {
+        return Ok(None);
+    }
+    let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
+    for (_, end) in phones.iter_mut().flatten() {
+        *end = (*end - start).clamp(0.0, seconds);
+    }
+
+    let power = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len() as f32;
+    let peak = samples.iter().fold(0.0f32, |peak, sample| peak.max(sample.abs()));
+    let gain = (LEVEL / power.sqrt().max(1e-6)).min(0.95 / peak.max(1e-6));
+    samples.iter_mut().for_each(|sample| *sample *= gain);
+    Ok(Some(Utterance { text: text.to_string(), samples, phones }))
+}
+
+/// Start of the first and end of the last phone that is no pause, in seconds.
+fn phones_range(phones: &[EnginePhone]) -> Option<(f32, f32)> {
+    let speaks = |(phone, _): &EnginePhone| !super::align::is_pause(phone);
+    let first = phones.iter().position(speaks)?;
+    let last = phones.iter().rposition(speaks)?;
+    Some((first.checked_sub(1).map_or(0.0, |before| phones[before].1), phones[last].1))
+}
+
+/// Where the samples rise above a hundredth of their peak, in seconds.
+fn loud_range(samples: &[f32]) -> Option<(f32, f32)> {
+    let peak = samples.iter().fold(0.0f32, |peak, sample| peak.max(sample.abs()));
+    let loud = |sample: &f32| sample.abs() > 0.01 * peak && peak > 1e-4;
+    let (first, last) = (samples.iter().position(loud)?, samples.iter().rposition(loud)?);
+    Some((first as f32 / SAMPLE_RATE_HZ as f32, (last + 1) as f32 / SAMPLE_RATE_HZ as f32))
+}

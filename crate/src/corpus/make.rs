@@ -1,0 +1,182 @@
+//! Makes a multi-speaker corpus from the installed speech engines.
+//!
+//! ```text
+//! DIR/corpus.json                       what is in it
+//! DIR/<speaker>/metadata.csv            id|text
+//! DIR/<speaker>/wavs/<id>.wav           16 kHz, mono
+//! DIR/<speaker>/phones/<id>.csv         phone,end_seconds: the engine's own phones; absent where an engine prints none
+//! DIR/held-out/<speaker>/..             the same, for speakers that nothing is ever trained on
+//! ```
+
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::path::Path;
+
+use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
+use super::sentences::Sentences;
+use crate::audio::wav;
+use crate::text::lexicon::Lexicon;
+use crate::{Error, Result};
+
+/// Speakers to test with: no training may see them.
+pub const HELD_OUT: [&str; 2] = ["flite-awb", "festival-kdlpc16k"];
+const HELD_OUT_SECONDS: f32 = 240.0;
+/// Utterances outside this range are left out.
+const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=8.0;
+/// Utterances an engine is asked for at once.
+const BATCH: usize = 40;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speaker {
+    pub name: String,
+    pub engine: Engine,
+    /// Playing faster raises pitch and formants: another speaker. 1 is the voice itself.
+    pub speed: f32,
+    /// Share of the corpus, relative to the other speakers.
+    pub weight: f32,
+}
+
+impl Speaker {
+    fn new(name: &str, engine: Engine, speed: f32, weight: f32) -> Self {
+        let name = if speed == 1.0 { name.to_string() } else { format!("{name}@{speed}") };
+        Self { name, engine, speed, weight }
+    }
+}
+
+/// All speakers for training: recorded voices get the most of the hours, formant synthesis the least.
+pub fn training_speakers() -> Vec<Speaker> {
+    let flite = |voice| Engine::Flite { voice };
+    let festival = |procedure| Engine::Festival { procedure };
+    let mut speakers = Vec::new();
+    for speed in [1.0, 0.86, 0.93, 1.08, 1.16] {
+        let share = |weight: f32| if speed == 1.0 { weight } else { weight * 0.25 };
+        speakers.push(Speaker::new("flite-slt", flite("slt"), speed, share(24.0)));
+        speakers.push(Speaker::new("flite-rms", flite("rms"), speed, share(24.0)));
+        speakers.push(Speaker::new("flite-kal16", flite("kal16"), speed, share(12.0)));
+        speakers.push(Speaker::new("festival-us-slt-hts", festival("voice_cmu_us_slt_arctic_hts"), speed, share(10.0)));
+        speakers.push(Speaker::new("festival-kallpc16k", festival("voice_kal_diphone"), speed, share(8.0)));
+    }
+    let variants = [("f2", 50), ("f5", 40), ("m3", 45), ("m7", 50), ("adam", 50), ("linda", 50), ("max", 50), ("anika", 50)];
+    for (variant, pitch) in variants {
+        speakers.push(Speaker::new(&format!("espeak-en-us-{variant}"), Engine::Espeak { variant, pitch, words_per_minute: 155 }, 1.0, 2.0));
+    }
+    speakers
+}
+
+pub fn held_out_speakers() -> Vec<Speaker> {
+    let engines = [Engine::Flite { voice: "awb" }, Engine::Festival { procedure: "voice_ked_diphone" }];
+    HELD_OUT.iter().zip(engines).map(|(name, engine)| Speaker::new(name, engine, 1.0, 1.0)).collect()
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MakeOptions {
+    pub hours: f32,
+    pub seed: u64,
+    /// [`training_speakers`], unless fewer are wanted.
+    pub speakers: Vec<Speaker>,
+}
+
+impl Default for MakeOptions {
+    fn default() -> Self {
+        Self { hours: 3.0, seed: 1, speakers: training_speakers() }
+    }
+}
+
+/// `corpus.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub sample_rate_hz: u32,
+    pub seed: u64,
+    pub speakers: Vec<SpeakerSummary>,
+    /// Speakers under `held-out/`, never to be trained on.
+    pub held_out: Vec<SpeakerSummary>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpeakerSummary {
+    pub name: String,
+    pub utterances: usize,
+    pub seconds: f32,
+    pub phone_times: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress<'a> {
+    pub speaker: &'a str,
+    pub seconds_done: f32,
+    pub seconds_wanted: f32,
+}
+
+/// Speaks seeded sentences with every speaker until `hours` are reached. Held-out speakers say sentences that no other speaker says.
+pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &mut dyn FnMut(Progress)) -> Result<Summary> {
+    if !(options.hours > 0.0 && options.hours <= 1000.0) || options.speakers.is_empty() {
+        return Err(Error::OptionInvalid("a corpus needs at least one speaker and between 0 and 1000 hours".into()));
+    }
+    let held_out_seconds = HELD_OUT_SECONDS.min(options.hours * 3600.0);
+    let mut sentences = Sentences::new(lexicon, options.seed);
+    let weights: f32 = options.speakers.iter().map(|speaker| speaker.weight).sum();
+    let wanted = options.hours * 3600.0;
+    let total = wanted + held_out_seconds * HELD_OUT.len() as f32;
+    let mut done = 0.0;
+    let mut speak = |speaker: &Speaker, folder: &Path, seconds: f32| {
+        let mut report = |spoken: f32| progress(Progress { speaker: &speaker.name, seconds_done: done + spoken, seconds_wanted: total });
+        let summary = make_speaker(&folder.join(&speaker.name), speaker, seconds, &mut sentences, &mut report)?;
+        done += summary.seconds;
+        Ok(summary)
+    };
+    let held_out = held_out_speakers().iter().map(|speaker| speak(speaker, &out.join("held-out"), held_out_seconds)).collect::<Result<_>>()?;
+    let speakers = options.speakers.iter().map(|speaker| speak(speaker, out, wanted * speaker.weight / weights)).collect::<Result<_>>()?;
+    let summary = Summary { sample_rate_hz: SAMPLE_RATE_HZ, seed: options.seed, speakers, held_out };
+    write(&out.join("corpus.json"), serde_json::to_string_pretty(&summary).expect("plain data"))?;
+    Ok(summary)
+}
+
+fn make_speaker(folder: &Path, speaker: &Speaker, wanted: f32, sentences: &mut Sentences, report: &mut dyn FnMut(f32)) -> Result<SpeakerSummary> {
+    let (wavs, phones, scratch) = (folder.join("wavs"), folder.join("phones"), folder.join("scratch"));
+    for folder in [&wavs, &phones] {
+        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    }
+    let mut summary = SpeakerSummary { name: speaker.name.clone(), utterances: 0, seconds: 0.0, phone_times: false };
+    let mut metadata = String::new();
+    let mut batches_without_speech = 0;
+    while summary.seconds < wanted {
+        let missing = ((wanted - summary.seconds) / 3.5).ceil() as usize;
+        let texts: Vec<String> = sentences.by_ref().take(missing.clamp(1, BATCH)).collect();
+        let before = summary.utterances;
+        for Utterance { text, samples, phones: engine_phones } in speaker.engine.speak(&texts, speaker.speed, &scratch)? {
+            let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
+            if !SECONDS.contains(&seconds) || summary.seconds >= wanted {
+                continue;
+            }
+            let id = format!("{}-{:05}", speaker.name, summary.utterances);
+            write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
+            if let Some(engine_phones) = engine_phones {
+                let lines = engine_phones.iter().fold(String::new(), |mut lines, (phone, end)| {
+                    let _ = writeln!(lines, "{phone},{end:.4}");
+                    lines
+                });
+                write(&phones.join(format!("{id}.csv")), lines)?;
+                summary.phone_times = true;
+            }
+            let _ = writeln!(metadata, "{id}|{text}");
+            summary.utterances += 1;
+            summary.seconds += seconds;
+        }
+        // An engine that says nothing would otherwise be asked for ever.
+        batches_without_speech = if summary.utterances == before { batches_without_speech + 1 } else { 0 };
+        if batches_without_speech == 5 {
+            return Err(Error::CorpusInvalid(format!("{} says nothing for {}", speaker.engine.program(), speaker.name)));
+        }
+        report(summary.seconds);
+    }
+    let _ = std::fs::remove_dir_all(&scratch);
+    if !summary.phone_times {
+        let _ = std::fs::remove_dir(&phones);
+    }
+    write(&folder.join("metadata.csv"), metadata)?;
+    Ok(summary)
+}
+
+fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    std::fs::write(path, bytes).map_err(Error::io(path))
+}

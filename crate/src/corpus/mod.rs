@@ -1,0 +1,6 @@
+//! Speech to train on: a corpus spoken by installed engines, and the layouts that public corpora come in. Native only.
+
+pub mod align;
+pub mod engines;
+pub mod make;
+pub mod sentences;

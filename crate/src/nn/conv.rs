@@ -1,0 +1,81 @@
+//! Convolution over time with batch normalisation, as one matrix product on `[B, T, C]`.
+
+use burn::{
+    module::{Module, Param},
+    nn::{BatchNorm, BatchNormConfig, Initializer},
+    prelude::*,
+    tensor::module::batch_norm,
+};
+
+use super::Mode;
+
+/// A convolution of odd width over time that keeps the length, then batch normalisation.
+#[derive(Module, Debug)]
+pub struct ConvNorm {
+    /// `[K Cin, Cout]`, taps slowest. No bias: the normalisation has one.
+    pub weight: Param<Tensor<2>>,
+    pub norm: BatchNorm,
+    taps: usize,
+}
+
+impl ConvNorm {
+    pub fn new(inputs: usize, outputs: usize, taps: usize, device: &Device) -> Self {
+        assert!(taps % 2 == 1, "a convolution that keeps its length has an odd number of taps");
+        let bound = (6.0 / ((inputs + outputs) * taps) as f64).sqrt();
+        Self {
+            weight: Initializer::Uniform { min: -bound, max: bound }.init([taps * inputs, outputs], device),
+            norm: BatchNormConfig::new(outputs).init(device),
+            taps,
+        }
+    }
+
+    /// `[B, T, Cin]` to `[B, T, Cout]`; beyond both ends the input is zero.
+    pub fn forward(&self, input: Tensor<3>, mode: Mode) -> Tensor<3> {
+        let [batch, steps, _] = input.dims();
+        let unfolded = unfold(input, self.taps);
+        let [_, _, width] = unfolded.dims();
+        let output = unfolded.reshape([batch * steps, width]).matmul(self.weight.val()); // (BT, K Cin) x (K Cin, Cout)
+        let outputs = output.dims()[1];
+        let normed = match mode {
+            Mode::Train => self.norm.forward(output),
+            Mode::Steady => {
+                let device = output.device();
+                let mean = self.norm.running_mean.value().to_device(&device);
+                let variance = self.norm.running_var.value().to_device(&device);
+                batch_norm(output, self.norm.gamma.val(), self.norm.beta.val(), mean, variance, self.norm.epsilon)
+            }
+        };
+        normed.reshape([batch, steps, outputs])
+    }
+}
+
+/// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`.
+fn unfold(input: Tensor<3>, taps: usize) -> Tensor<3> {
+    let [batch, steps, channels] = input.dims();
+    let edge = Tensor::zeros([batch, taps / 2, channels], &input.device());
+    let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);
+    Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unfold_pads_with_zeros() {
+        let input = Tensor::<3>::from_floats([[[1.0], [2.0], [3.0]]], &Device::flex());
+        let expected = TensorData::from([[[0.0f32, 1.0, 2.0], [1.0, 2.0, 3.0], [2.0, 3.0, 0.0]]]);
+        assert_eq!(unfold(input, 3).into_data(), expected);
+    }
+
+    #[test]
+    fn steady_mode_uses_running_statistics() {
+        let device = Device::flex();
+        let mut conv = ConvNorm::new(1, 1, 1, &device);
+        conv.weight = Param::from_tensor(Tensor::from_floats([[2.0]], &device));
+        let output = conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Mode::Steady);
+        // Fresh statistics: mean 0, variance 1.
+        let expected = TensorData::from([[[6.0f32], [-2.0]]]);
+        output.into_data().assert_approx_eq::<f32>(&expected, burn::tensor::Tolerance::absolute(1e-4));
+    }
+}

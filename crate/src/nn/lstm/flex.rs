@@ -1,0 +1,265 @@
+//! The fused scan on the CPU: one matrix product and one pass over the gates a step, no allocation inside the loop.
+
+use burn::backend::{DType, Flex, flex::{FlexTensor, Layout}, tensor::FloatTensor};
+use burn::tensor::{Bytes, Shape};
+
+use super::{LstmOps, Scan};
+
+#[cfg(feature = "parallel")]
+const PARALLELISM: gemm::Parallelism = gemm::Parallelism::Rayon(0);
+#[cfg(not(feature = "parallel"))]
+const PARALLELISM: gemm::Parallelism = gemm::Parallelism::None;
+
+/// A row-major view: offset, rows' distance, columns' distance.
+#[derive(Clone, Copy)]
+struct View {
+    offset: usize,
+    row: isize,
+    column: isize,
+}
+
+impl View {
+    fn rows(offset: usize, width: usize) -> Self {
+        Self { offset, row: width as isize, column: 1 }
+    }
+
+    fn transposed(self) -> Self {
+        Self { offset: self.offset, row: self.column, column: self.row }
+    }
+}
+
+/// `out += a b` for `a: [m, k]`, `b: [k, n]`.
+fn add_product([m, k, n]: [usize; 3], out: (&mut [f32], View), a: (&[f32], View), b: (&[f32], View)) {
+    let last = |view: View, rows: usize, columns: usize| {
+        view.offset + (rows - 1) * view.row as usize + (columns - 1) * view.column as usize
+    };
+    assert!(last(out.1, m, n) < out.0.len() && last(a.1, m, k) < a.0.len() && last(b.1, k, n) < b.0.len());
+    // SAFETY: the assertion bounds the furthest element of each view, and `out` is borrowed mutably.
+    unsafe {
+        gemm::gemm(
+            m, n, k,
+            out.0.as_mut_ptr().add(out.1.offset), out.1.column, out.1.row, true,
+            a.0.as_ptr().add(a.1.offset), a.1.column, a.1.row,
+            b.0.as_ptr().add(b.1.offset), b.1.column, b.1.row,
+            1.0f32, 1.0f32, false, false, false, PARALLELISM,
+        );
+    }
+}
+
+/// `e^x` to 2 ulp for the range that gates need; plain arithmetic, so that the compiler vectorises it.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    let x = x.clamp(-87.0, 87.0);
+    let n = (x * std::f32::consts::LOG2_E + 12_582_912.0) - 12_582_912.0; // rounds to nearest
+    let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4; // ln 2 in two parts
+    let p = 1.987_569_1e-4f32;
+    let p = p * r + 1.398_2e-3;
+    let p = p * r + 8.333_452e-3;
+    let p = p * r + 4.166_579_6e-2;
+    let p = p * r + 1.666_666_5e-1;
+    let p = p * r + 5.000_000_1e-1;
+    let power = f32::from_bits((((n as i32) + 127) << 23) as u32);
+    (p * r * r + r + 1.0) * power
+}
+
+#[inline(always)]
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+#[inline(always)]
+fn tanh(x: f32) -> f32 {
+    1.0 - 2.0 / (exp(2.0 * x) + 1.0)
+}
+
+struct Sizes {
+    steps: usize,
+    batch: usize,
+    hidden: usize,
+}
+
+impl Sizes {
+    fn of(gates: &FlexTensor) -> Self {
+        let dims: Vec<usize> = gates.layout().shape().iter().copied().collect();
+        Self { steps: dims[0], batch: dims[1], hidden: dims[2] / 4 }
+    }
+
+    /// Steps in the order they run, each with the step before it.
+    fn order(&self, scan: &Scan) -> Vec<(usize, Option<usize>)> {
+        let mut order: Vec<usize> = (0..self.steps).collect();
+        if scan.reverse {
+            order.reverse();
+        }
+        order.iter().enumerate().map(|(index, &step)| (step, index.checked_sub(1).map(|before| order[before]))).collect()
+    }
+}
+
+fn runs(scan: &Scan, item: usize, step: usize) -> bool {
+    scan.lengths.as_ref().is_none_or(|lengths| step < lengths[item])
+}
+
+fn forward(projected: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> (Vec<f32>, Vec<f32>) {
+    let Sizes { batch, hidden, .. } = *sizes;
+    let mut gates = projected.to_vec();
+    let mut states = vec![0.0; sizes.steps * batch * 2 * hidden];
+    for (step, before) in sizes.order(scan) {
+        let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
+        // The previous state, out of reach of the borrow of this step's.
+        let (previous, current): (&[f32], &mut [f32]) = match before {
+            None => (initial, &mut states[step * state_row..][..state_row]),
+            Some(before) if before < step => {
+                let (head, tail) = states.split_at_mut(step * state_row);
+                (&head[before * state_row..][..state_row], &mut tail[..state_row])
+            }
+            Some(before) => {
+                let (head, tail) = states.split_at_mut(before * state_row);
+                (&tail[..state_row], &mut head[step * state_row..][..state_row])
+            }
+        };
+        let gate_block = &mut gates[step * gate_row..][..gate_row];
+        add_product(
+            [batch, hidden, 4 * hidden],
+            (gate_block, View::rows(0, 4 * hidden)),
+            (previous, View::rows(0, 2 * hidden)),
+            (w_hh, View::rows(0, 4 * hidden)),
+        );
+        for item in 0..batch {
+            let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
+            if !runs(scan, item, step) {
+                new.copy_from_slice(old);
+                continue;
+            }
+            let gate = &mut gate_block[item * 4 * hidden..][..4 * hidden];
+            let (input, rest) = gate.split_at_mut(hidden);
+            let (forget, rest) = rest.split_at_mut(hidden);
+            let (candidate, output) = rest.split_at_mut(hidden);
+            let old_cell = &old[hidden..];
+            let (new_hidden, new_cell) = new.split_at_mut(hidden);
+            for j in 0..hidden {
+                input[j] = sigmoid(input[j]);
+                forget[j] = sigmoid(forget[j]);
+                candidate[j] = tanh(candidate[j]);
+                output[j] = sigmoid(output[j]);
+                new_cell[j] = forget[j] * old_cell[j] + input[j] * candidate[j];
+                new_hidden[j] = output[j] * tanh(new_cell[j]);
+            }
+        }
+    }
+    (states, gates)
+}
+
+struct Gradients {
+    projected: Vec<f32>,
+    w_hh: Vec<f32>,
+    initial: Vec<f32>,
+}
+
+fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Gradients {
+    let Sizes { steps, batch, hidden } = *sizes;
+    let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
+    let mut grad_projected = vec![0.0; steps * gate_row];
+    // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
+    let mut carried = vec![0.0; state_row];
+    for (step, before) in sizes.order(scan).into_iter().rev() {
+        let previous = before.map_or(initial, |before| &states[before * state_row..][..state_row]);
+        let (state, gate_block) = (&states[step * state_row..][..state_row], &gates[step * gate_row..][..gate_row]);
+        let grad_gates = &mut grad_projected[step * gate_row..][..gate_row];
+        for (carried, grad) in carried.iter_mut().zip(&grad[step * state_row..][..state_row]) {
+            *carried += grad;
+        }
+        for item in 0..batch {
+            if !runs(scan, item, step) {
+                continue;
+            }
+            let carried = &mut carried[item * 2 * hidden..][..2 * hidden];
+            let (d_hidden, d_cell) = carried.split_at_mut(hidden);
+            let gate = &gate_block[item * 4 * hidden..][..4 * hidden];
+            let (input, rest) = gate.split_at(hidden);
+            let (forget, rest) = rest.split_at(hidden);
+            let (candidate, output) = rest.split_at(hidden);
+            let d_gate = &mut grad_gates[item * 4 * hidden..][..4 * hidden];
+            let (d_input, rest) = d_gate.split_at_mut(hidden);
+            let (d_forget, rest) = rest.split_at_mut(hidden);
+            let (d_candidate, d_output) = rest.split_at_mut(hidden);
+            let cell = &state[item * 2 * hidden + hidden..][..hidden];
+            let old_cell = &previous[item * 2 * hidden + hidden..][..hidden];
+            for j in 0..hidden {
+                let squashed = tanh(cell[j]);
+                let d_c = d_cell[j] + d_hidden[j] * output[j] * (1.0 - squashed * squashed);
+                d_output[j] = d_hidden[j] * squashed * output[j] * (1.0 - output[j]);
+                d_input[j] = d_c * candidate[j] * input[j] * (1.0 - input[j]);
+                d_candidate[j] = d_c * input[j] * (1.0 - candidate[j] * candidate[j]);
+                d_forget[j] = d_c * old_cell[j] * forget[j] * (1.0 - forget[j]);
+                d_cell[j] = d_c * forget[j];
+                d_hidden[j] = 0.0; // Refilled by the product below.
+            }
+        }
+        add_product(
+            [batch, 4 * hidden, hidden],
+            (&mut carried, View::rows(0, 2 * hidden)),
+            (grad_gates, View::rows(0, 4 * hidden)),
+            (w_hh, View::rows(0, 4 * hidden).transposed()),
+        );
+    }
+    // Weights: the products of all steps with a step before them are one product over time and batch.
+    let mut grad_w_hh = vec![0.0; hidden * 4 * hidden];
+    let (first, shifted_states, shifted_gates) = if scan.reverse { (steps - 1, state_row, 0) } else { (0, 0, gate_row) };
+    let mut accumulate = |rows: usize, states: &[f32], state_offset: usize, gate_offset: usize| {
+        if rows > 0 {
+            add_product(
+                [hidden, rows, 4 * hidden],
+                (&mut grad_w_hh, View::rows(0, 4 * hidden)),
+                (states, View::rows(state_offset, 2 * hidden).transposed()),
+                (&grad_projected, View::rows(gate_offset, 4 * hidden)),
+            );
+        }
+    };
+    accumulate(batch, initial, 0, first * gate_row);
+    accumulate((steps - 1) * batch, states, shifted_states, shifted_gates);
+    Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: carried }
+}
+
+fn tensor(values: Vec<f32>, shape: Vec<usize>) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(Shape::from(shape)), DType::F32)
+}
+
+fn dims(tensor: &FlexTensor) -> Vec<usize> {
+    tensor.layout().shape().iter().copied().collect()
+}
+
+/// Contiguous and from the start of its buffer, so that `storage` is exactly the values.
+fn packed(tensor: FlexTensor) -> FlexTensor {
+    tensor.to_contiguous()
+}
+
+fn values(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice::<f32>().expect("packed")
+}
+
+impl LstmOps for Flex {
+    fn lstm_forward(
+        projected: FloatTensor<Self>,
+        w_hh: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        scan: Scan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let (projected, w_hh, initial) = (packed(projected), packed(w_hh), packed(initial));
+        let sizes = Sizes::of(&projected);
+        let (states, gates) = forward(values(&projected), values(&w_hh), values(&initial), &sizes, &scan);
+        (tensor(states, vec![sizes.steps, sizes.batch, 2 * sizes.hidden]), tensor(gates, dims(&projected)))
+    }
+
+    fn lstm_backward(
+        grad: FloatTensor<Self>,
+        states: FloatTensor<Self>,
+        gates: FloatTensor<Self>,
+        w_hh: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        scan: Scan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let (grad, states, gates, w_hh, initial) = (packed(grad), packed(states), packed(gates), packed(w_hh), packed(initial));
+        let sizes = Sizes::of(&gates);
+        let grads = backward(values(&grad), values(&states), values(&gates), values(&w_hh), values(&initial), &sizes, &scan);
+        (tensor(grads.projected, dims(&gates)), tensor(grads.w_hh, dims(&w_hh)), tensor(grads.initial, dims(&initial)))
+    }
+}

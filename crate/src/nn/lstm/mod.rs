@@ -1,0 +1,233 @@
+//! LSTM over a whole sequence as one operation, forward and backward.
+//!
+//! With known inputs only `h W_hh` is sequential: the input projection is one matrix product before the scan, the weight
+//! gradient one after it. On the flex CPU device the scan is fused ([`flex`]); elsewhere it is a plain loop of tensor operations.
+//! Gates stand in PyTorch's order: input, forget, cell, output.
+
+mod autodiff;
+mod flex;
+
+use burn::{
+    backend::{Backend, DispatchDevice, Dispatch, backend_extension, tensor::FloatTensor},
+    module::{Module, Param},
+    nn::Initializer,
+    prelude::*,
+    tensor::activation::{sigmoid, tanh},
+};
+
+/// How a scan runs over time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scan {
+    /// From the last step to the first.
+    pub reverse: bool,
+    /// Valid steps of each batch item; beyond them the state is carried unchanged. `None`: all steps of all items.
+    pub lengths: Option<Vec<usize>>,
+}
+
+/// The recurrence as a backend operation.
+///
+/// * `projected`: `[T, B, 4H]`, inputs times `W_ih` plus bias
+/// * `w_hh`:      `[H, 4H]`
+/// * `initial`:   `[B, 2H]`, hidden then cell state
+#[backend_extension(Flex, Autodiff)]
+pub trait LstmOps: Backend {
+    /// Returns states `[T, B, 2H]` and activated gates `[T, B, 4H]`; only the states carry a gradient.
+    fn lstm_forward(
+        projected: FloatTensor<Self>,
+        w_hh: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        scan: Scan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
+
+    /// Returns the gradients of `projected`, `w_hh` and `initial`.
+    fn lstm_backward(
+        grad: FloatTensor<Self>,
+        states: FloatTensor<Self>,
+        gates: FloatTensor<Self>,
+        w_hh: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        scan: Scan,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
+}
+
+/// Runs the recurrence on whatever device the tensors are on. Shapes as in [`LstmOps`]; returns the states `[T, B, 2H]`.
+pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
+    if is_flex(&projected.device()) {
+        let (states, _gates) = Dispatch::lstm_forward(projected.into_dispatch(), w_hh.into_dispatch(), initial.into_dispatch(), scan);
+        Tensor::from_dispatch(states)
+    } else {
+        scan_with_tensors(projected, w_hh, initial, scan)
+    }
+}
+
+/// The same recurrence from plain tensor operations: the reference for every fused one.
+pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
+    let [steps, batch, width] = projected.dims();
+    let hidden_width = width / 4;
+    let device = projected.device();
+    let mut state = initial;
+    let mut states = vec![None; steps];
+    let order: Vec<usize> = if scan.reverse { (0..steps).rev().collect() } else { (0..steps).collect() };
+    for step in order {
+        let [hidden, cell] = split_state(state.clone());
+        let gates = projected.clone().slice([step..step + 1]).reshape([batch, width]) + hidden.matmul(w_hh.clone());
+        let gate = |index: usize| gates.clone().narrow(1, index * hidden_width, hidden_width);
+        let next_cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * tanh(gate(2));
+        let next_hidden = sigmoid(gate(3)) * tanh(next_cell.clone());
+        let next = Tensor::cat(vec![next_hidden, next_cell], 1);
+        state = match &scan.lengths {
+            None => next,
+            Some(lengths) => {
+                let ended: Vec<bool> = lengths.iter().map(|&length| step >= length).collect();
+                let ended = Tensor::<1, Bool>::from_data(TensorData::from(ended.as_slice()), &device).unsqueeze_dim::<2>(1);
+                next.mask_where(ended.expand([batch, 2 * hidden_width]), state)
+            }
+        };
+        states[step] = Some(state.clone());
+    }
+    Tensor::stack(states.into_iter().map(|state| state.expect("every step ran")).collect(), 0)
+}
+
+/// Splits packed states `[B, 2H]` into hidden and cell, `[B, H]` each.
+pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
+    let hidden_width = state.dims()[1] / 2;
+    [state.clone().narrow(1, 0, hidden_width), state.narrow(1, hidden_width, hidden_width)]
+}
+
+fn is_flex(device: &Device) -> bool {
+    match device.as_dispatch() {
+        DispatchDevice::Flex(_) => true,
+        DispatchDevice::Autodiff(inner) => matches!(**inner, DispatchDevice::Flex(_)),
+        #[allow(unreachable_patterns)] // With flex alone there is no third.
+        _ => false,
+    }
+}
+
+/// One direction of one layer. Parameters transpose PyTorch's and sum its two biases.
+#[derive(Module, Debug)]
+pub struct Lstm {
+    /// `[D, 4H]`
+    pub w_ih: Param<Tensor<2>>,
+    /// `[H, 4H]`
+    pub w_hh: Param<Tensor<2>>,
+    /// `[4H]`
+    pub bias: Param<Tensor<1>>,
+}
+
+impl Lstm {
+    /// Uniform initialisation as PyTorch's, with the forget gate's bias at one so that long memory is the start.
+    pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
+        let bound = 1.0 / (hidden_width as f64).sqrt();
+        let uniform = Initializer::Uniform { min: -bound, max: bound };
+        let forget = Tensor::ones([hidden_width], device);
+        let rest = |gates: usize| Tensor::zeros([gates * hidden_width], device);
+        Self {
+            w_ih: uniform.init([input_width, 4 * hidden_width], device),
+            w_hh: uniform.init([hidden_width, 4 * hidden_width], device),
+            bias: Param::from_tensor(Tensor::cat(vec![rest(1), forget, rest(2)], 0)),
+        }
+    }
+
+    pub fn hidden_width(&self) -> usize {
+        self.w_hh.dims()[0]
+    }
+
+    /// Hidden and cell at rest, `[B, 2H]`.
+    pub fn zero_state(&self, batch: usize, device: &Device) -> Tensor<2> {
+        Tensor::zeros([batch, 2 * self.hidden_width()], device)
+    }
+
+    /// * `inputs`: `[T, B, D]`
+    /// * `state`:  `[B, 2H]`
+    ///
+    /// Returns the hidden states `[T, B, H]` and the last state `[B, 2H]`.
+    pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
+        let [steps, batch, input_width] = inputs.dims();
+        let hidden_width = self.hidden_width();
+        let last = if how.reverse { 0 } else { steps - 1 };
+        let projected = inputs.reshape([steps * batch, input_width]).matmul(self.w_ih.val()) + self.bias.val().unsqueeze();
+        let states = scan(projected.reshape([steps, batch, 4 * hidden_width]), self.w_hh.val(), state, how);
+        let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
+        (states.narrow(2, 0, hidden_width), final_state)
+    }
+}
+
+/// Both directions, concatenated.
+#[derive(Module, Debug)]
+pub struct BiLstm {
+    pub forward: Lstm,
+    pub backward: Lstm,
+}
+
+impl BiLstm {
+    /// `hidden_width` is that of one direction.
+    pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
+        Self { forward: Lstm::new(input_width, hidden_width, device), backward: Lstm::new(input_width, hidden_width, device) }
+    }
+
+    /// * `inputs`:  `[B, L, D]`
+    /// * `lengths`: valid symbols of each item
+    ///
+    /// Returns `[B, L, 2H]`. Beyond an item's length the values are finite and mean nothing.
+    pub fn forward(&self, inputs: Tensor<3>, lengths: &[usize]) -> Tensor<3> {
+        let [batch, _, _] = inputs.dims();
+        let device = inputs.device();
+        let time_major = inputs.swap_dims(0, 1);
+        let run = |lstm: &Lstm, reverse| {
+            let how = Scan { reverse, lengths: Some(lengths.to_vec()) };
+            lstm.forward(time_major.clone(), lstm.zero_state(batch, &device), how).0
+        };
+        Tensor::cat(vec![run(&self.forward, false), run(&self.backward, true)], 2).swap_dims(0, 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::{Distribution, Tolerance};
+
+    fn check(steps: usize, batch: usize, width: usize, how: Scan) {
+        let device = Device::flex().autodiff();
+        device.seed(7);
+        let random = |shape: [usize; 3]| Tensor::<3>::random(shape, Distribution::Uniform(-1.0, 1.0), &device);
+        let projected = random([steps, batch, 4 * width]).require_grad();
+        let w_hh = random([1, width, 4 * width]).squeeze_dim::<2>(0).detach().require_grad();
+        let initial = random([1, batch, 2 * width]).squeeze_dim::<2>(0).detach().require_grad();
+        let weights = random([steps, batch, 2 * width]);
+        let run = |op: fn(Tensor<3>, Tensor<2>, Tensor<2>, Scan) -> Tensor<3>| {
+            let states = op(projected.clone(), w_hh.clone(), initial.clone(), how.clone());
+            let grads = (states.clone() * weights.clone()).sum().backward();
+            let of = |values: Option<Tensor<2>>| values.unwrap().into_data();
+            (states.into_data(), projected.grad(&grads).unwrap().into_data(), of(w_hh.grad(&grads)), of(initial.grad(&grads)))
+        };
+        let (fused, plain) = (run(scan), run(scan_with_tensors));
+        let tolerance = Tolerance::<f32>::absolute(1e-4);
+        fused.0.assert_approx_eq::<f32>(&plain.0, tolerance);
+        fused.1.assert_approx_eq::<f32>(&plain.1, tolerance);
+        fused.2.assert_approx_eq::<f32>(&plain.2, tolerance);
+        fused.3.assert_approx_eq::<f32>(&plain.3, tolerance);
+    }
+
+    #[test]
+    fn fused_scan_equals_plain_tensor_code() {
+        check(7, 3, 5, Scan::default());
+        check(1, 1, 1, Scan::default());
+        check(9, 2, 33, Scan { reverse: true, lengths: None });
+        check(6, 3, 8, Scan { reverse: false, lengths: Some(vec![6, 1, 4]) });
+        check(6, 3, 8, Scan { reverse: true, lengths: Some(vec![6, 1, 4]) });
+    }
+
+    #[test]
+    fn one_step_follows_the_equations() {
+        // H = 1: i = f = g = o = 0 before activation, so c = 0.5 c0 + 0.5 tanh(0), h = 0.5 tanh(c).
+        let device = Device::flex();
+        let states = scan(
+            Tensor::zeros([1, 1, 4], &device),
+            Tensor::zeros([1, 4], &device),
+            Tensor::from_floats([[0.0, 1.0]], &device),
+            Scan::default(),
+        );
+        let expected = TensorData::from([[[0.5 * 0.5f32.tanh(), 0.5]]]);
+        states.into_data().assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+    }
+}

@@ -1,0 +1,15 @@
+//! Layers: recurrence, convolution, upsampling and always-on dropout.
+
+pub mod conv;
+pub mod dropout;
+pub mod lstm;
+pub mod upsample;
+
+/// What a forward pass is for. Given explicitly, so that no layer guesses it from its device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Batch statistics, dropout on.
+    Train,
+    /// Running statistics, dropout off: adapting a trained model to little speech, and synthesis.
+    Steady,
+}

@@ -1,0 +1,195 @@
+//! The pronouncing dictionary as one compact file: sorted words, front-coded, and their phones, deflated.
+//!
+//! ```text
+//! "OVLX" | version: u8 | inflated length: u32 LE | zlib stream of:
+//!   word count: u32 LE | byte length of each of the three sections: u32 LE
+//!   words:  per word: length shared with the word before (u8), the rest, 0x00
+//!   phones: per word: symbols, 0x00
+//!   rules:  letter-to-sound rules (see `letters`)
+//! ```
+//!
+//! Loading trusts nothing: sizes are limited before anything is inflated, and order, letters and symbols are checked.
+
+use super::letters::Letters;
+use super::symbols::{self, Symbol};
+use crate::{Error, Result};
+
+const MAGIC: &[u8; 5] = b"OVLX\x01";
+/// The file inflates to about 2 MB; a larger claim is a damaged or hostile file.
+const MAX_INFLATED: usize = 16 << 20;
+const MAX_WORD: usize = 64;
+
+#[derive(Debug)]
+pub struct Lexicon {
+    /// All words, one after another.
+    words: Vec<u8>,
+    /// Where each word starts, and the end of the last.
+    word_starts: Vec<u32>,
+    phones: Vec<Symbol>,
+    phone_starts: Vec<u32>,
+    pub(super) letters: Letters,
+}
+
+impl Lexicon {
+    pub fn load(file: &[u8]) -> Result<Self> {
+        let inflated = inflate(file)?;
+        let mut header = inflated.chunks_exact(4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize);
+        let (Some(count), Some(words), Some(phones), Some(rules)) = (header.next(), header.next(), header.next(), header.next()) else {
+            return Err(corrupt("no header"));
+        };
+        let body = &inflated[16..];
+        if words.checked_add(phones).and_then(|sum| sum.checked_add(rules)) != Some(body.len()) {
+            return Err(corrupt("sections do not fill the file"));
+        }
+        let (word_section, rest) = body.split_at(words);
+        let (phone_section, rule_section) = rest.split_at(phones);
+
+        let mut lexicon = Self {
+            words: Vec::new(),
+            word_starts: vec![0],
+            phones: Vec::with_capacity(phones),
+            phone_starts: vec![0],
+            letters: Letters::load(rule_section)?,
+        };
+        let mut previous: Vec<u8> = Vec::new();
+        for entry in terminated(word_section)? {
+            let (shared, rest) = entry.split_first().ok_or_else(|| corrupt("an empty word"))?;
+            // Zero ends an entry, so the shared length is stored plus one.
+            let shared = (*shared as usize).wrapping_sub(1);
+            if shared > previous.len() || shared + rest.len() > MAX_WORD || !rest.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'\'') {
+                return Err(corrupt("a word"));
+            }
+            let mut word = previous[..shared].to_vec();
+            word.extend_from_slice(rest);
+            if word <= previous {
+                return Err(corrupt("words out of order"));
+            }
+            lexicon.words.extend_from_slice(&word);
+            lexicon.word_starts.push(lexicon.words.len() as u32);
+            previous = word;
+        }
+        for entry in terminated(phone_section)? {
+            if entry.is_empty() || !entry.iter().all(|symbol| symbols::is_phone(*symbol)) {
+                return Err(corrupt("a pronunciation"));
+            }
+            lexicon.phones.extend_from_slice(entry);
+            lexicon.phone_starts.push(lexicon.phones.len() as u32);
+        }
+        if lexicon.word_starts.len() != count.saturating_add(1) || lexicon.phone_starts.len() != lexicon.word_starts.len() {
+            return Err(corrupt("words and pronunciations differ in number"));
+        }
+        Ok(lexicon)
+    }
+
+    pub fn len(&self) -> usize {
+        self.word_starts.len() - 1
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn word(&self, index: usize) -> &str {
+        let word = &self.words[self.word_starts[index] as usize..self.word_starts[index + 1] as usize];
+        std::str::from_utf8(word).expect("letters were checked when loading")
+    }
+
+    pub fn phones(&self, index: usize) -> &[Symbol] {
+        &self.phones[self.phone_starts[index] as usize..self.phone_starts[index + 1] as usize]
+    }
+
+    /// The pronunciation of a lower-case word.
+    pub fn get(&self, word: &str) -> Option<&[Symbol]> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.word(middle).cmp(word) {
+                std::cmp::Ordering::Equal => return Some(self.phones(middle)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+/// Packs a dictionary in CMUdict's text format (`word PH1 PH2 .. # comment`; `word(2)` is an alternative) and fits the letter-to-sound rules on it.
+///
+/// Only first pronunciations are kept, without words of more than letters and apostrophes, and without the possessives that a rule makes.
+pub fn pack(dictionary: &str) -> Result<Vec<u8>> {
+    let entries = parse(dictionary)?;
+    let letters = Letters::fit(&entries);
+    let (mut words, mut phones) = (Vec::new(), Vec::new());
+    let mut previous: &[u8] = b"";
+    for (word, pronunciation) in &entries {
+        let word = word.as_bytes();
+        let shared = word.iter().zip(previous).take_while(|(a, b)| a == b).count();
+        words.push(shared as u8 + 1);
+        words.extend_from_slice(&word[shared..]);
+        words.push(0);
+        phones.extend_from_slice(pronunciation);
+        phones.push(0);
+        previous = word;
+    }
+    let rules = letters.save();
+    let mut body = Vec::new();
+    for length in [entries.len(), words.len(), phones.len(), rules.len()] {
+        body.extend_from_slice(&(length as u32).to_le_bytes());
+    }
+    for section in [words, phones, rules] {
+        body.extend_from_slice(&section);
+    }
+    let mut file = MAGIC.to_vec();
+    file.extend_from_slice(&(body.len() as u32).to_le_bytes());
+    file.extend_from_slice(&miniz_oxide::deflate::compress_to_vec_zlib(&body, 10));
+    Ok(file)
+}
+
+/// Sorted (word, phones) of a dictionary in CMUdict's text format.
+pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
+    let mut entries = std::collections::BTreeMap::new();
+    for line in dictionary.lines().filter(|line| !line.starts_with(";;;")) {
+        let line = line.split('#').next().unwrap_or("");
+        let Some((word, phones)) = line.split_once(char::is_whitespace) else { continue };
+        let word = word.to_ascii_lowercase();
+        let plain = word.len() <= MAX_WORD && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
+        if !plain || entries.contains_key(&word) {
+            continue;
+        }
+        let phones = symbols::parse(phones).ok_or_else(|| corrupt(&format!("the pronunciation of {word:?}")))?;
+        entries.insert(word, phones);
+    }
+    let made_by_rule = |word: &str, phones: &[Symbol]| {
+        word.strip_suffix("'s").and_then(|stem| entries.get(stem)).is_some_and(|stem| super::affixes::plural(stem) == phones)
+    };
+    let keep: Vec<_> = entries.iter().filter(|(word, phones)| !made_by_rule(word, phones)).map(|(w, p)| (w.clone(), p.clone())).collect();
+    Ok(keep)
+}
+
+fn inflate(file: &[u8]) -> Result<Vec<u8>> {
+    let rest = file.strip_prefix(MAGIC).ok_or_else(|| corrupt("not a lexicon, or of another version"))?;
+    let (length, stream) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("cut short"))?;
+    let length = u32::from_le_bytes(*length) as usize;
+    if length > MAX_INFLATED {
+        return Err(corrupt("too large"));
+    }
+    let inflated = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(stream, length).map_err(|error| corrupt(&error.to_string()))?;
+    if inflated.len() != length {
+        return Err(corrupt("cut short"));
+    }
+    Ok(inflated)
+}
+
+/// Splits a section into its zero-terminated entries.
+fn terminated(section: &[u8]) -> Result<impl Iterator<Item = &[u8]>> {
+    let entries = match section.split_last() {
+        None => None,
+        Some((0, entries)) => Some(entries),
+        Some(_) => return Err(corrupt("an entry without an end")),
+    };
+    Ok(entries.into_iter().flat_map(|entries| entries.split(|byte| *byte == 0)))
+}
+
+pub(super) fn corrupt(what: &str) -> Error {
+    Error::BaseCorrupt(format!("lexicon: {what}"))
+}
