@@ -1,0 +1,253 @@
+// ownvoice: a voice learnt from one minute of speech, in the browser. See README.md for the five lines that use it.
+//
+// Everything heavy happens in one worker; what is here are handles to it.
+
+import init, { Microphone as Capture } from "../pkg/ownvoice_web.js";
+import { OwnvoiceError, Remote } from "./rpc.js";
+import { wavBlob } from "./wav.js";
+
+export { OwnvoiceError, wavBlob };
+
+/** @import { Device } from "./device.js" */
+
+/**
+ * @typedef {object} LoadOptions
+ * @property {string | URL} base Folder of the base voice: manifest.json and the files it names.
+ * @property {"auto" | "webgpu" | "cpu"} [device] `auto` takes WebGPU where a real adapter is, the CPU otherwise.
+ * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
+ * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
+ * @property {string} [keep] Name of a local database in which recordings and training outlive the tab. Nothing is kept without it.
+ * @property {(progress: LoadProgress) => void} [onProgress]
+ * @property {AbortSignal} [signal]
+ * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere.
+ */
+/**
+ * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
+ *   | { status: "fetching", what: "base", loadedBytes: number, totalBytes: number }
+ *   | { status: "starting" }} LoadProgress
+ */
+/** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip Mono, -1 to 1, any rate from 8 to 192 kHz; `text` is what is said. */
+/**
+ * What was found in a clip. Levels are in dB below full scale.
+ * @typedef {{ seconds: number, speechSeconds: number, levelDb: number, noiseDb: number, snrDb: number, clippedPercent: number }} ClipReport
+ */
+/**
+ * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep} CloneProgress
+ */
+/**
+ * One iteration of training; `loss` is the latest that was read from the device.
+ * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, stop: string | null }} TrainingStep
+ */
+/**
+ * @typedef {object} CloneOptions
+ * @property {number} [iterations] At most this many (200).
+ * @property {number} [seed] The same seed, clips and device give the same voice.
+ * @property {(progress: CloneProgress) => void} [onStep]
+ * @property {AbortSignal} [signal] Ends with the error `cancelled`, and forgets the training.
+ * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
+ */
+/** @typedef {{ status: "speaking", sentence: number, sentences: number }} SayProgress */
+/** @typedef {{ signal?: AbortSignal, seed?: number, onProgress?: (progress: SayProgress) => void }} SayOptions */
+/** @typedef {{ mels: number, data: Float32Array }} Mel Natural-log amplitudes, frame after frame: `[T, M]`. */
+/** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number }} Recording */
+
+/** Frees a voice in the worker when the page has dropped it. */
+const dropped = new FinalizationRegistry((/** @type {() => void} */ release) => release());
+
+/**
+ * Fetches the program and the base voice, and prepares the device.
+ *
+ * @param {LoadOptions} options
+ * @returns {Promise<Studio>}
+ */
+export async function load({ base, device = "auto", prompts, microphone = false, keep, onProgress, signal, workerUrl, wasmUrl, workletUrl }) {
+  const here = globalThis.document?.baseURI ?? import.meta.url;
+  const absolute = (/** @type {string | URL} */ url) => new URL(url, here).href;
+  // Bundlers look for exactly these expressions.
+  const worker = workerUrl ? new Worker(workerUrl, { type: "module" }) : new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  const wasm = wasmUrl ? absolute(wasmUrl) : new URL("../pkg/ownvoice_web_bg.wasm", import.meta.url).href;
+  const worklet = workletUrl ? absolute(workletUrl) : new URL("./capture-worklet.js", import.meta.url).href;
+
+  const remote = new Remote(worker);
+  try {
+    const args = { base: absolute(`${base}`.replace(/\/?$/, "/")), device, prompts: prompts && absolute(prompts), wasmUrl: wasm, keep };
+    const loaded = await remote.call("load", args, { signal, onProgress });
+    const capture = microphone ? await prepareCapture(loaded.module, worklet) : null;
+    return new Studio(remote, loaded, capture);
+  } catch (error) {
+    remote.close();
+    throw error;
+  }
+}
+
+/** The page runs the module that the worker compiled, for capture alone: audio worklets need a window.
+ * @param {WebAssembly.Module} module @param {string} worklet */
+async function prepareCapture(module, worklet) {
+  await init({ module_or_path: module });
+  return Capture.prepare(worklet);
+}
+
+/** A loaded base voice on a device. */
+export class Studio {
+  #remote;
+  #capture;
+
+  /** @param {Remote} remote @param {any} loaded @param {Capture | null} capture */
+  constructor(remote, loaded, capture) {
+    this.#remote = remote;
+    this.#capture = capture;
+    /** @type {Device} Which device computes, and why. */
+    this.device = loaded.device;
+    /** @type {Voice} Speaks as the base voice does, before any training. */
+    this.base = new Voice(remote, loaded.base);
+    /** @type {string} Names the base: a saved voice opens only on the base it was made with. */
+    this.hash = loaded.hash;
+    /** @type {{ id: string, text: string }[]} */
+    this.prompts = loaded.prompts;
+    /** @type {Kept | null} What outlives the tab; null without `keep`, or where the browser keeps nothing. */
+    this.kept = loaded.keeps ? new Kept(remote) : null;
+    /** @type {string | null} Why nothing is kept although it was asked for. */
+    this.keepReason = loaded.keepReason;
+  }
+
+  /** The microphone; `load({ microphone: true })` prepares it. */
+  get microphone() {
+    if (!this.#capture) throw new OwnvoiceError("option-invalid", "load with microphone: true to record");
+    return this.#capture;
+  }
+
+  /**
+   * Learns a voice.
+   *
+   * @param {Clip[]} clips
+   * @param {CloneOptions} [options]
+   * @returns {Promise<Voice>}
+   */
+  async clone(clips, { iterations, seed, onStep, signal, stopSignal } = {}) {
+    const args = { clips: clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text })), iterations, seed };
+    return new Voice(this.#remote, await this.#remote.call("clone", args, { signal, stopSignal, onProgress: onStep }));
+  }
+
+  /**
+   * Goes on with a training that a closed tab cut off.
+   *
+   * @param {Pick<CloneOptions, "onStep" | "signal" | "stopSignal">} [options]
+   * @returns {Promise<Voice>}
+   */
+  async resume({ onStep, signal, stopSignal } = {}) {
+    return new Voice(this.#remote, await this.#remote.call("resume", {}, { signal, stopSignal, onProgress: onStep }));
+  }
+
+  /** Opens a saved voice. @param {Blob} blob @returns {Promise<Voice>} */
+  async open(blob) {
+    return new Voice(this.#remote, await this.#remote.call("open", { bytes: new Uint8Array(await blob.arrayBuffer()) }));
+  }
+
+  /** Fails with the reason, as code and in words, where a clip is not fit to learn from. @param {Omit<Clip, "text">} clip @returns {Promise<ClipReport>} */
+  checkClip({ samples, sampleRate }) {
+    return this.#remote.call("checkClip", { samples, sampleRate });
+  }
+
+  /** @param {Blob} blob A WAV file of any format and channel count. @returns {Promise<Omit<Clip, "text">>} */
+  async readWav(blob) {
+    return this.#remote.call("readWav", { bytes: new Uint8Array(await blob.arrayBuffer()) });
+  }
+
+  /** Ends the worker and frees everything. */
+  close() {
+    this.#capture?.close();
+    this.#remote.close();
+  }
+}
+
+/** Someone's voice, in the worker. */
+export class Voice {
+  #remote;
+  #handle;
+
+  /** @param {Remote} remote @param {{ handle: number, info: Voice["info"] }} held */
+  constructor(remote, { handle, info }) {
+    this.#remote = remote;
+    this.#handle = handle;
+    /** @type {{ adapted: boolean, iterations: number, seconds: number }} How it was made: iterations, from how many seconds of speech. */
+    this.info = info;
+    dropped.register(this, () => remote.call("release", { voice: handle }).catch(() => {})); // a closed studio has freed it already
+  }
+
+  /**
+   * Speaks a text of any length, sentence by sentence.
+   *
+   * @param {string} text
+   * @param {SayOptions} [options]
+   * @returns {Promise<Speech>}
+   */
+  async say(text, { signal, seed, onProgress } = {}) {
+    return new Speech(await this.#remote.call("say", { voice: this.#handle, text, seed }, { signal, onProgress }));
+  }
+
+  /** @returns {Promise<Blob>} A file that `studio.open` reads, and the command line too. */
+  async save() {
+    return new Blob([await this.#remote.call("save", { voice: this.#handle })], { type: "application/octet-stream" });
+  }
+}
+
+/** Something said. */
+export class Speech {
+  /** @param {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} spoken */
+  constructor({ samples, sampleRate, mel, durations, symbols, stop }) {
+    /** Mono, -1 to 1. */
+    this.samples = samples;
+    /** Hz */
+    this.sampleRate = sampleRate;
+    this.mel = mel;
+    /** Frames of each symbol. */
+    this.durations = durations;
+    this.symbols = symbols;
+    /** Why it ended. */
+    this.stop = stop;
+  }
+
+  /** @returns {Blob} A WAV file. */
+  toBlob() {
+    return wavBlob(this.samples, this.sampleRate);
+  }
+}
+
+/** Recordings and training that outlive the tab, on this machine only. */
+export class Kept {
+  #remote;
+
+  /** @param {Remote} remote */
+  constructor(remote) {
+    this.#remote = remote;
+  }
+
+  /** @returns {Promise<Recording[]>} */
+  recordings() {
+    return this.#remote.call("recordings", {});
+  }
+
+  /** @param {Recording} recording @returns {Promise<void>} Resolves once it is on disk. */
+  put({ id, text, samples, sampleRate }) {
+    return this.#remote.call("keepRecording", { id, text, samples, sampleRate });
+  }
+
+  /** @param {string} id @returns {Promise<void>} */
+  remove(id) {
+    return this.#remote.call("forgetRecording", { id });
+  }
+
+  /**
+   * Where the last training stood (`studio.resume` goes on with it), and the voice that it made (`studio.open` opens it).
+   * @returns {Promise<{ checkpoint: { iteration: number, iterations: number } | null, voice: Blob | null }>}
+   */
+  async training() {
+    const { checkpoint, voice } = await this.#remote.call("run", {});
+    return { checkpoint, voice: voice && new Blob([voice]) };
+  }
+
+  /** Forgets everything. @returns {Promise<void>} */
+  clear() {
+    return this.#remote.call("forgetAll", {});
+  }
+}

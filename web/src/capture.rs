@@ -1,0 +1,152 @@
+//! The microphone, through web-sys: no echo cancellation, noise suppression or gain control, at the device's own rate.
+//!
+//! The page runs this on its own thread, since audio worklets need a window. An [`AudioContext`] and its worklet are prepared while the
+//! page loads, so that nothing is fetched later; the microphone itself opens when the visitor asks.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Float32Array, Function};
+use ownvoice::audio::level::{peak_db, rms_db};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    AudioContext, AudioWorkletNode, DomException, MediaStream, MediaStreamAudioSourceNode, MediaStreamConstraints, MediaStreamTrack,
+    MediaTrackConstraints, MessageEvent,
+};
+
+use crate::convert::{js_error, object};
+
+/// The name under which `capture-worklet.js` registers itself.
+const PROCESSOR: &str = "ownvoice-capture";
+
+/// Longest recording kept, so that a forgotten tab does not fill the memory.
+const MAX_SECONDS: usize = 120;
+
+#[wasm_bindgen]
+pub struct Microphone {
+    context: AudioContext,
+    /// Samples of the recording under way.
+    recording: Rc<RefCell<Option<Vec<f32>>>>,
+    open: RefCell<Option<Open>>,
+}
+
+/// What lives while the microphone is open.
+struct Open {
+    stream: MediaStream,
+    source: MediaStreamAudioSourceNode,
+    node: AudioWorkletNode,
+    _on_chunk: Closure<dyn FnMut(MessageEvent)>,
+    _on_ended: Closure<dyn FnMut()>,
+}
+
+#[wasm_bindgen]
+impl Microphone {
+    /// Fetches the worklet. The microphone stays closed.
+    pub async fn prepare(worklet_url: String) -> Result<Microphone, JsValue> {
+        let context = AudioContext::new()?;
+        JsFuture::from(context.audio_worklet()?.add_module(&worklet_url)?).await?;
+        Ok(Self { context, recording: Rc::default(), open: RefCell::default() })
+    }
+
+    /// Asks for the microphone. `onLevel(peakDb, levelDb)` follows some 20 times a second, `onLost()` when the device goes away.
+    pub async fn open(
+        &self,
+        #[wasm_bindgen(js_name = onLevel, unchecked_param_type = "(peakDb: number, levelDb: number) => void")] on_level: Function,
+        #[wasm_bindgen(js_name = onLost, unchecked_param_type = "() => void")] on_lost: Function,
+    ) -> Result<(), JsValue> {
+        self.close();
+        let stream = ask().await?;
+        JsFuture::from(self.context.resume()?).await?;
+
+        let source = self.context.create_media_stream_source(&stream)?;
+        let node = AudioWorkletNode::new(&self.context, PROCESSOR)?;
+        let recording = self.recording.clone();
+        let max_samples = MAX_SECONDS * self.context.sample_rate() as usize;
+        let on_chunk = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            let chunk = event.data().unchecked_into::<Float32Array>().to_vec();
+            let _ = on_level.call2(&JsValue::NULL, &peak_db(&chunk).into(), &rms_db(&chunk).into());
+            if let Some(samples) = recording.borrow_mut().as_mut() {
+                let room = max_samples.saturating_sub(samples.len()).min(chunk.len());
+                samples.extend_from_slice(&chunk[..room]);
+            }
+        });
+        node.port()?.set_onmessage(Some(on_chunk.as_ref().unchecked_ref()));
+        source.connect_with_audio_node(&node)?;
+
+        let on_ended = Closure::<dyn FnMut()>::new(move || drop(on_lost.call0(&JsValue::NULL)));
+        for track in stream.get_audio_tracks() {
+            track.unchecked_into::<MediaStreamTrack>().set_onended(Some(on_ended.as_ref().unchecked_ref()));
+        }
+        *self.open.borrow_mut() = Some(Open { stream, source, node, _on_chunk: on_chunk, _on_ended: on_ended });
+        Ok(())
+    }
+
+    #[wasm_bindgen(getter, js_name = isOpen)]
+    pub fn is_open(&self) -> bool {
+        self.open.borrow().is_some()
+    }
+
+    /// Starts a recording; what was recorded and not taken is dropped.
+    pub fn record(&self) -> Result<(), JsValue> {
+        if !self.is_open() {
+            return Err(js_error("microphone-closed", "the microphone is not open"));
+        }
+        *self.recording.borrow_mut() = Some(Vec::new());
+        Ok(())
+    }
+
+    /// Ends the recording and hands it over; the microphone stays open.
+    #[wasm_bindgen(unchecked_return_type = "{ samples: Float32Array, sampleRate: number }")]
+    pub fn stop(&self) -> JsValue {
+        let samples = self.recording.borrow_mut().take().unwrap_or_default();
+        object([("samples", Float32Array::from(&samples[..]).into()), ("sampleRate", self.context.sample_rate().into())])
+    }
+
+    /// Releases the microphone; the browser's recording sign goes out.
+    pub fn close(&self) {
+        self.recording.borrow_mut().take();
+        let Some(open) = self.open.borrow_mut().take() else { return };
+        for track in open.stream.get_audio_tracks() {
+            let track: MediaStreamTrack = track.unchecked_into();
+            track.set_onended(None);
+            track.stop();
+        }
+        if let Ok(port) = open.node.port() {
+            port.set_onmessage(None);
+        }
+        // Nodes that are already apart are what is wanted.
+        let _ = open.source.disconnect();
+        let _ = self.context.suspend();
+    }
+}
+
+/// The visitor's microphone as it is, without what browsers do to calls.
+async fn ask() -> Result<MediaStream, JsValue> {
+    let Ok(devices) = web_sys::window().expect("capture runs in a window").navigator().media_devices() else {
+        return Err(js_error("microphone-unavailable", "this page is not served over HTTPS, so the browser offers no microphone"));
+    };
+    let audio = MediaTrackConstraints::new();
+    audio.set_echo_cancellation(&false.into());
+    audio.set_noise_suppression(&false.into());
+    audio.set_auto_gain_control(&false.into());
+    let constraints = MediaStreamConstraints::new();
+    constraints.set_audio(&audio.into());
+    match JsFuture::from(devices.get_user_media_with_constraints(&constraints)?).await {
+        Ok(stream) => Ok(stream.unchecked_into()),
+        Err(error) => Err(refusal(error)),
+    }
+}
+
+/// Why the browser gave no microphone, as a code and in words.
+fn refusal(error: JsValue) -> JsValue {
+    let (name, message) = match error.dyn_ref::<DomException>() {
+        Some(error) => (error.name(), error.message()),
+        None => (String::new(), format!("{error:?}")),
+    };
+    match name.as_str() {
+        "NotAllowedError" | "SecurityError" => js_error("microphone-denied", "the microphone was not allowed; allow it beside the address bar"),
+        "NotFoundError" | "OverconstrainedError" => js_error("microphone-missing", "no microphone is connected"),
+        _ => js_error("microphone-failed", &format!("the microphone could not be opened: {message}")),
+    }
+}

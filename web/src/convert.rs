@@ -1,0 +1,34 @@
+//! Between JavaScript values and the crate's own.
+
+use js_sys::{Error as JsError, Object, Reflect};
+use wasm_bindgen::prelude::*;
+
+/// An `Error` with the stable code that programs match on.
+pub fn js_error(code: &str, message: &str) -> JsValue {
+    let error = JsError::new(message);
+    set(&error, "code", &code.into());
+    error.into()
+}
+
+/// The crate's error, as JavaScript throws it.
+pub fn fail(error: ownvoice::Error) -> JsValue {
+    js_error(error.code(), &error.to_string())
+}
+
+/// A plain object.
+pub fn object<const N: usize>(fields: [(&str, JsValue); N]) -> JsValue {
+    let object = Object::new();
+    for (name, value) in fields {
+        set(&object, name, &value);
+    }
+    object.into()
+}
+
+fn set(target: &JsValue, name: &str, value: &JsValue) {
+    Reflect::set(target, &name.into(), value).expect("a plain object takes any field");
+}
+
+/// A value with named fields, in JavaScript's spelling (the type's own serde attributes say which).
+pub fn plain(value: &impl serde::Serialize) -> JsValue {
+    value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).expect("plain data always converts")
+}

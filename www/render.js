@@ -1,0 +1,272 @@
+// From the state to the page: no decisions here, and no state but the elements.
+
+import { drawCurve, drawLive, drawWave } from "./draw.js";
+import { position } from "./play.js";
+import { LEAST_SECONDS, WANTED_SECONDS, currentPrompt, goodClips, goodSeconds } from "./state.js";
+import { clock, inWords, t } from "./strings.js";
+
+/** @import { Failure, PageClip, Spoken, State } from "./state.js" */
+/** @import { Key } from "./strings.js" */
+
+/** @param {string} id @returns {any} */
+export const $ = (id) => document.getElementById(id);
+
+/** Words that change only where they differ: live regions speak what is set. @param {Element} element @param {string} words */
+function say(element, words) {
+  if (element.textContent !== words) element.textContent = words;
+}
+
+/** @param {HTMLElement} element @param {Failure | null} error */
+function fail(element, error) {
+  element.hidden = !error;
+  const { words, code } = error ? inWords(error) : { words: "", code: "" };
+  if (element.dataset.shown === words + code) return;
+  element.dataset.shown = words + code;
+  element.replaceChildren(...(error ? [words, " ", Object.assign(document.createElement("code"), { textContent: code })] : []));
+}
+
+/** Puts the words of strings.js into the page. */
+export function translate() {
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = t(/** @type {Key} */ (/** @type {HTMLElement} */ (element).dataset.text));
+  for (const [which, words] of /** @type {const} */ ([["base", "speak.base"], ["mine", "speak.mine"]])) {
+    $(which).replaceChildren($("voice-card").content.cloneNode(true));
+    $(which).querySelector("h3").id = `${which}-title`;
+    say($(which).querySelector(".name"), t(words));
+    say($(which).querySelector(".what"), t(`${words}.what`));
+    for (const text of $(which).querySelectorAll("[data-text]")) text.textContent = t(text.dataset.text);
+  }
+  $("text").value = t("speak.example");
+  document.title = `${t("title")}: ${t("tagline")}`;
+}
+
+/** @param {State} state */
+export function render(state) {
+  renderLoading(state);
+  if (state.load.status !== "ready") return;
+  renderTotal(state);
+  renderPrompts(state);
+  renderCard(state);
+  renderFiles(state);
+  renderTraining(state);
+  renderSpeaking(state);
+  renderKept(state);
+}
+
+/** @param {State} state */
+function renderLoading({ load }) {
+  document.body.dataset.phase = load.status;
+  $("loading").hidden = load.status === "ready";
+  document.querySelector("main").hidden = load.status !== "ready";
+  document.querySelector("footer").hidden = load.status !== "ready";
+  $("loading-failed").hidden = load.status !== "failed";
+  $("loading-bar").hidden = load.status === "failed";
+  say($("loading-words"), load.status === "loading" ? load.words : "");
+  if (load.status === "loading" && load.part !== null) $("loading-bar").value = load.part;
+  else $("loading-bar").removeAttribute("value");
+  fail($("loading-error"), load.status === "failed" ? load.error : null);
+}
+
+/** @param {State} state */
+function renderTotal(state) {
+  const seconds = goodSeconds(state);
+  $("total-bar").value = Math.min(seconds, WANTED_SECONDS);
+  const total = t("read.total", { have: clock(seconds), want: clock(WANTED_SECONDS) });
+  say($("total-words"), seconds >= WANTED_SECONDS ? `${total}. ${t("read.enough")}` : total);
+  $("record").hidden = state.source !== "record";
+  $("files").hidden = state.source !== "files";
+}
+
+/** @param {PageClip | undefined} clip */
+const verdict = (clip) => (clip?.report ? "good" : clip?.error ? "bad" : "empty");
+
+/** @param {State} state */
+function renderPrompts({ studio, recordings, current }) {
+  const prompts = studio?.prompts ?? [];
+  const list = $("prompt-list");
+  while (list.children.length < prompts.length) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${list.children.length + 1}` });
+    button.dataset.prompt = `${list.children.length}`;
+    list.append(document.createElement("li"));
+    list.lastChild.append(button);
+  }
+  prompts.forEach(({ id }, index) => {
+    const button = list.children[index].firstChild;
+    const clip = verdict(recordings.get(id));
+    button.dataset.state = clip;
+    button.ariaLabel = `${t("read.position", { n: index + 1, count: prompts.length })}, ${t(`read.state.${clip}`)}`;
+    button.toggleAttribute("aria-current", index === current);
+  });
+}
+
+/** @param {State} state */
+function renderCard(state) {
+  const { studio, current, microphone, microphoneError, recordings } = state;
+  const prompt = currentPrompt(state);
+  const count = studio?.prompts.length ?? 0;
+  const clip = prompt && recordings.get(prompt.id);
+  const recording = microphone === "recording";
+  const busy = recording || microphone === "opening" || microphone === "checking";
+
+  say($("prompt-position"), prompt ? t("read.position", { n: current + 1, count }) : "");
+  say($("prompt-text"), prompt?.text ?? t("read.none"));
+  say($("record-words"), t(recording ? "read.stop" : clip ? "read.again" : "read.start"));
+  $("record-button").ariaPressed = `${recording}`;
+  $("record-button").disabled = !prompt || microphone === "opening" || microphone === "checking";
+  $("back").disabled = busy || current === 0;
+  say($("next"), t(clip?.report ? "read.next" : "read.skip"));
+  $("next").disabled = busy || current >= count - 1;
+  $("play").hidden = $("discard").hidden = !clip || recording;
+  say($("play"), t(position("clip") === null ? "read.play" : "read.pause"));
+  $("close-microphone").hidden = microphone !== "open";
+  $("level").hidden = microphone === "closed" || microphone === "opening";
+  $("level").ariaLabel = t("read.level");
+
+  const words = $("clip-words");
+  if (microphoneError) {
+    words.dataset.state = "bad";
+    return fail(words, microphoneError);
+  }
+  words.dataset.state = busy ? "" : verdict(clip ?? undefined);
+  if (!busy && clip?.error) return fail(words, clip.error);
+  words.hidden = false;
+  delete words.dataset.shown;
+  say(
+    words,
+    microphone === "opening" ? t("read.opening")
+    : recording ? t("read.recording")
+    : microphone === "checking" ? t("read.checking")
+    : clip?.report ? t("read.good", { seconds: clip.report.speechSeconds.toFixed(1), snr: Math.round(clip.report.snrDb) })
+    : t("read.empty"),
+  );
+}
+
+/** The parts that move: waveforms, and the level. @param {State} state @param {{ peaks: number[], levelDb: number, peakDb: number }} live */
+export function renderMoving(state, live) {
+  if (state.load.status !== "ready") return;
+  const prompt = currentPrompt(state);
+  const clip = prompt && state.recordings.get(prompt.id);
+  if (state.microphone === "recording") drawLive($("clip-wave"), live.peaks);
+  else drawWave($("clip-wave"), clip?.samples ?? null, position("clip") ?? 0);
+  $("level-bar").style.transform = `scaleX(${Math.max(0, Math.min(1, (live.levelDb + 60) / 60))})`;
+  $("level").toggleAttribute("data-hot", live.peakDb > -1);
+  $("level").ariaValueNow = `${Math.max(-60, Math.round(live.levelDb))}`;
+  for (const which of /** @type {const} */ (["base", "mine"])) {
+    drawWave($(which).querySelector(".wave"), state.spoken[which].speech?.samples ?? null, position(which) ?? 0);
+  }
+}
+
+/** @param {State} state */
+function renderFiles({ files, fileErrors }) {
+  const list = $("file-list");
+  const shown = files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ message }) => message).join();
+  if (list.dataset.shown === shown) return; // text fields in it keep their focus
+  list.dataset.shown = shown;
+  list.replaceChildren(...files.map(fileRow), ...fileErrors.map(errorRow));
+}
+const none = { id: "", text: "", samples: new Float32Array(), sampleRate: 0 };
+
+/** @param {string} tag @param {Record<string, any>} properties @param {(Node | string)[]} children */
+function element(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+/** @param {PageClip} clip */
+function fileRow(clip) {
+  const words = element("p", { className: "verdict" });
+  words.dataset.state = verdict(clip);
+  if (clip.error) fail(words, clip.error);
+  else say(words, clip.report ? t("read.good", { seconds: clip.report.speechSeconds.toFixed(1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
+  const remove = element("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
+  remove.dataset.remove = clip.id;
+  const text = element("input", { type: "text", autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
+  text.dataset.file = clip.id;
+  return element("li", {}, element("div", { className: "head" }, element("span", { className: "name", textContent: clip.id }), remove), text, words);
+}
+
+/** @param {Failure} error */
+function errorRow(error) {
+  const words = element("p", { className: "failure" });
+  fail(words, error);
+  return element("li", {}, element("span", { className: "name", textContent: error.message }), words);
+}
+
+/** @param {State} state */
+function renderTraining(state) {
+  const { studio, training } = state;
+  if (!studio) return;
+  const { status, phase, step, losses, error, resumable } = training;
+  const running = status === "running";
+  const clips = goodClips(state);
+  const seconds = goodSeconds(state);
+
+  say($("device-kind"), t(`train.device.${studio.device.kind}`));
+  say($("device-name"), studio.device.name);
+  say($("device-reason"), studio.device.reason);
+
+  say(
+    $("train-words"),
+    running && phase === "aligning" ? t("train.aligning")
+    : running && phase === "finishing" ? t("train.finishing")
+    : running && step ? t("train.iteration", { n: step.iteration, count: step.iterations })
+    : running ? t("train.warming")
+    : status === "done" ? t("train.done", { count: losses.length, time: clock(training.seconds) })
+    : status === "cancelled" ? t("train.cancelled")
+    : status === "opened" ? t("train.opened")
+    : seconds < LEAST_SECONDS ? t("train.need", { seconds: LEAST_SECONDS })
+    : t("train.ready", { clips: clips.length, seconds: clock(seconds) }),
+  );
+  $("train-run").hidden = !running && losses.length === 0;
+  if (step) {
+    $("train-bar").max = step.iterations;
+    $("train-bar").value = step.iteration;
+    say($("train-loss"), t("train.lossNow", { loss: step.loss.toFixed(3), first: losses[0].toFixed(3) }));
+    const left = (training.seconds / losses.length) * (step.iterations - step.iteration);
+    say($("train-left"), running && losses.length > 1 ? t("train.left", { time: clock(left) }) : "");
+    $("loss-curve").ariaLabel = `${t("train.loss")}. ${$("train-loss").textContent}`;
+    drawCurve($("loss-curve"), losses, step.iterations);
+  } else {
+    $("train-bar").removeAttribute("value");
+  }
+  fail($("train-error"), error);
+  $("train-start").hidden = running;
+  $("train-start").disabled = seconds < LEAST_SECONDS;
+  say($("train-start"), t(status === "done" ? "train.again" : "train.start"));
+  $("train-resume").hidden = running || !resumable;
+  say($("train-resume"), t("train.resume", { iteration: resumable?.iteration ?? 0 }));
+  $("train-stop").hidden = !running || !step;
+  $("train-stop").disabled = phase === "finishing";
+  $("train-cancel").hidden = !running;
+  $("train-cancel").disabled = phase === "finishing";
+}
+
+/** @param {State} state */
+function renderSpeaking({ voice, spoken, speakError }) {
+  for (const which of /** @type {const} */ (["base", "mine"])) {
+    const { status, words, speech, url } = spoken[which];
+    const find = (/** @type {string} */ part) => $(which).querySelector(part);
+    const waits = which === "mine" && !voice;
+    say(find(".say"), t(status === "working" ? "speak.stop" : "speak.say"));
+    find(".say").disabled = waits;
+    find(".say").ariaLabel = `${find(".say").textContent}, ${t(`speak.${which}.what`)}`;
+    const seconds = speech ? (speech.samples.length / speech.sampleRate).toFixed(1) : "";
+    say(find(".words"), status === "working" ? words : waits ? t("speak.none") : speech ? t("speak.seconds", { seconds }) : "");
+    find(".play").hidden = !speech || status === "working";
+    say(find(".play"), t(position(which) === null ? "read.play" : "read.pause"));
+    find(".download").hidden = !url || status === "working";
+    if (url) Object.assign(find(".download"), { href: url, download: `ownvoice-${which}.wav` });
+  }
+  fail($("speak-error"), speakError);
+  $("save").disabled = !voice;
+}
+
+/** @param {State} state */
+function renderKept({ studio, recordings, voice, training }) {
+  const bytes = [...recordings.values()].reduce((sum, { samples }) => sum + samples.byteLength, 0);
+  const words = studio?.kept
+    ? recordings.size ? t("kept.some", { count: recordings.size, mb: (bytes / 1e6).toFixed(1) }) : t("kept.none")
+    : t("kept.not", { reason: studio?.keepReason ?? "" });
+  say($("kept-words"), words);
+  $("delete-all").hidden = recordings.size === 0 && !voice && !training.resumable;
+}
