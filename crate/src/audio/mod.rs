@@ -1,9 +1,18 @@
 //! Sound on the host: WAV files, sample rates, levels, mel spectrograms and pitch. Knows nothing of models.
 
+pub mod level;
 pub mod mel;
+pub mod pitch;
 pub mod resample;
 pub mod stft;
 pub mod wav;
+
+use mel::MelConfig;
+
+use crate::Result;
+
+/// The speech level at which every clip meets the model, a visitor's and the corpus' alike, in dBFS.
+pub const SPEECH_LEVEL_DB: f32 = -23.0;
 
 /// One channel of sound.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,5 +25,46 @@ pub struct Audio {
 impl Audio {
     pub fn seconds(&self) -> f32 {
         self.samples.len() as f32 / self.sample_rate_hz as f32
+    }
+}
+
+/// A recording made ready for a model: checked, brought to the configured rate, trimmed to its speech with 50 ms around it, without a constant offset, and
+/// levelled to [`SPEECH_LEVEL_DB`].
+pub fn prepare_clip(clip: &Audio, config: &MelConfig) -> Result<Vec<f32>> {
+    level::check_clip(clip)?;
+    let mut samples = resample::resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
+    samples = samples[level::trim_silence(&samples, config.sample_rate_hz)].to_vec();
+    // Checked to hold speech, so it is not empty.
+    let offset = samples.iter().sum::<f32>() / samples.len() as f32;
+    samples.iter_mut().for_each(|x| *x -= offset);
+    Ok(level::normalize(&samples, SPEECH_LEVEL_DB))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_of_any_rate_and_level_become_alike() {
+        let config = MelConfig::speech_16k();
+        let speak = |rate: u32, gain: f32| {
+            let at = |n: usize| {
+                let t = n as f32 / rate as f32 - 0.5;
+                let voiced = (0.0..1.5).contains(&t) && t % 0.3 < 0.2;
+                0.01 + if voiced { gain * (std::f32::consts::TAU * 150.0 * t).sin() } else { 0.0 }
+            };
+            Audio { samples: (0..rate as usize * 3).map(at).collect(), sample_rate_hz: rate }
+        };
+        let reference = prepare_clip(&speak(16_000, 0.3), &config).unwrap();
+        assert!((reference.len() as f32 / 16_000.0 - 1.5).abs() < 0.11, "1.4 s of speech and margins");
+        assert!((level::speech_level_db(&reference, 16_000) - SPEECH_LEVEL_DB).abs() < 0.3);
+        assert!((reference.iter().sum::<f32>() / reference.len() as f32).abs() < 1e-4, "no offset");
+        for (rate, gain) in [(48_000, 0.05), (44_100, 0.8), (8_000, 0.2)] {
+            let clip = prepare_clip(&speak(rate, gain), &config).unwrap();
+            assert!(clip.len().abs_diff(reference.len()) <= 640, "{rate}: {} and {}", clip.len(), reference.len());
+            assert!((level::speech_level_db(&clip, 16_000) - SPEECH_LEVEL_DB).abs() < 0.3);
+        }
+        assert_eq!(prepare_clip(&speak(4_000, 0.3), &config).unwrap_err().code(), "rate-unsupported");
+        assert_eq!(prepare_clip(&speak(16_000, 0.0), &config).unwrap_err().code(), "clip-too-quiet");
     }
 }
