@@ -69,7 +69,10 @@ fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
     let file = scratch.join("flite.wav");
     let output = run(Command::new("flite").args(["-voice", voice, "-psdur", "-t", text, "-o"]).arg(&file))?;
     let printed = String::from_utf8_lossy(&output.stdout);
-    let phones = printed.split_whitespace().filter_map(|word| word.rsplit_once(':')).filter_map(|(phone, end)| Some((phone.to_string(), end.parse().ok()?)));
+    let phones = printed
+        .split_whitespace()
+        .filter_map(|word| word.rsplit_once(':'))
+        .filter_map(|(phone, end)| Some((phone.to_string(), end.parse().ok()?)));
     Ok(Some((read(&file)?, Some(phones.collect()))))
 }
 
@@ -112,7 +115,9 @@ fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch:
 
 fn run(command: &mut Command) -> Result<Output> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| Error::CorpusInvalid(format!("{program} does not start ({error}); install it with the package manager")))?;
+    let output = command
+        .output()
+        .map_err(|error| Error::CorpusInvalid(format!("{program} does not start ({error}); install it with the package manager")))?;
     if !output.status.success() {
         return Err(Error::CorpusInvalid(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr).trim())));
     }

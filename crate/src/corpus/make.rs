@@ -124,14 +124,21 @@ pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &mut
         done += summary.seconds;
         Ok(summary)
     };
-    let held_out = held_out_speakers().iter().map(|speaker| speak(speaker, &out.join("held-out"), held_out_seconds)).collect::<Result<_>>()?;
+    let held_out =
+        held_out_speakers().iter().map(|speaker| speak(speaker, &out.join("held-out"), held_out_seconds)).collect::<Result<_>>()?;
     let speakers = options.speakers.iter().map(|speaker| speak(speaker, out, wanted * speaker.weight / weights)).collect::<Result<_>>()?;
     let summary = Summary { sample_rate_hz: SAMPLE_RATE_HZ, seed: options.seed, speakers, held_out };
     write(&out.join("corpus.json"), serde_json::to_string_pretty(&summary).expect("plain data"))?;
     Ok(summary)
 }
 
-fn make_speaker(folder: &Path, speaker: &Speaker, wanted: f32, sentences: &mut Sentences, report: &mut dyn FnMut(f32)) -> Result<SpeakerSummary> {
+fn make_speaker(
+    folder: &Path,
+    speaker: &Speaker,
+    wanted: f32,
+    sentences: &mut Sentences,
+    report: &mut dyn FnMut(f32),
+) -> Result<SpeakerSummary> {
     let (wavs, phones, scratch) = (folder.join("wavs"), folder.join("phones"), folder.join("scratch"));
     for folder in [&wavs, &phones] {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;

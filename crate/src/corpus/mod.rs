@@ -4,3 +4,7 @@ pub mod align;
 pub mod engines;
 pub mod make;
 pub mod sentences;
+
+pub use align::{Alignment, Labels, align, label};
+pub use engines::EnginePhone;
+pub use make::{HELD_OUT, MakeOptions, make};

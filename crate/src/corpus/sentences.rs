@@ -170,7 +170,7 @@ impl<'a> Sentences<'a> {
         let words = (0..lexicon.len())
             .filter(|index| (4..=8).contains(&lexicon.phones(*index).len()))
             .map(|index| lexicon.word(index))
-            .filter(|word| word.len() >= 4 && !word.contains('\''))
+            .filter(|word| word.len() >= 4 && !word.contains('\'') && is_everyday(word, lexicon))
             .collect();
         Self {
             random: ChaCha8Rng::seed_from_u64(seed),
@@ -194,7 +194,11 @@ impl<'a> Sentences<'a> {
                 _ => *lists.iter().find(|(name, _)| *name == slot).and_then(|(_, list)| list.choose(random)).expect("a list for the slot"),
             };
             sentence.push_str(before);
-            if capital { sentence.push_str(&capitalised(choice)) } else { sentence.push_str(choice) };
+            if capital {
+                sentence.push_str(&capitalised(choice))
+            } else {
+                sentence.push_str(choice)
+            };
             rest = after;
         }
         with_articles(&capitalised(&format!("{sentence}{rest}")))
@@ -212,6 +216,14 @@ impl Iterator for Sentences<'_> {
             }
         }
     }
+}
+
+/// The dictionary is full of surnames; a word that also has everyday endings is hardly one.
+fn is_everyday(word: &str, lexicon: &Lexicon) -> bool {
+    let stem = word.strip_suffix('e').unwrap_or(word);
+    let has = |stem: &str, ending: &str| lexicon.get(&format!("{stem}{ending}")).is_some();
+    ["ed", "ing"].iter().any(|ending| has(stem, ending)) && has(word, "s")
+        || ["ly", "ness", "ful", "less", "ation"].iter().any(|ending| has(word, ending))
 }
 
 fn capitalised(words: &str) -> String {

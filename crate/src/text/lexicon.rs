@@ -56,7 +56,10 @@ impl Lexicon {
             let (shared, rest) = entry.split_first().ok_or_else(|| corrupt("an empty word"))?;
             // Zero ends an entry, so the shared length is stored plus one.
             let shared = (*shared as usize).wrapping_sub(1);
-            if shared > previous.len() || shared + rest.len() > MAX_WORD || !rest.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'\'') {
+            if shared > previous.len()
+                || shared + rest.len() > MAX_WORD
+                || !rest.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'\'')
+            {
                 return Err(corrupt("a word"));
             }
             let mut word = previous[..shared].to_vec();
