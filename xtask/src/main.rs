@@ -1,1 +1,65 @@
-fn main() {}
+//! `cargo xtask`: set up, build, serve, test, measure and pack, each in one command.
+
+mod bench;
+mod build;
+mod count;
+mod pack;
+mod serve;
+mod setup;
+mod shell;
+mod test;
+
+use lexopt::prelude::*;
+use shell::Result;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask serve [--port N]                       build the page and serve it on 127.0.0.1 (port 8017)
+cargo xtask test [native] [wasm] [js] [browser]    run the tests: all stages, or those named
+cargo xtask bench [--json]                         measure; tables, or rows of {name, value, unit}
+cargo xtask pack                                   make the npm tarball and print its path
+cargo xtask build                                  build the page's wasm into www/pkg
+cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
+
+Each finds or installs what it needs first, says so, and does nothing twice.";
+
+fn main() -> ExitCode {
+    match dispatch() {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch() -> Result<ExitCode> {
+    let mut arguments = lexopt::Parser::from_env();
+    let mut words = Vec::new();
+    let (mut port, mut json, mut trunk) = (None, false, false);
+    while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
+        match argument {
+            Long("port") => port = Some(arguments.value().and_then(|v| v.parse::<u16>()).map_err(|e| e.to_string())?),
+            Long("json") => json = true,
+            Long("trunk") => trunk = true,
+            Short('h') | Long("help") => words.insert(0, "help".to_string()),
+            Value(word) => words.push(word.string().map_err(|e| e.to_string())?),
+            other => return Err(format!("{}\n\n{HELP}", other.unexpected())),
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = |()| ExitCode::SUCCESS;
+    match (words.as_slice(), port, json, trunk) {
+        (["serve"], port, false, false) => serve::run(port.unwrap_or(serve::PORT)).map(done),
+        (["test", stages @ ..], None, false, false) => test::run(stages),
+        (["bench"], None, json, false) => bench::run(json).map(done),
+        (["pack"], None, false, false) => pack::run().map(done),
+        (["build"], None, false, false) => build::all().map(done),
+        (["setup"], None, false, trunk) => setup::all(trunk).map(done),
+        (["help", ..] | [], ..) => {
+            println!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => Err(format!("no such command\n\n{HELP}")),
+    }
+}

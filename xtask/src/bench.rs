@@ -1,0 +1,145 @@
+//! `cargo xtask bench`: figures of the native library, of the page and of the files, measured here and now.
+
+use crate::build::{self, gzipped_bytes};
+use crate::serve::Site;
+use crate::setup;
+use crate::shell::{Result, cargo, command, files, root, shown};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// One figure. The source's own fields beyond these (batch, window, device ..) stay in the JSON.
+struct Row(Value);
+
+impl Row {
+    fn new(name: &str, value: f64, unit: &str) -> Self {
+        Self(serde_json::json!({ "name": name, "value": value, "unit": unit }))
+    }
+
+    /// A row must have a name, a number and a unit: a null is not a measurement.
+    fn checked(value: Value) -> Result<Self> {
+        let whole = value["name"].is_string() && value["value"].is_number() && value["unit"].is_string();
+        if whole { Ok(Self(value)) } else { Err(format!("not a figure: {value}")) }
+    }
+}
+
+type Source = (&'static str, fn() -> Result<Vec<Row>>);
+
+const SOURCES: [Source; 4] =
+    [("native", native), ("browser", browser), ("size of the wasm", wasm_size), ("size of the base voice", base_size)];
+
+/// What cannot be measured is said on stderr and fails the command; no figure is made up for it.
+pub fn run(json: bool) -> Result {
+    let (mut rows, mut missing) = (Vec::new(), Vec::new());
+    for (what, source) in SOURCES {
+        eprintln!("=== {what}");
+        match source() {
+            Ok(measured) => rows.extend(measured),
+            Err(why) => missing.push(format!("{what}: {why}")),
+        }
+    }
+    if json {
+        let rows: Vec<&Value> = rows.iter().map(|row| &row.0).collect();
+        println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
+    } else {
+        println!("{}", table(&rows));
+    }
+    if missing.is_empty() { Ok(()) } else { Err(format!("not measured:\n{}", missing.join("\n"))) }
+}
+
+fn native() -> Result<Vec<Row>> {
+    rows_of(cargo().args(["run", "--release", "--quiet", "--package", "ownvoice", "--bin", "ownvoice", "--", "bench", "--json"]))
+}
+
+fn browser() -> Result<Vec<Row>> {
+    setup::node_modules()?;
+    let chromium = setup::browser()?.chromium;
+    build::page()?;
+    let site = Site::open(0)?;
+    rows_of(command("node").arg("tests/browser/bench.mjs").env("OWNVOICE_URL", &site.url).env("CHROMIUM", chromium))
+}
+
+fn wasm_size() -> Result<Vec<Row>> {
+    build::page()?;
+    let wasm = build::package().join("ownvoice_web_bg.wasm");
+    Ok(vec![Row::new("size.wasm_gz_mb", megabytes(gzipped_bytes(&wasm)?), "MB")])
+}
+
+/// The weights: what a visitor downloads besides the wasm.
+fn base_size() -> Result<Vec<Row>> {
+    let weights =
+        files(&root().join("models/base")).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
+    let bytes: u64 = weights.filter_map(|path| path.metadata().ok()).map(|about| about.len()).sum();
+    if bytes == 0 { Err("models/base has no weights".to_string()) } else { Ok(vec![Row::new("size.base_mb", megabytes(bytes), "MB")]) }
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    (bytes as f64 / 1e4).round() / 100.0
+}
+
+/// Runs a program that prints a JSON array of rows last; what it prints before is for people.
+fn rows_of(command: &mut Command) -> Result<Vec<Row>> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("{}: {e}", shown(command)))?;
+    if !output.status.success() {
+        return Err(format!("{}: {}", shown(command), output.status));
+    }
+    parse(&String::from_utf8_lossy(&output.stdout)).map_err(|why| format!("{}: {why}", shown(command)))
+}
+
+fn parse(printed: &str) -> Result<Vec<Row>> {
+    // The array starts a line; figures and words before it do not look like one.
+    let start = if printed.starts_with('[') { 0 } else { printed.rfind("\n[").ok_or("it prints no rows")? };
+    let rows: Vec<Value> = serde_json::from_str(&printed[start..]).map_err(|e| e.to_string())?;
+    rows.into_iter().map(Row::checked).collect()
+}
+
+/// Names, figures and units in columns; further fields as words behind.
+fn table(rows: &[Row]) -> String {
+    let cells: Vec<[String; 4]> = rows.iter().map(|row| cells(&row.0)).collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (name, value, unit) = (width(0), width(1), width(2));
+    let line = |[n, v, u, more]: &[String; 4]| format!("{n:name$}  {v:>value$} {u:unit$}  {more}").trim_end().to_string();
+    cells.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn cells(row: &Value) -> [String; 4] {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let more = row.as_object().into_iter().flatten().filter(|(key, _)| !["name", "value", "unit"].contains(&key.as_str()));
+    let more: Vec<String> = more.map(|(key, value)| format!("{key} {}", text(value))).collect();
+    [text(&row["name"]), number(row["value"].as_f64().unwrap_or(f64::NAN)), text(&row["unit"]), more.join(", ")]
+}
+
+/// Three digits that count.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_string(),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size => format!("{value:.*}", (2 - size.log10().floor() as i32).max(0) as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_follow_words() {
+        let rows =
+            parse("warming up [1 of 2]\n[{\"name\":\"say.rtf.mel\",\"value\":0.0123,\"unit\":\"s/s\",\"device\":\"cpu\"}]\n").unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(table(&rows), "say.rtf.mel  0.0123 s/s  device cpu");
+        assert_eq!(parse("[]").unwrap().len(), 0);
+    }
+
+    #[test]
+    fn what_is_no_figure_is_refused() {
+        assert!(parse("nothing").is_err());
+        assert!(parse("[{\"name\":\"x\",\"value\":null,\"unit\":\"s\"}]").is_err());
+        assert!(parse("[{\"name\":\"x\",\"value\":1}]").is_err());
+    }
+
+    #[test]
+    fn three_digits() {
+        let shown = [1234.5, 100.0, 12.345, 0.5, 0.0123, 0.0].map(number);
+        assert_eq!(shown, ["1234", "100", "12.3", "0.500", "0.0123", "0"]);
+    }
+}

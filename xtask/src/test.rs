@@ -1,0 +1,139 @@
+//! `cargo xtask test`: all tests in stages, their numbers read from what the runners print, one line at the end.
+
+use crate::build;
+use crate::count::Count;
+use crate::serve::Site;
+use crate::setup;
+use crate::shell::{Result, cache, cargo, command, create_dir, files, read_text, root, shown, stderr};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+type Stage = (&'static str, &'static str, fn() -> Result<Outcome>);
+
+/// In the order in which they run: what fails soonest comes first.
+const STAGES: [Stage; 4] = [
+    ("native", "the library, the command line and this runner", native),
+    ("wasm", "the wasm in Chromium, by wasm-pack", wasm),
+    ("js", "the types of the JavaScript, and what runs in Node", js),
+    ("browser", "the page in Chromium", browser),
+];
+
+/// What a stage counted, and what was wrong with it besides failing tests.
+#[derive(Default)]
+struct Outcome {
+    count: Count,
+    trouble: Option<String>,
+}
+
+pub fn run(chosen: &[&str]) -> Result<ExitCode> {
+    if let Some(unknown) = chosen.iter().find(|word| STAGES.iter().all(|(name, ..)| name != *word)) {
+        return Err(format!("no stage is called {unknown}: there are native, wasm, js and browser"));
+    }
+    let mut table = Vec::new();
+    let mut sum = Count::default();
+    for (name, what, stage) in STAGES.into_iter().filter(|(name, ..)| chosen.is_empty() || chosen.contains(name)) {
+        eprintln!("\n=== {name}: {what}");
+        let start = Instant::now();
+        let Outcome { mut count, trouble } = stage().unwrap_or_else(|message| Outcome { count: Count::default(), trouble: Some(message) });
+        let trouble = trouble.or_else(|| (count.passed + count.failed == 0).then(|| "no test ran".to_string()));
+        // A stage that could not be counted is a failure like a failed test.
+        count.failed += usize::from(trouble.is_some() && count.failed == 0);
+        sum += count;
+        table.push(format!("{name:8} {:>7.1} s  {count}", start.elapsed().as_secs_f32()));
+        table.extend(trouble.map(|trouble| format!("{:8} {trouble}", "")));
+    }
+    println!("\n{}", table.join("\n"));
+    if sum.skipped > 0 {
+        println!("\nSKIPPED: {} tests did not run here; they prove nothing.", sum.skipped);
+    }
+    println!("{sum}");
+    Ok(if sum.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn native() -> Result<Outcome> {
+    libtest(cargo().args(["test", "--release", "--no-fail-fast", "--workspace", "--exclude", "ownvoice-web"]))
+}
+
+fn wasm() -> Result<Outcome> {
+    let browser = setup::browser()?;
+    let mut wasm_pack = command("wasm-pack");
+    setup::with_tools(&mut wasm_pack)?;
+    build::wasm_environment(&mut wasm_pack)?;
+    // no-install: what it needs is there, and it must fetch nothing.
+    wasm_pack
+        .args(["test", "--mode", "no-install", "--headless", "--chrome", "--chromedriver"])
+        .arg(&browser.driver)
+        .args(["--release", "web"]);
+    wasm_pack.env("CHROMEDRIVER", &browser.driver).env("WASM_BINDGEN_TEST_TIMEOUT", "900");
+    libtest(&mut wasm_pack)
+}
+
+/// Runs a command whose tests report as Rust's do, and counts them while they scroll by.
+fn libtest(command: &mut Command) -> Result<Outcome> {
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", shown(command)))?;
+    let mut count = Count::default();
+    let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
+        let _ = std::io::stderr().write_all(&line);
+        if let Some(more) = Count::from_libtest(&String::from_utf8_lossy(&line)) {
+            count += more;
+        }
+        line.clear();
+    }
+    let status = child.wait().map_err(|e| e.to_string())?;
+    let trouble = (!status.success() && count.failed == 0).then(|| format!("{}: {status}", shown(command)));
+    Ok(Outcome { count, trouble })
+}
+
+/// The type checker counts as one test. The Node tests are those of tests/js.
+fn js() -> Result<Outcome> {
+    setup::node_modules()?;
+    build::page()?;
+    let mut tsc = command("node");
+    tsc.args(["tests/node_modules/typescript/bin/tsc", "--project", "tests"]);
+    let status = tsc.stdout(stderr()).status().map_err(|e| e.to_string())?;
+    eprintln!("types: {}", if status.success() { "ok" } else { "FAILED" });
+    let types = Count { passed: usize::from(status.success()), failed: usize::from(!status.success()), skipped: 0 };
+    let scripts = tests(&root().join("tests/js"));
+    let mut outcome = if scripts.is_empty() { Outcome::default() } else { node(&scripts, &[])? };
+    outcome.count += types;
+    Ok(outcome)
+}
+
+fn browser() -> Result<Outcome> {
+    setup::node_modules()?;
+    let browser = setup::browser()?;
+    build::page()?;
+    let scripts = tests(&root().join("tests/browser"));
+    if scripts.is_empty() {
+        return Err("tests/browser has no *.test.mjs".to_string());
+    }
+    let site = Site::open(0)?;
+    node(&scripts, &[("OWNVOICE_URL", site.url.as_ref()), ("CHROMIUM", browser.chromium.as_os_str())])
+}
+
+fn tests(folder: &Path) -> Vec<PathBuf> {
+    files(folder).into_iter().filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect()
+}
+
+/// Runs Node's test runner one file after the other: two Chromiums at once would measure each other.
+fn node(scripts: &[PathBuf], environment: &[(&str, &std::ffi::OsStr)]) -> Result<Outcome> {
+    create_dir(&cache())?;
+    let report = cache().join(format!("tap-{}.txt", std::process::id()));
+    let mut node = command("node");
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap"])
+        .arg(format!("--test-reporter-destination={}", report.display()))
+        .args(scripts)
+        .envs(environment.iter().copied())
+        // The native command line, for tests that make what the page reads, or read what it made.
+        .env("OWNVOICE_TARGET_DIR", crate::shell::native_target())
+        .stdout(stderr());
+    let status = node.status().map_err(|e| format!("node: {e}"))?;
+    let count = Count::from_tap(&read_text(&report)?);
+    let _ = std::fs::remove_file(&report);
+    let trouble = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
+    Ok(Outcome { count, trouble })
+}
