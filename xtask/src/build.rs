@@ -2,8 +2,7 @@
 
 use crate::setup::{self, WASM};
 use crate::shell::{
-    Result, command, copy_dir, create_dir, fingerprint, one_panic_strategy, prepend_path, remove_dir, root, run, shown, timed, wasm_target,
-    write,
+    Result, command, copy_dir, create_dir, fingerprint, prepend_path, remove_dir, root, run, shown, timed, wasm_target, write,
 };
 use std::env;
 use std::fs;
@@ -73,7 +72,6 @@ pub fn wasm_environment(command: &mut Command) -> Result {
     setup::wasm_toolchain()?.apply(command);
     // RUSTFLAGS of the environment would silently replace those of .cargo/config.toml, and SIMD with them.
     command.env("CARGO_TARGET_DIR", wasm_target()).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    one_panic_strategy(command);
     Ok(())
 }
 

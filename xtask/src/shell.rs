@@ -53,13 +53,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 pub fn cargo() -> Command {
     let mut command = command("cargo");
     command.env("CARGO_TARGET_DIR", native_target());
-    one_panic_strategy(&mut command);
     command
-}
-
-/// Tests are always built to unwind, whatever the profile says. Programs too then, or every dependency is built twice.
-pub fn one_panic_strategy(command: &mut Command) {
-    command.env("CARGO_PROFILE_RELEASE_PANIC", "unwind");
 }
 
 /// Puts a folder first on the PATH of a command.
