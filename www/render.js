@@ -56,8 +56,7 @@ export function render(state) {
 function renderLoading({ load }) {
   document.body.dataset.phase = load.status;
   $("loading").hidden = load.status === "ready";
-  document.querySelector("main").hidden = load.status !== "ready";
-  document.querySelector("footer").hidden = load.status !== "ready";
+  for (const part of document.querySelectorAll("main, footer")) part.toggleAttribute("hidden", load.status !== "ready");
   $("loading-failed").hidden = load.status !== "failed";
   $("loading-bar").hidden = load.status === "failed";
   say($("loading-words"), load.status === "loading" ? load.words : "");

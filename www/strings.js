@@ -90,7 +90,7 @@ export const strings = {
   "speak.toldBase": "the base voice spoke for {seconds} s",
   "speak.toldMine": "your voice spoke for {seconds} s",
 
-  "kept.some": "Kept in this browser, on this machine: {count} recordings, {mb} MB.",
+  "kept.some": "Kept in this browser, on this machine: recordings of {count} sentences, {mb} MB.",
   "kept.none": "Recordings are kept in this browser, on this machine, until you delete them.",
   "kept.not": "This browser keeps nothing for this page ({reason}): recordings are gone when the tab closes.",
   "kept.delete": "Delete everything",

@@ -2,7 +2,7 @@
 //
 // Everything heavy happens in one worker; what is here are handles to it.
 
-import init, { Microphone as Capture } from "../pkg/ownvoice_web.js";
+import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
 import { OwnvoiceError, Remote } from "./rpc.js";
 import { wavBlob } from "./wav.js";
 
@@ -50,6 +50,15 @@ export { OwnvoiceError, wavBlob };
 /** @typedef {{ signal?: AbortSignal, seed?: number, onProgress?: (progress: SayProgress) => void }} SayOptions */
 /** @typedef {{ mels: number, data: Float32Array }} Mel Natural-log amplitudes, frame after frame: `[T, M]`. */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number }} Recording */
+/**
+ * The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate.
+ * @typedef {object} Microphone
+ * @property {(onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void) => Promise<void>} open Asks the visitor.
+ * @property {boolean} isOpen
+ * @property {() => void} record Starts a recording.
+ * @property {() => { samples: Float32Array, sampleRate: number }} stop Ends the recording; the microphone stays open.
+ * @property {() => void} close Releases the microphone.
+ */
 
 /** Frees a voice in the worker when the page has dropped it. */
 const dropped = new FinalizationRegistry((/** @type {() => void} */ release) => release());
@@ -84,7 +93,7 @@ export async function load({ base, device = "auto", prompts, microphone = false,
  * @param {WebAssembly.Module} module @param {string} worklet */
 async function prepareCapture(module, worklet) {
   await init({ module_or_path: module });
-  return Capture.prepare(worklet);
+  return WebMicrophone.prepare(worklet);
 }
 
 /** A loaded base voice on a device. */
@@ -92,7 +101,7 @@ export class Studio {
   #remote;
   #capture;
 
-  /** @param {Remote} remote @param {any} loaded @param {Capture | null} capture */
+  /** @param {Remote} remote @param {any} loaded @param {Microphone | null} capture */
   constructor(remote, loaded, capture) {
     this.#remote = remote;
     this.#capture = capture;
@@ -110,7 +119,7 @@ export class Studio {
     this.keepReason = loaded.keepReason;
   }
 
-  /** The microphone; `load({ microphone: true })` prepares it. */
+  /** `load({ microphone: true })` prepares it. @returns {Microphone} */
   get microphone() {
     if (!this.#capture) throw new OwnvoiceError("option-invalid", "load with microphone: true to record");
     return this.#capture;

@@ -1,1 +1,25 @@
-pub use ownvoice::burn;
+//! The boundary between `ownvoice` and JavaScript: convert, call the crate, convert back. It holds no maths.
+//!
+//! One module serves twice: in the worker as [`engine`], on the page as [`capture`], which needs a window.
+
+pub mod capture;
+pub mod convert;
+pub mod engine;
+
+use wasm_bindgen::prelude::*;
+
+unsafe extern "C" {
+    /// Runs the static constructors; wasm-ld makes it.
+    fn __wasm_call_ctors();
+}
+
+/// Runs once, when the module is instantiated.
+///
+/// burn registers itself in static constructors. Where nothing calls `__wasm_call_ctors`, wasm-ld assumes a command rather than a library and
+/// wraps every export in a call of all constructors, at fifty times the cost of a training step. `tests/browser/module.test.mjs` guards this.
+#[wasm_bindgen(start)]
+fn start() {
+    // SAFETY: wasm-ld defines it without arguments or result, and this is its only call, before anything else runs.
+    unsafe { __wasm_call_ctors() };
+    console_error_panic_hook::set_once();
+}

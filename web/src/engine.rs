@@ -1,0 +1,202 @@
+//! The engine of the worker: a base voice on a device, voices, their training and their speech.
+//!
+//! A plain value crosses as a plain object, samples and mels as typed arrays; errors cross as `Error`s with a `code`.
+
+use std::rc::Rc;
+
+use js_sys::{Float32Array, Uint8Array, Uint32Array};
+use ownvoice::audio::{Audio, level, wav};
+use ownvoice::burn::tensor::Device;
+use ownvoice::synth::{self, SpeakOptions};
+use ownvoice::text::symbols;
+use ownvoice::train::{self, CloneOptions, FineTuner};
+use ownvoice::voice::{self, Base, BaseFiles};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::{fail, js_error, object};
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+export interface BaseParts { manifest: string; weights: Uint8Array; lexicon: Uint8Array; aligner: Uint8Array }
+export interface Clip { samples: Float32Array; sampleRate: number; text: string }
+export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
+export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number }
+export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; stop: string | null }
+export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number }
+export interface Speech {
+  samples: Float32Array<ArrayBuffer>; sampleRate: number;
+  mel: { mels: number; data: Float32Array<ArrayBuffer> };
+  durations: Uint32Array<ArrayBuffer>; symbols: string[]; stop: string;
+}
+"#;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(typescript_type = "BaseParts")]
+    pub type BaseParts;
+    #[wasm_bindgen(method, getter)]
+    fn manifest(this: &BaseParts) -> String;
+    #[wasm_bindgen(method, getter)]
+    fn weights(this: &BaseParts) -> Uint8Array;
+    #[wasm_bindgen(method, getter)]
+    fn lexicon(this: &BaseParts) -> Uint8Array;
+    #[wasm_bindgen(method, getter)]
+    fn aligner(this: &BaseParts) -> Uint8Array;
+
+    #[wasm_bindgen(typescript_type = "Clip")]
+    pub type Clip;
+    #[wasm_bindgen(method, getter)]
+    fn samples(this: &Clip) -> Float32Array;
+    #[wasm_bindgen(method, getter, js_name = sampleRate)]
+    fn sample_rate(this: &Clip) -> u32;
+    #[wasm_bindgen(method, getter)]
+    fn text(this: &Clip) -> String;
+}
+
+/// A base voice on a device.
+#[wasm_bindgen]
+pub struct Engine {
+    base: Rc<Base>,
+}
+
+/// Someone's voice; it keeps the base alive that it speaks through.
+#[wasm_bindgen]
+pub struct Voice {
+    base: Rc<Base>,
+    voice: voice::Voice,
+}
+
+/// One fine-tuning, from its start to the voice that it makes.
+#[wasm_bindgen]
+pub struct Tuner {
+    base: Rc<Base>,
+    tuner: FineTuner,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// Prepares the device and loads the base onto it. `device` is `webgpu` or `cpu`: which of them is the caller's choice, and never changed here.
+    pub async fn load(files: BaseParts, device: &str) -> Result<Engine, JsValue> {
+        let device = match device {
+            "cpu" => Device::flex(),
+            #[cfg(feature = "webgpu")]
+            "webgpu" => webgpu().await?,
+            _ => return Err(js_error("device-unavailable", &format!("device {device:?} is not built in"))),
+        };
+        let (manifest, weights, lexicon, aligner) = (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
+        let files = BaseFiles { manifest_json: &manifest, weights: &weights, lexicon: &lexicon, aligner: &aligner };
+        Ok(Self { base: Rc::new(Base::load(files, &device).map_err(fail)?) })
+    }
+
+    /// Names the base in voice files.
+    #[wasm_bindgen(getter)]
+    pub fn hash(&self) -> String {
+        self.base.hash().to_owned()
+    }
+
+    /// The base itself as a voice.
+    pub fn base_voice(&self) -> Voice {
+        Voice { base: self.base.clone(), voice: voice::Voice::unadapted(&self.base) }
+    }
+
+    /// Opens a saved voice: untrusted bytes.
+    pub fn open(&self, bytes: &[u8]) -> Result<Voice, JsValue> {
+        let voice = voice::Voice::open(&self.base, bytes).map_err(fail)?;
+        Ok(Voice { base: self.base.clone(), voice })
+    }
+
+    /// Aligns the clips and prepares their training.
+    pub fn tuner(&self, clips: Vec<Clip>, iterations: Option<u32>, seed: Option<u32>) -> Result<Tuner, JsValue> {
+        let mut options = CloneOptions::default();
+        if let Some(iterations) = iterations {
+            options.iterations = iterations as usize;
+        }
+        if let Some(seed) = seed {
+            options.seed = seed.into();
+        }
+        let tuner = FineTuner::start(&self.base, &clips_of(clips), options).map_err(fail)?;
+        Ok(Tuner { base: self.base.clone(), tuner })
+    }
+
+    /// Goes on from a checkpoint of the same clips.
+    pub fn resume(&self, clips: Vec<Clip>, checkpoint: &[u8]) -> Result<Tuner, JsValue> {
+        let tuner = FineTuner::resume(&self.base, &clips_of(clips), checkpoint).map_err(fail)?;
+        Ok(Tuner { base: self.base.clone(), tuner })
+    }
+}
+
+#[wasm_bindgen]
+impl Tuner {
+    /// One iteration.
+    #[wasm_bindgen(unchecked_return_type = "Step")]
+    pub async fn step(&mut self) -> Result<JsValue, JsValue> {
+        let step = self.tuner.step_async().await.map_err(fail)?;
+        Ok(object([
+            ("iteration", step.iteration.into()),
+            ("iterations", step.iterations.into()),
+            ("loss", step.loss.into()),
+            ("seconds", step.seconds.into()),
+            ("heldOutLoss", step.held_out_loss.map_or(JsValue::NULL, JsValue::from)),
+            ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
+        ]))
+    }
+
+    /// All that `resume` needs beside the clips.
+    pub async fn checkpoint(&self) -> Result<Vec<u8>, JsValue> {
+        self.tuner.checkpoint_async().await.map_err(fail)
+    }
+
+    /// The best voice so far.
+    pub async fn finish(self) -> Result<Voice, JsValue> {
+        let Self { base, tuner } = self;
+        let voice = tuner.finish_async().await.map_err(fail)?;
+        Ok(Voice { base, voice })
+    }
+}
+
+#[wasm_bindgen]
+impl Voice {
+    /// How it was made.
+    #[wasm_bindgen(unchecked_return_type = "VoiceInfo")]
+    pub fn info(&self) -> JsValue {
+        let info = self.voice.info();
+        object([("adapted", info.adapted.into()), ("iterations", info.iterations.into()), ("seconds", info.seconds.into())])
+    }
+
+    /// The voice file: safetensors, the difference from the base.
+    pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
+        self.voice.save_async().await.map_err(fail)
+    }
+}
+
+/// What a recording holds, or why it cannot be learnt from.
+#[wasm_bindgen(unchecked_return_type = "ClipReport")]
+pub fn check_clip(samples: Vec<f32>, sample_rate_hz: u32) -> Result<JsValue, JsValue> {
+    let report = level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?;
+    Ok(object([
+        ("seconds", report.seconds.into()),
+        ("speechSeconds", report.speech_seconds.into()),
+        ("levelDb", report.level_db.into()),
+        ("noiseDb", report.noise_db.into()),
+        ("snrDb", report.snr_db.into()),
+        ("clippedPercent", report.clipped_percent.into()),
+    ]))
+}
+
+/// Reads a WAV file of any format, mixed down to one channel.
+#[wasm_bindgen(unchecked_return_type = "Audio")]
+pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
+    let audio = wav::read(bytes).map_err(fail)?;
+    Ok(object([("samples", Float32Array::from(&audio.samples[..]).into()), ("sampleRate", audio.sample_rate_hz.into())]))
+}
+
+fn clips_of(clips: Vec<Clip>) -> Vec<train::Clip> {
+    clips.iter().map(|clip| train::Clip { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate(), text: clip.text() }).collect()
+}
+
+/// burn's WebGPU device. A runtime that an earlier load has started is taken up again.
+#[cfg(feature = "webgpu")]
+async fn webgpu() -> Result<Device, JsValue> {
+    // 32 tasks a submission: more of them delay the first, fewer pay for each.
+    Device::wgpu_options().tasks_max(32).init_async().await.map_err(|error| js_error("no-adapter", &error.to_string()))
+}
