@@ -93,7 +93,7 @@ function renderPrompts({ studio, recordings, current }) {
     const clip = verdict(recordings.get(id));
     button.dataset.state = clip;
     button.ariaLabel = `${t("read.position", { n: index + 1, count: prompts.length })}, ${t(`read.state.${clip}`)}`;
-    button.toggleAttribute("aria-current", index === current);
+    button.ariaCurrent = index === current ? "step" : null;
   });
 }
 
@@ -216,6 +216,9 @@ function renderTraining(state) {
     : seconds < LEAST_SECONDS ? t("train.need", { seconds: LEAST_SECONDS })
     : t("train.ready", { clips: clips.length, seconds: clock(seconds) }),
   );
+  // A screen reader hears every 25th iteration, and each change of phase.
+  const [done, count] = [step ? step.iteration - (step.iteration % 25) : 0, step?.iterations ?? 0];
+  say($("train-said"), running && phase === "training" ? (done ? t("train.iteration", { n: done, count }) : "") : $("train-words").textContent);
   $("train-run").hidden = !running && losses.length === 0;
   if (step) {
     $("train-bar").max = step.iterations;

@@ -13,6 +13,7 @@ export const strings = {
 
   "read.title": "Read a minute",
   "read.how": "Read each sentence aloud, the way you would say it to a friend. A quiet room and a hand's width from the microphone are best.",
+  "read.source": "Where the speech comes from",
   "read.record": "Record here",
   "read.files": "Use WAV files",
   "read.total": "{have} of {want} of speech",

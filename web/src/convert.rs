@@ -27,8 +27,3 @@ pub fn object<const N: usize>(fields: [(&str, JsValue); N]) -> JsValue {
 fn set(target: &JsValue, name: &str, value: &JsValue) {
     Reflect::set(target, &name.into(), value).expect("a plain object takes any field");
 }
-
-/// A value with named fields, in JavaScript's spelling (the type's own serde attributes say which).
-pub fn plain(value: &impl serde::Serialize) -> JsValue {
-    value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).expect("plain data always converts")
-}

@@ -4,9 +4,9 @@
 
 use std::rc::Rc;
 
+use burn::tensor::Device;
 use js_sys::{Float32Array, Uint8Array, Uint32Array};
 use ownvoice::audio::{Audio, level, wav};
-use ownvoice::burn::tensor::Device;
 use ownvoice::synth::{self, SpeakOptions};
 use ownvoice::text::symbols;
 use ownvoice::train::{self, CloneOptions, FineTuner};

@@ -1,0 +1,169 @@
+// The JavaScript contract: what each bad input is called, what can be cancelled, and that good input of every kind is taken.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { ROOT } from "./harness.mjs";
+import { run, visit, withPackage } from "./steps.mjs";
+import { waveHeader } from "./wave.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+
+const TINY = join(ROOT, "tests/fixtures/tiny-base");
+
+/** @type {Session} */
+let session;
+
+/** @param {string} body @param {any} [input] */
+const inPage = (body, input) => run(session, body, input);
+
+/** @param {string} code @param {string} body @param {any} [input] */
+async function fails(code, body, input) {
+  const error = await inPage(body, input);
+  assert.deepEqual({ code: error?.code, name: error?.name }, { code, name: "OwnvoiceError" }, error?.message);
+  assert.ok(error.message.length > 5, "it says why");
+}
+
+before(async () => {
+  session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  await withPackage(session, 3);
+});
+after(() => session.close());
+
+describe("clips", () => {
+  const checked = "return studio.checkClip(input ?? clip)";
+  test("a good one is described", async () => {
+    const report = await inPage(checked);
+    assert.ok(report.speechSeconds > 1 && report.speechSeconds < report.seconds, JSON.stringify(report));
+    assert.ok(report.levelDb < 0 && report.levelDb > -45 && report.snrDb > 10 && report.clippedPercent < 0.5, JSON.stringify(report));
+  });
+  test("empty", () => fails("clip-empty", "return studio.checkClip({ samples: new Float32Array(), sampleRate: 16000 })"));
+  test("silent", () => fails("clip-too-quiet", "return studio.checkClip({ samples: new Float32Array(48000), sampleRate: 16000 })"));
+  test("quiet", () => fails("clip-too-quiet", "return studio.checkClip({ ...clip, samples: clip.samples.map((x) => x / 1000) })"));
+  test("too short", () => fails("clip-too-short", "const at = clip.samples.findIndex((x) => Math.abs(x) > 0.1); return studio.checkClip({ ...clip, samples: clip.samples.slice(at, at + 3000) })"));
+  test("clipped", () => fails("clip-clipped", "return studio.checkClip({ ...clip, samples: clip.samples.map((x) => Math.max(-1, Math.min(1, x * 40))) })"));
+  test("a rate that is none", () => fails("rate-unsupported", "return studio.checkClip({ ...clip, sampleRate: 1000 })"));
+  test("none at all", () => fails("no-clips", "return studio.clone([])"));
+  test("a silent one among good ones", () => fails("clip-too-quiet", "return studio.clone([...clips, { ...clip, samples: new Float32Array(48000) }])"));
+  test("without a text", () => fails("text-empty", "return studio.clone([{ ...clip, text: ' ' }])"));
+});
+
+describe("WAV files", () => {
+  const read = "const audio = await studio.readWav(new Blob([new Uint8Array(input)])); return { rate: audio.sampleRate, length: audio.samples.length, peak: audio.samples.reduce((a, b) => Math.max(a, Math.abs(b)), 0) }";
+  /** A tone of one second. @param {number} rate @param {number} channels */
+  const tone = (rate, channels) => {
+    const data = Buffer.alloc(rate * channels * 2);
+    for (let i = 0; i < rate * channels; i++) data.writeInt16LE(Math.round(16384 * Math.sin((2 * Math.PI * 440 * Math.floor(i / channels)) / rate)), i * 2);
+    return Buffer.concat([waveHeader(data.length, rate, { channels }), data]);
+  };
+  for (const [rate, channels] of [[8000, 1], [96000, 1], [44100, 2], [48000, 2]]) {
+    test(`${rate} Hz, ${channels} channels`, async () => {
+      const { rate: found, length, peak } = await inPage(read, [...tone(rate, channels)]);
+      assert.equal(found, rate);
+      assert.equal(length, rate);
+      assert.ok(Math.abs(peak - 0.5) < 0.01, `peak ${peak}`);
+    });
+  }
+  test("not a WAV", () => fails("audio-unreadable", read, [...Buffer.from("This is a letter, and no sound at all. It is longer than a header is.")]));
+  test("empty", () => fails("audio-unreadable", read, []));
+  test("cut off in its header", () => fails("audio-unreadable", read, [...tone(8000, 1).subarray(0, 30)]));
+});
+
+describe("texts", () => {
+  test("are spoken, and nothing is left open", async () => {
+    const speech = await inPage(`const { samples, sampleRate, mel, durations, toBlob } = await studio.base.say("Good morning. How are you?");
+      const blob = (await studio.base.say("Yes.")).toBlob();
+      return { seconds: samples.length / sampleRate, frames: mel.data.length / mel.mels, durations: durations.reduce((a, b) => a + b, 0), wav: blob.type, bytes: blob.size }`);
+    assert.ok(speech.seconds > 0.3 && speech.seconds < 20, JSON.stringify(speech));
+    assert.ok(speech.frames > 20);
+    assert.equal(speech.durations, speech.frames, "the durations are those of the mel");
+    assert.equal(speech.wav, "audio/wav");
+  });
+  test("empty", () => fails("text-empty", "return studio.base.say('')"));
+  test("only spaces", () => fails("text-empty", "return studio.base.say(' \\n ')"));
+  test("nothing that can be spoken", () => fails("text-unsupported", "return studio.base.say('☃☃☃')"));
+  test("very long", () => fails("text-too-long", "return studio.base.say('word '.repeat(200000))"));
+});
+
+describe("voices", () => {
+  const saved = "const voice = await studio.clone(clips, { iterations: 2, seed: 7 }); const bytes = new Uint8Array(await (await voice.save()).arrayBuffer());";
+  test("saved and opened, they are the same", async () => {
+    const same = await inPage(`${saved} const again = await studio.open(new Blob([bytes]));
+      const [a, b] = [await voice.say("Good morning."), await again.say("Good morning.")];
+      return a.samples.length === b.samples.length && a.samples.every((x, i) => x === b.samples[i])`);
+    assert.equal(same, true);
+  });
+  test("the same seed gives the same voice", async () => {
+    const same = await inPage(`${saved} const other = await studio.clone(clips, { iterations: 2, seed: 7 });
+      const [a, b] = [await voice.say("Good morning."), await other.say("Good morning.")];
+      return a.samples.length === b.samples.length && a.samples.every((x, i) => x === b.samples[i])`);
+    assert.equal(same, true);
+  });
+  test("cut off", () => fails("voice-corrupt", `${saved} return studio.open(new Blob([bytes.subarray(0, bytes.length / 2)]))`));
+  test("not a voice", () => fails("voice-corrupt", "return studio.open(new Blob(['This is a letter.']))"));
+  test("empty", () => fails("voice-corrupt", "return studio.open(new Blob([]))"));
+  test("of another base", () => fails("base-mismatch", `${saved}
+      const text = new TextDecoder("latin1").decode(bytes);
+      const at = text.indexOf(studio.hash);
+      if (at < 0) throw new Error("the file does not name its base");
+      bytes[at] = bytes[at] === 48 ? 49 : 48;
+      return studio.open(new Blob([bytes]))`));
+});
+
+describe("loading", () => {
+  const load = "const other = await ownvoice.load({ base: 'models/base', device: 'cpu', ...input }); other.close()";
+  /** @param {string} file @param {(bytes: Buffer) => Buffer} change */
+  const spoiled = async (file, change) => {
+    await session.context.route(`**/models/base/${file}`, (route) => route.fulfill({ body: change(readFileSync(join(TINY, file))) }), { times: 1 });
+  };
+  const weights = JSON.parse(readFileSync(join(TINY, "manifest.json"), "utf8")).files.weights.path;
+
+  test("no WebGPU adapter, though it was asked for", () => fails("no-adapter", load, { device: "webgpu" }));
+  test("no such device", () => fails("option-invalid", load, { device: "abacus" }));
+  test("no base there", () => fails("download-failed", load, { base: "models/nowhere" }));
+  test("a manifest that is none", async () => {
+    await spoiled("manifest.json", () => Buffer.from("{"));
+    await fails("base-corrupt", load);
+  });
+  test("weights with one wrong bit", async () => {
+    await spoiled(weights, (bytes) => {
+      bytes[bytes.length >> 1] ^= 1;
+      return bytes;
+    });
+    await fails("base-corrupt", load);
+  });
+  test("progress tells bytes, and its end", async () => {
+    const events = await inPage("const events = []; const other = await ownvoice.load({ base: 'models/base', device: 'cpu', onProgress: (e) => events.push(e) }); other.close(); return events");
+    const base = events.filter((/** @type {any} */ event) => event.what === "base").at(-1);
+    assert.equal(base.loadedBytes, base.totalBytes);
+    assert.equal(events.at(-1).status, "starting");
+  });
+  test("the device is told, and why", async () => {
+    const device = await inPage("const other = await ownvoice.load({ base: 'models/base' }); other.close(); return other.device");
+    assert.equal(device.kind, "cpu");
+    assert.match(device.reason, /CPU is used/);
+  });
+});
+
+describe("cancelling", () => {
+  test("before loading, and during it", async () => {
+    await fails("cancelled", "return ownvoice.load({ base: 'models/base', device: 'cpu', signal: AbortSignal.abort() })");
+    await fails("cancelled", "const end = new AbortController(); return ownvoice.load({ base: 'models/base', device: 'cpu', signal: end.signal, onProgress: () => end.abort() })");
+  });
+  test("training: at once, while aligning, and in its midst", async () => {
+    await fails("cancelled", "return studio.clone(clips, { signal: AbortSignal.abort() })");
+    await fails("cancelled", "const end = new AbortController(); return studio.clone(clips, { signal: end.signal, onStep: () => end.abort() })");
+    await fails("cancelled", "const end = new AbortController(); return studio.clone(clips, { signal: end.signal, onStep: ({ iteration }) => iteration === 3 && end.abort() })");
+  });
+  test("stopping keeps what there is", async () => {
+    const steps = await inPage("const stop = new AbortController(); let steps = 0; await studio.clone(clips, { stopSignal: stop.signal, onStep: ({ status, iteration }) => { if (status === 'training') steps++; if (iteration === 3) stop.abort(); } }); return steps");
+    assert.ok(steps >= 3 && steps <= 5, `${steps} steps`);
+  });
+  test("speaking", () => fails("cancelled", "const end = new AbortController(); return studio.base.say('One. Two. Three. Four. Five. Six.', { signal: end.signal, onProgress: () => end.abort() })"));
+  test("the worker answers while it trains", async () => {
+    const spoke = await inPage("const stop = new AbortController(); const training = studio.clone(clips, { stopSignal: stop.signal }); const speech = await studio.base.say('Hello.'); stop.abort(); await training; return speech.samples.length > 1000");
+    assert.equal(spoke, true);
+  });
+  test("a closed studio says so", () => fails("closed", "const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); other.close(); return other.base.say('Hello.')"));
+});

@@ -1,0 +1,197 @@
+// The whole path as a visitor meets it: record from a microphone, let it learn, speak before and after, save and open the voice; and not one
+// request meanwhile.
+
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { HELD_OUT, PHONE, chooseFiles, download, heard, ready, record, speak, visit } from "./steps.mjs";
+
+const MINUTE = 60_000;
+
+test("CPU, full size, 200 iterations: the whole path on a recorded minute", { timeout: 40 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", microphone: HELD_OUT });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const loaded = session.mark();
+  await session.screenshot("cpu-loaded");
+  assert.match((await page.textContent("#device")) ?? "", /processor.*CPU is used/s);
+
+  await record(page, 10);
+  await session.screenshot("cpu-recorded");
+
+  await page.click("#train-start");
+  await page.waitForFunction(() => /^Iteration [2-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 20 * MINUTE });
+  await session.screenshot("cpu-learning");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 30 * MINUTE });
+  const loss = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/);
+  assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);
+  t.diagnostic(`${await page.textContent("#train-words")} ${loss?.[0]}`);
+
+  const before = heard(await speak(page, "base"));
+  const after = heard(await speak(page, "mine"));
+  await session.screenshot("cpu-spoken");
+  for (const { seconds, peak, rate } of [before, after]) {
+    assert.equal(rate, 16_000);
+    assert.ok(seconds > 1 && seconds < 8, `${seconds} s for two short sentences`);
+    assert.ok(peak > 0.05 && peak <= 1, `peak ${peak}`);
+  }
+
+  // The voice as a file, and the file as a voice.
+  const file = await download(page, "#save");
+  assert.ok(file.length > 1000);
+  const spoken = await speak(page, "mine");
+  await page.setInputFiles("#open", { name: "me.ownvoice", mimeType: "application/octet-stream", buffer: file });
+  await page.waitForFunction(() => /saved voice is open/.test(document.querySelector("#train-words")?.textContent ?? ""));
+  assert.deepEqual(await speak(page, "mine"), spoken, "an opened voice speaks as the saved one did");
+
+  session.assertNoRequestsSince(loaded, "from load through recording, training, speaking, saving and opening");
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, async (t) => {
+  const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  assert.ok(await session.adapter());
+  assert.match((await page.textContent("#device")) ?? "", /graphics card.*WebGPU was asked for/s);
+  const loaded = session.mark();
+  await chooseFiles(page, 4);
+  await page.click("#train-start");
+  await page.waitForFunction(() => /^Iteration ([6-9]|\d\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 15 * MINUTE });
+  await session.screenshot("webgpu-learning");
+  const loss = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/);
+  assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);
+  await page.click("#train-stop");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 5 * MINUTE });
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
+  session.assertNoRequestsSince(loaded, "on WebGPU");
+  session.assertQuiet();
+});
+
+test("a software adapter is passed over, and the page says so", async (t) => {
+  const session = await visit({ device: "webgpu", tiny: true });
+  t.after(() => session.close());
+  await ready(session);
+  assert.match((await session.page.textContent("#device")) ?? "", /processor.*software/s);
+  session.assertQuiet();
+});
+
+test("phone: every stage fits, and the microphone can be refused", { timeout: 10 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, viewport: PHONE, permission: "deny" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await session.screenshot("phone-loaded");
+  await page.click("#record-button");
+  await page.waitForSelector("#clip-words code");
+  assert.equal(await page.textContent("#clip-words code"), "microphone-denied");
+  await chooseFiles(page, 6);
+  await session.screenshot("phone-files");
+  await page.click("#train-start");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  await session.screenshot("phone-learning");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 8 * MINUTE });
+  await speak(page, "base");
+  await speak(page, "mine");
+  await session.screenshot("phone-spoken");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the phone");
+});
+
+test("a closed tab loses no recording, and training goes on from its checkpoint", { timeout: 10 * MINUTE }, async (t) => {
+  const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
+  const first = await visit({ device: "cpu", tiny: true, microphone: HELD_OUT, profile });
+  await ready(first);
+  await record(first.page, 3);
+  await first.page.click("#train-start");
+  await first.page.waitForFunction(() => /^Iteration (2[6-9]|[3-9]\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 5 * MINUTE });
+  await first.close();
+
+  const second = await visit({ device: "cpu", tiny: true, profile });
+  t.after(() => second.close());
+  const { page } = second;
+  await ready(second);
+  assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 3, "three recordings are back");
+  assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 3 sentences/);
+  const from = Number(((await page.textContent("#train-resume")) ?? "").match(/iteration (\d+)/)?.[1]);
+  assert.ok(from >= 25 && from % 25 === 0, `from ${from}`);
+  await page.click("#train-resume");
+  await page.waitForFunction((from) => document.querySelector("#train-words")?.textContent?.startsWith(`Iteration ${from + 1} `), from, { timeout: MINUTE, polling: 20 });
+  await page.click("#train-stop");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+
+  // The finished voice outlives the tab as well; and everything can be deleted.
+  await page.reload();
+  await ready(second);
+  assert.equal(await page.isDisabled("#mine .say"), false, "the voice is back");
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.click("#delete-all");
+  await page.waitForSelector("#delete-all", { state: "hidden" });
+  await page.reload();
+  await ready(second);
+  assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 0);
+  assert.equal(await page.isDisabled("#mine .say"), true);
+});
+
+test("sentences: back, skip, discard, again, and keys that sleep in text fields", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, microphone: HELD_OUT });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const position = () => page.textContent("#prompt-position");
+  await record(page, 1);
+  await page.keyboard.press("ArrowRight");
+  assert.match((await position()) ?? "", /Sentence 2 /);
+  await page.click("#next");
+  assert.match((await position()) ?? "", /Sentence 3 /);
+  await page.click("#back");
+  await page.click("#back");
+  assert.match((await position()) ?? "", /Sentence 1 /);
+  assert.equal(await page.textContent("#record-words"), "Record again");
+
+  await page.focus("#text");
+  await page.keyboard.type("r");
+  assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false", "a letter in the text is a letter");
+  await page.locator("#prompt-position").click();
+  await page.locator("body").press("r");
+  await page.waitForSelector("#record-button[aria-pressed=true]");
+  await page.waitForTimeout(2500);
+  await page.locator("body").press("r");
+  await page.waitForSelector("#record-button[aria-pressed=false]");
+  await page.click("#discard");
+  assert.equal(await page.textContent("#clip-words"), "Not recorded yet.");
+  await page.click("#close-microphone");
+  await page.waitForSelector("#level", { state: "hidden" });
+  session.assertQuiet();
+});
+
+test("the policy forbids what the page never does", async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const blocked = await page.evaluate(async () => {
+    const asked = async (/** @type {() => unknown} */ act) => {
+      const violation = new Promise((resolve) => document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective), { once: true }));
+      try {
+        await act();
+      } catch {
+        // refused, as it should be; the event says by what
+      }
+      return Promise.race([violation, new Promise((resolve) => setTimeout(() => resolve("allowed"), 1000))]);
+    };
+    return [
+      await asked(() => fetch("https://example.com/")),
+      await asked(() => navigator.sendBeacon("https://example.com/", "x")),
+      await asked(() => new Image().setAttribute("src", "https://example.com/x.png")),
+      await asked(() => document.head.append(Object.assign(document.createElement("script"), { src: "https://example.com/x.js" }))),
+      await asked(() => document.head.append(Object.assign(document.createElement("script"), { textContent: "1" }))),
+    ];
+  });
+  assert.deepEqual(blocked, ["connect-src", "connect-src", "img-src", "script-src-elem", "script-src-elem"]);
+  session.assertNothingLeft();
+});

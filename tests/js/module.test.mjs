@@ -1,0 +1,53 @@
+// The wasm itself: the constructor trap, and its size.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { ROOT } from "../browser/harness.mjs";
+
+const wasm = readFileSync(join(ROOT, "www/pkg/ownvoice_web_bg.wasm"));
+
+/** The names of the functions, from the custom section `name`. @param {BufferSource} bytes */
+async function functionNames(bytes) {
+  const [section] = WebAssembly.Module.customSections(await WebAssembly.compile(bytes), "name");
+  assert.ok(section, "the module names its functions");
+  const names = new Uint8Array(section);
+  let at = 0;
+  const number = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = names[at++];
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+  };
+  const FUNCTIONS = 1;
+  while (at < names.length) {
+    const kind = names[at++];
+    const end = number() + at;
+    if (kind === FUNCTIONS) {
+      return Array.from({ length: number() }, () => {
+        number(); // index
+        const bytes = number();
+        at += bytes;
+        return new TextDecoder().decode(names.subarray(at - bytes, at));
+      });
+    }
+    at = end;
+  }
+  return [];
+}
+
+test("no export runs the static constructors again", async () => {
+  const names = await functionNames(wasm);
+  assert.ok(names.length > 1000, "names are there to be looked at");
+  // wasm-ld calls its wrappers NAME.command_export; with them, a training step takes fifty times as long.
+  assert.deepEqual(names.filter((name) => name.endsWith(".command_export")), []);
+});
+
+test("the module is under 6 MB gzipped", () => {
+  const megabytes = gzipSync(wasm, { level: 9 }).length / 1e6;
+  assert.ok(megabytes < 6, `${megabytes.toFixed(2)} MB`);
+});
