@@ -11,7 +11,7 @@ pub fn run() -> Result {
     let folder = root().join("dist/npm");
     remove_dir(&folder)?;
     create_dir(&folder)?;
-    for file in ["web/package.json", "README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+    for file in ["web/package.json", "web/README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         let source = root().join(file);
         let name = source.file_name().expect("a file has a name");
         fs::copy(&source, folder.join(name)).map_err(|e| format!("{file}: {e}"))?;
