@@ -6,7 +6,7 @@ use realfft::RealFftPlanner;
 const MIN_HZ: f32 = 60.0;
 const MAX_HZ: f32 = 420.0;
 /// Cost of leaving a frame unvoiced: what a period may differ from the next, as a share of its power.
-const UNVOICED_COST: f32 = 0.5;
+const UNVOICED_COST: f32 = 0.45;
 /// Cost of moving between voiced and unvoiced.
 const SWITCH_COST: f32 = 0.15;
 /// Cost of a jump by an octave, from one frame to the next.
@@ -15,8 +15,8 @@ const OCTAVE_JUMP_COST: f32 = 1.0;
 const LOW_COST: f32 = 0.02;
 /// Periods considered in each frame.
 const CANDIDATES: usize = 8;
-/// Frames this far below the loudest are unvoiced, whatever they hold.
-const SILENT_POWER: f32 = 1e-5;
+/// Frames 40 dB below the loudest are unvoiced, whatever they hold.
+const SILENT_POWER: f32 = 1e-4;
 
 /// The pitch of a clip.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,10 +145,10 @@ impl Yin {
         // Cumulative mean normalised difference (equation 8).
         let mut normalised = vec![1.0f32; self.longest + 2];
         let mut sum = 0.0;
-        for lag in 1..=self.longest + 1 {
+        for (lag, value) in normalised.iter_mut().enumerate().skip(1) {
             let d = difference(lag);
             sum += d;
-            normalised[lag] = if sum > 0.0 { d * lag as f32 / sum } else { 1.0 };
+            *value = if sum > 0.0 { d * lag as f32 / sum } else { 1.0 };
         }
         let mut found: Vec<Candidate> = (self.shortest..=self.longest)
             .filter(|&lag| normalised[lag] < normalised[lag - 1] && normalised[lag] <= normalised[lag + 1])

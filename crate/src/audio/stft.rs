@@ -18,7 +18,7 @@ pub struct Stft {
 
 impl Stft {
     pub fn new(fft_length: usize, window_length: usize, hop_length: usize) -> Self {
-        assert!(hop_length > 0 && (1..=fft_length).contains(&window_length) && fft_length % 2 == 0);
+        assert!(hop_length > 0 && (1..=fft_length).contains(&window_length) && fft_length.is_multiple_of(2));
         let mut window = vec![0.0; fft_length];
         let left = (fft_length - window_length) / 2;
         for (n, w) in window[left..left + window_length].iter_mut().enumerate() {

@@ -1,0 +1,130 @@
+//! Mel-cepstral distortion (Kubichek 1993) along a dynamic time warping path, and pitch differences along the same path.
+
+use super::cepstra;
+use crate::audio::{mel::Mel, pitch::Pitch};
+
+/// Coefficients compared: c1 to c13.
+const ORDERS: usize = 13;
+
+/// How the frames of two utterances of the same text correspond.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alignment {
+    /// Pairs of frames, from the first of both to the last of both.
+    pub path: Vec<(usize, usize)>,
+    /// The mean distortion along the path.
+    pub mcd_db: f32,
+}
+
+/// Mean distortion between two utterances of the same text: the spectral difference in dB that 13 cepstra see, levels left out.
+///
+/// Both mels are of one configuration. Infinite if just one of them has no frames.
+pub fn mcd(a: &Mel, b: &Mel) -> f32 {
+    align(a, b).mcd_db
+}
+
+/// The path of least distortion between two mel spectrograms of one configuration.
+pub fn align(a: &Mel, b: &Mel) -> Alignment {
+    assert_eq!(a.mels, b.mels, "mel spectrograms of one configuration");
+    let (rows, columns) = (a.frames(), b.frames());
+    if rows == 0 || columns == 0 {
+        return Alignment { path: Vec::new(), mcd_db: if rows == columns { 0.0 } else { f32::INFINITY } };
+    }
+    let (a, b) = (cepstra(a, ORDERS), cepstra(b, ORDERS));
+    let distortion = |i: usize, j: usize| {
+        let pairs = a[i * ORDERS..][..ORDERS].iter().zip(&b[j * ORDERS..][..ORDERS]);
+        10.0 / std::f32::consts::LN_10 * (2.0 * pairs.map(|(x, y)| (x - y) * (x - y)).sum::<f32>()).sqrt()
+    };
+    // The way into each cell: from above, from the left, or from both.
+    const UP: u8 = 0;
+    const LEFT: u8 = 1;
+    const DIAGONAL: u8 = 2;
+    let mut came_from = vec![LEFT; rows * columns];
+    let mut above = vec![f32::INFINITY; columns];
+    for i in 0..rows {
+        let mut row = vec![0.0; columns];
+        for j in 0..columns {
+            let left = if j > 0 { row[j - 1] } else { f32::INFINITY };
+            let diagonal = if j > 0 { above[j - 1] } else { f32::INFINITY };
+            let (so_far, way) = [(diagonal, DIAGONAL), (above[j], UP), (left, LEFT)]
+                .into_iter()
+                .reduce(|best, other| if other.0 < best.0 { other } else { best })
+                .expect("three ways");
+            row[j] = distortion(i, j) + if i + j == 0 { 0.0 } else { so_far };
+            came_from[i * columns + j] = way;
+        }
+        above = row;
+    }
+    let (mut i, mut j) = (rows - 1, columns - 1);
+    let mut path = vec![(i, j)];
+    while i + j > 0 {
+        let way = came_from[i * columns + j];
+        i -= usize::from(way != LEFT);
+        j -= usize::from(way != UP);
+        path.push((i, j));
+    }
+    path.reverse();
+    Alignment { mcd_db: above[columns - 1] / path.len() as f32, path }
+}
+
+/// Root mean square difference of log F0 where both are voiced (0 if nowhere), and the share of the path where just one is.
+pub fn pitch_difference(alignment: &Alignment, a: &Pitch, b: &Pitch) -> (f32, f32) {
+    let (mut squares, mut both, mut one) = (0.0, 0, 0);
+    for &(i, j) in &alignment.path {
+        match (a.f0_hz[i], b.f0_hz[j]) {
+            (x, y) if x > 0.0 && y > 0.0 => {
+                squares += (x / y).ln().powi(2);
+                both += 1;
+            }
+            (x, y) if x > 0.0 || y > 0.0 => one += 1,
+            _ => {}
+        }
+    }
+    let rmse = if both > 0 { (squares / both as f32).sqrt() } else { 0.0 };
+    (rmse, one as f32 / alignment.path.len().max(1) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One frame whose only cepstrum is `c1 = x`.
+    fn frame(x: f32) -> Vec<f32> {
+        (0..80).map(|k| x * (std::f32::consts::PI * (k as f32 + 0.5) / 80.0).cos()).collect()
+    }
+
+    fn mel(values: &[f32]) -> Mel {
+        Mel { mels: 80, data: values.iter().flat_map(|x| frame(*x)).collect() }
+    }
+
+    #[test]
+    fn the_distortion_is_in_decibels() {
+        // 10 / ln 10 * sqrt(2 * 0.5^2): a cosine of 0.5 nepers has an RMS of 3.07 dB.
+        assert!((mcd(&mel(&[1.0, 2.0]), &mel(&[1.5, 2.5])) - 3.071).abs() < 0.01);
+        let louder = Mel { mels: 80, data: mel(&[1.0, 2.0]).data.iter().map(|x| x + 1.0).collect() };
+        assert!(mcd(&mel(&[1.0, 2.0]), &louder) < 1e-3, "level does not count");
+    }
+
+    #[test]
+    fn slower_speech_is_the_same_speech() {
+        let alignment = align(&mel(&[0.0, 1.0, 2.0, 0.5]), &mel(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 0.5]));
+        assert!(alignment.mcd_db < 1e-4);
+        assert_eq!(alignment.path, [(0, 0), (0, 1), (1, 2), (2, 3), (2, 4), (2, 5), (3, 6)]);
+    }
+
+    #[test]
+    fn pitch_is_compared_along_the_path() {
+        let alignment = align(&mel(&[0.0, 1.0, 2.0]), &mel(&[0.0, 1.0, 1.0, 2.0]));
+        let pitch = |f0_hz: &[f32]| Pitch { f0_hz: f0_hz.to_vec() };
+        let (rmse, voicing) = pitch_difference(&alignment, &pitch(&[100.0, 110.0, 0.0]), &pitch(&[100.0, 110.0, 220.0, 90.0]));
+        assert!((rmse - (2f32.ln().powi(2) / 3.0).sqrt()).abs() < 1e-5);
+        assert_eq!(voicing, 0.25);
+    }
+
+    #[test]
+    fn nothing_has_no_path() {
+        let nothing = Mel { mels: 80, data: vec![] };
+        assert_eq!(mcd(&nothing, &nothing), 0.0);
+        assert_eq!(mcd(&nothing, &mel(&[0.0])), f32::INFINITY);
+        assert_eq!(pitch_difference(&align(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }), (0.0, 0.0));
+    }
+}
