@@ -8,4 +8,20 @@ pub mod error;
 
 pub use error::{Error, Result};
 
+pub mod audio;
+pub mod text;
+
 pub mod nn;
+
+pub mod model;
+
+pub mod voice;
+
+#[cfg(feature = "cli")]
+pub mod corpus;
+pub mod train;
+
+pub mod evaluate;
+
+#[cfg(feature = "cli")]
+pub mod cli;

@@ -1,0 +1,32 @@
+//! `--device`: where the tensors live.
+
+use burn::prelude::Device;
+use clap::ValueEnum;
+
+use crate::{Error, Result};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceName {
+    Cpu,
+    Vulkan,
+    Cuda,
+}
+
+impl DeviceName {
+    /// Opens the device. Asking for one that is not built in is an error, never a silent fallback.
+    pub fn open(self) -> Result<Device> {
+        match self {
+            Self::Cpu => Ok(Device::flex()),
+            #[cfg(feature = "vulkan")]
+            Self::Vulkan => Ok(Device::vulkan(burn::tensor::DeviceKind::default())),
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Ok(Device::cuda(0)),
+            #[allow(unreachable_patterns)] // With every feature on, nothing is left.
+            other => {
+                let name = format!("{other:?}").to_lowercase();
+                let hint = format!("build with `--features {name}`");
+                Err(Error::DeviceUnavailable(name, hint))
+            }
+        }
+    }
+}

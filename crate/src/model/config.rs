@@ -1,0 +1,100 @@
+//! Sizes of the model, and its presets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::symbols::SYMBOL_COUNT;
+
+/// Sizes of one Tacotron 2. Widths are channels, kernels are taps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TacotronConfig {
+    pub symbols: usize,
+    /// Rows of the speaker table.
+    pub speakers: usize,
+    pub speaker_width: usize,
+    pub mels: usize,
+    /// Log-mels meet the network as `(mel - mel_mean) / mel_scale`.
+    pub mel_mean: f32,
+    pub mel_scale: f32,
+    pub encoder_width: usize,
+    pub encoder_kernel: usize,
+    pub encoder_layers: usize,
+    /// Of one direction, in the duration and range predictors.
+    pub duration_width: usize,
+    pub prenet_width: usize,
+    pub prenet_dropout: f64,
+    pub decoder_width: usize,
+    /// Frames a decoder step.
+    pub reduction: usize,
+    pub postnet_width: usize,
+    pub postnet_kernel: usize,
+    pub postnet_layers: usize,
+    /// Dropout of encoder and postnet while pretraining.
+    pub dropout: f64,
+    pub attention_width: usize,
+    pub location_filters: usize,
+    pub location_kernel: usize,
+}
+
+impl TacotronConfig {
+    /// The shipped base: under 20 MB in half precision, trained on two CPU cores.
+    pub fn small(speakers: usize) -> Self {
+        Self {
+            symbols: SYMBOL_COUNT,
+            speakers,
+            speaker_width: 64,
+            mels: 80,
+            mel_mean: -5.0,
+            mel_scale: 2.5,
+            encoder_width: 192,
+            encoder_kernel: 5,
+            encoder_layers: 3,
+            duration_width: 64,
+            prenet_width: 128,
+            prenet_dropout: 0.5,
+            decoder_width: 384,
+            reduction: 2,
+            postnet_width: 192,
+            postnet_kernel: 5,
+            postnet_layers: 5,
+            dropout: 0.1,
+            attention_width: 128,
+            location_filters: 32,
+            location_kernel: 31,
+        }
+    }
+
+    /// The paper's sizes, one frame a step.
+    pub fn tacotron2(speakers: usize) -> Self {
+        Self {
+            speaker_width: 128,
+            mel_mean: 0.0,
+            mel_scale: 1.0,
+            encoder_width: 512,
+            duration_width: 256,
+            prenet_width: 256,
+            decoder_width: 1024,
+            reduction: 1,
+            postnet_width: 512,
+            dropout: 0.5,
+            ..Self::small(speakers)
+        }
+    }
+
+    /// For tests on software WebGPU: every part, nearly no width.
+    pub fn tiny(speakers: usize) -> Self {
+        Self {
+            speaker_width: 8,
+            encoder_width: 16,
+            encoder_layers: 1,
+            duration_width: 8,
+            prenet_width: 16,
+            decoder_width: 32,
+            postnet_width: 16,
+            postnet_layers: 2,
+            attention_width: 16,
+            location_filters: 4,
+            location_kernel: 7,
+            ..Self::small(speakers)
+        }
+    }
+}

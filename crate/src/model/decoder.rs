@@ -1,0 +1,92 @@
+//! Frames from contexts that are known before it runs: prenet, two LSTMs, R frames a step.
+//!
+//! Nothing feeds back but the last frame, so training runs each layer over its whole sequence, and synthesis is the same
+//! code for one step.
+
+use burn::{
+    module::Module,
+    nn::{Linear, LinearConfig},
+    prelude::*,
+    tensor::activation::relu,
+};
+
+use super::TacotronConfig;
+use crate::nn::{
+    dropout::dropout,
+    lstm::{Lstm, Scan},
+    upsample::POSITION_WIDTH,
+};
+
+/// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
+#[derive(Module, Debug)]
+pub struct Prenet {
+    pub first: Linear,
+    pub second: Linear,
+    dropout: f64,
+}
+
+impl Prenet {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let linear = |inputs| LinearConfig::new(inputs, config.prenet_width).with_bias(false).init(device);
+        Self { first: linear(config.mels), second: linear(config.prenet_width), dropout: config.prenet_dropout }
+    }
+
+    /// `[.., M]` to `[.., P]`.
+    pub fn forward<const D: usize>(&self, frame: Tensor<D>) -> Tensor<D> {
+        let hidden = dropout(relu(self.first.forward(frame)), self.dropout);
+        dropout(relu(self.second.forward(hidden)), self.dropout)
+    }
+}
+
+#[derive(Module, Debug)]
+pub struct Decoder {
+    pub prenet: Prenet,
+    pub first: Lstm,
+    pub second: Lstm,
+    pub projection: Linear,
+    reduction: usize,
+}
+
+/// Both LSTMs' hidden and cell states, `[B, 2H]` each.
+#[derive(Debug, Clone)]
+pub struct DecoderState {
+    pub first: Tensor<2>,
+    pub second: Tensor<2>,
+}
+
+impl Decoder {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let (width, reduction) = (config.decoder_width, config.reduction);
+        let context = reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+        Self {
+            prenet: Prenet::new(config, device),
+            first: Lstm::new(config.prenet_width + context, width, device),
+            second: Lstm::new(width, width, device),
+            projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
+            reduction,
+        }
+    }
+
+    pub fn start(&self, batch: usize, device: &Device) -> DecoderState {
+        DecoderState { first: self.first.zero_state(batch, device), second: self.second.zero_state(batch, device) }
+    }
+
+    /// * `previous`: `[B, N, M]`, the frame before each step's first
+    /// * `context`:  `[B, N R, C]`, what each frame says
+    /// * `speaker`:  `[B, V]`
+    ///
+    /// Returns frames `[B, N R, M]` and the state after the last step.
+    pub fn forward(&self, previous: Tensor<3>, context: Tensor<3>, speaker: Tensor<2>, state: DecoderState) -> (Tensor<3>, DecoderState) {
+        let [batch, frames, width] = context.dims();
+        let (steps, mels) = (frames / self.reduction, previous.dims()[2]);
+        let speaker_width = speaker.dims()[1];
+        let context = context.reshape([batch, steps, self.reduction * width]);
+        let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
+        let context = Tensor::cat(vec![context, speaker], 2).swap_dims(0, 1); // (N, B, R C + V)
+        let prenet = self.prenet.forward(previous).swap_dims(0, 1);
+        let (hidden, first) = self.first.forward(Tensor::cat(vec![prenet, context.clone()], 2), state.first, Scan::default());
+        let (hidden, second) = self.second.forward(hidden, state.second, Scan::default());
+        let output = self.projection.forward(Tensor::cat(vec![hidden, context], 2)); // (N, B, R M)
+        (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
+    }
+}

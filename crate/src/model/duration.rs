@@ -1,0 +1,72 @@
+//! How long each symbol lasts and how widely it spreads (Non-Attentive Tacotron, sections 3.1 and 3.2).
+
+use burn::{
+    module::Module,
+    nn::{Linear, LinearConfig},
+    prelude::*,
+    tensor::activation::softplus,
+};
+
+use super::TacotronConfig;
+use crate::nn::lstm::BiLstm;
+
+/// Natural logarithm of each symbol's frames, from its encoding and the speaker.
+#[derive(Module, Debug)]
+pub struct DurationPredictor {
+    pub lstm: BiLstm,
+    pub projection: Linear,
+}
+
+impl DurationPredictor {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let width = config.duration_width;
+        Self {
+            lstm: BiLstm::new(config.encoder_width + config.speaker_width, width, device),
+            projection: LinearConfig::new(2 * width, 1).init(device),
+        }
+    }
+
+    /// * `encoded`: `[B, L, E]`
+    /// * `speaker`: `[B, V]`
+    ///
+    /// Returns ln frames, `[B, L]`.
+    pub fn forward(&self, encoded: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<2> {
+        let [batch, symbols, _] = encoded.dims();
+        let width = speaker.dims()[1];
+        let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, symbols, width]);
+        let hidden = self.lstm.forward(Tensor::cat(vec![encoded, speaker], 2), lengths);
+        self.projection.forward(hidden).squeeze_dim::<2>(2)
+    }
+}
+
+/// Standard deviation of each symbol's Gaussian in frames. The speaker has no part in it, so that a clone's upsampled
+/// encodings are computed once.
+#[derive(Module, Debug)]
+pub struct RangePredictor {
+    pub lstm: BiLstm,
+    pub projection: Linear,
+}
+
+/// Below this a Gaussian falls between two frames.
+const MINIMUM_RANGE_FRAMES: f32 = 0.3;
+
+impl RangePredictor {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let width = config.duration_width / 2;
+        Self {
+            lstm: BiLstm::new(config.encoder_width + 1, width, device),
+            projection: LinearConfig::new(2 * width, 1).init(device),
+        }
+    }
+
+    /// * `encoded`:   `[B, L, E]`
+    /// * `durations`: `[B, L]`, frames
+    ///
+    /// Returns `[B, L]`, frames.
+    pub fn forward(&self, encoded: Tensor<3>, durations: Tensor<2>, lengths: &[usize]) -> Tensor<2> {
+        let log_durations = durations.clamp_min(1.0).log().unsqueeze_dim::<3>(2);
+        let hidden = self.lstm.forward(Tensor::cat(vec![encoded, log_durations], 2), lengths);
+        // One at the start: a typical phone of six frames then blends over its edges only.
+        softplus(self.projection.forward(hidden).squeeze_dim::<2>(2) + 0.5, 1.0) + MINIMUM_RANGE_FRAMES
+    }
+}

@@ -1,0 +1,36 @@
+//! A residual that sharpens the whole spectrogram: five convolutions (Tacotron 2, section 2.2).
+
+use burn::{module::Module, prelude::*, tensor::activation::tanh};
+
+use super::TacotronConfig;
+use crate::nn::{Mode, conv::ConvNorm, dropout::dropout};
+
+#[derive(Module, Debug)]
+pub struct Postnet {
+    pub convolutions: Vec<ConvNorm>,
+    dropout: f64,
+}
+
+impl Postnet {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let layers = config.postnet_layers;
+        let width = |edge: usize| if edge == 0 || edge == layers { config.mels } else { config.postnet_width };
+        let convolution = |layer| ConvNorm::new(width(layer), width(layer + 1), config.postnet_kernel, device);
+        Self { convolutions: (0..layers).map(convolution).collect(), dropout: config.dropout }
+    }
+
+    /// `[B, T, M]` to what is to be added to it.
+    pub fn forward(&self, frames: Tensor<3>, mode: Mode) -> Tensor<3> {
+        let mut hidden = frames;
+        for (layer, convolution) in self.convolutions.iter().enumerate() {
+            hidden = convolution.forward(hidden, mode);
+            if layer + 1 < self.convolutions.len() {
+                hidden = tanh(hidden);
+            }
+            if mode == Mode::Train {
+                hidden = dropout(hidden, self.dropout);
+            }
+        }
+        hidden
+    }
+}

@@ -1,0 +1,89 @@
+//! The whole model along the duration path.
+
+use burn::{
+    module::{Module, Param},
+    nn::Initializer,
+    prelude::*,
+};
+
+use super::{
+    TacotronConfig,
+    decoder::Decoder,
+    duration::{DurationPredictor, RangePredictor},
+    encoder::Encoder,
+    postnet::Postnet,
+};
+use crate::nn::{Mode, upsample::gaussian_weights};
+
+#[derive(Module, Debug)]
+pub struct Tacotron {
+    pub encoder: Encoder,
+    /// `[speakers, V]`
+    pub speakers: Param<Tensor<2>>,
+    pub durations: DurationPredictor,
+    pub ranges: RangePredictor,
+    pub decoder: Decoder,
+    pub postnet: Postnet,
+}
+
+/// Symbols of a batch on the device.
+#[derive(Debug, Clone)]
+pub struct Symbols {
+    /// `[B, L]`
+    pub ids: Tensor<2, Int>,
+    /// `[B, L]`, one where there is a symbol
+    pub mask: Tensor<2>,
+    pub lengths: Vec<usize>,
+}
+
+impl Symbols {
+    /// Pads to the longest, or to `width` where that is given for a fixed shape.
+    pub fn new(items: &[&[u8]], width: Option<usize>, device: &Device) -> Self {
+        let lengths: Vec<usize> = items.iter().map(|item| item.len()).collect();
+        let width = width.unwrap_or_else(|| lengths.iter().copied().max().unwrap_or(0));
+        let padded = |value: &dyn Fn(Option<&u8>) -> i32| {
+            items.iter().flat_map(|item| (0..width).map(|index| value(item.get(index)))).collect::<Vec<i32>>()
+        };
+        let shape = [items.len(), width];
+        let ids = padded(&|symbol| symbol.map_or(0, |&symbol| i32::from(symbol)));
+        let mask: Vec<f32> = padded(&|symbol| i32::from(symbol.is_some())).into_iter().map(|one| one as f32).collect();
+        Self {
+            ids: Tensor::from_data(TensorData::new(ids, shape), device),
+            mask: Tensor::from_data(TensorData::new(mask, shape), device),
+            lengths,
+        }
+    }
+}
+
+impl Tacotron {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        Self {
+            encoder: Encoder::new(config, device),
+            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }.init([config.speakers, config.speaker_width], device),
+            durations: DurationPredictor::new(config, device),
+            ranges: RangePredictor::new(config, device),
+            decoder: Decoder::new(config, device),
+            postnet: Postnet::new(config, device),
+        }
+    }
+
+    /// `[B, L, E]`
+    pub fn encode(&self, symbols: &Symbols, mode: Mode) -> Tensor<3> {
+        self.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, mode)
+    }
+
+    /// What each frame says.
+    ///
+    /// * `encoded`:   `[B, L, E]`
+    /// * `durations`: `[B, L]`, frames
+    /// * `times`:     `[B, T]`, centres of the wanted frames, in frames
+    /// * `positions`: `[B, T, 4]`, see [`crate::nn::upsample::frame_positions`]
+    ///
+    /// Returns `[B, T, E + 4]`.
+    pub fn upsample(&self, symbols: &Symbols, encoded: Tensor<3>, durations: Tensor<2>, times: Tensor<2>, positions: Tensor<3>) -> Tensor<3> {
+        let ranges = self.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths);
+        let padding = symbols.mask.clone().equal_elem(0.0);
+        let weights = gaussian_weights(durations, ranges, times, padding);
+        Tensor::cat(vec![weights.matmul(encoded), positions], 2) // (B, T, L) x (B, L, E)
+    }
+}

@@ -1,0 +1,108 @@
+//! Windows of fixed length from a prepared corpus, made into tensors.
+
+use burn::prelude::*;
+use half::f16;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::features::{Features, Utterance};
+use crate::{
+    model::{TacotronConfig, tacotron::Symbols},
+    nn::upsample::{POSITION_WIDTH, frame_positions},
+};
+
+/// One training batch on the device.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    pub symbols: Symbols,
+    /// `[B]`, rows of the speaker table
+    pub speakers: Tensor<1, Int>,
+    /// `[B, L]`, frames
+    pub durations: Tensor<2>,
+    /// `[B, T]`, centres in frames from the start of the utterance
+    pub times: Tensor<2>,
+    /// `[B, T, 4]`
+    pub positions: Tensor<3>,
+    /// `[B, N, M]`, normalised
+    pub previous: Tensor<3>,
+    /// `[B, T, M]`, normalised
+    pub targets: Tensor<3>,
+    /// `[B, T, 1]`, one where there is a frame
+    pub mask: Tensor<3>,
+    /// Frames that count, of all items.
+    pub valid_frames: usize,
+}
+
+/// Draws batches with a seed of its own, so that a resumed run goes on where it was.
+pub struct Batcher {
+    pub batch: usize,
+    /// Frames of a window; a multiple of the model's reduction.
+    pub window: usize,
+    rng: ChaCha8Rng,
+}
+
+/// Share of windows that begin where their utterance does: a synthesis always starts there.
+const START_SHARE: f64 = 0.3;
+
+impl Batcher {
+    pub fn new(batch: usize, window: usize, seed: u64) -> Self {
+        Self { batch, window, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Random windows of random utterances among `from`.
+    pub fn draw(&mut self, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
+        let picks: Vec<(&Utterance, usize)> = (0..self.batch)
+            .map(|_| {
+                let utterance = &features.utterances[from[self.rng.random_range(0..from.len())]];
+                let slack = utterance.frames.saturating_sub(self.window);
+                let first = if self.rng.random_bool(START_SHARE) { 0 } else { self.rng.random_range(0..=slack) };
+                (utterance, first)
+            })
+            .collect();
+        assemble(features, &picks, self.window, config, device)
+    }
+}
+
+/// Windows of given utterances from given frames on.
+pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usize, config: &TacotronConfig, device: &Device) -> Batch {
+    let (mels, steps) = (config.mels, window / config.reduction);
+    let items: Vec<&[u8]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
+    let symbols = Symbols::new(&items, None, device);
+    let width = symbols.ids.dims()[1];
+    let normalise = |value: f16| (value.to_f32() - config.mel_mean) / config.mel_scale;
+
+    let (mut durations, mut times, mut positions, mut mask) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut previous, mut targets) = (Vec::with_capacity(picks.len() * steps * mels), Vec::with_capacity(picks.len() * window * mels));
+    for &(utterance, first) in picks {
+        let lengths = utterance.durations.as_ref().expect("only aligned utterances are drawn");
+        durations.extend((0..width).map(|index| lengths.get(index).map_or(1.0, |&frames| frames as f32)));
+        positions.extend(frame_positions(lengths, first, window).into_iter().flatten());
+        for frame in first..first + window {
+            times.push(frame as f32 + 0.5);
+            let real = frame < utterance.frames;
+            mask.push(f32::from(u8::from(real)));
+            // Past the end the last frame goes on; the mask keeps it out of the loss.
+            targets.extend(features.frame(utterance, frame.min(utterance.frames - 1)).iter().map(|&value| normalise(value)));
+            if (frame - first) % config.reduction == 0 {
+                match frame {
+                    0 => previous.extend(std::iter::repeat_n(0.0, mels)),
+                    _ => previous.extend(features.frame(utterance, (frame - 1).min(utterance.frames - 1)).iter().map(|&value| normalise(value))),
+                }
+            }
+        }
+    }
+    let batch = picks.len();
+    let valid_frames = mask.iter().filter(|&&one| one > 0.0).count();
+    let speakers: Vec<i32> = picks.iter().map(|(utterance, _)| utterance.speaker as i32).collect();
+    Batch {
+        symbols,
+        speakers: Tensor::from_data(TensorData::new(speakers, [batch]), device),
+        durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
+        times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
+        positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),
+        previous: Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device),
+        targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
+        mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
+        valid_frames,
+    }
+}

@@ -1,0 +1,151 @@
+//! A prepared corpus: log-mels in half precision, symbols and durations. `ownvoice prepare` writes it, training reads it.
+//!
+//! ```text
+//! features.json       what is in it, an entry an utterance
+//! mels.safetensors    `mel` [total frames, M], f16
+//! ```
+
+use half::f16;
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+use std::{fs, path::Path};
+
+use crate::{
+    Error, Result,
+    audio::mel::{Mel, MelConfig},
+};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Utterance {
+    pub id: String,
+    /// Index into [`Features::speakers`].
+    pub speaker: usize,
+    pub text: String,
+    pub first_frame: usize,
+    pub frames: usize,
+    pub symbols: Vec<u8>,
+    /// Frames of each symbol; absent until aligned.
+    pub durations: Option<Vec<u32>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Features {
+    pub mel: MelConfig,
+    pub symbols_hash: String,
+    pub speakers: Vec<String>,
+    pub utterances: Vec<Utterance>,
+    /// `[total frames, M]`
+    #[serde(skip)]
+    pub mels: Vec<f16>,
+}
+
+impl Features {
+    pub fn new(mel: MelConfig) -> Self {
+        Self { mel, symbols_hash: crate::text::symbols::version(), speakers: Vec::new(), utterances: Vec::new(), mels: Vec::new() }
+    }
+
+    /// Appends one utterance. With durations, pauses at both ends are cut to [`EDGE_FRAMES`]: long silence teaches nothing.
+    pub fn push(&mut self, speaker: &str, id: String, text: String, symbols: Vec<u8>, durations: Option<Vec<u32>>, mel: &Mel) {
+        let (durations, frames) = match durations {
+            Some(mut durations) => {
+                let before = cut(durations.first_mut());
+                let after = cut(durations.last_mut());
+                (Some(durations), before..mel.frames() - after)
+            }
+            None => (None, 0..mel.frames()),
+        };
+        let speaker = self.speakers.iter().position(|name| name == speaker).unwrap_or_else(|| {
+            self.speakers.push(speaker.to_string());
+            self.speakers.len() - 1
+        });
+        let first_frame = self.mels.len() / self.mel.mels;
+        let values = &mel.data[frames.start * mel.mels..frames.end * mel.mels];
+        self.mels.extend(values.iter().map(|&value| f16::from_f32(value)));
+        self.utterances.push(Utterance { id, speaker, text, first_frame, frames: frames.len(), symbols, durations });
+    }
+
+    /// One frame of an utterance, `[M]`.
+    pub fn frame(&self, utterance: &Utterance, frame: usize) -> &[f16] {
+        let mels = self.mel.mels;
+        &self.mels[(utterance.first_frame + frame) * mels..][..mels]
+    }
+
+    pub fn seconds(&self) -> f32 {
+        (self.mels.len() / self.mel.mels) as f32 * self.mel.frame_seconds()
+    }
+
+    pub fn save(&self, directory: &Path) -> Result<()> {
+        fs::create_dir_all(directory).map_err(Error::io(directory))?;
+        let bytes: Vec<u8> = self.mels.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let view = TensorView::new(Dtype::F16, vec![self.mels.len() / self.mel.mels, self.mel.mels], &bytes).expect("shape fits");
+        let path = directory.join("mels.safetensors");
+        let file = safetensors::serialize([("mel", view)], None).expect("one named tensor");
+        fs::write(&path, file).map_err(Error::io(path))?;
+        let path = directory.join("features.json");
+        fs::write(&path, serde_json::to_string(self).expect("plain data")).map_err(Error::io(path))
+    }
+
+    pub fn load(directory: &Path) -> Result<Self> {
+        let invalid = |what: &str| Error::CorpusInvalid(format!("{}: {what}; run `ownvoice prepare` again", directory.display()));
+        let path = directory.join("features.json");
+        let json = fs::read(&path).map_err(Error::io(path))?;
+        let mut features: Self = serde_json::from_slice(&json).map_err(|error| invalid(&error.to_string()))?;
+        let path = directory.join("mels.safetensors");
+        let bytes = fs::read(&path).map_err(Error::io(path))?;
+        let file = SafeTensors::deserialize(&bytes).map_err(|error| invalid(&error.to_string()))?;
+        let mel = file.tensor("mel").map_err(|error| invalid(&error.to_string()))?;
+        if mel.dtype() != Dtype::F16 || mel.shape().len() != 2 || mel.shape()[1] != features.mel.mels {
+            return Err(invalid("the spectrograms have another shape than features.json says"));
+        }
+        if features.symbols_hash != crate::text::symbols::version() {
+            return Err(invalid("made with another symbol table"));
+        }
+        features.mels = mel.data().chunks_exact(2).map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]])).collect();
+        let total = mel.shape()[0];
+        let fits = |item: &Utterance| {
+            item.speaker < features.speakers.len()
+                && item.first_frame + item.frames <= total
+                && item.durations.as_ref().is_none_or(|durations| {
+                    durations.len() == item.symbols.len() && durations.iter().sum::<u32>() as usize == item.frames
+                })
+        };
+        match features.utterances.iter().find(|item| !fits(item)) {
+            Some(item) => Err(invalid(&format!("utterance {} does not fit its spectrogram", item.id))),
+            None => Ok(features),
+        }
+    }
+}
+
+/// Silence kept at either end of an utterance, 100 ms at 16 kHz.
+const EDGE_FRAMES: u32 = 8;
+
+/// Shortens a duration to the edge and returns what was cut.
+fn cut(duration: Option<&mut u32>) -> usize {
+    let Some(duration) = duration else { return 0 };
+    let excess = duration.saturating_sub(EDGE_FRAMES);
+    *duration -= excess;
+    excess as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_the_edges_and_survives_the_disk() {
+        let config = MelConfig::speech_16k();
+        let mel = Mel { mels: 80, data: (0..30 * 80).map(|index| (index / 80) as f32).collect() };
+        let mut features = Features::new(config);
+        features.push("a", "x".into(), "hello".into(), vec![1, 9, 1], Some(vec![12, 8, 10]), &mel);
+        assert_eq!(features.utterances[0].durations, Some(vec![8, 8, 8]));
+        assert_eq!(features.utterances[0].frames, 24);
+        assert_eq!(features.frame(&features.utterances[0], 0)[0].to_f32(), 4.0);
+        let directory = tempfile::tempdir().unwrap();
+        features.save(directory.path()).unwrap();
+        let loaded = Features::load(directory.path()).unwrap();
+        assert_eq!(loaded.utterances, features.utterances);
+        assert_eq!(loaded.mels, features.mels);
+        std::fs::write(directory.path().join("mels.safetensors"), b"short").unwrap();
+        assert_eq!(Features::load(directory.path()).unwrap_err().code(), "corpus-invalid");
+    }
+}

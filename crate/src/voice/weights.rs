@@ -1,0 +1,169 @@
+//! Parameters by their path in the module, to and from safetensors.
+
+use burn::{
+    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    prelude::*,
+};
+use half::f16;
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::collections::{BTreeMap, HashMap};
+
+/// A parameter with its shape taken off.
+#[derive(Debug, Clone)]
+pub struct Weight {
+    pub shape: Vec<usize>,
+    /// Row-major.
+    pub values: Tensor<1>,
+}
+
+/// Named weights on their device.
+pub type Weights = BTreeMap<String, Weight>;
+
+/// How weights are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// What ships.
+    Half,
+    /// What a checkpoint needs to go on as if nothing had happened.
+    Full,
+}
+
+/// All parameters and running statistics of a module.
+pub fn collect<M: Module>(module: &M) -> Weights {
+    let mut visitor = Collect { path: Vec::new(), weights: Weights::new() };
+    module.visit(&mut visitor);
+    visitor.weights
+}
+
+struct Collect {
+    path: Vec<String>,
+    weights: Weights,
+}
+
+impl ModuleVisitor for Collect {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.path.push(name.to_string());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let value = param.val().inner();
+        let shape = value.dims().to_vec();
+        let values = value.reshape([shape.iter().product::<usize>()]);
+        self.weights.insert(self.path.join("."), Weight { shape, values });
+    }
+}
+
+/// Puts weights into a module; what `weights` does not name stays. Returns an error in words when a shape differs.
+pub fn apply<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f32>)>) -> Result<M, String> {
+    let mut mapper = Apply { path: Vec::new(), weights, error: None, used: 0 };
+    let module = module.map(&mut mapper);
+    match mapper.error {
+        Some(error) => Err(error),
+        None if mapper.used < weights.len() => Err(format!("{} of {} tensors have no place in the model", weights.len() - mapper.used, weights.len())),
+        None => Ok(module),
+    }
+}
+
+struct Apply<'a> {
+    path: Vec<String>,
+    weights: &'a HashMap<String, (Vec<usize>, Vec<f32>)>,
+    error: Option<String>,
+    used: usize,
+}
+
+impl ModuleMapper for Apply<'_> {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.path.push(name.to_string());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.pop();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let path = self.path.join(".");
+        let Some((shape, values)) = self.weights.get(&path) else { return param };
+        if param.val().dims().as_slice() != shape {
+            self.error = Some(format!("{path} is {shape:?}, the model has {:?}", param.val().dims()));
+            return param;
+        }
+        self.used += 1;
+        param.map(|old| {
+            let new = Tensor::from_data(TensorData::new(values.clone(), shape.clone()), &old.device());
+            if old.is_require_grad() { new.require_grad() } else { new }
+        })
+    }
+}
+
+/// Reads the weights from their device and packs them.
+pub async fn pack(weights: Weights, precision: Precision, metadata: HashMap<String, String>) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(weights.len());
+    for (name, weight) in weights {
+        let data = weight.values.into_data_async().await.expect("the device answers");
+        let values = data.try_to_vec::<f32>().expect("weights are f32");
+        let (dtype, bytes) = match precision {
+            Precision::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
+            Precision::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
+        };
+        stored.push((name, weight.shape, dtype, bytes));
+    }
+    let views = stored.iter().map(|(name, shape, dtype, bytes)| {
+        (name.clone(), TensorView::new(*dtype, shape.clone(), bytes).expect("shape fits the bytes"))
+    });
+    safetensors::serialize(views, Some(metadata)).expect("names are distinct")
+}
+
+/// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
+pub fn unpack(bytes: &[u8]) -> Result<(HashMap<String, (Vec<usize>, Vec<f32>)>, HashMap<String, String>), String> {
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
+    let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+    let mut weights = HashMap::new();
+    for (name, view) in file.iter() {
+        let values: Vec<f32> = match view.dtype() {
+            Dtype::F16 => view.data().chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+            Dtype::F32 => view.data().chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect(),
+            other => return Err(format!("{name} has type {other:?}")),
+        };
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(format!("{name} holds values that are not numbers"));
+        }
+        weights.insert(name.to_string(), (view.shape().to_vec(), values));
+    }
+    Ok((weights, header.metadata().clone().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Tacotron, TacotronConfig};
+
+    #[test]
+    fn a_model_survives_the_file() {
+        let device = Device::flex();
+        device.seed(3);
+        let config = TacotronConfig::tiny(2);
+        let model = Tacotron::new(&config, &device);
+        let bytes = pollster::block_on(pack(collect(&model), Precision::Full, HashMap::from([("a".into(), "b".into())])));
+        let (weights, metadata) = unpack(&bytes).unwrap();
+        assert_eq!(metadata["a"], "b");
+        let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
+        assert_eq!(other.decoder.first.w_ih.val().into_data(), model.decoder.first.w_ih.val().into_data());
+        assert!(weights.contains_key("postnet.convolutions.0.norm.running_mean"), "{:?}", weights.keys());
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let device = Device::flex();
+        let layer = burn::nn::LinearConfig::new(2, 2).init(&device);
+        let bytes = pollster::block_on(pack(collect(&layer), Precision::Half, HashMap::new()));
+        for cut in 0..bytes.len() {
+            assert!(unpack(&bytes[..cut]).is_err(), "cut at {cut}");
+        }
+        let wrong = HashMap::from([("weight".to_string(), (vec![3, 2], vec![0.0; 6]))]);
+        assert!(apply(layer, &wrong).unwrap_err().contains("[3, 2]"));
+    }
+}
