@@ -4,7 +4,7 @@ use crate::build::{self, SITE};
 use crate::shell::{Result, read_text, root};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -16,6 +16,8 @@ const THREADS: usize = 6;
 
 /// `cargo xtask serve`: returns only when it is stopped.
 pub fn run(port: u16) -> Result {
+    // A taken port is better known before the build than after it.
+    drop(TcpListener::bind(("127.0.0.1", port)).map_err(|e| taken(port, &e))?);
     build::page()?;
     let site = Site::open(port)?;
     println!("{}", site.url);
@@ -35,7 +37,7 @@ impl Site {
     /// Starts serving and makes sure that the page answers. Port 0 takes any free one.
     pub fn open(port: u16) -> Result<Self> {
         let policy = policy(&read_text(&root().join("www/index.html"))?)?.to_string();
-        let server = Server::http(("127.0.0.1", port)).map_err(|e| format!("port {port}: {e}; choose another with --port"))?;
+        let server = Server::http(("127.0.0.1", port)).map_err(|e| taken(port, &e))?;
         let address = server.server_addr().to_ip().ok_or("the server has no address")?;
         let (server, policy) = (Arc::new(server), Arc::new(policy));
         let threads = (0..THREADS)
@@ -61,6 +63,10 @@ impl Site {
             let _ = thread.join();
         }
     }
+}
+
+fn taken(port: u16, error: &dyn std::fmt::Display) -> String {
+    format!("port {port}: {error}; choose another with --port")
 }
 
 /// The first line that the server answers to a request for the page.
