@@ -355,3 +355,76 @@ pub fn label(
         _ => Err(Error::ClipMismatch(text.to_string())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Phones of 0.1 s each.
+    fn engine(phones: &str) -> Vec<EnginePhone> {
+        phones.split(' ').enumerate().map(|(index, phone)| (phone.to_string(), (index + 1) as f32 * 0.1)).collect()
+    }
+
+    fn aligned(ours: &str, phones: &str) -> (String, Vec<f32>) {
+        let engine = engine(phones);
+        let total = engine.last().unwrap().1;
+        let alignment = align(&symbols::parse(ours).unwrap(), &engine, total).unwrap();
+        assert!(alignment.is_good(), "{alignment:?}");
+        (symbols::format(&alignment.symbols), alignment.end_seconds.iter().map(|end| (end * 1000.0).round() / 1000.0).collect())
+    }
+
+    #[test]
+    fn equal_phones_take_their_times() {
+        assert_eq!(aligned("_ K AE1 T . _", "pau k ae t pau"), ("_ K AE1 T . _".into(), vec![0.1, 0.2, 0.3, 0.4, 0.45, 0.5]));
+    }
+
+    #[test]
+    fn joined_phones_are_split() {
+        assert_eq!(aligned("_ B AA1 T AH0 L _", "pau b aa t el pau").1, [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6][..].to_vec());
+        assert_eq!(aligned("_ HH ER1 D _", "pau hh er r d pau"), ("_ HH ER1 D _".into(), vec![0.1, 0.2, 0.4, 0.5, 0.6]));
+    }
+
+    #[test]
+    fn reductions_of_the_engine_replace_ours() {
+        assert_eq!(aligned("_ K AE1 T AH0 N D B AE1 T _", "pau k ae t ae n d b ae t pau").0, "_ K AE1 T AE0 N D B AE1 T _");
+        assert_eq!(aligned("_ R AE1 N AE1 T S IH1 K S _", "pau r ae n ax t s ih k s pau").0, "_ R AE1 N AH0 T S IH1 K S _");
+    }
+
+    #[test]
+    fn pauses_of_the_engine_enter_and_ours_get_a_frame() {
+        assert_eq!(aligned("_ K AE1 T S IH1 T S _", "pau k ae t pau s ih t s pau").0, "_ K AE1 T _ S IH1 T S _");
+        let (symbols, ends) = aligned("_ K AE1 T , S IH1 T _", "pau k ae t s ih t pau");
+        assert_eq!(symbols, "_ K AE1 T , S IH1 T _");
+        assert_eq!((ends[3], ends[4], ends[5]), (0.4, 0.413, 0.5));
+    }
+
+    #[test]
+    fn other_words_are_rejected() {
+        let alignment = align(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau z uw m ih ng pau"), 0.7).unwrap();
+        assert!(!alignment.is_good());
+        assert_eq!(align(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k qq t pau"), 0.5), None);
+        assert_eq!(align(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k ae t pau"), 0.06), None);
+        assert_eq!(align(&[], &engine("pau"), 0.1), None);
+    }
+
+    /// Every symbol lasts a frame at least and the frames add up, whatever the rounding.
+    #[test]
+    fn durations_fill_the_frames() {
+        let labels = Labels { symbols: vec![1, 8, 30, 1], end_seconds: Some(vec![0.0126, 0.0252, 0.09, 0.2]) };
+        assert_eq!(labels.durations(17, 0.0125), Some(vec![1, 1, 5, 10]));
+        assert_eq!(labels.durations(4, 0.0125), Some(vec![1, 1, 1, 1]));
+        assert_eq!(labels.durations(3, 0.0125), None);
+        assert_eq!(Labels { symbols: vec![1], end_seconds: None }.durations(3, 0.0125), None);
+    }
+
+    #[test]
+    fn label_says_what_was_spoken_or_fails() {
+        let phonemizer = crate::text::Phonemizer::embedded();
+        let phones = engine("pau dh ax k ae t pau");
+        let labels = label(&phonemizer, "The cat.", Some(&phones), 0.7).unwrap();
+        assert_eq!(symbols::format(&labels.symbols), "_ DH AH0 K AE1 T . _");
+        assert_eq!(labels.durations(57, 0.0125).unwrap().iter().sum::<usize>(), 57);
+        assert_eq!(label(&phonemizer, "The cat.", None, 0.7).unwrap().end_seconds, None);
+        assert_eq!(label(&phonemizer, "Something else entirely.", Some(&phones), 0.7).unwrap_err().code(), "clip-mismatch");
+    }
+}

@@ -187,3 +187,49 @@ fn make_speaker(
 fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     std::fs::write(path, bytes).map_err(Error::io(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Phonemizer;
+
+    #[test]
+    fn held_out_speakers_are_not_trained_on() {
+        let training = training_speakers();
+        assert!(training.len() >= 20);
+        let clean = |speaker: &Speaker| HELD_OUT.iter().all(|held_out| !speaker.name.starts_with(held_out));
+        assert!(training.iter().all(clean));
+        let engines: Vec<_> = held_out_speakers().into_iter().map(|speaker| speaker.engine).collect();
+        assert!(training.iter().all(|speaker| !engines.contains(&speaker.engine)));
+    }
+
+    #[test]
+    fn options_are_checked() {
+        let phonemizer = Phonemizer::embedded();
+        for (hours, speakers) in [(0.0, training_speakers()), (f32::NAN, training_speakers()), (1.0, Vec::new())] {
+            let options = MakeOptions { hours, speakers, ..Default::default() };
+            assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &mut |_| {}).unwrap_err().code(), "option-invalid");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs flite, festival with three voices, and espeak-ng"]
+    fn a_small_corpus_can_be_loaded_and_labelled() {
+        let out = std::env::temp_dir().join(format!("ownvoice-make-{}", std::process::id()));
+        let phonemizer = Phonemizer::embedded();
+        let summary = make(&out, &MakeOptions { hours: 0.01, ..Default::default() }, phonemizer.lexicon(), &mut |_| {}).unwrap();
+        assert_eq!((summary.speakers.len(), summary.held_out.len()), (33, 2));
+        for folder in [out.clone(), out.join("held-out")] {
+            for recording in super::super::layouts::load(&folder).unwrap() {
+                let audio = wav::read(&std::fs::read(&recording.wav).unwrap()).unwrap();
+                assert_eq!(audio.sample_rate_hz, SAMPLE_RATE_HZ);
+                let labels = super::super::label(&phonemizer, &recording.text, recording.phones.as_deref(), audio.seconds()).unwrap();
+                let frames = 1 + audio.samples.len() / 200;
+                if let Some(durations) = labels.durations(frames, 0.0125) {
+                    assert_eq!(durations.iter().sum::<usize>(), frames, "{}", recording.id);
+                }
+            }
+        }
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+}

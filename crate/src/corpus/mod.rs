@@ -2,9 +2,11 @@
 
 pub mod align;
 pub mod engines;
+pub mod layouts;
 pub mod make;
 pub mod sentences;
 
 pub use align::{Alignment, Labels, align, label};
 pub use engines::EnginePhone;
+pub use layouts::{Layout, Recording};
 pub use make::{HELD_OUT, MakeOptions, make};

@@ -248,3 +248,50 @@ fn with_articles(sentence: &str) -> String {
     };
     words.iter().enumerate().map(article).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Phonemizer;
+
+    #[test]
+    fn sentences_are_distinct_seeded_and_whole() {
+        let phonemizer = Phonemizer::embedded();
+        let take = |seed| Sentences::new(phonemizer.lexicon(), seed).take(2000).collect::<Vec<_>>();
+        let sentences = take(1);
+        assert_eq!(sentences, take(1));
+        assert_ne!(sentences, take(2));
+        assert_eq!(sentences.iter().collect::<HashSet<_>>().len(), 2000);
+        for sentence in &sentences {
+            assert!(sentence.ends_with(['.', '?', '!']) && sentence.starts_with(char::is_uppercase) && !sentence.contains(['{', '}', '|']), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn slots_of_all_templates_have_a_list() {
+        for template in TEMPLATES.iter().chain(WORD_TEMPLATES) {
+            for slot in template.split('{').skip(1).map(|rest| rest.split('}').next().unwrap().trim_end_matches("_first")) {
+                assert!(slot == "word" || LISTS.iter().any(|(name, _)| *name == slot), "{slot} in {template}");
+            }
+        }
+    }
+
+    /// Every phone, and most pairs of phones that English words hold.
+    #[test]
+    fn phones_are_covered() {
+        use crate::text::symbols::{SYMBOL_COUNT, SYMBOLS};
+        let phonemizer = Phonemizer::embedded();
+        let mut seen = [false; SYMBOL_COUNT];
+        for sentence in Sentences::new(phonemizer.lexicon(), 1).take(3000) {
+            phonemizer.symbols(&sentence).unwrap().iter().for_each(|symbol| seen[*symbol as usize] = true);
+        }
+        let never: Vec<_> = SYMBOLS.iter().zip(seen).filter(|(_, seen)| !seen).map(|(name, _)| *name).collect();
+        // The padding, and vowels with a stress so rare that the phonemizer replaces it.
+        assert_eq!(never, ["<pad>", "AH2", "AO0", "AW0", "AW2", "ER2", "OY0", "OY2", "UH0", "UH2"]);
+    }
+
+    #[test]
+    fn articles_agree() {
+        assert_eq!(with_articles("A apple, a hour, a used car and a dog."), "An apple, an hour, a used car and a dog.");
+    }
+}

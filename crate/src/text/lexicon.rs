@@ -196,3 +196,67 @@ fn terminated(section: &[u8]) -> Result<impl Iterator<Item = &[u8]>> {
 pub(super) fn corrupt(what: &str) -> Error {
     Error::BaseCorrupt(format!("lexicon: {what}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DICTIONARY: &str = ";;; a comment\ncat K AE1 T\ncat's K AE1 T S\ncats K AE1 T S\nboss B AO1 S # person\nread R EH1 D\nread(2) R IY1 D\na.m. EY2 EH1 M\n";
+
+    #[test]
+    fn packs_and_loads() {
+        let lexicon = Lexicon::load(&pack(DICTIONARY).unwrap()).unwrap();
+        let words: Vec<_> = (0..lexicon.len()).map(|index| (lexicon.word(index), symbols::format(lexicon.phones(index)))).collect();
+        // Alternatives, words with periods and possessives that a rule makes are left out.
+        let expected = [("boss", "B AO1 S"), ("cat", "K AE1 T"), ("cats", "K AE1 T S"), ("read", "R EH1 D")];
+        assert_eq!(words, expected.map(|(word, phones)| (word, phones.to_string())));
+        assert_eq!(lexicon.get("cats"), symbols::parse("K AE1 T S").as_deref());
+        assert_eq!((lexicon.get("ca"), lexicon.get(""), lexicon.get("zebra")), (None, None, None));
+    }
+
+    #[test]
+    fn a_dictionary_with_unknown_phones_is_refused() {
+        assert_eq!(pack("cat K QQ T").unwrap_err().to_string(), "the base voice is damaged: lexicon: the pronunciation of \"cat\"");
+    }
+
+    #[test]
+    fn damaged_files_are_errors() {
+        let file = pack(DICTIONARY).unwrap();
+        for end in 0..file.len() {
+            assert_eq!(Lexicon::load(&file[..end]).unwrap_err().code(), "base-corrupt", "cut at {end}");
+        }
+        // zlib's checksum finds a flipped bit in the stream, the header its own.
+        for place in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[place] ^= 0x10;
+            assert!(Lexicon::load(&damaged).is_err(), "flipped at {place}");
+        }
+    }
+
+    /// A file that is whole, but whose content was made up: the checks behind the checksum.
+    #[test]
+    fn hostile_contents_are_errors() {
+        let (header, stream) = (9, pack(DICTIONARY).unwrap());
+        let body = miniz_oxide::inflate::decompress_to_vec_zlib(&stream[header..]).unwrap();
+        let mut accepted = 0;
+        for place in 0..body.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut hostile = body.clone();
+                hostile[place] = value;
+                let mut file = MAGIC.to_vec();
+                file.extend_from_slice(&(hostile.len() as u32).to_le_bytes());
+                file.extend_from_slice(&miniz_oxide::deflate::compress_to_vec_zlib(&hostile, 1));
+                // Another word or phone is no damage that can be seen; what is accepted must be usable.
+                if let Ok(lexicon) = Lexicon::load(&file) {
+                    accepted += 1;
+                    (0..lexicon.len()).for_each(|index| assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty()));
+                    lexicon.letters.read("anything");
+                }
+            }
+        }
+        assert!(accepted < body.len() * 2);
+        let mut huge = MAGIC.to_vec();
+        huge.extend_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(Lexicon::load(&huge).unwrap_err().to_string(), "the base voice is damaged: lexicon: too large");
+    }
+}

@@ -85,7 +85,7 @@ impl Phonemizer {
                     self.word(neighbour(index.checked_sub(1)), token, neighbour(Some(index + 1)), vowel_follows, last)
                 }
             };
-            words.push(Word { text: token.to_string(), symbols });
+            words.push(Word { text: token.to_string(), symbols: symbols.into_iter().map(settled).collect() });
         }
         words.retain(|word| !word.symbols.is_empty());
         words.reverse();
@@ -133,6 +133,16 @@ impl Phonemizer {
     }
 }
 
+/// Vowels so rare with their stress that no corpus teaches them get the stress they are common with.
+fn settled(symbol: Symbol) -> Symbol {
+    let common = match symbols::SYMBOLS[symbol as usize] {
+        "AH2" | "AW0" | "AW2" | "ER2" | "OY0" | "OY2" | "UH0" | "UH2" => 1,
+        "AO0" => 2,
+        _ => return symbol,
+    };
+    symbols::with_stress(symbol, common)
+}
+
 /// The symbol of a punctuation token.
 fn pause(token: &str) -> Option<Symbol> {
     match token.as_bytes().first()? {
@@ -141,5 +151,110 @@ fn pause(token: &str) -> Option<Symbol> {
         b'?' => Some(QUESTION),
         b'!' => Some(EXCLAMATION),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        let symbols = Phonemizer::embedded().symbols(text).unwrap();
+        symbols::format(&symbols[1..symbols.len() - 1])
+    }
+
+    #[test]
+    fn silence_surrounds_and_punctuation_pauses() {
+        let symbols = Phonemizer::embedded().symbols("Hello, world! Is it you?").unwrap();
+        assert_eq!(symbols::format(&symbols), "_ HH AH0 L OW1 , W ER1 L D ! IH1 Z IH1 T Y UW1 ? _");
+    }
+
+    #[test]
+    fn function_words_lean_on_what_follows() {
+        assert_eq!(said("The apple, the dog."), "DH IY0 AE1 P AH0 L , DH AH0 D AO1 G .");
+        assert_eq!(said("A cat to eat, to go to."), "AH0 K AE1 T T UW1 IY1 T , T AH0 G OW1 T UW1 .");
+        assert_eq!(said("Vitamin A."), "V AY1 T AH0 M AH0 N EY1 .");
+    }
+
+    #[test]
+    fn heteronyms_follow_their_neighbours() {
+        assert_eq!(said("I read it."), "AY1 R IY1 D IH1 T .");
+        assert_eq!(said("I have read it."), "AY1 HH AE1 V R EH1 D IH1 T .");
+        assert_eq!(said("The record."), "DH AH0 R EH1 K ER0 D .");
+        assert_eq!(said("To record."), "T AH0 R AH0 K AO1 R D .");
+        assert_eq!(said("They live here."), "DH EY1 L IH1 V HH IH1 R .");
+        assert_eq!(said("A live show."), "AH0 L AY1 V SH OW1 .");
+        assert_eq!(said("No use."), "N OW1 Y UW1 S .");
+        assert_eq!(said("Did you use it?"), "D IH1 D Y UW1 Y UW1 Z IH1 T ?");
+    }
+
+    #[test]
+    fn every_heteronym_parses() {
+        let words = ["read", "lead", "live", "use", "close", "wind", "record", "object", "content", "permit", "refuse", "minute", "separate"];
+        for word in words {
+            for before in [None, Some("the"), Some("to"), Some("have"), Some("i")] {
+                let phones = pronounce::in_context(before, word, None, false, true).unwrap();
+                assert!(symbols::parse(phones).is_some(), "{word}: {phones}");
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_taken_apart_spelled_or_read() {
+        assert_eq!(said("XKCD"), "EH1 K S K EY1 S IY1 D IY1 .");
+        assert_eq!(said("tsk"), "T IY1 EH1 S K EY1 .");
+        assert_eq!(said("doghouse's"), "D AO1 G HH AW2 S AH0 Z .".replace("AW2", "AW1"));
+        assert_eq!(said("blip blorp").split(' ').next(), Some("B"));
+        assert_eq!(said("vellichor"), "V EH1 L IH0 K ER0 .");
+    }
+
+    #[test]
+    fn words_keep_their_symbols_together() {
+        let words = Phonemizer::embedded().words("Two cats, 3 dogs").unwrap();
+        let words: Vec<_> = words.iter().map(|word| (word.text.as_str(), symbols::format(&word.symbols), word.is_pause())).collect();
+        let expected = [("two", "T UW1", false), ("cats", "K AE1 T S", false), (",", ",", true), ("three", "TH R IY1", false), ("dogs", "D AA1 G Z", false), (".", ".", true)];
+        assert_eq!(words, expected.map(|(text, symbols, pause)| (text, symbols.to_string(), pause)));
+    }
+
+    #[test]
+    fn nothing_to_say_is_an_error() {
+        let phonemizer = Phonemizer::embedded();
+        let code = |text: &str| phonemizer.symbols(text).unwrap_err().code();
+        assert_eq!(code(""), "text-empty");
+        assert_eq!(code(" \n\t "), "text-empty");
+        assert_eq!(code("你好"), "text-unsupported");
+        assert_eq!(code("😀 ... !!!"), "text-unsupported");
+        assert_eq!(code("'"), "text-unsupported");
+    }
+
+    /// A megabyte of anything ends, and soon.
+    #[test]
+    fn hostile_text_neither_hangs_nor_panics() {
+        let phonemizer = Phonemizer::embedded();
+        let pieces = ["a", "9", "X", "'", "A.", "$", "1,", "1/", "é", "😀", "un", "a ", "1:", "-", "st. ", "\n", "@a.b", "\0", "$1 million ", "II ", "12/"];
+        for piece in pieces {
+            let text = piece.repeat((1 << 20) / piece.len());
+            let _ = phonemizer.symbols(&text);
+            assert!(sentences(&text).iter().all(|sentence| sentence.chars().count() <= 250), "{piece:?}");
+        }
+    }
+
+    /// Text of random characters from all of Unicode: only known symbols come out.
+    #[test]
+    fn random_text_gives_known_symbols() {
+        let phonemizer = Phonemizer::embedded();
+        let mut state = 7u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let alphabet: Vec<char> = "aZ9 .,:;-'\"$%/@#()&+°é–…½\u{301}\u{200d}你😀\n\t".chars().collect();
+        for _ in 0..2000 {
+            let length = random(40);
+            let text: String = (0..length).map(|_| alphabet[random(alphabet.len() as u32) as usize]).collect();
+            if let Ok(symbols) = phonemizer.symbols(&text) {
+                assert!(symbols.len() >= 3 && symbols.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)), "{text:?}");
+            }
+        }
     }
 }

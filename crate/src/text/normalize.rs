@@ -73,12 +73,12 @@ pub fn normalize(text: &str) -> Result<String> {
     let folded = fold(text);
     let mut writer = Writer::default();
     let mut chunks: Vec<&str> = Vec::new();
-    let paragraphs = folded.split("\n").filter(|line| !line.trim().is_empty());
     // A blank line ends a sentence even where no period does; a single line break is a space.
-    let _ = paragraphs;
-    for paragraph in folded.split("\n\n") {
-        chunks.extend(paragraph.split_whitespace());
-        chunks.push("\n");
+    for line in folded.lines() {
+        chunks.extend(line.split_whitespace());
+        if line.trim().is_empty() {
+            chunks.push("\n");
+        }
     }
     let mut index = 0;
     while index < chunks.len() {
@@ -139,12 +139,11 @@ impl Writer {
         if let Some(used) = self.abbreviation(core, chunks.get(1).copied(), before) {
             return used;
         }
-        let mut body = core.trim_end_matches(is_closing);
+        let body = core.trim_end_matches(is_closing);
         let mut tail = &core[body.len()..];
-        // The percent sign, units and other marks that belong to a number are not closing punctuation, but "$5.00)" leaves ")" behind.
-        if body.is_empty() {
-            body = "";
-            tail = core;
+        let ends = chunks.get(1).is_none_or(|next| *next == "\n");
+        if !ends && tail.starts_with('.') && is_initials(body) {
+            tail = &tail[1..];
         }
         let used = self.body(body, tail, chunks);
         let tail = if used > 1 { chunks[used - 1].trim_start_matches(|c: char| !is_closing(c)) } else { tail };
@@ -205,7 +204,7 @@ impl Writer {
             self.address(body);
             return 1;
         }
-        if is_initials(body) || (is_initials(&format!("{body}.")) && tail.starts_with('.') && body.len() > 1) {
+        if is_initials(body) {
             let letters: Vec<String> = body.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_uppercase().to_string()).collect();
             self.words(&letters.join(" "));
             return 1;
@@ -527,9 +526,9 @@ fn ordinal(value: u64) -> String {
     letters_only(&Num2Words::new(value as i64).ordinal().to_words().unwrap_or_default())
 }
 
-/// "forty-two" to "forty two".
+/// "five hundred and forty-two" to "five hundred forty two", as Americans say it.
 fn letters_only(words: &str) -> String {
-    words.replace(['-', ','], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    words.replace(['-', ','], " ").replace(" and ", " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn one_by_one(digits: &str) -> String {
@@ -652,5 +651,135 @@ fn push_split(sentences: &mut Vec<String>, sentence: &str) {
 fn push_speakable(sentences: &mut Vec<String>, part: &str) {
     if part.chars().any(char::is_alphanumeric) {
         sentences.push(part.to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(cases: &[(&str, &str)]) {
+        for (text, expected) in cases {
+            assert_eq!(normalize(text).unwrap(), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        check(&[
+            ("0", "zero."),
+            ("42 cats", "forty two cats."),
+            ("1,234,567", "one million two hundred thirty four thousand five hundred sixty seven."),
+            ("-5 and 3.14", "minus five and three point one four."),
+            ("007", "zero zero seven."),
+            ("12345678901234567890", "one two three four five six seven eight nine zero one two three four five six seven eight nine zero."),
+            ("the 1st, 22nd and 103rd", "the first, twenty second and one hundred third."),
+            ("50% off", "fifty percent off."),
+            ("1/2 or 3/4 or 2/5", "one half or three quarters or two fifths."),
+            ("½ cup", "one half cup."),
+            ("pages 10-20", "pages ten to twenty."),
+            ("version 1.2.3", "version one point two point three."),
+            ("#7", "number seven."),
+            ("555-1234", "five five five, one two three four."),
+        ]);
+    }
+
+    #[test]
+    fn years_dates_and_times() {
+        check(&[
+            ("In 1995, 2000, 2005, 2024 and 1900.", "in nineteen ninety five, two thousand, two thousand five, twenty twenty four and nineteen hundred."),
+            ("1905", "nineteen oh five."),
+            ("the 1990s", "the nineteen nineties."),
+            ("March 3rd, 1995", "march third, nineteen ninety five."),
+            ("On May 5 we may go.", "on may fifth we may go."),
+            ("12/25/2020", "december twenty fifth twenty twenty."),
+            ("2024-07-04", "july fourth twenty twenty four."),
+            ("at 3:45 pm", "at three forty five P M."),
+            ("at 3:05", "at three oh five."),
+            ("at 10am", "at ten A M."),
+            ("15:00", "fifteen hundred."),
+            ("7:00 a.m. sharp", "seven A M sharp."),
+        ]);
+    }
+
+    #[test]
+    fn money_and_units() {
+        check(&[
+            ("$5", "five dollars."),
+            ("$1", "one dollar."),
+            ("$5.50!", "five dollars and fifty cents!"),
+            ("$0.99", "ninety nine cents."),
+            ("$3.5 million more", "three point five million dollars more."),
+            ("£20 or €1,000", "twenty pounds or one thousand euros."),
+            ("5kg and 1 km", "five kilograms and one kilometer."),
+            ("20°C", "twenty degrees celsius."),
+            ("60 mph.", "sixty miles per hour."),
+            ("6 in a row", "six in a row."),
+        ]);
+    }
+
+    #[test]
+    fn abbreviations() {
+        check(&[
+            ("Dr. Smith met Mr. Jones.", "doctor smith met mister jones."),
+            ("St. Paul lives on Main St. today.", "saint paul lives on main street today."),
+            ("Pets, e.g. cats, i.e. not dogs, etc.", "pets, for example cats, that is not dogs, et cetera."),
+            ("The U.S. army and the U.S.A.", "the U S army and the U S A."),
+            ("NASA, the FBI, and two CDs", "NASA, the FBI, and two CD's."),
+            ("Henry VIII", "henry eight."),
+            ("I am A or B.", "i am A or B."),
+        ]);
+    }
+
+    #[test]
+    fn punctuation_folds() {
+        check(&[
+            ("“Hello,” she said; ‘tis — well… fine", "hello, she said, tis, well, fine."),
+            ("What?! No... (really)", "what? no, really."),
+            ("well-known rock 'n' roll", "well known rock n roll."),
+            ("Don’t!", "don't!"),
+            ("one\n\ntwo\nthree", "one. two three."),
+            ("a & b + c = d", "a and b plus c equals d."),
+            ("mail me@site.org or www.example.com/page", "mail me at site dot org or W W W dot example dot com slash page."),
+            ("Café 你好 😀 naïve", "cafe naive."),
+            (",,, hello", "hello."),
+        ]);
+    }
+
+    #[test]
+    fn nothing_speakable_is_an_error() {
+        assert_eq!(normalize("").unwrap_err().code(), "text-empty");
+        assert_eq!(normalize("  \n ").unwrap_err().code(), "text-empty");
+        assert_eq!(normalize("你好").unwrap_err().code(), "text-unsupported");
+        assert_eq!(normalize("?!...").unwrap_err().code(), "text-unsupported");
+    }
+
+    #[test]
+    fn normal_text_stays_as_it_is() {
+        for text in ["Dr. Smith paid $5.50 on March 3rd, 1995, at 3:45 p.m.!", "NASA's 1990s budget: 3.5% (or less)?"] {
+            let once = normalize(text).unwrap();
+            assert_eq!(normalize(&once).unwrap(), once);
+        }
+    }
+
+    #[test]
+    fn sentences_end_where_they_end() {
+        assert_eq!(sentences("Dr. Smith came. \"Did he?\" Yes! It cost 3.5 dollars, e.g. J. Doe's"), [
+            "Dr. Smith came.",
+            "\"Did he?\"",
+            "Yes!",
+            "It cost 3.5 dollars, e.g. J. Doe's",
+        ]);
+        assert_eq!(sentences("title\n\nbody goes on... and on"), ["title", "body goes on... and on"]);
+        assert!(sentences(" ... \n").is_empty());
+    }
+
+    #[test]
+    fn long_sentences_split_at_commas_then_spaces_then_anywhere() {
+        let commas = format!("{}, {}.", "a".repeat(200), "b".repeat(100));
+        assert_eq!(sentences(&commas), [format!("{},", "a".repeat(200)), format!("{}.", "b".repeat(100))]);
+        let spaces = "word ".repeat(100);
+        assert!(sentences(&spaces).iter().all(|part| part.len() <= 250 && part.ends_with("word")));
+        assert_eq!(sentences(&"x".repeat(600)).iter().map(String::len).collect::<Vec<_>>(), [250, 250, 100]);
     }
 }

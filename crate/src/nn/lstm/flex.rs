@@ -46,11 +46,14 @@ fn add_product([m, k, n]: [usize; 3], out: (&mut [f32], View), a: (&[f32], View)
     }
 }
 
-/// `e^x` to 2 ulp for the range that gates need; plain arithmetic, so that the compiler vectorises it.
+/// `e^x` to a few ulp for the range that gates need. No branch and no call, so that the compiler vectorises it.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
+    /// Added and taken away it rounds to the nearest integer, which stands in the low bits meanwhile.
+    const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 87.0);
-    let n = (x * std::f32::consts::LOG2_E + 12_582_912.0) - 12_582_912.0; // rounds to nearest
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
     let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4; // ln 2 in two parts
     let p = 1.987_569_1e-4f32;
     let p = p * r + 1.398_2e-3;
@@ -58,7 +61,7 @@ fn exp(x: f32) -> f32 {
     let p = p * r + 4.166_579_6e-2;
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 5.000_000_1e-1;
-    let power = f32::from_bits((((n as i32) + 127) << 23) as u32);
+    let power = f32::from_bits(shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23);
     (p * r * r + r + 1.0) * power
 }
 
@@ -70,6 +73,52 @@ fn sigmoid(x: f32) -> f32 {
 #[inline(always)]
 fn tanh(x: f32) -> f32 {
     1.0 - 2.0 / (exp(2.0 * x) + 1.0)
+}
+
+/// Splits one item's gates into input, forget, candidate and output.
+#[inline(always)]
+fn split_gates(gates: &mut [f32], hidden: usize) -> [&mut [f32]; 4] {
+    let (input, rest) = gates.split_at_mut(hidden);
+    let (forget, rest) = rest.split_at_mut(hidden);
+    let (candidate, output) = rest.split_at_mut(hidden);
+    [input, forget, candidate, &mut output[..hidden]]
+}
+
+/// One item's step: activates the gates in place and writes the new state, hidden then cell.
+#[inline(always)]
+fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32], hidden: usize) {
+    let [input, forget, candidate, output] = split_gates(gates, hidden);
+    let old_cell = &old[hidden..][..hidden];
+    let (new_hidden, new_cell) = new.split_at_mut(hidden);
+    let new_cell = &mut new_cell[..hidden];
+    for j in 0..hidden {
+        input[j] = sigmoid(input[j]);
+        forget[j] = sigmoid(forget[j]);
+        candidate[j] = tanh(candidate[j]);
+        output[j] = sigmoid(output[j]);
+        new_cell[j] = forget[j] * old_cell[j] + input[j] * candidate[j];
+        new_hidden[j] = output[j] * tanh(new_cell[j]);
+    }
+}
+
+/// One item's step backwards: `carried` is the gradient of its new state and becomes that of the old cell, `d_gates` is written.
+#[inline(always)]
+fn cell_backward(gates: &[f32], cell: &[f32], old_cell: &[f32], carried: &mut [f32], d_gates: &mut [f32], hidden: usize) {
+    let [d_input, d_forget, d_candidate, d_output] = split_gates(d_gates, hidden);
+    let gate = |index: usize| &gates[index * hidden..][..hidden];
+    let (input, forget, candidate, output) = (gate(0), gate(1), gate(2), gate(3));
+    let (d_hidden, d_cell) = carried.split_at_mut(hidden);
+    let (d_cell, cell, old_cell) = (&mut d_cell[..hidden], &cell[..hidden], &old_cell[..hidden]);
+    for j in 0..hidden {
+        let squashed = tanh(cell[j]);
+        let d_c = d_cell[j] + d_hidden[j] * output[j] * (1.0 - squashed * squashed);
+        d_output[j] = d_hidden[j] * squashed * output[j] * (1.0 - output[j]);
+        d_input[j] = d_c * candidate[j] * input[j] * (1.0 - input[j]);
+        d_candidate[j] = d_c * input[j] * (1.0 - candidate[j] * candidate[j]);
+        d_forget[j] = d_c * old_cell[j] * forget[j] * (1.0 - forget[j]);
+        d_cell[j] = d_c * forget[j];
+        d_hidden[j] = 0.0; // Refilled by the product that follows.
+    }
 }
 
 struct Sizes {
@@ -100,6 +149,7 @@ fn runs(scan: &Scan, item: usize, step: usize) -> bool {
 
 fn forward(projected: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> (Vec<f32>, Vec<f32>) {
     let Sizes { batch, hidden, .. } = *sizes;
+    let arch = pulp::Arch::new();
     let mut gates = projected.to_vec();
     let mut states = vec![0.0; sizes.steps * batch * 2 * hidden];
     for (step, before) in sizes.order(scan) {
@@ -123,27 +173,16 @@ fn forward(projected: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan
             (previous, View::rows(0, 2 * hidden)),
             (w_hh, View::rows(0, 4 * hidden)),
         );
-        for item in 0..batch {
-            let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
-            if !runs(scan, item, step) {
-                new.copy_from_slice(old);
-                continue;
+        arch.dispatch(|| {
+            for item in 0..batch {
+                let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
+                if runs(scan, item, step) {
+                    cell_forward(&mut gate_block[item * 4 * hidden..][..4 * hidden], old, new, hidden);
+                } else {
+                    new.copy_from_slice(old);
+                }
             }
-            let gate = &mut gate_block[item * 4 * hidden..][..4 * hidden];
-            let (input, rest) = gate.split_at_mut(hidden);
-            let (forget, rest) = rest.split_at_mut(hidden);
-            let (candidate, output) = rest.split_at_mut(hidden);
-            let old_cell = &old[hidden..];
-            let (new_hidden, new_cell) = new.split_at_mut(hidden);
-            for j in 0..hidden {
-                input[j] = sigmoid(input[j]);
-                forget[j] = sigmoid(forget[j]);
-                candidate[j] = tanh(candidate[j]);
-                output[j] = sigmoid(output[j]);
-                new_cell[j] = forget[j] * old_cell[j] + input[j] * candidate[j];
-                new_hidden[j] = output[j] * tanh(new_cell[j]);
-            }
-        }
+        });
     }
     (states, gates)
 }
@@ -157,7 +196,15 @@ struct Gradients {
 fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Gradients {
     let Sizes { steps, batch, hidden } = *sizes;
     let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
+    let arch = pulp::Arch::new();
     let mut grad_projected = vec![0.0; steps * gate_row];
+    // Transposed once, so that no step's product has to.
+    let mut w_hh_transposed = vec![0.0; w_hh.len()];
+    for (k, row) in w_hh.chunks_exact(4 * hidden).enumerate() {
+        for (n, &weight) in row.iter().enumerate() {
+            w_hh_transposed[n * hidden + k] = weight;
+        }
+    }
     // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
     let mut carried = vec![0.0; state_row];
     for (step, before) in sizes.order(scan).into_iter().rev() {
@@ -167,38 +214,23 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
         for (carried, grad) in carried.iter_mut().zip(&grad[step * state_row..][..state_row]) {
             *carried += grad;
         }
-        for item in 0..batch {
-            if !runs(scan, item, step) {
-                continue;
+        arch.dispatch(|| {
+            for item in (0..batch).filter(|&item| runs(scan, item, step)) {
+                cell_backward(
+                    &gate_block[item * 4 * hidden..][..4 * hidden],
+                    &state[item * 2 * hidden + hidden..],
+                    &previous[item * 2 * hidden + hidden..],
+                    &mut carried[item * 2 * hidden..][..2 * hidden],
+                    &mut grad_gates[item * 4 * hidden..][..4 * hidden],
+                    hidden,
+                );
             }
-            let carried = &mut carried[item * 2 * hidden..][..2 * hidden];
-            let (d_hidden, d_cell) = carried.split_at_mut(hidden);
-            let gate = &gate_block[item * 4 * hidden..][..4 * hidden];
-            let (input, rest) = gate.split_at(hidden);
-            let (forget, rest) = rest.split_at(hidden);
-            let (candidate, output) = rest.split_at(hidden);
-            let d_gate = &mut grad_gates[item * 4 * hidden..][..4 * hidden];
-            let (d_input, rest) = d_gate.split_at_mut(hidden);
-            let (d_forget, rest) = rest.split_at_mut(hidden);
-            let (d_candidate, d_output) = rest.split_at_mut(hidden);
-            let cell = &state[item * 2 * hidden + hidden..][..hidden];
-            let old_cell = &previous[item * 2 * hidden + hidden..][..hidden];
-            for j in 0..hidden {
-                let squashed = tanh(cell[j]);
-                let d_c = d_cell[j] + d_hidden[j] * output[j] * (1.0 - squashed * squashed);
-                d_output[j] = d_hidden[j] * squashed * output[j] * (1.0 - output[j]);
-                d_input[j] = d_c * candidate[j] * input[j] * (1.0 - input[j]);
-                d_candidate[j] = d_c * input[j] * (1.0 - candidate[j] * candidate[j]);
-                d_forget[j] = d_c * old_cell[j] * forget[j] * (1.0 - forget[j]);
-                d_cell[j] = d_c * forget[j];
-                d_hidden[j] = 0.0; // Refilled by the product below.
-            }
-        }
+        });
         add_product(
             [batch, 4 * hidden, hidden],
             (&mut carried, View::rows(0, 2 * hidden)),
             (grad_gates, View::rows(0, 4 * hidden)),
-            (w_hh, View::rows(0, 4 * hidden).transposed()),
+            (&w_hh_transposed, View::rows(0, hidden)),
         );
     }
     // Weights: the products of all steps with a step before them are one product over time and batch.

@@ -1,0 +1,293 @@
+//! The folders that speech corpora come in: LJSpeech, LibriTTS, VCTK, and our own of several speakers.
+
+use std::path::{Path, PathBuf};
+
+use super::engines::EnginePhone;
+use crate::{Error, Result};
+
+/// One recording and what is said in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    pub speaker: String,
+    pub id: String,
+    pub text: String,
+    pub wav: PathBuf,
+    /// The phones with their end times, where the corpus has them.
+    pub phones: Option<Vec<EnginePhone>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// `metadata.csv` (`id|text` or `id|text|normalised text`) and `wavs/<id>.wav`: one speaker, named by the folder.
+    LjSpeech,
+    /// `<speaker>/<chapter>/<id>.wav` beside `<id>.normalized.txt`, perhaps below one more folder for the subset.
+    LibriTts,
+    /// `txt/<speaker>/<id>.txt` and `wav48/<speaker>/<id>.wav`, or `wav48_silence_trimmed/<speaker>/<id>_mic1.wav`.
+    Vctk,
+    /// Our own: `<speaker>/` in the layout of LJSpeech, with `phones/<id>.csv` where the engine printed them. `held-out/` is left alone.
+    Speakers,
+}
+
+/// The layout of a folder, by the files in it.
+pub fn detect(root: &Path) -> Result<Layout> {
+    if root.join("metadata.csv").is_file() {
+        return Ok(Layout::LjSpeech);
+    }
+    if root.join("txt").is_dir() {
+        return Ok(Layout::Vctk);
+    }
+    for folder in folders(root)? {
+        if folder.join("metadata.csv").is_file() {
+            return Ok(Layout::Speakers);
+        }
+    }
+    if !normalized_texts(root, 3)?.is_empty() {
+        return Ok(Layout::LibriTts);
+    }
+    Err(Error::CorpusInvalid(format!("{}: no metadata.csv, no txt/ and no *.normalized.txt: not a corpus in a known layout", root.display())))
+}
+
+/// All recordings below a folder, sorted by speaker and id. Fails on the first file that is missing or cannot be understood, naming it.
+pub fn load(root: &Path) -> Result<impl Iterator<Item = Recording> + use<>> {
+    let mut recordings = match detect(root)? {
+        Layout::LjSpeech => lj_speech(root)?,
+        Layout::LibriTts => libri_tts(root)?,
+        Layout::Vctk => vctk(root)?,
+        Layout::Speakers => {
+            let mut recordings = Vec::new();
+            for folder in folders(root)?.iter().filter(|folder| folder.join("metadata.csv").is_file()) {
+                recordings.extend(lj_speech(folder)?);
+            }
+            recordings
+        }
+    };
+    if recordings.is_empty() {
+        return Err(Error::CorpusInvalid(format!("{}: no recordings", root.display())));
+    }
+    recordings.sort_by(|a, b| (&a.speaker, &a.id).cmp(&(&b.speaker, &b.id)));
+    Ok(recordings.into_iter())
+}
+
+fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
+    let metadata = root.join("metadata.csv");
+    // "." has no name of its own.
+    let full = std::fs::canonicalize(root).map_err(Error::io(root))?;
+    let speaker = name(&full);
+    let mut recordings = Vec::new();
+    for (number, line) in read(&metadata)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let invalid = |what: &str| Error::CorpusInvalid(format!("{}, line {}: {what}", metadata.display(), number + 1));
+        let mut fields = line.split('|');
+        let id = fields.next().unwrap_or("").trim();
+        let text = fields.next().ok_or_else(|| invalid("no \"|\" between id and text"))?;
+        let text = fields.next().filter(|normalized| !normalized.trim().is_empty()).unwrap_or(text).trim();
+        if id.is_empty() || id.contains(['/', '\\']) || id.starts_with('.') {
+            return Err(invalid("the id is empty or is a path"));
+        }
+        if text.is_empty() {
+            return Err(invalid("no text"));
+        }
+        let wav = existing(root.join("wavs").join(format!("{id}.wav")))?;
+        let phones = root.join("phones").join(format!("{id}.csv"));
+        let phones = if phones.is_file() { Some(read_phones(&phones)?) } else { None };
+        recordings.push(Recording { speaker: speaker.clone(), id: id.to_string(), text: text.to_string(), wav, phones });
+    }
+    Ok(recordings)
+}
+
+fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
+    let mut recordings = Vec::new();
+    for file in normalized_texts(root, 3)? {
+        let id = name(&file).trim_end_matches(".normalized.txt").to_string();
+        // <speaker>_<chapter>_<paragraph>_<sentence>
+        let (speaker, _) = id.split_once('_').ok_or_else(|| Error::CorpusInvalid(format!("{}: no speaker before \"_\"", file.display())))?;
+        let wav = existing(file.with_file_name(format!("{id}.wav")))?;
+        recordings.push(Recording { speaker: speaker.to_string(), text: read_text(&file)?, wav, phones: None, id });
+    }
+    Ok(recordings)
+}
+
+fn vctk(root: &Path) -> Result<Vec<Recording>> {
+    let mut recordings = Vec::new();
+    for folder in folders(&root.join("txt"))? {
+        let speaker = name(&folder);
+        for file in files(&folder, ".txt")? {
+            let id = name(&file).trim_end_matches(".txt").to_string();
+            let places = [root.join("wav48_silence_trimmed").join(&speaker).join(format!("{id}_mic1.wav")), root.join("wav48").join(&speaker).join(format!("{id}.wav"))];
+            let wav = match places.iter().find(|place| place.is_file()) {
+                Some(wav) => wav.clone(),
+                None => return Err(Error::CorpusInvalid(format!("{}: missing (nor is there {})", places[1].display(), places[0].display()))),
+            };
+            recordings.push(Recording { speaker: speaker.clone(), text: read_text(&file)?, wav, phones: None, id });
+        }
+    }
+    Ok(recordings)
+}
+
+/// `phone,end_seconds` a line, ends not falling.
+pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
+    let mut phones: Vec<EnginePhone> = Vec::new();
+    for (number, line) in read(file)?.lines().enumerate() {
+        let parsed = line.split_once(',').and_then(|(phone, end)| Some((phone.to_string(), end.trim().parse::<f32>().ok()?)));
+        let rising = |(_, end): &EnginePhone| end.is_finite() && *end >= phones.last().map_or(0.0, |(_, before)| *before);
+        match parsed.filter(rising) {
+            Some(phone) => phones.push(phone),
+            None => return Err(Error::CorpusInvalid(format!("{}, line {}: expected \"phone,end_seconds\" with rising ends", file.display(), number + 1))),
+        }
+    }
+    if phones.is_empty() { Err(Error::CorpusInvalid(format!("{}: no phones", file.display()))) } else { Ok(phones) }
+}
+
+fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+    let mut texts = files(folder, ".normalized.txt")?;
+    if depth > 0 {
+        for folder in folders(folder)? {
+            texts.extend(normalized_texts(&folder, depth - 1)?);
+        }
+    }
+    Ok(texts)
+}
+
+fn read_text(file: &Path) -> Result<String> {
+    let text = read(file)?.trim().to_string();
+    if text.is_empty() { Err(Error::CorpusInvalid(format!("{}: no text", file.display()))) } else { Ok(text) }
+}
+
+fn read(file: &Path) -> Result<String> {
+    let bytes = std::fs::read(file).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", file.display())))?;
+    String::from_utf8(bytes).map_err(|_| Error::CorpusInvalid(format!("{}: not UTF-8", file.display())))
+}
+
+fn existing(file: PathBuf) -> Result<PathBuf> {
+    if file.is_file() { Ok(file) } else { Err(Error::CorpusInvalid(format!("{}: missing", file.display()))) }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let invalid = |error| Error::CorpusInvalid(format!("{}: {error}", folder.display()));
+    let mut entries = std::fs::read_dir(folder).map_err(invalid)?.map(|entry| Ok(entry.map_err(invalid)?.path())).collect::<Result<Vec<_>>>()?;
+    entries.sort();
+    Ok(entries)
+}
+
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
+    Ok(entries(folder)?.into_iter().filter(|entry| entry.is_dir()).collect())
+}
+
+fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    Ok(entries(folder)?.into_iter().filter(|entry| entry.is_file() && name(entry).ends_with(ending)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own for each test, with these files; gone afterwards.
+    struct Tree(PathBuf);
+
+    impl Tree {
+        fn new(test: &str, files: &[(&str, &str)]) -> Self {
+            let root = std::env::temp_dir().join(format!("ownvoice-layouts-{}-{test}", std::process::id()));
+            for (path, text) in files {
+                let path = root.join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            Self(root)
+        }
+
+        fn load(&self) -> Result<Vec<Recording>> {
+            Ok(load(&self.0)?.collect())
+        }
+
+        fn complaint(&self) -> String {
+            let error = self.load().unwrap_err();
+            assert_eq!(error.code(), "corpus-invalid");
+            error.to_string()
+        }
+    }
+
+    impl Drop for Tree {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn lj_speech_prefers_the_normalised_text() {
+        let tree = Tree::new("lj", &[("metadata.csv", "a|5 cats|five cats\nb|Hello.\n"), ("wavs/a.wav", ""), ("wavs/b.wav", "")]);
+        let found: Vec<_> = tree.load().unwrap().into_iter().map(|recording| (recording.id, recording.text, recording.wav, recording.phones)).collect();
+        let wav = |name: &str| tree.0.join("wavs").join(name);
+        assert_eq!(found, [("a".into(), "five cats".into(), wav("a.wav"), None), ("b".into(), "Hello.".into(), wav("b.wav"), None)]);
+    }
+
+    #[test]
+    fn our_layout_has_speakers_and_phones_and_leaves_held_out_alone() {
+        let tree = Tree::new(
+            "speakers",
+            &[
+                ("corpus.json", "{}"),
+                ("zoe/metadata.csv", "z|Hi."),
+                ("zoe/wavs/z.wav", ""),
+                ("amy/metadata.csv", "a|Hi."),
+                ("amy/wavs/a.wav", ""),
+                ("amy/phones/a.csv", "pau,0.1\nhh,0.2\nay,0.5\n"),
+                ("held-out/eve/metadata.csv", "e|Hi."),
+                ("held-out/eve/wavs/e.wav", ""),
+            ],
+        );
+        let found: Vec<_> = tree.load().unwrap().into_iter().map(|recording| (recording.speaker, recording.phones)).collect();
+        let phones = vec![("pau".to_string(), 0.1), ("hh".to_string(), 0.2), ("ay".to_string(), 0.5)];
+        assert_eq!(found, [("amy".to_string(), Some(phones)), ("zoe".to_string(), None)]);
+        assert_eq!(load(&tree.0.join("held-out")).unwrap().next().unwrap().speaker, "eve");
+    }
+
+    #[test]
+    fn libri_tts() {
+        let tree = Tree::new(
+            "libri",
+            &[("dev-clean/84/121/84_121_000001_000000.normalized.txt", "Hello there.\n"), ("dev-clean/84/121/84_121_000001_000000.wav", "")],
+        );
+        let found = tree.load().unwrap();
+        assert_eq!((found.len(), found[0].speaker.as_str(), found[0].text.as_str()), (1, "84", "Hello there."));
+    }
+
+    #[test]
+    fn vctk_in_both_forms() {
+        for (form, wav) in [("old", "wav48/p225/p225_001.wav"), ("new", "wav48_silence_trimmed/p225/p225_001_mic1.wav")] {
+            let tree = Tree::new(&format!("vctk-{form}"), &[("txt/p225/p225_001.txt", "Please call Stella."), (wav, "")]);
+            let found = tree.load().unwrap();
+            assert_eq!((found.len(), found[0].speaker.as_str(), found[0].id.as_str(), found[0].wav.clone()), (1, "p225", "p225_001", tree.0.join(wav)));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let tree = Tree::new("empty", &[("readme.txt", "")]);
+        assert!(tree.complaint().contains("not a corpus"));
+        let tree = Tree::new("no-wav", &[("metadata.csv", "a|Hi.")]);
+        assert!(tree.complaint().ends_with("a.wav: missing"));
+        let tree = Tree::new("no-bar", &[("metadata.csv", "a|Hi.\nHello"), ("wavs/a.wav", "")]);
+        assert!(tree.complaint().contains("metadata.csv, line 2"));
+        let tree = Tree::new("escape", &[("metadata.csv", "../a|Hi.")]);
+        assert!(tree.complaint().contains("line 1: the id is empty or is a path"));
+        let tree = Tree::new("no-text", &[("metadata.csv", "a| "), ("wavs/a.wav", "")]);
+        assert!(tree.complaint().contains("line 1: no text"));
+        let tree = Tree::new("nothing", &[("metadata.csv", "\n")]);
+        assert!(tree.complaint().contains("no recordings"));
+        let tree = Tree::new("phones", &[("metadata.csv", "a|Hi."), ("wavs/a.wav", ""), ("phones/a.csv", "hh,0.2\nay,0.1\n")]);
+        assert!(tree.complaint().contains("a.csv, line 2"));
+        let tree = Tree::new("vctk-no-wav", &[("txt/p1/p1_001.txt", "Hi.")]);
+        assert!(tree.complaint().contains("p1_001.wav: missing"));
+        assert!(load(Path::new("/nowhere/at/all")).err().unwrap().to_string().contains("/nowhere/at/all"));
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_named() {
+        let tree = Tree::new("utf8", &[("wavs/a.wav", "")]);
+        std::fs::write(tree.0.join("metadata.csv"), b"a|\xff\xfe").unwrap();
+        assert!(tree.complaint().ends_with("metadata.csv: not UTF-8"));
+    }
+}
