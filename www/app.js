@@ -3,7 +3,7 @@
 import { load } from "./js/index.js";
 import { play, position, stop as stopPlaying } from "./play.js";
 import { $, render, renderMoving, translate } from "./render.js";
-import { currentPrompt, goodClips, initial } from "./state.js";
+import { SENTENCES, currentPrompt, goodClips, initial } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Studio, CloneProgress, LoadProgress, Voice } from "./js/index.js" */
@@ -93,8 +93,9 @@ async function restore(studio) {
       }
     }
   }
-  const firstOpen = studio.prompts.findIndex(({ id }) => !recordings.get(id)?.report);
-  update({ studio, recordings, voice, training, current: Math.max(0, firstOpen), load: { status: "ready" } });
+  const prompts = studio.prompts.slice(0, SENTENCES);
+  const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
+  update({ studio, prompts, recordings, voice, training, current: Math.max(0, firstOpen), load: { status: "ready" } });
 }
 
 /** A clip with its verdict. @param {Studio} studio @param {Omit<PageClip, "report" | "error">} clip @returns {Promise<PageClip>} */
@@ -178,7 +179,7 @@ async function discard() {
 
 /** @param {number} index */
 function go(index) {
-  if (state.microphone === "recording" || state.microphone === "checking" || !studio().prompts[index]) return;
+  if (state.microphone === "recording" || state.microphone === "checking" || !state.prompts[index]) return;
   stopPlaying();
   update({ current: index, microphoneError: null });
 }

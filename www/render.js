@@ -79,8 +79,7 @@ function renderTotal(state) {
 const verdict = (clip) => (clip?.report ? "good" : clip?.error ? "bad" : "empty");
 
 /** @param {State} state */
-function renderPrompts({ studio, recordings, current }) {
-  const prompts = studio?.prompts ?? [];
+function renderPrompts({ prompts, recordings, current }) {
   const list = $("prompt-list");
   while (list.children.length < prompts.length) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${list.children.length + 1}` });
@@ -99,9 +98,9 @@ function renderPrompts({ studio, recordings, current }) {
 
 /** @param {State} state */
 function renderCard(state) {
-  const { studio, current, microphone, microphoneError, recordings } = state;
+  const { prompts, current, microphone, microphoneError, recordings } = state;
   const prompt = currentPrompt(state);
-  const count = studio?.prompts.length ?? 0;
+  const count = prompts.length;
   const clip = prompt && recordings.get(prompt.id);
   const recording = microphone === "recording";
   const busy = recording || microphone === "opening" || microphone === "checking";

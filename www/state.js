@@ -7,11 +7,14 @@
 /** How much good speech makes a voice, and how little may be tried. */
 export const WANTED_SECONDS = 60;
 export const LEAST_SECONDS = 5;
+/** Sentences on the card: a little over a minute of them. The base brings more, the best first. */
+export const SENTENCES = 12;
 
 /**
  * @typedef {object} State
  * @property {{ status: "loading", words: string, part: number | null } | { status: "ready" } | { status: "failed", error: Failure }} load
  * @property {Studio | null} studio
+ * @property {{ id: string, text: string }[]} prompts The sentences to be read.
  * @property {"record" | "files"} source
  * @property {number} current The sentence on the card.
  * @property {"closed" | "opening" | "open" | "recording" | "checking"} microphone
@@ -33,6 +36,7 @@ const silent = { status: "idle", words: "", speech: null, url: null };
 export const initial = {
   load: { status: "loading", words: "", part: null },
   studio: null,
+  prompts: [],
   source: "record",
   current: 0,
   microphone: "closed",
@@ -47,8 +51,8 @@ export const initial = {
 };
 
 /** What may be learnt from, in order. @param {State} state @returns {PageClip[]} */
-export function goodClips({ source, files, recordings, studio }) {
-  const clips = source === "files" ? files : (studio?.prompts ?? []).flatMap(({ id }) => recordings.get(id) ?? []);
+export function goodClips({ source, files, recordings, prompts }) {
+  const clips = source === "files" ? files : prompts.flatMap(({ id }) => recordings.get(id) ?? []);
   return clips.filter(({ report, text }) => report && text.trim());
 }
 
@@ -56,4 +60,4 @@ export function goodClips({ source, files, recordings, studio }) {
 export const goodSeconds = (state) => goodClips(state).reduce((sum, { report }) => sum + (report?.speechSeconds ?? 0), 0);
 
 /** @param {State} state The sentence on the card. */
-export const currentPrompt = ({ studio, current }) => studio?.prompts[current] ?? null;
+export const currentPrompt = ({ prompts, current }) => prompts[current] ?? null;
