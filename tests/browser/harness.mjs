@@ -105,8 +105,15 @@ function serve() {
   });
 }
 
-/** Hosts that Chromium itself asks for updates and accounts, whatever the page does and the flags say. Refused like all others. */
-const ERRANDS = ["update.googleapis.com", "accounts.google.com", "clients2.google.com", "android.clients.google.com", "optimizationguide-pa.googleapis.com"];
+/** Hosts that Chromium itself asks, for updates, accounts and forms, whatever the page does and the flags say. Refused like all others. */
+const ERRANDS = [
+  "update.googleapis.com",
+  "accounts.google.com",
+  "clients2.google.com",
+  "android.clients.google.com",
+  "optimizationguide-pa.googleapis.com",
+  "content-autofill.googleapis.com",
+];
 
 /**
  * Between the browser and the world: a proxy that notes each request, passes on those to this machine and refuses all others. Unlike a debugger's
@@ -257,8 +264,14 @@ export async function open(options = {}) {
   const recorder = new Recorder();
   const proxy = { server: await recorder.start(), bypass: "<-loopback>" };
   const launch = { executablePath: findChromium(), headless: true, args, proxy, chromiumSandbox: process.getuid?.() !== 0 };
-  const context = profile
-    ? await chromium.launchPersistentContext(profile, { ...launch, viewport })
-    : await (await chromium.launch(launch)).newContext({ viewport });
-  return new Session(context, context.pages()[0] ?? (await context.newPage()), url, recorder);
+  try {
+    const context = profile
+      ? await chromium.launchPersistentContext(profile, { ...launch, viewport })
+      : await (await chromium.launch(launch)).newContext({ viewport });
+    return new Session(context, context.pages()[0] ?? (await context.newPage()), url, recorder);
+  } catch (error) {
+    // A proxy left open would keep the test file from ending.
+    recorder.stop();
+    throw error;
+  }
 }
