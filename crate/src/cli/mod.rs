@@ -1,8 +1,14 @@
 //! The command line. Every command is a thin layer over the library.
 
+mod base;
+mod bench;
+mod clone;
+mod aligner;
 mod data;
 mod device;
+mod evaluate;
 mod pretraining;
+mod say;
 
 use clap::{Parser, Subcommand};
 
@@ -23,6 +29,16 @@ enum Command {
     Prepare(data::PrepareArguments),
     /// Train a base voice; resumable
     Pretrain(pretraining::PretrainArguments),
+    /// Train the recogniser that finds when each phone of a recording is spoken
+    TrainAligner(aligner::TrainArguments),
+    /// Learn a voice from about a minute of recordings
+    Clone(clone::CloneArguments),
+    /// Speak a text
+    Say(say::SayArguments),
+    /// Measure how near a voice is to its speaker
+    Evaluate(evaluate::EvaluateArguments),
+    /// Time training and synthesis on this machine
+    Bench(bench::BenchArguments),
 }
 
 /// Runs the command line and returns its error, if any.
@@ -31,5 +47,10 @@ pub fn run() -> Result<()> {
         Command::Corpus(arguments) => data::corpus(&arguments),
         Command::Prepare(arguments) => data::prepare(&arguments),
         Command::Pretrain(arguments) => pretraining::pretrain(&arguments),
+        Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
+        Command::Clone(arguments) => clone::clone(&arguments),
+        Command::Say(arguments) => say::say(&arguments),
+        Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
     }
 }

@@ -2,15 +2,22 @@
 
 use burn::prelude::Device;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use serde_json::json;
+use std::{collections::HashMap, fs, path::PathBuf};
 
 use super::device::DeviceName;
 use crate::{
-    Result,
+    Error, Result,
+    corpus::HELD_OUT,
     model::TacotronConfig,
+    text::symbols,
     train::{
         features::Features,
         pretrain::{Recipe, pretrain as train},
+    },
+    voice::{
+        FileEntry, Files, Manifest,
+        weights::{Precision, collect, pack},
     },
 };
 
@@ -58,6 +65,52 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
     };
     let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::default() };
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
-    let _model = train(&features, &config, &recipe, &run, arguments.resume, &device)?;
+    let (model, held_out_loss) = train(&features, &config, &recipe, &run, arguments.resume, &device)?;
+    let weights = pollster::block_on(pack(collect(&model), Precision::Half, HashMap::new()));
+    let aligner_path = arguments.out.join(ALIGNER);
+    let aligner = fs::read(&aligner_path).map_err(Error::io(&aligner_path))?;
+    let lexicon_path = arguments.out.join(LEXICON);
+    let lexicon = fs::read(&lexicon_path).map_err(Error::io(&lexicon_path))?;
+    let manifest = Manifest {
+        name: "ownvoice base, English, engine voices".into(),
+        licence: "MIT OR Apache-2.0".into(),
+        files: Files {
+            weights: FileEntry::new(WEIGHTS, &weights),
+            lexicon: FileEntry::new(LEXICON, &lexicon),
+            aligner: FileEntry::new(ALIGNER, &aligner),
+        },
+        model: config,
+        mel: features.mel.clone(),
+        symbols: symbols::version(),
+        default_speaker: features.speakers.iter().find(|name| *name == DEFAULT_SPEAKER).unwrap_or(&features.speakers[0]).clone(),
+        held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
+        speakers: features.speakers.clone(),
+        recipe: json!({
+            "training": recipe,
+            "hours": features.seconds() / 3600.0,
+            "utterances": features.utterances.len(),
+            "commands": [
+                "ownvoice corpus --out CORPUS --hours 3",
+                "ownvoice prepare CORPUS --out FEATURES",
+                "ownvoice train-aligner --data FEATURES --out models/base/aligner.safetensors",
+                format!("ownvoice pretrain --data FEATURES --out models/base --steps {}", recipe.steps),
+            ],
+        }),
+        quality: json!({ "held_out_loss": held_out_loss }),
+    };
+    let write = |name: &str, content: &[u8]| {
+        let path = arguments.out.join(name);
+        fs::write(&path, content).map_err(Error::io(&path))
+    };
+    write(WEIGHTS, &weights)?;
+    write("manifest.json", (serde_json::to_string_pretty(&manifest).expect("plain data") + "\n").as_bytes())?;
+    println!("{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}", arguments.out.display(), weights.len() as f32 / 1e6);
     Ok(())
 }
+
+const WEIGHTS: &str = "weights.safetensors";
+const ALIGNER: &str = "aligner.safetensors";
+/// Shared by all bases.
+const LEXICON: &str = "../lexicon/en.lex";
+/// The most natural of the engines' voices.
+const DEFAULT_SPEAKER: &str = "flite-slt";

@@ -5,6 +5,7 @@ pub mod decoder;
 pub mod duration;
 pub mod encoder;
 pub mod postnet;
+pub mod recogniser;
 pub mod tacotron;
 
 pub use config::TacotronConfig;

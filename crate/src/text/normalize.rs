@@ -3,9 +3,8 @@
 //! The result holds words of letters and apostrophes, separated by single spaces, and `,` `.` `?` `!` after words. It is lower case but for
 //! abbreviations in capitals, which [`super::Phonemizer`] looks up and else spells.
 
-use num2words::Num2Words;
-
 use super::fold::fold;
+use super::numbers::{self, cardinal, decade, one_by_one, ordinal};
 use crate::{Error, Result};
 
 /// Longer sentences are split for the sake of memory and latency.
@@ -308,7 +307,7 @@ impl Writer {
             self.words(MONTHS[month - 1]);
             self.words(&ordinal(day));
             if let Some(year) = year {
-                self.words(&spoken_year(year));
+                self.words(&numbers::year(year));
             }
             return None;
         }
@@ -518,23 +517,6 @@ fn integer(digits: &str) -> Option<u64> {
     if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) { None } else { digits.parse().ok() }
 }
 
-fn cardinal(value: u64) -> String {
-    letters_only(&Num2Words::new(value as i64).to_words().unwrap_or_default())
-}
-
-fn ordinal(value: u64) -> String {
-    letters_only(&Num2Words::new(value as i64).ordinal().to_words().unwrap_or_default())
-}
-
-/// "five hundred and forty-two" to "five hundred forty two", as Americans say it.
-fn letters_only(words: &str) -> String {
-    words.replace(['-', ','], " ").replace(" and ", " ").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn one_by_one(digits: &str) -> String {
-    digits.bytes().filter(u8::is_ascii_digit).map(|digit| cardinal(u64::from(digit - b'0'))).collect::<Vec<_>>().join(" ")
-}
-
 /// Thousands separated by commas.
 fn grouped(digits: &str) -> String {
     let plain = digits.replace(',', "");
@@ -546,33 +528,12 @@ fn number_or_year(digits: &str) -> String {
     match integer(digits) {
         Some(value) if digits.len() == 1 || !digits.starts_with('0') => {
             if digits.len() == 4 && (1100..2100).contains(&value) {
-                spoken_year(value)
+                numbers::year(value)
             } else {
                 cardinal(value)
             }
         }
         _ => one_by_one(digits),
-    }
-}
-
-fn spoken_year(year: u64) -> String {
-    let (century, rest) = (year / 100, year % 100);
-    match (century, rest) {
-        (20, 0..10) | (10, 0..10) => cardinal(year),
-        (_, 0) if century % 10 == 0 => cardinal(year),
-        (_, 0) => format!("{} hundred", cardinal(century)),
-        (_, 1..10) => format!("{} oh {}", cardinal(century), cardinal(rest)),
-        _ if year < 1000 || year > 9999 => cardinal(year),
-        _ => format!("{} {}", cardinal(century), cardinal(rest)),
-    }
-}
-
-/// "1990s" to "nineteen nineties".
-fn decade(value: u64) -> String {
-    let words = if (1100..2100).contains(&value) { spoken_year(value) } else { cardinal(value) };
-    match words.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{words}s"),
     }
 }
 

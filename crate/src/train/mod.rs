@@ -1,8 +1,15 @@
 //! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
 
 pub mod adam;
+pub mod align;
 pub mod batch;
 pub mod features;
+pub mod finetune;
 pub mod loss;
+pub mod moments;
 #[cfg(feature = "cli")]
 pub mod pretrain;
+#[cfg(feature = "cli")]
+pub mod recogniser;
+
+pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};

@@ -12,16 +12,17 @@ use std::{
 };
 
 use super::{
-    adam::{Adam, AdamConfig, Moments},
+    adam::{Adam, AdamConfig},
     batch::Batcher,
     features::Features,
     loss::losses,
+    moments::{moment_weights, take_moments},
 };
 use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig},
     nn::Mode,
-    voice::weights::{Precision, Weight, Weights, apply, collect, pack, unpack},
+    voice::weights::{Precision, apply, collect, pack, unpack},
 };
 
 /// How a base is trained; kept in its manifest, so that the same command makes it again.
@@ -64,8 +65,8 @@ struct RunFiles {
     curve: PathBuf,
 }
 
-/// Trains to the recipe's last step and returns the model. `directory` holds checkpoint and curve; with `resume` it goes on from there.
-pub fn pretrain(features: &Features, config: &TacotronConfig, recipe: &Recipe, directory: &Path, resume: bool, device: &Device) -> Result<Tacotron> {
+/// Trains to the recipe's last step and returns the model and its held-out loss. `directory` holds checkpoint and curve; with `resume` it goes on from there.
+pub fn pretrain(features: &Features, config: &TacotronConfig, recipe: &Recipe, directory: &Path, resume: bool, device: &Device) -> Result<(Tacotron, f32)> {
     let device = &device.clone().autodiff();
     fs::create_dir_all(directory).map_err(Error::io(directory))?;
     let files = RunFiles { checkpoint: directory.join("checkpoint.safetensors"), curve: directory.join("curve.csv") };
@@ -128,7 +129,8 @@ pub fn pretrain(features: &Features, config: &TacotronConfig, recipe: &Recipe, d
         }
     }
     bar.finish();
-    Ok(model)
+    let loss = held_out_loss(&model, features, &held_out, config, recipe, device);
+    Ok((model, loss))
 }
 
 fn held_out_loss(model: &Tacotron, features: &Features, held_out: &[usize], config: &TacotronConfig, recipe: &Recipe, device: &Device) -> f32 {
@@ -139,9 +141,6 @@ fn held_out_loss(model: &Tacotron, features: &Features, held_out: &[usize], conf
     total / HELD_OUT_BATCHES as f32
 }
 
-const FIRST_MOMENT: &str = "adam.first.";
-const SECOND_MOMENT: &str = "adam.second.";
-
 fn save_checkpoint(path: &Path, model: &Tacotron, adam: &Adam) -> Result<()> {
     let mut weights = collect(model);
     weights.extend(moment_weights(adam));
@@ -151,27 +150,6 @@ fn save_checkpoint(path: &Path, model: &Tacotron, adam: &Adam) -> Result<()> {
     let partial = path.with_extension("partial");
     fs::write(&partial, bytes).map_err(Error::io(&partial))?;
     fs::rename(&partial, path).map_err(Error::io(path))
-}
-
-/// The optimizer's moments as weights beside the model's.
-pub fn moment_weights(adam: &Adam) -> Weights {
-    let mut weights = Weights::new();
-    for (path, Moments { first, second }) in &adam.moments {
-        for (prefix, values) in [(FIRST_MOMENT, first), (SECOND_MOMENT, second)] {
-            weights.insert(format!("{prefix}{path}"), Weight { shape: values.dims().to_vec(), values: values.clone() });
-        }
-    }
-    weights
-}
-
-/// Takes the optimizer's moments out of a checkpoint's weights.
-pub fn take_moments(weights: &mut HashMap<String, (Vec<usize>, Vec<f32>)>, device: &Device) -> Vec<(String, Moments)> {
-    let paths: Vec<String> = weights.keys().filter_map(|name| name.strip_prefix(FIRST_MOMENT).map(str::to_string)).collect();
-    let mut take = |prefix: &str, path: &str| {
-        let (_, values) = weights.remove(&format!("{prefix}{path}"))?;
-        Some(Tensor::<1>::from_floats(values.as_slice(), &device.clone().inner()))
-    };
-    paths.into_iter().filter_map(|path| Some((path.clone(), Moments { first: take(FIRST_MOMENT, &path)?, second: take(SECOND_MOMENT, &path)? }))).collect()
 }
 
 fn load_checkpoint(path: &Path, model: Tacotron, device: &Device) -> Result<(Tacotron, Adam)> {

@@ -1,3 +1,18 @@
-//! What a voice is on disk: weights by name, the base and the files that visitors keep.
+//! What a voice is: weights by name, the base that ships, and the files that visitors keep.
 
+mod base;
+mod file;
 pub mod weights;
+
+pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
+pub use file::{Adapted, Voice, VoiceInfo};
+
+use burn::prelude::*;
+
+use crate::{Error, Result};
+
+/// Reads values back; a device that is gone says so.
+pub async fn read(values: Tensor<1>) -> Result<Vec<f32>> {
+    let data = values.into_data_async().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+    Ok(data.try_to_vec::<f32>().expect("computed in f32"))
+}

@@ -1,0 +1,28 @@
+//! Loading a base voice from its folder.
+
+use burn::prelude::Device;
+use std::{fs, path::Path};
+
+use crate::{
+    Error, Result,
+    voice::{Base, BaseFiles, Manifest, Voice},
+};
+
+/// Loads `directory/manifest.json` and the files that it names.
+pub fn load(directory: &Path, device: &Device) -> Result<Base> {
+    let read = |path: &Path| fs::read(path).map_err(Error::io(path));
+    let manifest_json = String::from_utf8(read(&directory.join("manifest.json"))?).map_err(|error| Error::BaseCorrupt(error.to_string()))?;
+    let manifest: Manifest = serde_json::from_str(&manifest_json).map_err(|error| Error::BaseCorrupt(format!("manifest.json: {error}")))?;
+    let weights = read(&directory.join(&manifest.files.weights.path))?;
+    let lexicon = read(&directory.join(&manifest.files.lexicon.path))?;
+    let aligner = read(&directory.join(&manifest.files.aligner.path))?;
+    Base::load(BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner }, device)
+}
+
+/// The voice in a file, or the base's own speaker where there is none.
+pub fn voice(base: &Base, file: Option<&Path>) -> Result<Voice> {
+    match file {
+        Some(path) => Voice::open(base, &fs::read(path).map_err(Error::io(path))?),
+        None => Ok(Voice::unadapted(base)),
+    }
+}

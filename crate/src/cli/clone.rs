@@ -1,0 +1,93 @@
+//! `ownvoice clone`.
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::{fs, path::PathBuf};
+
+use super::{base, device::DeviceName};
+use crate::{
+    Error, Result,
+    audio::wav,
+    corpus::layouts,
+    train::{Clip, CloneOptions, FineTuner},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Precision {
+    F32,
+    Mixed,
+}
+
+#[derive(Args)]
+pub struct CloneArguments {
+    /// Folder of the base voice
+    #[arg(long, default_value = "models/base")]
+    base: PathBuf,
+    /// Recordings: `metadata.csv` of `id|text` and `wavs/id.wav`
+    #[arg(long)]
+    clips: PathBuf,
+    /// The voice file to write
+    #[arg(long)]
+    out: PathBuf,
+    #[arg(long, default_value_t = CloneOptions::default().iterations)]
+    iterations: usize,
+    #[arg(long, value_enum, default_value = "cpu")]
+    device: DeviceName,
+    #[arg(long, value_enum, default_value = "f32")]
+    precision: Precision,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Use no more speech than this
+    #[arg(long)]
+    seconds: Option<f32>,
+    /// Learning rate of decoder and postnet
+    #[arg(long, default_value_t = CloneOptions::default().rate)]
+    rate: f64,
+}
+
+/// Reads the clips of an LJSpeech-style folder, up to a number of seconds.
+pub fn read_clips(directory: &std::path::Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
+    let mut clips = Vec::new();
+    let mut total = 0.0;
+    for recording in layouts::load(directory)? {
+        if seconds.is_some_and(|limit| total >= limit) {
+            break;
+        }
+        let audio = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+        total += audio.seconds();
+        clips.push(Clip { samples: audio.samples, sample_rate_hz: audio.sample_rate_hz, text: recording.text });
+    }
+    Ok(clips)
+}
+
+pub fn clone(arguments: &CloneArguments) -> Result<()> {
+    if arguments.precision == Precision::Mixed {
+        return Err(Error::OptionInvalid("mixed precision is not there yet; --precision f32 is".into()));
+    }
+    let device = arguments.device.open()?;
+    let base = base::load(&arguments.base, &device)?;
+    let clips = read_clips(&arguments.clips, arguments.seconds)?;
+    let options = CloneOptions { iterations: arguments.iterations, seed: arguments.seed, rate: arguments.rate, ..CloneOptions::default() };
+    println!("aligning {} clips", clips.len());
+    let mut tuner = pollster::block_on(FineTuner::start_async(&base, &clips, options))?;
+    let bar = ProgressBar::new(arguments.iterations as u64)
+        .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+    loop {
+        let step = pollster::block_on(tuner.step_async())?;
+        bar.set_position(step.iteration as u64);
+        bar.set_message(format!("loss {:.3}", step.loss));
+        if let Some(held_out) = step.held_out_loss {
+            bar.suspend(|| println!("iteration {}: loss {:.4}, held out {held_out:.4}, {:.1} s", step.iteration, step.loss, step.seconds));
+        }
+        if let Some(stop) = step.stop {
+            bar.finish_and_clear();
+            println!("{} iterations in {:.1} s; ended by {}", step.iteration, step.seconds, stop.name());
+            break;
+        }
+    }
+    let voice = pollster::block_on(tuner.finish_async())?;
+    let bytes = pollster::block_on(voice.save_async(&base))?;
+    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
+    println!("{}: {:.1} MB, pace {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.pace);
+    Ok(())
+}

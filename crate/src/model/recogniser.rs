@@ -1,0 +1,115 @@
+//! A small recogniser: which phone is heard in each frame. It finds where a visitor's phones begin, and counts the phones that a voice gets wrong.
+
+use burn::{
+    module::Module,
+    nn::{Linear, LinearConfig},
+    prelude::*,
+    tensor::activation::{log_softmax, relu},
+};
+
+use crate::{
+    nn::{Mode, conv::ConvNorm, dropout::dropout},
+    text::symbols::{self, EXCLAMATION, Symbol},
+};
+
+/// Silence, 24 consonants and 15 vowels.
+pub const CLASSES: usize = 40;
+/// The class of every pause, punctuation among them.
+pub const PAUSE: usize = 0;
+
+const CONSONANTS: Symbol = 24;
+const WIDTH: usize = 160;
+const TAPS: usize = 5;
+/// Each layer hears two more frames on either side: 21 together, a quarter of a second.
+const LAYERS: usize = 5;
+const DROPOUT: f64 = 0.1;
+
+/// A symbol without its stress; pauses are one class.
+pub fn class(symbol: Symbol) -> usize {
+    let first_consonant = EXCLAMATION + 1;
+    let first_vowel = first_consonant + CONSONANTS;
+    match symbol {
+        symbol if !symbols::is_phone(symbol) => PAUSE,
+        symbol if symbol < first_vowel => 1 + usize::from(symbol - first_consonant),
+        symbol => 1 + usize::from(CONSONANTS + (symbol - first_vowel) / 3),
+    }
+}
+
+/// Convolutions with residuals over normalised log-mels.
+#[derive(Module, Debug)]
+pub struct Recogniser {
+    pub convolutions: Vec<ConvNorm>,
+    pub projection: Linear,
+}
+
+impl Recogniser {
+    pub fn new(mels: usize, device: &Device) -> Self {
+        let convolution = |layer| ConvNorm::new(if layer == 0 { mels } else { WIDTH }, WIDTH, TAPS, device);
+        Self { convolutions: (0..LAYERS).map(convolution).collect(), projection: LinearConfig::new(WIDTH, CLASSES).init(device) }
+    }
+
+    /// `[B, T, M]`, see [`normalise`], to log posteriors `[B, T, CLASSES]`.
+    pub fn forward(&self, mels: Tensor<3>, mode: Mode) -> Tensor<3> {
+        let mut hidden = mels;
+        for (layer, convolution) in self.convolutions.iter().enumerate() {
+            let heard = relu(convolution.forward(hidden.clone(), mode));
+            hidden = if layer == 0 { heard } else { hidden + heard };
+        }
+        if mode == Mode::Train {
+            hidden = dropout(hidden, DROPOUT);
+        }
+        log_softmax(self.projection.forward(hidden), 2)
+    }
+}
+
+/// Takes each channel's mean off and scales it to unit variance over the utterance, so that a microphone's colour and level do not count.
+///
+/// * `frames`: `[T, M]`
+pub fn normalise(frames: &mut [f32], mels: usize) {
+    let count = (frames.len() / mels).max(1) as f32;
+    let (mut mean, mut square) = (vec![0.0f32; mels], vec![0.0f32; mels]);
+    for frame in frames.chunks_exact(mels) {
+        mean.iter_mut().zip(frame).for_each(|(sum, x)| *sum += x / count);
+    }
+    for frame in frames.chunks_exact(mels) {
+        square.iter_mut().zip(frame).zip(&mean).for_each(|((sum, x), mean)| *sum += (x - mean).powi(2) / count);
+    }
+    // A channel that never changes says nothing; it must not be blown up to unit variance.
+    const FLOOR: f32 = 0.01;
+    let scale: Vec<f32> = square.iter().map(|variance| (variance + FLOOR).sqrt().recip()).collect();
+    for frame in frames.chunks_exact_mut(mels) {
+        frame.iter_mut().zip(&mean).zip(&scale).for_each(|((x, mean), scale)| *x = (*x - mean) * scale);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_fold_stress_and_punctuation() {
+        let classes = |names: &str| symbols::parse(names).unwrap().into_iter().map(class).collect::<Vec<_>>();
+        assert_eq!(classes("_ , . ? ! B ZH AA0 AA1 AA2 AE0 UW2"), [0, 0, 0, 0, 0, 1, 24, 25, 25, 25, 26, 39]);
+    }
+
+    #[test]
+    fn a_microphone_does_not_count() {
+        let frames: Vec<f32> = (0..40).map(|index| ((index * 7) % 11) as f32).collect();
+        let mut plain = frames.clone();
+        let mut coloured: Vec<f32> = frames.iter().enumerate().map(|(index, x)| x + [3.0, -1.0][index % 2]).collect();
+        normalise(&mut plain, 2);
+        normalise(&mut coloured, 2);
+        assert!(plain.iter().zip(&coloured).all(|(a, b)| (a - b).abs() < 1e-4));
+        assert!(plain.iter().sum::<f32>().abs() < 1e-4);
+    }
+
+    #[test]
+    fn posteriors_sum_to_one_and_keep_the_length() {
+        let device = Device::flex();
+        device.seed(1);
+        let output = Recogniser::new(8, &device).forward(Tensor::zeros([2, 7, 8], &device), Mode::Steady);
+        assert_eq!(output.dims(), [2, 7, CLASSES]);
+        let sums = output.exp().sum_dim(2).into_data().try_to_vec::<f32>().unwrap();
+        assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-4), "{sums:?}");
+    }
+}

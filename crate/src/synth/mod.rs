@@ -1,0 +1,9 @@
+//! Speaking: text to symbols, durations, frames and samples.
+
+pub mod griffin_lim;
+pub mod speak;
+pub mod vocoder;
+
+pub use griffin_lim::GriffinLim;
+pub use speak::{SpeakOptions, Speech, StopReason, speak_async};
+pub use vocoder::Vocoder;

@@ -1,0 +1,172 @@
+//! Speaks a text sentence by sentence. Every loop has a bound, and how it ended is a value.
+
+use burn::prelude::*;
+
+use super::Vocoder;
+use crate::{
+    Error, Result,
+    audio::mel::Mel,
+    model::tacotron::Symbols,
+    nn::Mode,
+    text,
+    voice::{Base, Voice, read},
+};
+
+/// Why synthesis ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// All symbols have had their frames.
+    Durations,
+    /// The bound was reached first; what lies beyond is not spoken.
+    MaxFrames,
+}
+
+impl StopReason {
+    /// Stable, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Durations => "durations",
+            Self::MaxFrames => "max-frames",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpeakOptions {
+    /// Times the learned speed.
+    pub speed: f32,
+    /// The prenet's dropout is always on; its seed makes speech repeatable.
+    pub seed: u64,
+    /// Bound on one sentence, in frames: 30 s at 16 kHz.
+    pub max_frames: usize,
+}
+
+impl Default for SpeakOptions {
+    fn default() -> Self {
+        Self { speed: 1.0, seed: 0, max_frames: 2400 }
+    }
+}
+
+/// What was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Speech {
+    pub samples: Vec<f32>,
+    pub sample_rate_hz: u32,
+    pub mel: Mel,
+    pub symbols: Vec<u8>,
+    /// Frames of each symbol.
+    pub durations: Vec<u32>,
+    pub stop: StopReason,
+}
+
+/// Texts beyond this are refused: a book is spoken chapter by chapter.
+pub const MAX_CHARACTERS: usize = 20_000;
+/// No symbol lasts longer, 1 s at 16 kHz.
+const MAX_SYMBOL_FRAMES: f32 = 80.0;
+/// Silence between sentences, 150 ms.
+const PAUSE_FRAMES: usize = 12;
+/// Decoder steps between two looks at the device, so that its queue stays short.
+const STEPS_A_SYNC: usize = 64;
+
+/// Speaks `text`. After each sentence `progress` hears how many of how many are done and says whether to go on.
+pub async fn speak_async(
+    base: &Base,
+    voice: &Voice,
+    text: &str,
+    options: &SpeakOptions,
+    vocoder: &dyn Vocoder,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Speech> {
+    let characters = text.chars().count();
+    if characters > MAX_CHARACTERS {
+        return Err(Error::TextTooLong { characters, maximum: MAX_CHARACTERS });
+    }
+    if !(options.speed.is_finite() && (0.25..=4.0).contains(&options.speed)) {
+        return Err(Error::OptionInvalid(format!("a speed of {} is not between 0.25 and 4", options.speed)));
+    }
+    let normalized = text::normalize(text)?;
+    let sentences = text::sentences(&normalized);
+    let config = base.mel_config();
+    let mut speech = Speech {
+        samples: Vec::new(),
+        sample_rate_hz: config.sample_rate_hz,
+        mel: Mel { mels: config.mels, data: Vec::new() },
+        symbols: Vec::new(),
+        durations: Vec::new(),
+        stop: StopReason::Durations,
+    };
+    base.device.seed(options.seed);
+    for (index, sentence) in sentences.iter().enumerate() {
+        if !progress(index, sentences.len()) {
+            return Err(Error::Cancelled);
+        }
+        let symbols = base.phonemizer.symbols(sentence)?;
+        let (durations, stop) = durations(base, voice, &symbols, options).await?;
+        let mel = frames(base, voice, &symbols, &durations).await?;
+        if index > 0 {
+            speech.samples.extend(std::iter::repeat_n(0.0, PAUSE_FRAMES * config.hop_length));
+            speech.mel.data.extend(std::iter::repeat_n(config.silence(), PAUSE_FRAMES * config.mels));
+        }
+        speech.samples.extend(vocoder.vocode(&mel));
+        speech.mel.data.extend(mel.data);
+        speech.symbols.extend(symbols);
+        speech.durations.extend(durations);
+        if stop != StopReason::Durations {
+            speech.stop = stop;
+        }
+    }
+    progress(sentences.len(), sentences.len());
+    Ok(speech)
+}
+
+/// Whole frames for each symbol. The rounding error is carried on, so that the sentence keeps its length.
+async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOptions) -> Result<(Vec<u32>, StopReason)> {
+    let input = Symbols::new(&[symbols], None, &base.device);
+    let encoded = base.model.encode(&input, Mode::Steady);
+    let predicted = base.model.durations.forward(encoded, voice.timing_speaker.clone(), &input.lengths);
+    let logs = read(predicted.reshape([symbols.len()])).await?;
+    let factor = voice.pace / options.speed;
+    let (mut exact, mut total) = (0.0, 0u32);
+    let mut durations = Vec::with_capacity(symbols.len());
+    for log in logs {
+        exact += (log.min(MAX_SYMBOL_FRAMES.ln()).exp() * factor).clamp(1.0, MAX_SYMBOL_FRAMES);
+        let frames = (exact.round() as u32).saturating_sub(total).max(1);
+        if (total + frames) as usize > options.max_frames {
+            break;
+        }
+        total += frames;
+        durations.push(frames);
+    }
+    let stop = if durations.len() == symbols.len() { StopReason::Durations } else { StopReason::MaxFrames };
+    Ok((durations, stop))
+}
+
+/// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last.
+async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
+    let (config, device) = (base.config(), &base.device);
+    let (reduction, mels) = (config.reduction, config.mels);
+    let spoken = &symbols[..durations.len()];
+    let total: usize = durations.iter().sum::<u32>() as usize;
+    let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
+    let width = context.dims()[2];
+    let speaker = voice.parts.speaker.val();
+    let mut state = voice.parts.decoder.start(1, device);
+    let mut previous = Tensor::zeros([1, 1, mels], device);
+    let mut steps = Vec::with_capacity(total / reduction + 1);
+    for step in 0..total.div_ceil(reduction) {
+        let now = context.clone().slice([0..1, step * reduction..(step + 1) * reduction, 0..width]);
+        let (frames, next) = voice.parts.decoder.forward(previous, now, speaker.clone(), state);
+        state = next;
+        previous = frames.clone().narrow(1, reduction - 1, 1);
+        if step % STEPS_A_SYNC == STEPS_A_SYNC - 1 {
+            read(previous.clone().reshape([mels])).await?;
+        }
+        steps.push(frames);
+    }
+    let frames = Tensor::cat(steps, 1);
+    let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Steady);
+    let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
+    let floor = base.mel_config().silence();
+    let data = values.into_iter().map(|value| (value * config.mel_scale + config.mel_mean).clamp(floor, 4.0)).collect();
+    Ok(Mel { mels, data })
+}

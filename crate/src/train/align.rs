@@ -1,0 +1,278 @@
+//! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
+
+use burn::prelude::*;
+use std::collections::HashMap;
+
+use crate::{
+    Error, Result,
+    audio::mel::Mel,
+    model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
+    nn::Mode,
+    text::{
+        Phonemizer,
+        symbols::{self, SILENCE, Symbol},
+    },
+    voice::weights::{Precision, apply, collect, pack, unpack},
+};
+
+/// The recogniser, ready to align.
+#[derive(Debug)]
+pub struct Aligner {
+    model: Recogniser,
+    mels: usize,
+    device: Device,
+}
+
+/// When each symbol is spoken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// The given symbols, and a silence after each word that the speaker paused after.
+    pub symbols: Vec<Symbol>,
+    /// Frames of each symbol, at least one; their sum is the recording's frames.
+    pub durations: Vec<u32>,
+    /// Mean log posterior of the phones' frames: 0 is certainty, see [`MISMATCH_SCORE`].
+    pub score: f32,
+}
+
+/// What the recogniser hears, against what the text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhonemeErrors {
+    /// Phones to put in, take out or exchange.
+    pub errors: usize,
+    /// Phones of the text.
+    pub length: usize,
+}
+
+/// Below this mean log posterior something else was said.
+pub const MISMATCH_SCORE: f32 = -4.0;
+/// A frame may count no less than this: one badly heard phone must not pull its neighbours over.
+const FLOOR: f32 = -8.0;
+/// A pause that no punctuation asks for lasts at least this long; stops between words are shorter silences.
+const PAUSE_FRAMES: usize = 4;
+/// What entering such a pause costs, in nats.
+const PAUSE_COST: f32 = 4.0;
+/// What changing from one phone to another costs where no text says which comes next, in nats.
+const CHANGE_COST: f32 = 3.0;
+
+/// The symbols of a text as [`Phonemizer::symbols`] gives them, and for each whether a word ends with it.
+pub fn script(phonemizer: &Phonemizer, text: &str) -> Result<(Vec<Symbol>, Vec<bool>)> {
+    let (mut all, mut ends) = (vec![SILENCE], vec![false]);
+    for word in phonemizer.words(text)? {
+        all.extend_from_slice(&word.symbols);
+        ends.resize(all.len(), false);
+        *ends.last_mut().expect("not empty") = !word.is_pause();
+    }
+    all.push(SILENCE);
+    ends.push(false);
+    Ok((all, ends))
+}
+
+impl Aligner {
+    /// From the bytes of `models/base/aligner.safetensors`.
+    pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
+        let corrupt = |what: String| Error::BaseCorrupt(format!("aligner: {what}"));
+        let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
+        if metadata.get("symbols") != Some(&symbols::version()) {
+            return Err(corrupt("made with another symbol table".into()));
+        }
+        let mels = metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
+        let mels = mels.ok_or_else(|| corrupt("it does not say how many channels it hears".into()))?;
+        let model = Recogniser::new(mels, device);
+        if let Some(name) = collect(&model).keys().find(|name| !weights.contains_key(*name)) {
+            return Err(corrupt(format!("{name} is missing")));
+        }
+        Ok(Self { model: apply(model, &weights).map_err(corrupt)?, mels, device: device.clone() })
+    }
+
+    /// The file that [`Self::load`] reads.
+    pub async fn pack(model: &Recogniser, mels: usize) -> Vec<u8> {
+        let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
+        let metadata: HashMap<String, String> = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        pack(collect(model), Precision::Half, metadata).await
+    }
+
+    /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`script`].
+    ///
+    /// Fails with `clip-mismatch` where the recording plainly says something else, or is too short for so many symbols.
+    pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
+        let alignment = self.align_anyway(mel, symbols, word_ends).await?;
+        match alignment.score < MISMATCH_SCORE {
+            true => Err(Error::ClipMismatch("something else is heard".into())),
+            false => Ok(alignment),
+        }
+    }
+
+    /// As [`Self::align`], however badly the symbols fit what is heard.
+    pub async fn align_anyway(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
+        let posteriors = self.posteriors(mel).await?;
+        search(&posteriors, &slots(symbols, word_ends)).ok_or_else(|| {
+            Error::ClipMismatch(format!("{} frames are too few for {} symbols", mel.frames(), symbols.len()))
+        })
+    }
+
+    /// How many phones of a text are not heard as they should be: edits from the phones that are heard to those of `symbols`, without pauses.
+    pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
+        let heard = decode(&self.posteriors(mel).await?);
+        let said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).filter(|&class| class != PAUSE).collect();
+        Ok(PhonemeErrors { errors: edits(&heard, &said), length: said.len() })
+    }
+
+    /// Log posteriors of the classes in each frame.
+    async fn posteriors(&self, mel: &Mel) -> Result<Vec<[f32; CLASSES]>> {
+        if mel.mels != self.mels {
+            return Err(Error::OptionInvalid(format!("the aligner hears {} channels, the spectrogram has {}", self.mels, mel.mels)));
+        }
+        if mel.frames() == 0 {
+            return Err(Error::ClipEmpty);
+        }
+        let mut frames = mel.data.clone();
+        normalise(&mut frames, self.mels);
+        let input = Tensor::from_data(TensorData::new(frames, [1, mel.frames(), self.mels]), &self.device);
+        let output = self.model.forward(input, Mode::Steady).into_data_async().await;
+        let values = output.map_err(|error| Error::DeviceLost(format!("{error:?}")))?.try_to_vec::<f32>().expect("posteriors are f32");
+        Ok(values.chunks_exact(CLASSES).map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR))).collect())
+    }
+}
+
+/// One symbol of the text, or a silence that may follow a word.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    symbol: Symbol,
+    optional: bool,
+}
+
+fn slots(symbols: &[Symbol], word_ends: &[bool]) -> Vec<Slot> {
+    assert_eq!(symbols.len(), word_ends.len(), "each symbol has its place in a word");
+    let mut slots = Vec::with_capacity(2 * symbols.len());
+    for (index, (&symbol, &ends)) in symbols.iter().zip(word_ends).enumerate() {
+        slots.push(Slot { symbol, optional: false });
+        if ends && symbols.get(index + 1).is_some_and(|&next| !symbols::is_pause(next)) {
+            slots.push(Slot { symbol: SILENCE, optional: true });
+        }
+    }
+    slots
+}
+
+/// A step of the path into a state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Never,
+    Stay,
+    Next,
+    /// Over the optional pause before.
+    Over,
+}
+
+/// The best path. An optional pause is a chain of as many states as it has frames at least; every other slot is one state. `None` with fewer frames
+/// than symbols.
+fn search(posteriors: &[[f32; CLASSES]], slots: &[Slot]) -> Option<Alignment> {
+    let states: Vec<usize> = (0..slots.len()).flat_map(|slot| std::iter::repeat_n(slot, if slots[slot].optional { PAUSE_FRAMES } else { 1 })).collect();
+    let width = states.len();
+    let mut scores = vec![f32::NEG_INFINITY; width];
+    let mut steps = vec![Step::Never; width * posteriors.len()];
+    for (time, frame) in posteriors.iter().enumerate() {
+        // From the last state down, so that `scores` still holds the frame before to the left.
+        for state in (0..width).rev() {
+            let slot = slots[states[state]];
+            let before = |count: usize| state.checked_sub(count).map_or(f32::NEG_INFINITY, |from| scores[from]);
+            let enters = state == 0 || states[state - 1] != states[state];
+            let leaves = states.get(state + 1) != Some(&states[state]);
+            let mut best = (f32::NEG_INFINITY, Step::Never);
+            let mut offer = |score: f32, step| {
+                if score > best.0 {
+                    best = (score, step);
+                }
+            };
+            if time == 0 {
+                offer(if state == 0 { 0.0 } else { f32::NEG_INFINITY }, Step::Next);
+            } else {
+                offer(before(1) - if slot.optional && enters { PAUSE_COST } else { 0.0 }, Step::Next);
+                if leaves {
+                    offer(scores[state], Step::Stay);
+                }
+                if enters && state > 0 && slots[states[state - 1]].optional {
+                    offer(before(1 + PAUSE_FRAMES), Step::Over);
+                }
+            }
+            scores[state] = best.0 + frame[class(slot.symbol)];
+            steps[time * width + state] = best.1;
+        }
+    }
+    if !scores.last()?.is_finite() {
+        return None;
+    }
+
+    let mut durations = vec![0u32; slots.len()];
+    let (mut total, mut spoken) = (0.0, 0);
+    let mut state = width - 1;
+    for (time, frame) in posteriors.iter().enumerate().rev() {
+        let class = class(slots[states[state]].symbol);
+        durations[states[state]] += 1;
+        if class != PAUSE {
+            total += frame[class];
+            spoken += 1;
+        }
+        match steps[time * width + state] {
+            Step::Never => unreachable!("the path was walked back to the start"),
+            Step::Stay => (),
+            Step::Next => state = state.saturating_sub(1),
+            Step::Over => state -= 1 + PAUSE_FRAMES,
+        }
+    }
+    let kept: Vec<(Symbol, u32)> = slots.iter().map(|slot| slot.symbol).zip(durations).filter(|(_, frames)| *frames > 0).collect();
+    let (symbols, mut durations): (Vec<Symbol>, Vec<u32>) = kept.into_iter().unzip();
+    share(&symbols, &mut durations);
+    Some(Alignment { symbols, durations, score: total / spoken.max(1) as f32 })
+}
+
+/// Pauses that follow each other sound alike, so they share their frames evenly, as in the corpus.
+fn share(symbols: &[Symbol], durations: &mut [u32]) {
+    let mut first = 0;
+    for group in symbols.chunk_by(|a, b| symbols::is_pause(*a) && symbols::is_pause(*b)) {
+        let durations = &mut durations[first..first + group.len()];
+        let (total, count) = (durations.iter().sum::<u32>(), group.len() as u32);
+        durations.iter_mut().zip(0..).for_each(|(frames, index)| *frames = total * (index + 1) / count - total * index / count);
+        first += group.len();
+    }
+}
+
+/// The likeliest phones where any may follow any, without pauses: each change costs [`CHANGE_COST`], so that a single odd frame is no phone.
+fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
+    let mut scores = [0.0f32; CLASSES];
+    let mut origins = Vec::with_capacity(posteriors.len());
+    let best = |scores: &[f32; CLASSES]| (0..CLASSES).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("there are classes");
+    for frame in posteriors {
+        let from = best(&scores);
+        let changed = scores[from] - CHANGE_COST;
+        let mut origin = [0; CLASSES];
+        for class in 0..CLASSES {
+            origin[class] = if scores[class] >= changed { class } else { from };
+            scores[class] = scores[class].max(changed) + frame[class];
+        }
+        origins.push(origin);
+    }
+    let mut class = best(&scores);
+    let mut path = Vec::with_capacity(posteriors.len());
+    for origin in origins.iter().rev() {
+        path.push(class);
+        class = origin[class];
+    }
+    path.dedup();
+    path.retain(|&class| class != PAUSE);
+    path.reverse();
+    path
+}
+
+/// Edits that make one sequence the other (Levenshtein 1966).
+fn edits(from: &[usize], to: &[usize]) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (count, item) in from.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], count + 1);
+        for (index, other) in to.iter().enumerate() {
+            let exchanged = diagonal + usize::from(item != other);
+            diagonal = row[index + 1];
+            row[index + 1] = exchanged.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[to.len()]
+}

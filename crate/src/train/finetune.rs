@@ -1,0 +1,488 @@
+//! Fine-tuning as one state machine, for the page and the command line: start, step, finish; checkpoint and resume.
+//!
+//! The encoder stays, so what each frame says is computed once. A step then gathers windows from tensors that are already
+//! on the device, runs decoder and postnet, and updates them and the speaker vector.
+
+use burn::{
+    module::Module,
+    prelude::*,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::HashMap;
+
+use super::{
+    adam::{Adam, AdamConfig},
+    loss::spectrogram_loss,
+    moments::{moment_weights, take_moments},
+};
+use crate::{
+    Error, Result,
+    audio::{Audio, mel::MelExtractor, prepare_clip},
+    model::tacotron::Symbols,
+    nn::Mode,
+    text::{self, symbols},
+    voice::{
+        Adapted, Base, Voice, VoiceInfo, read,
+        weights::{Precision, apply, collect, pack, unpack},
+    },
+};
+
+/// A recording and what it says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clip {
+    pub samples: Vec<f32>,
+    pub sample_rate_hz: u32,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CloneOptions {
+    pub iterations: usize,
+    pub batch: usize,
+    /// Frames of a window: 1.6 s at 16 kHz.
+    pub window: usize,
+    pub seed: u64,
+    pub rate: f64,
+    pub speaker_rate: f64,
+}
+
+impl Default for CloneOptions {
+    fn default() -> Self {
+        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 5e-4, speaker_rate: 2e-3 }
+    }
+}
+
+/// Why fine-tuning is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TuneStop {
+    /// All iterations are done.
+    Iterations,
+    /// The held-out clip has not improved for a while.
+    HeldOut,
+}
+
+impl TuneStop {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iterations => "iterations",
+            Self::HeldOut => "held-out",
+        }
+    }
+}
+
+/// What one iteration says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Iterations done.
+    pub iteration: usize,
+    pub iterations: usize,
+    /// The latest loss that was read back.
+    pub loss: f32,
+    /// Since this process began to iterate; zero where there is no clock.
+    pub seconds: f32,
+    /// The held-out clip's loss, at the iterations that take it.
+    pub held_out_loss: Option<f32>,
+    pub stop: Option<TuneStop>,
+}
+
+/// Iterations between two losses read back.
+const READ_EVERY: usize = 5;
+/// Iterations between two looks at the held-out clip; also between checkpoints of the callers.
+pub const EVALUATE_EVERY: usize = 25;
+/// Looks without improvement that end the training.
+const PATIENCE: usize = 4;
+/// From this many clips on, the last is held out.
+const HOLD_OUT_FROM: usize = 5;
+/// The least speech worth learning from.
+const MINIMUM_SECONDS: f32 = 3.0;
+
+/// All frames of all clips, one after the other, on the device.
+struct Speech {
+    /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame, `[1, F, 1]`
+    context: Tensor<3>,
+    targets: Tensor<3>,
+    previous: Tensor<3>,
+    mask: Tensor<3>,
+    /// First frame and frames of each clip.
+    clips: Vec<(usize, usize)>,
+}
+
+/// One window a batch item, gathered by frame numbers.
+struct Windows {
+    context: Tensor<3>,
+    targets: Tensor<3>,
+    previous: Tensor<3>,
+    mask: Tensor<3>,
+    valid_frames: usize,
+}
+
+impl Speech {
+    fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> Windows {
+        let device = self.targets.device();
+        let index = |stride: usize| {
+            let frames: Vec<i32> = starts.iter().flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32)).collect();
+            let count = frames.len();
+            Tensor::<1, Int>::from_data(TensorData::new(frames, [count]), &device)
+        };
+        let take = |from: &Tensor<3>, index: &Tensor<1, Int>| {
+            let width = from.dims()[2];
+            let rows = index.dims()[0] / starts.len();
+            from.clone().select(1, index.clone()).reshape([starts.len(), rows, width])
+        };
+        let (frames, steps) = (index(1), index(reduction));
+        let valid_frames = starts.iter().map(|&start| self.valid(start, window)).sum();
+        Windows {
+            context: take(&self.context, &frames),
+            targets: take(&self.targets, &frames),
+            previous: take(&self.previous, &steps),
+            mask: take(&self.mask, &frames),
+            valid_frames,
+        }
+    }
+
+    /// Frames of a window that belong to its clip.
+    fn valid(&self, start: usize, window: usize) -> usize {
+        let &(first, frames) = self.clips.iter().rev().find(|&&(first, _)| first <= start).expect("clips cover all starts");
+        (first + frames - start).min(window)
+    }
+}
+
+pub struct FineTuner {
+    options: CloneOptions,
+    reduction: usize,
+    device: Device,
+    parts: Adapted,
+    adam: Adam,
+    speech: Speech,
+    training: Vec<(usize, usize)>,
+    held_out: Option<(usize, usize)>,
+    timing_speaker: Tensor<2>,
+    pace: f32,
+    seconds: f32,
+    loss: f32,
+    best: Option<(f32, Adapted)>,
+    base_loss: Option<f32>,
+    stale: usize,
+    begun: Option<Clock>,
+}
+
+impl FineTuner {
+    /// Checks, aligns and encodes the clips, and picks the base speaker who is nearest.
+    pub async fn start_async(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
+        if clips.is_empty() {
+            return Err(Error::NoClips);
+        }
+        if options.iterations == 0 || options.batch == 0 || options.window < base.config().reduction || options.window % base.config().reduction != 0 {
+            return Err(Error::OptionInvalid("iterations, batch and window must be positive, the window a multiple of the reduction".into()));
+        }
+        let aligned = align_clips(base, clips).await?;
+        let frame_seconds = base.mel_config().frame_seconds();
+        let seconds = aligned.iter().map(|clip| clip.frames() as f32 * frame_seconds).sum();
+        if seconds < MINIMUM_SECONDS {
+            return Err(Error::ClipTooShort { seconds, minimum_seconds: MINIMUM_SECONDS });
+        }
+        let speech = assemble(base, &aligned, options.window);
+        let held_out = (speech.clips.len() >= HOLD_OUT_FROM).then(|| *speech.clips.last().expect("counted"));
+        let training = speech.clips[..speech.clips.len() - usize::from(held_out.is_some())].to_vec();
+        let speaker = nearest_speaker(base, &speech, &options).await?;
+        let pace = pace(base, &aligned, speaker).await?;
+        let start = Voice::of_base_speaker(base, speaker);
+        let mut tuner = Self {
+            reduction: base.config().reduction,
+            device: base.device.clone().autodiff(),
+            parts: start.parts.train(),
+            adam: Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() }),
+            speech,
+            training,
+            held_out,
+            timing_speaker: base.speaker(speaker),
+            pace,
+            seconds,
+            loss: f32::NAN,
+            best: None,
+            base_loss: None,
+            stale: 0,
+            begun: None,
+            options,
+        };
+        tuner.base_loss = tuner.held_out_loss().await?;
+        Ok(tuner)
+    }
+
+    /// Goes on from a checkpoint of the same clips and options.
+    pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
+        let (mut weights, metadata) = unpack(checkpoint).map_err(Error::CheckpointCorrupt)?;
+        let number = |key: &str| -> Result<f64> {
+            let value = metadata.get(key).and_then(|value| value.parse().ok());
+            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| Error::CheckpointCorrupt(format!("it lacks its {key}")))
+        };
+        if metadata.get("base").map(String::as_str) != Some(base.hash()) {
+            return Err(Error::BaseMismatch { expected: metadata.get("base").cloned().unwrap_or_default(), found: base.hash().into() });
+        }
+        let options = CloneOptions {
+            iterations: number("iterations")? as usize,
+            batch: number("batch")? as usize,
+            window: number("window")? as usize,
+            seed: number("seed")? as u64,
+            rate: number("rate")?,
+            speaker_rate: number("speaker_rate")?,
+        };
+        let mut tuner = Self::start_async(base, clips, options).await?;
+        tuner.adam.updates = number("updates")? as usize;
+        tuner.adam.moments = take_moments(&mut weights, &base.device).into_iter().collect();
+        tuner.stale = number("stale")? as usize;
+        tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
+        let mut take = |prefix: &str| -> HashMap<String, (Vec<usize>, Vec<f32>)> {
+            let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
+            names.into_iter().map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed"))).collect()
+        };
+        let (now, best) = (take("now."), take("best."));
+        if now.is_empty() {
+            return Err(Error::CheckpointCorrupt("it holds no weights".into()));
+        }
+        let start = tuner.parts.clone();
+        tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
+        if !best.is_empty() {
+            tuner.best = Some((number("best")? as f32, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
+        }
+        Ok(tuner)
+    }
+
+    /// Iterations done.
+    pub fn iteration(&self) -> usize {
+        self.adam.updates
+    }
+
+    /// One iteration. The loss is read back every few of them only, so that the device never waits.
+    pub async fn step_async(&mut self) -> Result<Step> {
+        let clock = *self.begun.get_or_insert_with(Clock::start);
+        let iteration = self.iteration();
+        // Seeded by iteration: a resumed run draws what the unbroken one would have drawn.
+        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
+        self.device.seed(rng.random());
+        let starts: Vec<usize> = (0..self.options.batch).map(|_| self.draw(&mut rng)).collect();
+        let windows = self.speech.gather(&starts, self.options.window, self.reduction);
+        let loss = loss(&self.parts, &windows);
+        let gradients = loss.backward();
+        let (rate, speaker_rate) = (self.options.rate, self.options.speaker_rate);
+        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| if path == "speaker" { speaker_rate } else { rate });
+        let iteration = iteration + 1;
+        let last = iteration >= self.options.iterations;
+        if iteration % READ_EVERY == 0 || iteration == 1 || last {
+            self.loss = read(loss.inner()).await?[0];
+            if !self.loss.is_finite() {
+                return Err(Error::TrainingDiverged { iteration });
+            }
+        }
+        let mut held_out_loss = None;
+        if iteration % EVALUATE_EVERY == 0 || last {
+            held_out_loss = self.held_out_loss().await?;
+            if let Some(now) = held_out_loss {
+                if self.best.as_ref().is_none_or(|(best, _)| now < *best) {
+                    self.best = Some((now, self.parts.clone()));
+                    self.stale = 0;
+                } else {
+                    self.stale += 1;
+                }
+            }
+        }
+        let stop = if last {
+            Some(TuneStop::Iterations)
+        } else if self.stale >= PATIENCE {
+            Some(TuneStop::HeldOut)
+        } else {
+            None
+        };
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: clock.seconds(), held_out_loss, stop })
+    }
+
+    /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
+    fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
+        let total: usize = self.training.iter().map(|&(_, frames)| frames).sum();
+        let mut at = rng.random_range(0..total);
+        for &(first, frames) in &self.training {
+            if at < frames {
+                return first + at.min(frames.saturating_sub(self.options.window));
+            }
+            at -= frames;
+        }
+        unreachable!("the draw lies below the total")
+    }
+
+    async fn held_out_loss(&self) -> Result<Option<f32>> {
+        let Some((first, frames)) = self.held_out else { return Ok(None) };
+        let starts: Vec<usize> = (first..first + frames).step_by(self.options.window).collect();
+        self.device.seed(0); // The prenet drops the same values at each look.
+        let windows = self.speech.gather(&starts, self.options.window, self.reduction);
+        Ok(Some(read(loss(&self.parts.valid(), &windows)).await?[0]))
+    }
+
+    /// All that [`Self::resume_async`] needs beside the clips.
+    pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
+        let mut weights = moment_weights(&self.adam);
+        let mut put = |prefix: &str, parts: &Adapted| {
+            weights.extend(collect(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
+        };
+        put("now.", &self.parts);
+        if let Some((_, best)) = &self.best {
+            put("best.", best);
+        }
+        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate } = &self.options;
+        let mut metadata = HashMap::from([("base".to_string(), base.hash().to_string())]);
+        let best = self.best.as_ref().map_or(f32::MAX, |(loss, _)| *loss);
+        for (key, value) in [
+            ("updates", self.adam.updates.to_string()),
+            ("stale", self.stale.to_string()),
+            ("loss", self.loss.to_string()),
+            ("best", best.to_string()),
+            ("iterations", iterations.to_string()),
+            ("batch", batch.to_string()),
+            ("window", window.to_string()),
+            ("seed", seed.to_string()),
+            ("rate", rate.to_string()),
+            ("speaker_rate", speaker_rate.to_string()),
+        ] {
+            metadata.insert(key.to_string(), value);
+        }
+        Ok(pack(weights, Precision::Full, metadata).await)
+    }
+
+    /// The best voice so far.
+    pub async fn finish_async(self) -> Result<Voice> {
+        let iterations = self.iteration();
+        let held_out_loss = self.base_loss.zip(self.best.as_ref().map(|(loss, _)| *loss)).map(|(before, after)| [before, after]);
+        let parts = self.best.map_or(self.parts, |(_, best)| best).valid();
+        let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss };
+        Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
+    }
+}
+
+fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+    let [batch, _, _] = windows.targets.dims();
+    let speaker = parts.speaker.val();
+    let width = speaker.dims()[1];
+    let state = parts.decoder.start(batch, &windows.targets.device());
+    let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
+    let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
+    let compare = |predicted| spectrogram_loss(predicted, windows.targets.clone(), windows.mask.clone(), windows.valid_frames);
+    compare(frames.clone()) + compare(frames + residual)
+}
+
+/// A clip with the frames of each symbol.
+struct AlignedClip {
+    symbols: Vec<u8>,
+    durations: Vec<u32>,
+    /// `[T, M]`
+    mel: Vec<f32>,
+}
+
+impl AlignedClip {
+    fn frames(&self) -> usize {
+        self.durations.iter().sum::<u32>() as usize
+    }
+}
+
+async fn align_clips(base: &Base, clips: &[Clip]) -> Result<Vec<AlignedClip>> {
+    let extractor = MelExtractor::new(base.mel_config().clone());
+    let mut aligned = Vec::with_capacity(clips.len());
+    for clip in clips {
+        let audio = Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz };
+        let mel = extractor.extract(&prepare_clip(&audio, base.mel_config())?);
+        let words = base.phonemizer.words(&clip.text)?;
+        let (symbols, word_ends) = text::spell(&words);
+        let alignment = base.aligner.align(&mel, &symbols, &word_ends).await?;
+        aligned.push(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data });
+    }
+    Ok(aligned)
+}
+
+/// Puts the clips on the device, each padded to at least one window.
+fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
+    let (config, device) = (base.config(), &base.device);
+    let mels = config.mels;
+    let (mut contexts, mut targets, mut previous, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut first = 0;
+    for clip in clips {
+        let frames = clip.frames();
+        let padded = frames.next_multiple_of(window);
+        contexts.push(base.contexts(&clip.symbols, &clip.durations, padded));
+        let normalised: Vec<f32> = clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
+        let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
+        for index in 0..padded {
+            targets.extend_from_slice(frame(index));
+            match index {
+                0 => previous.extend(std::iter::repeat_n(0.0, mels)),
+                _ => previous.extend_from_slice(frame(index - 1)),
+            }
+            mask.push(if index < frames { 1.0f32 } else { 0.0 });
+        }
+        spans.push((first, frames));
+        first += padded;
+    }
+    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);
+    Speech { context: Tensor::cat(contexts, 1), targets: tensor(targets, mels), previous: tensor(previous, mels), mask: tensor(mask, 1), clips: spans }
+}
+
+/// The speaker of the base whose model errs least on these clips.
+async fn nearest_speaker(base: &Base, speech: &Speech, options: &CloneOptions) -> Result<usize> {
+    let starts: Vec<usize> = speech.clips.iter().map(|&(first, _)| first).take(options.batch).collect();
+    let windows = speech.gather(&starts, options.window, base.config().reduction);
+    let mut best = (f32::INFINITY, base.default_speaker());
+    for index in 0..base.manifest.speakers.len() {
+        base.device.seed(0);
+        let loss = read(loss(&Voice::of_base_speaker(base, index).parts, &windows)).await?[0];
+        if loss < best.0 {
+            best = (loss, index);
+        }
+    }
+    Ok(best.1)
+}
+
+/// How much longer the clips' phones are than the predictor has them, as a ratio of geometric means. Pauses do not count.
+async fn pace(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
+    let (mut sum, mut count) = (0.0, 0);
+    for clip in clips {
+        let input = Symbols::new(&[&clip.symbols], None, &base.device);
+        let encoded = base.model.encode(&input, Mode::Steady);
+        let logs = read(base.model.durations.forward(encoded, base.speaker(speaker), &input.lengths).reshape([clip.symbols.len()])).await?;
+        for ((&symbol, &frames), predicted) in clip.symbols.iter().zip(&clip.durations).zip(logs) {
+            if symbols::is_phone(symbol) {
+                sum += (frames as f32).ln() - predicted;
+                count += 1;
+            }
+        }
+    }
+    Ok((sum / count.max(1) as f32).exp().clamp(0.5, 2.0))
+}
+
+/// Seconds since a start; the browser's worker has no `Instant`.
+#[derive(Clone, Copy)]
+struct Clock {
+    #[cfg(not(target_arch = "wasm32"))]
+    begun: std::time::Instant,
+    #[cfg(target_arch = "wasm32")]
+    begun: f64,
+}
+
+impl Clock {
+    #[cfg(not(target_arch = "wasm32"))]
+    fn start() -> Self {
+        Self { begun: std::time::Instant::now() }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn seconds(self) -> f32 {
+        self.begun.elapsed().as_secs_f32()
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn start() -> Self {
+        Self { begun: js_sys::Date::now() }
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn seconds(self) -> f32 {
+        ((js_sys::Date::now() - self.begun) / 1000.0) as f32
+    }
+}

@@ -1,0 +1,229 @@
+//! Trains the recogniser on the phone times of a prepared corpus, through rooms and microphones that it makes up.
+
+use burn::prelude::*;
+use indicatif::{ProgressBar, ProgressStyle};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    adam::{Adam, AdamConfig},
+    features::{Features, Utterance},
+};
+use crate::{
+    Error, Result,
+    model::recogniser::{Recogniser, class, normalise},
+    nn::Mode,
+};
+
+/// How the recogniser is trained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recipe {
+    pub steps: usize,
+    pub batch: usize,
+    /// Frames.
+    pub window: usize,
+    pub seed: u64,
+    /// Falls to nothing along a half cosine.
+    pub rate: f64,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        Self { steps: 1500, batch: 16, window: 160, seed: 1, rate: 2e-3 }
+    }
+}
+
+impl Recipe {
+    fn rate(&self, step: usize) -> f64 {
+        const WARM_UP_STEPS: f64 = 50.0;
+        let progress = step as f64 / self.steps as f64;
+        self.rate * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()) * ((step + 1) as f64 / WARM_UP_STEPS).min(1.0)
+    }
+}
+
+/// Every how many utterances one is kept from training.
+const HELD_OUT_EVERY: usize = 50;
+const REPORT_EVERY: usize = 50;
+
+/// Trains to the recipe's last step. `report` is given the model now and then, and a line that says how well it does.
+pub fn train(features: &Features, recipe: &Recipe, device: &Device, mut report: impl FnMut(&Recogniser, &str) -> Result<()>) -> Result<Recogniser> {
+    let device = &device.clone().autodiff();
+    let long_enough = |item: &Utterance| item.durations.is_some() && item.frames >= recipe.window;
+    let usable = (0..features.utterances.len()).filter(|&index| long_enough(&features.utterances[index]));
+    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
+    if train.is_empty() || held_out.is_empty() {
+        return Err(Error::CorpusInvalid("too few aligned utterances to train on".into()));
+    }
+    device.seed(recipe.seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
+    let mut model = Recogniser::new(features.mel.mels, device);
+    let mut adam = Adam::new(AdamConfig { weight_decay: 1e-2, ..AdamConfig::default() });
+    let bar = ProgressBar::new(recipe.steps as u64)
+        .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+    let mut sum = 0.0;
+    for step in 0..recipe.steps {
+        let picks: Vec<usize> = (0..recipe.batch).map(|_| train[rng.random_range(0..train.len())]).collect();
+        let (mels, classes) = draw(features, &picks, recipe.window, Some(&mut rng), device);
+        let loss = model.forward(mels, Mode::Train).gather(2, classes).mean().neg();
+        let gradients = loss.backward();
+        sum += loss.into_scalar::<f32>();
+        model = adam.step(model, &gradients, |_| recipe.rate(step));
+        bar.inc(1);
+        if (step + 1) % REPORT_EVERY == 0 || step + 1 == recipe.steps {
+            if !sum.is_finite() {
+                return Err(Error::TrainingDiverged { iteration: step });
+            }
+            let right = accuracy(&model, features, &held_out, recipe.window, device);
+            let line = format!("step {}, loss {:.3}, held-out frames right {:.1} %", step + 1, sum / REPORT_EVERY as f32, 100.0 * right);
+            bar.set_message(line.clone());
+            report(&model, &line)?;
+            sum = 0.0;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(model)
+}
+
+/// Share of the frames of clean, unseen utterances whose likeliest class is the right one.
+fn accuracy(model: &Recogniser, features: &Features, held_out: &[usize], window: usize, device: &Device) -> f32 {
+    let (mels, classes) = draw(features, held_out, window, None, device);
+    let frames = classes.shape().num_elements();
+    let right = model.forward(mels, Mode::Steady).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
+    right as f32 / frames as f32
+}
+
+/// One window of each pick: normalised log-mels `[B, T, M]` and classes `[B, T, 1]`. With a generator the windows are random and their sound is
+/// changed; without, they begin at the start.
+fn draw(features: &Features, picks: &[usize], window: usize, mut rng: Option<&mut ChaCha8Rng>, device: &Device) -> (Tensor<3>, Tensor<3, Int>) {
+    let mels = features.mel.mels;
+    let (mut inputs, mut targets) = (Vec::with_capacity(picks.len() * window * mels), Vec::with_capacity(picks.len() * window));
+    for &pick in picks {
+        let utterance = &features.utterances[pick];
+        let values = &features.mels[utterance.first_frame * mels..][..utterance.frames * mels];
+        let mut frames: Vec<f32> = values.iter().map(|value| value.to_f32()).collect();
+        let mut first = 0;
+        if let Some(rng) = rng.as_deref_mut() {
+            frames = through_a_room(&frames, mels, rng);
+            first = rng.random_range(0..=utterance.frames - window);
+        }
+        normalise(&mut frames, mels);
+        if let Some(rng) = rng.as_deref_mut() {
+            hide_a_band(&mut frames, mels, rng);
+        }
+        inputs.extend_from_slice(&frames[first * mels..][..window * mels]);
+        let durations = utterance.durations.as_ref().expect("only aligned utterances are drawn");
+        let classes = utterance.symbols.iter().zip(durations).flat_map(|(&symbol, &frames)| std::iter::repeat_n(class(symbol) as i32, frames as usize));
+        targets.extend(classes.skip(first).take(window));
+    }
+    let shape = [picks.len(), window];
+    (
+        Tensor::from_data(TensorData::new(inputs, [shape[0], window, mels]), device),
+        Tensor::from_data(TensorData::new(targets, [shape[0], window, 1]), device),
+    )
+}
+
+/// The same words from another throat, in a room with an echo and a noise. A colour of the microphone needs no making: [`normalise`] takes it off.
+///
+/// `[T, M]` to `[T, M]`, natural logarithms of amplitudes.
+fn through_a_room(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+    // A vocal tract shorter by a factor scales frequencies: on a mel axis that is linear below 1 kHz and logarithmic above, a third of the
+    // channels is stretched and the others are shifted.
+    let stretch = rng.random_range(-0.15f32..0.15);
+    let knee = mels as f32 / 3.0;
+    let sources: Vec<(usize, f32)> = (0..mels)
+        .map(|channel| {
+            let source = (channel as f32 + stretch * knee.min(channel as f32)).clamp(0.0, mels as f32 - 1.001);
+            (source as usize, source.fract())
+        })
+        .collect();
+    // Powers: echoes and noises add up there.
+    let mut powers: Vec<f32> = frames
+        .chunks_exact(mels)
+        .flat_map(|frame| sources.iter().map(|&(source, share)| (2.0 * (frame[source] * (1.0 - share) + frame[source + 1] * share)).exp()))
+        .collect();
+    if rng.random_bool(0.5) {
+        // 60 dB down after 0.15 to 0.6 s, 0 to 20 dB below the direct sound.
+        let decay = 10f32.powf(-6.0 * 0.0125 / rng.random_range(0.15f32..0.6));
+        let gain = 10f32.powf(rng.random_range(-2.0f32..0.0)) * (1.0 - decay);
+        let mut tail = vec![0.0f32; mels];
+        for frame in powers.chunks_exact_mut(mels) {
+            for (power, tail) in frame.iter_mut().zip(&mut tail) {
+                let direct = *power;
+                *power += gain * *tail;
+                *tail = decay * (*tail + direct);
+            }
+        }
+    }
+    if rng.random_bool(0.8) {
+        // 12 to 50 dB below the mean power of the speech, of any tilt and with a hump somewhere, trembling as noise does.
+        let mean = powers.iter().sum::<f32>() / powers.len() as f32;
+        let level = mean * 10f32.powf(-rng.random_range(1.2f32..5.0));
+        let tilt = rng.random_range(-3.0f32..1.5);
+        let (hump, place) = (rng.random_range(-2.0f32..2.0), rng.random_range(0.0f32..1.0));
+        let noise: Vec<f32> = (0..mels)
+            .map(|channel| channel as f32 / mels as f32 - 0.5)
+            .map(|x| level * (2.0 * tilt * x + hump * (-((x + 0.5 - place) / 0.2).powi(2)).exp()).exp())
+            .collect();
+        for frame in powers.chunks_exact_mut(mels) {
+            for (power, noise) in frame.iter_mut().zip(&noise) {
+                let tremble = rng.random::<f32>() + rng.random::<f32>();
+                *power += noise * tremble * tremble;
+            }
+        }
+    }
+    powers.into_iter().map(|power| 0.5 * power.max(1e-10).ln()).collect()
+}
+
+/// Sets up to an eighth of the channels to their mean, so that no phone hangs on one band.
+fn hide_a_band(frames: &mut [f32], mels: usize, rng: &mut ChaCha8Rng) {
+    let width = rng.random_range(0..=mels / 8);
+    let first = rng.random_range(0..=mels - width);
+    frames.chunks_exact_mut(mels).for_each(|frame| frame[first..first + width].fill(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audio::mel::{Mel, MelConfig};
+
+    /// Two phones that light up different halves of the spectrum, 8 frames each, in turn.
+    fn corpus(utterances: usize) -> Features {
+        let mut features = Features::new(MelConfig::speech_16k());
+        for index in 0..utterances {
+            let lit = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
+            let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
+            let symbols = (0..6).map(|phone| [6, 30][(phone + index) % 2]).collect();
+            features.push("a", index.to_string(), "x".into(), symbols, Some(vec![8; 6]), &Mel { mels: 80, data });
+        }
+        features
+    }
+
+    #[test]
+    fn learns_two_phones() {
+        let recipe = Recipe { steps: 30, batch: 4, window: 40, ..Recipe::default() };
+        let mut last = String::new();
+        train(&corpus(60), &recipe, &Device::flex(), |_, line| {
+            last = line.to_string();
+            Ok(())
+        })
+        .unwrap();
+        let right: f32 = last.split(' ').rev().nth(1).unwrap().parse().unwrap();
+        assert!(right > 90.0, "{last}");
+    }
+
+    #[test]
+    fn too_little_is_an_error() {
+        let result = train(&corpus(1), &Recipe::default(), &Device::flex(), |_, _| Ok(()));
+        assert_eq!(result.unwrap_err().code(), "corpus-invalid");
+    }
+
+    #[test]
+    fn a_room_only_adds_power_and_stays_finite() {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let silence = vec![-11.5f32; 20 * 80];
+        for _ in 0..20 {
+            let heard = through_a_room(&silence, 80, &mut rng);
+            assert!(heard.iter().all(|value| value.is_finite() && *value > -11.6), "{heard:?}");
+        }
+    }
+}

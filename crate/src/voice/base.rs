@@ -1,0 +1,174 @@
+//! The base voice: a manifest, the model's weights, a lexicon and an aligner, loaded onto one device.
+
+use burn::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::weights::{apply, unpack};
+use crate::{
+    Error, Result,
+    align::Aligner,
+    audio::mel::MelConfig,
+    model::{Tacotron, TacotronConfig, tacotron::Symbols},
+    nn::{
+        Mode,
+        upsample::{POSITION_WIDTH, frame_positions},
+    },
+    text::{Phonemizer, symbols},
+};
+
+/// One file of a base.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Relative to the manifest.
+    pub path: String,
+    pub bytes: usize,
+    pub sha256: String,
+}
+
+impl FileEntry {
+    pub fn new(path: &str, content: &[u8]) -> Self {
+        Self { path: path.to_string(), bytes: content.len(), sha256: sha256_hex(content) }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Files {
+    pub weights: FileEntry,
+    pub lexicon: FileEntry,
+    pub aligner: FileEntry,
+}
+
+/// `manifest.json`: what the base is, how it was made and how well it speaks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub name: String,
+    pub licence: String,
+    pub files: Files,
+    pub model: TacotronConfig,
+    pub mel: MelConfig,
+    /// Version of the symbol table that the model was trained with.
+    pub symbols: String,
+    /// Rows of the speaker table.
+    pub speakers: Vec<String>,
+    /// Who speaks when nobody was cloned.
+    pub default_speaker: String,
+    /// Engine voices that no training saw.
+    pub held_out: Vec<String>,
+    /// How it was trained, and on what.
+    pub recipe: serde_json::Value,
+    /// What was measured of it, by name.
+    pub quality: serde_json::Value,
+}
+
+/// The bytes of a base. They come over the network or from a disk: nothing in them is believed unchecked.
+#[derive(Debug, Clone, Copy)]
+pub struct BaseFiles<'a> {
+    pub manifest_json: &'a str,
+    pub weights: &'a [u8],
+    pub lexicon: &'a [u8],
+    pub aligner: &'a [u8],
+}
+
+/// A base voice on its device.
+pub struct Base {
+    pub manifest: Manifest,
+    pub model: Tacotron,
+    pub phonemizer: Phonemizer,
+    pub aligner: Aligner,
+    pub device: Device,
+    hash: String,
+}
+
+/// Widths beyond this are no Tacotron, but an attempt to exhaust memory.
+const MAX_WIDTH: usize = 4096;
+
+impl Base {
+    pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
+        let corrupt = |what: String| Error::BaseCorrupt(what);
+        let manifest: Manifest = serde_json::from_str(files.manifest_json).map_err(|error| corrupt(format!("manifest.json: {error}")))?;
+        for (name, entry, content) in [
+            ("weights", &manifest.files.weights, files.weights),
+            ("lexicon", &manifest.files.lexicon, files.lexicon),
+            ("aligner", &manifest.files.aligner, files.aligner),
+        ] {
+            if sha256_hex(content) != entry.sha256 {
+                return Err(corrupt(format!("the {name} are not those that the manifest names")));
+            }
+        }
+        check(&manifest).map_err(corrupt)?;
+        let (weights, _) = unpack(files.weights).map_err(corrupt)?;
+        let model = apply(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
+        Ok(Self {
+            model: model.valid(),
+            phonemizer: Phonemizer::new(files.lexicon)?,
+            aligner: Aligner::load(files.aligner, device)?,
+            device: device.clone(),
+            hash: manifest.files.weights.sha256.clone(),
+            manifest,
+        })
+    }
+
+    /// Names the base in voice files: the hash of its weights.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    pub fn config(&self) -> &TacotronConfig {
+        &self.manifest.model
+    }
+
+    pub fn mel_config(&self) -> &MelConfig {
+        &self.manifest.mel
+    }
+
+    /// A row of the speaker table, `[1, V]`.
+    pub fn speaker(&self, index: usize) -> Tensor<2> {
+        self.model.speakers.val().slice([index..index + 1])
+    }
+
+    /// What each of `frames` frames says, `[1, frames, C]`.
+    pub fn contexts(&self, symbols: &[u8], durations: &[u32], frames: usize) -> Tensor<3> {
+        let device = &self.device;
+        let input = Symbols::new(&[symbols], None, device);
+        let encoded = self.model.encode(&input, Mode::Steady);
+        let lengths: Vec<f32> = durations.iter().map(|&frames| frames as f32).collect();
+        let times: Vec<f32> = (0..frames).map(|frame| frame as f32 + 0.5).collect();
+        let positions: Vec<f32> = frame_positions(durations, 0, frames).into_iter().flatten().collect();
+        self.model.upsample(
+            &input,
+            encoded,
+            Tensor::from_data(TensorData::new(lengths, [1, symbols.len()]), device),
+            Tensor::from_data(TensorData::new(times, [1, frames]), device),
+            Tensor::from_data(TensorData::new(positions, [1, frames, POSITION_WIDTH]), device),
+        )
+    }
+
+    /// The row of the speaker that speaks when nobody was cloned.
+    pub fn default_speaker(&self) -> usize {
+        self.manifest.speakers.iter().position(|name| *name == self.manifest.default_speaker).unwrap_or(0)
+    }
+}
+
+fn check(manifest: &Manifest) -> Result<(), String> {
+    let model = &manifest.model;
+    let widths = [model.speaker_width, model.encoder_width, model.duration_width, model.prenet_width, model.decoder_width, model.postnet_width];
+    if widths.iter().any(|width| !(2..=MAX_WIDTH).contains(width)) || !(1..=16).contains(&model.reduction) {
+        return Err("the model's sizes make no sense".into());
+    }
+    if model.encoder_layers > 16 || !(1..=16).contains(&model.postnet_layers) || model.encoder_kernel % 2 == 0 || model.postnet_kernel % 2 == 0 {
+        return Err("the model's layers make no sense".into());
+    }
+    if model.symbols != symbols::SYMBOL_COUNT || manifest.symbols != symbols::version() {
+        return Err("it was trained with another symbol table".into());
+    }
+    if model.speakers != manifest.speakers.len() || model.speakers == 0 || model.mels != manifest.mel.mels {
+        return Err("manifest and model disagree".into());
+    }
+    manifest.mel.check().map_err(|error| error.to_string())
+}
+
+/// Lower-case hexadecimal SHA-256.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

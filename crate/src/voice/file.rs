@@ -1,0 +1,165 @@
+//! A voice: what fine-tuning changed. Saved as safetensors, the difference from a base that is named by its hash.
+
+use burn::{
+    module::{Module, Param},
+    prelude::*,
+};
+use std::collections::HashMap;
+
+use super::{
+    Base,
+    weights::{Precision, Weight, apply, collect, pack, unpack},
+};
+use crate::{
+    Error, Result,
+    model::{decoder::Decoder, postnet::Postnet},
+};
+
+/// The parts that adapt to a speaker; the encoder stays.
+#[derive(Module, Debug)]
+pub struct Adapted {
+    pub decoder: Decoder,
+    pub postnet: Postnet,
+    /// `[1, V]`
+    pub speaker: Param<Tensor<2>>,
+}
+
+/// How a voice was made.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VoiceInfo {
+    /// False for a speaker of the base.
+    pub adapted: bool,
+    pub iterations: usize,
+    /// Speech that it was learned from.
+    pub seconds: f32,
+    /// Held-out spectrogram loss before and after, where clips were held out.
+    pub held_out_loss: Option<[f32; 2]>,
+}
+
+/// Somebody's voice on a base's device.
+pub struct Voice {
+    pub parts: Adapted,
+    /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
+    pub timing_speaker: Tensor<2>,
+    /// How much longer this speaker's symbols are than the predictor says.
+    pub pace: f32,
+    pub(crate) info: VoiceInfo,
+}
+
+const FORMAT: &str = "ownvoice-voice-1";
+const TIMING_SPEAKER: &str = "timing_speaker";
+/// Nobody speaks three times faster or slower than everybody else.
+const PACES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
+
+impl Voice {
+    /// The base's own speaker.
+    pub fn unadapted(base: &Base) -> Self {
+        Self::of_base_speaker(base, base.default_speaker())
+    }
+
+    /// Any speaker of the base.
+    pub fn of_base_speaker(base: &Base, index: usize) -> Self {
+        let speaker = base.speaker(index);
+        let parts = Adapted {
+            decoder: base.model.decoder.clone(),
+            postnet: base.model.postnet.clone(),
+            speaker: Param::from_tensor(speaker.clone()),
+        };
+        Self { parts, timing_speaker: speaker, pace: 1.0, info: VoiceInfo::default() }
+    }
+
+    pub fn info(&self) -> &VoiceInfo {
+        &self.info
+    }
+
+    /// The voice file.
+    pub async fn save_async(&self, base: &Base) -> Result<Vec<u8>> {
+        let origin = collect(&Self::of_base_speaker(base, base.default_speaker()).parts);
+        let mut delta = collect(&self.parts);
+        for (name, weight) in &mut delta {
+            weight.values = weight.values.clone() - origin[name].values.clone();
+        }
+        let timing = self.timing_speaker.clone();
+        let width = timing.dims()[1];
+        delta.insert(TIMING_SPEAKER.into(), Weight { shape: vec![1, width], values: timing.reshape([width]) });
+        let mut metadata = HashMap::from([
+            ("format".to_string(), FORMAT.to_string()),
+            ("base".to_string(), base.hash().to_string()),
+            ("pace".to_string(), self.pace.to_string()),
+            ("iterations".to_string(), self.info.iterations.to_string()),
+            ("seconds".to_string(), self.info.seconds.to_string()),
+        ]);
+        if let Some([before, after]) = self.info.held_out_loss {
+            metadata.insert("held_out_loss_base".into(), before.to_string());
+            metadata.insert("held_out_loss".into(), after.to_string());
+        }
+        Ok(pack(delta, Precision::Half, metadata).await)
+    }
+
+    /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.
+    pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
+        let (mut delta, metadata) = unpack(bytes).map_err(Error::VoiceCorrupt)?;
+        let text = |key: &str| metadata.get(key).ok_or_else(|| Error::VoiceCorrupt(format!("it does not say its {key}")));
+        if text("format")? != FORMAT {
+            return Err(Error::VoiceCorrupt(format!("its format is {:?}, this version reads {FORMAT:?}", metadata["format"])));
+        }
+        let named = text("base")?;
+        if named != base.hash() {
+            let short = |hash: &str| hash.chars().take(12).collect();
+            return Err(Error::BaseMismatch { expected: short(named), found: short(base.hash()) });
+        }
+        let number = |key: &str| -> Result<f32> {
+            let value: f32 = text(key)?.parse().map_err(|_| Error::VoiceCorrupt(format!("its {key} is not a number")))?;
+            if value.is_finite() { Ok(value) } else { Err(Error::VoiceCorrupt(format!("its {key} is not a number"))) }
+        };
+        let pace = number("pace")?;
+        if !PACES.contains(&pace) {
+            return Err(Error::VoiceCorrupt(format!("its pace is {pace}")));
+        }
+        let width = base.config().speaker_width;
+        let timing = match delta.remove(TIMING_SPEAKER) {
+            Some((shape, values)) if shape == [1, width] => values,
+            _ => return Err(Error::VoiceCorrupt("it lacks its timing".into())),
+        };
+        let start = Self::unadapted(base).parts;
+        let origin = collect(&start);
+        if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
+            return Err(Error::VoiceCorrupt("its tensors are not those of a voice".into()));
+        }
+        let difference = apply(start.clone(), &delta).map_err(Error::VoiceCorrupt)?;
+        let parts = add(start, &collect(&difference));
+        let info = VoiceInfo {
+            adapted: true,
+            iterations: number("iterations")? as usize,
+            seconds: number("seconds")?,
+            held_out_loss: number("held_out_loss_base").and_then(|before| Ok([before, number("held_out_loss")?])).ok(),
+        };
+        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), pace, info })
+    }
+}
+
+/// Adds weights to a module's own, by name.
+fn add(module: Adapted, other: &super::weights::Weights) -> Adapted {
+    struct Add<'a> {
+        path: Vec<String>,
+        other: &'a super::weights::Weights,
+    }
+    impl burn::module::ModuleMapper for Add<'_> {
+        fn enter_module(&mut self, name: &str, _container: &str) {
+            self.path.push(name.to_string());
+        }
+
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.path.pop();
+        }
+
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            let other = self.other[&self.path.join(".")].values.clone();
+            param.map(|value| {
+                let shape = value.dims();
+                value + other.reshape(shape)
+            })
+        }
+    }
+    module.map(&mut Add { path: Vec::new(), other })
+}
