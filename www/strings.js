@@ -131,11 +131,11 @@ export function t(key, values = {}) {
   return strings[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }
 
-/** An error in words, with its code for those who report it. @param {{ code?: string, message: string }} error */
+/** An error in words, with its code for those who report it. @param {{ code?: unknown, message: string }} error */
 export function inWords(error) {
   const key = /** @type {Key} */ (`error.${error.code}`);
   const words = key in strings ? t(key) : `${t("error.other")} ${error.message}`;
-  return { words, code: error.code ?? "internal", detail: error.message };
+  return { words, code: typeof error.code === "string" ? error.code : "internal" };
 }
 
 /** @param {number} seconds */

@@ -1,6 +1,6 @@
 // Training and speaking in Chromium on the CPU device, at full size: an array of figures as the last thing printed.
 
-import { run, visit, withPackage } from "./steps.mjs";
+import { SENTENCES, run, visit, withPackage } from "./steps.mjs";
 
 const ITERATIONS = 12;
 /** The first iterations warm up: memory grows, and the browser compiles what runs often. */
@@ -9,7 +9,7 @@ const TEXT = "This sentence is spoken to be measured, and so is the next one. He
 
 const session = await visit({ device: "cpu", path: "icon.svg" });
 try {
-  await withPackage(session, 10);
+  await withPackage(session, SENTENCES.length);
   const measured = await run(
     session,
     `const seconds = [];

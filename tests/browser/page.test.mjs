@@ -6,7 +6,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HELD_OUT, PHONE, chooseFiles, download, heard, ready, record, speak, visit } from "./steps.mjs";
+import { HELD_OUT, PHONE, SENTENCES, chooseFiles, download, heard, ready, record, speak, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -19,7 +19,7 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   await session.screenshot("cpu-loaded");
   assert.match((await page.textContent("#device")) ?? "", /processor.*CPU is used/s);
 
-  await record(page, 10);
+  await record(page, SENTENCES.length);
   await session.screenshot("cpu-recorded");
 
   await page.click("#train-start");

@@ -17,8 +17,9 @@ export class OwnvoiceError extends Error {
 /** @param {unknown} error @returns {{ code: string, message: string }} */
 export function describe(error) {
   if (error instanceof DOMException && error.name === "AbortError") return { code: "cancelled", message: "cancelled" };
-  if (error instanceof Error) return { code: /** @type {{ code?: string }} */ (error).code ?? "internal", message: error.message };
-  return { code: "internal", message: String(error) };
+  const { code, message } = /** @type {{ code?: unknown, message?: string }} */ (error ?? {});
+  // A DOMException has a code as well, but a number.
+  return { code: typeof code === "string" ? code : "internal", message: message ?? String(error) };
 }
 
 /**
