@@ -44,7 +44,10 @@ pub fn detect(root: &Path) -> Result<Layout> {
     if !normalized_texts(root, 3)?.is_empty() {
         return Ok(Layout::LibriTts);
     }
-    Err(Error::CorpusInvalid(format!("{}: no metadata.csv, no txt/ and no *.normalized.txt: not a corpus in a known layout", root.display())))
+    Err(Error::CorpusInvalid(format!(
+        "{}: no metadata.csv, no txt/ and no *.normalized.txt: not a corpus in a known layout",
+        root.display()
+    )))
 }
 
 /// All recordings below a folder, sorted by speaker and id. Fails on the first file that is missing or cannot be understood, naming it.
@@ -99,7 +102,8 @@ fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
     for file in normalized_texts(root, 3)? {
         let id = name(&file).trim_end_matches(".normalized.txt").to_string();
         // <speaker>_<chapter>_<paragraph>_<sentence>
-        let (speaker, _) = id.split_once('_').ok_or_else(|| Error::CorpusInvalid(format!("{}: no speaker before \"_\"", file.display())))?;
+        let (speaker, _) =
+            id.split_once('_').ok_or_else(|| Error::CorpusInvalid(format!("{}: no speaker before \"_\"", file.display())))?;
         let wav = existing(file.with_file_name(format!("{id}.wav")))?;
         recordings.push(Recording { speaker: speaker.to_string(), text: read_text(&file)?, wav, phones: None, id });
     }
@@ -112,10 +116,15 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
         let speaker = name(&folder);
         for file in files(&folder, ".txt")? {
             let id = name(&file).trim_end_matches(".txt").to_string();
-            let places = [root.join("wav48_silence_trimmed").join(&speaker).join(format!("{id}_mic1.wav")), root.join("wav48").join(&speaker).join(format!("{id}.wav"))];
+            let places = [
+                root.join("wav48_silence_trimmed").join(&speaker).join(format!("{id}_mic1.wav")),
+                root.join("wav48").join(&speaker).join(format!("{id}.wav")),
+            ];
             let wav = match places.iter().find(|place| place.is_file()) {
                 Some(wav) => wav.clone(),
-                None => return Err(Error::CorpusInvalid(format!("{}: missing (nor is there {})", places[1].display(), places[0].display()))),
+                None => {
+                    return Err(Error::CorpusInvalid(format!("{}: missing (nor is there {})", places[1].display(), places[0].display())));
+                }
             };
             recordings.push(Recording { speaker: speaker.clone(), text: read_text(&file)?, wav, phones: None, id });
         }
@@ -131,7 +140,13 @@ pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
         let rising = |(_, end): &EnginePhone| end.is_finite() && *end >= phones.last().map_or(0.0, |(_, before)| *before);
         match parsed.filter(rising) {
             Some(phone) => phones.push(phone),
-            None => return Err(Error::CorpusInvalid(format!("{}, line {}: expected \"phone,end_seconds\" with rising ends", file.display(), number + 1))),
+            None => {
+                return Err(Error::CorpusInvalid(format!(
+                    "{}, line {}: expected \"phone,end_seconds\" with rising ends",
+                    file.display(),
+                    number + 1
+                )));
+            }
         }
     }
     if phones.is_empty() { Err(Error::CorpusInvalid(format!("{}: no phones", file.display()))) } else { Ok(phones) }
@@ -167,7 +182,8 @@ fn name(path: &Path) -> String {
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let invalid = |error| Error::CorpusInvalid(format!("{}: {error}", folder.display()));
-    let mut entries = std::fs::read_dir(folder).map_err(invalid)?.map(|entry| Ok(entry.map_err(invalid)?.path())).collect::<Result<Vec<_>>>()?;
+    let mut entries =
+        std::fs::read_dir(folder).map_err(invalid)?.map(|entry| Ok(entry.map_err(invalid)?.path())).collect::<Result<Vec<_>>>()?;
     entries.sort();
     Ok(entries)
 }
@@ -218,7 +234,8 @@ mod tests {
     #[test]
     fn lj_speech_prefers_the_normalised_text() {
         let tree = Tree::new("lj", &[("metadata.csv", "a|5 cats|five cats\nb|Hello.\n"), ("wavs/a.wav", ""), ("wavs/b.wav", "")]);
-        let found: Vec<_> = tree.load().unwrap().into_iter().map(|recording| (recording.id, recording.text, recording.wav, recording.phones)).collect();
+        let found: Vec<_> =
+            tree.load().unwrap().into_iter().map(|recording| (recording.id, recording.text, recording.wav, recording.phones)).collect();
         let wav = |name: &str| tree.0.join("wavs").join(name);
         assert_eq!(found, [("a".into(), "five cats".into(), wav("a.wav"), None), ("b".into(), "Hello.".into(), wav("b.wav"), None)]);
     }
@@ -248,7 +265,10 @@ mod tests {
     fn libri_tts() {
         let tree = Tree::new(
             "libri",
-            &[("dev-clean/84/121/84_121_000001_000000.normalized.txt", "Hello there.\n"), ("dev-clean/84/121/84_121_000001_000000.wav", "")],
+            &[
+                ("dev-clean/84/121/84_121_000001_000000.normalized.txt", "Hello there.\n"),
+                ("dev-clean/84/121/84_121_000001_000000.wav", ""),
+            ],
         );
         let found = tree.load().unwrap();
         assert_eq!((found.len(), found[0].speaker.as_str(), found[0].text.as_str()), (1, "84", "Hello there."));
@@ -259,7 +279,10 @@ mod tests {
         for (form, wav) in [("old", "wav48/p225/p225_001.wav"), ("new", "wav48_silence_trimmed/p225/p225_001_mic1.wav")] {
             let tree = Tree::new(&format!("vctk-{form}"), &[("txt/p225/p225_001.txt", "Please call Stella."), (wav, "")]);
             let found = tree.load().unwrap();
-            assert_eq!((found.len(), found[0].speaker.as_str(), found[0].id.as_str(), found[0].wav.clone()), (1, "p225", "p225_001", tree.0.join(wav)));
+            assert_eq!(
+                (found.len(), found[0].speaker.as_str(), found[0].id.as_str(), found[0].wav.clone()),
+                (1, "p225", "p225_001", tree.0.join(wav))
+            );
         }
     }
 

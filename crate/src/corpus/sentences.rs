@@ -263,7 +263,10 @@ mod tests {
         assert_ne!(sentences, take(2));
         assert_eq!(sentences.iter().collect::<HashSet<_>>().len(), 2000);
         for sentence in &sentences {
-            assert!(sentence.ends_with(['.', '?', '!']) && sentence.starts_with(char::is_uppercase) && !sentence.contains(['{', '}', '|']), "{sentence}");
+            assert!(
+                sentence.ends_with(['.', '?', '!']) && sentence.starts_with(char::is_uppercase) && !sentence.contains(['{', '}', '|']),
+                "{sentence}"
+            );
         }
     }
 

@@ -240,10 +240,22 @@ fn first_cost(letter: u8, output: &[Symbol]) -> f32 {
     let written_vowel = "aeiouy".contains(letter);
     let fits = |symbol: Symbol| {
         let named = symbols::name(symbol).is_some_and(|name| name.starts_with(letter.to_ascii_uppercase()));
-        if named { 0.2 } else if symbols::is_vowel(symbol) == written_vowel { 1.0 } else { 4.0 }
+        if named {
+            0.2
+        } else if symbols::is_vowel(symbol) == written_vowel {
+            1.0
+        } else {
+            4.0
+        }
     };
     match output {
-        [] => if written_vowel { 2.0 } else { 2.5 },
+        [] => {
+            if written_vowel {
+                2.0
+            } else {
+                2.5
+            }
+        }
         [one] => fits(*one),
         [one, two] => fits(*one) + fits(*two) + 2.0,
         _ => 20.0,
@@ -304,9 +316,28 @@ mod tests {
 
     fn entries() -> Vec<(String, Vec<Symbol>)> {
         let words = [
-            ("cat", "K AE1 T"), ("city", "S IH1 T IY0"), ("cut", "K AH1 T"), ("cell", "S EH1 L"), ("call", "K AO1 L"), ("cent", "S EH1 N T"), ("cot", "K AA1 T"),
-            ("cite", "S AY1 T"), ("cider", "S AY1 D ER0"), ("can", "K AE1 N"), ("bat", "B AE1 T"), ("bet", "B EH1 T"), ("bit", "B IH1 T"), ("box", "B AA1 K S"),
-            ("fox", "F AA1 K S"), ("fix", "F IH1 K S"), ("tax", "T AE1 K S"), ("ten", "T EH1 N"), ("tin", "T IH1 N"), ("cap", "K AE1 P"), ("cup", "K AH1 P"), ("cinch", "S IH1 N CH"),
+            ("cat", "K AE1 T"),
+            ("city", "S IH1 T IY0"),
+            ("cut", "K AH1 T"),
+            ("cell", "S EH1 L"),
+            ("call", "K AO1 L"),
+            ("cent", "S EH1 N T"),
+            ("cot", "K AA1 T"),
+            ("cite", "S AY1 T"),
+            ("cider", "S AY1 D ER0"),
+            ("can", "K AE1 N"),
+            ("bat", "B AE1 T"),
+            ("bet", "B EH1 T"),
+            ("bit", "B IH1 T"),
+            ("box", "B AA1 K S"),
+            ("fox", "F AA1 K S"),
+            ("fix", "F IH1 K S"),
+            ("tax", "T AE1 K S"),
+            ("ten", "T EH1 N"),
+            ("tin", "T IH1 N"),
+            ("cap", "K AE1 P"),
+            ("cup", "K AH1 P"),
+            ("cinch", "S IH1 N CH"),
         ];
         words.iter().map(|(word, phones)| (word.to_string(), symbols::parse(phones).unwrap())).collect()
     }

@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn every_heteronym_parses() {
-        let words = ["read", "lead", "live", "use", "close", "wind", "record", "object", "content", "permit", "refuse", "minute", "separate"];
+        let words =
+            ["read", "lead", "live", "use", "close", "wind", "record", "object", "content", "permit", "refuse", "minute", "separate"];
         for word in words {
             for before in [None, Some("the"), Some("to"), Some("have"), Some("i")] {
                 let phones = pronounce::in_context(before, word, None, false, true).unwrap();
@@ -222,7 +223,14 @@ mod tests {
     fn words_keep_their_symbols_together() {
         let words = Phonemizer::embedded().words("Two cats, 3 dogs").unwrap();
         let words: Vec<_> = words.iter().map(|word| (word.text.as_str(), symbols::format(&word.symbols), word.is_pause())).collect();
-        let expected = [("two", "T UW1", false), ("cats", "K AE1 T S", false), (",", ",", true), ("three", "TH R IY1", false), ("dogs", "D AA1 G Z", false), (".", ".", true)];
+        let expected = [
+            ("two", "T UW1", false),
+            ("cats", "K AE1 T S", false),
+            (",", ",", true),
+            ("three", "TH R IY1", false),
+            ("dogs", "D AA1 G Z", false),
+            (".", ".", true),
+        ];
         assert_eq!(words, expected.map(|(text, symbols, pause)| (text, symbols.to_string(), pause)));
     }
 
@@ -241,7 +249,29 @@ mod tests {
     #[test]
     fn hostile_text_neither_hangs_nor_panics() {
         let phonemizer = Phonemizer::embedded();
-        let pieces = ["a", "9", "X", "'", "A.", "$", "1,", "1/", "é", "😀", "un", "a ", "1:", "-", "st. ", "\n", "@a.b", "\0", "$1 million ", "II ", "12/"];
+        let pieces = [
+            "a",
+            "9",
+            "X",
+            "'",
+            "A.",
+            "$",
+            "1,",
+            "1/",
+            "é",
+            "😀",
+            "un",
+            "a ",
+            "1:",
+            "-",
+            "st. ",
+            "\n",
+            "@a.b",
+            "\0",
+            "$1 million ",
+            "II ",
+            "12/",
+        ];
         for piece in pieces {
             let text = piece.repeat((1 << 20) / piece.len());
             let started = std::time::Instant::now();

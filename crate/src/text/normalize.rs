@@ -633,7 +633,10 @@ mod tests {
             ("1,234,567", "one million two hundred thirty four thousand five hundred sixty seven."),
             ("-5 and 3.14", "minus five and three point one four."),
             ("007", "zero zero seven."),
-            ("12345678901234567890", "one two three four five six seven eight nine zero one two three four five six seven eight nine zero."),
+            (
+                "12345678901234567890",
+                "one two three four five six seven eight nine zero one two three four five six seven eight nine zero.",
+            ),
             ("the 1st, 22nd and 103rd", "the first, twenty second and one hundred third."),
             ("50% off", "fifty percent off."),
             ("1/2 or 3/4 or 2/5", "one half or three quarters or two fifths."),
@@ -648,7 +651,10 @@ mod tests {
     #[test]
     fn years_dates_and_times() {
         check(&[
-            ("In 1995, 2000, 2005, 2024 and 1900.", "in nineteen ninety five, two thousand, two thousand five, twenty twenty four and nineteen hundred."),
+            (
+                "In 1995, 2000, 2005, 2024 and 1900.",
+                "in nineteen ninety five, two thousand, two thousand five, twenty twenty four and nineteen hundred.",
+            ),
             ("1905", "nineteen oh five."),
             ("the 1990s", "the nineteen nineties."),
             ("March 3rd, 1995", "march third, nineteen ninety five."),
@@ -725,12 +731,10 @@ mod tests {
 
     #[test]
     fn sentences_end_where_they_end() {
-        assert_eq!(sentences("Dr. Smith came. \"Did he?\" Yes! It cost 3.5 dollars, e.g. J. Doe's"), [
-            "Dr. Smith came.",
-            "\"Did he?\"",
-            "Yes!",
-            "It cost 3.5 dollars, e.g. J. Doe's",
-        ]);
+        assert_eq!(
+            sentences("Dr. Smith came. \"Did he?\" Yes! It cost 3.5 dollars, e.g. J. Doe's"),
+            ["Dr. Smith came.", "\"Did he?\"", "Yes!", "It cost 3.5 dollars, e.g. J. Doe's",]
+        );
         assert_eq!(sentences("title\n\nbody goes on... and on"), ["title", "body goes on... and on"]);
         assert!(sentences(" ... \n").is_empty());
     }

@@ -1,8 +1,26 @@
 //! Numbers as Americans say them, in words separated by spaces.
 
 const SMALL: [&str; 20] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
-    "seventeen", "eighteen", "nineteen",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 ];
 const TENS: [&str; 10] = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const SCALES: [(u64, &str); 6] = [
@@ -101,8 +119,16 @@ mod tests {
     #[test]
     fn cardinals() {
         let cases = [
-            (0, "zero"), (13, "thirteen"), (20, "twenty"), (42, "forty two"), (100, "one hundred"), (115, "one hundred fifteen"), (1000, "one thousand"),
-            (1_000_001, "one million one"), (999_999, "nine hundred ninety nine thousand nine hundred ninety nine"), (2_000_000_000, "two billion"),
+            (0, "zero"),
+            (13, "thirteen"),
+            (20, "twenty"),
+            (42, "forty two"),
+            (100, "one hundred"),
+            (115, "one hundred fifteen"),
+            (1000, "one thousand"),
+            (1_000_001, "one million one"),
+            (999_999, "nine hundred ninety nine thousand nine hundred ninety nine"),
+            (2_000_000_000, "two billion"),
         ];
         for (value, words) in cases {
             assert_eq!(cardinal(value), words);
@@ -112,7 +138,19 @@ mod tests {
 
     #[test]
     fn ordinals() {
-        let cases = [(1, "first"), (2, "second"), (3, "third"), (5, "fifth"), (8, "eighth"), (9, "ninth"), (12, "twelfth"), (20, "twentieth"), (21, "twenty first"), (100, "one hundredth"), (1000, "one thousandth")];
+        let cases = [
+            (1, "first"),
+            (2, "second"),
+            (3, "third"),
+            (5, "fifth"),
+            (8, "eighth"),
+            (9, "ninth"),
+            (12, "twelfth"),
+            (20, "twentieth"),
+            (21, "twenty first"),
+            (100, "one hundredth"),
+            (1000, "one thousandth"),
+        ];
         for (value, words) in cases {
             assert_eq!(ordinal(value), words);
         }
@@ -120,11 +158,22 @@ mod tests {
 
     #[test]
     fn years_and_decades() {
-        let cases = [(1900, "nineteen hundred"), (1905, "nineteen oh five"), (1995, "nineteen ninety five"), (2000, "two thousand"), (2005, "two thousand five"), (2010, "twenty ten"), (800, "eight hundred")];
+        let cases = [
+            (1900, "nineteen hundred"),
+            (1905, "nineteen oh five"),
+            (1995, "nineteen ninety five"),
+            (2000, "two thousand"),
+            (2005, "two thousand five"),
+            (2010, "twenty ten"),
+            (800, "eight hundred"),
+        ];
         for (value, words) in cases {
             assert_eq!(year(value), words);
         }
-        assert_eq!((decade(1990), decade(80), decade(2000), decade(1900)), ("nineteen nineties".into(), "eighties".into(), "two thousands".into(), "nineteen hundreds".into()));
+        assert_eq!(
+            (decade(1990), decade(80), decade(2000), decade(1900)),
+            ("nineteen nineties".into(), "eighties".into(), "two thousands".into(), "nineteen hundreds".into())
+        );
     }
 
     #[test]
