@@ -10,6 +10,7 @@ use burn::{
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
+use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
@@ -79,7 +80,7 @@ pub struct Step {
     pub iterations: usize,
     /// The latest loss that was read back.
     pub loss: f32,
-    /// Since this process began to iterate; zero where there is no clock.
+    /// Since this process began to iterate.
     pub seconds: f32,
     /// The held-out clip's loss, at the iterations that take it.
     pub held_out_loss: Option<f32>,
@@ -164,7 +165,7 @@ pub struct FineTuner {
     best: Option<(f32, Adapted)>,
     base_loss: Option<f32>,
     stale: usize,
-    begun: Option<Clock>,
+    begun: Option<Instant>,
 }
 
 impl FineTuner {
@@ -256,7 +257,7 @@ impl FineTuner {
 
     /// One iteration. The loss is read back every few of them only, so that the device never waits.
     pub async fn step_async(&mut self) -> Result<Step> {
-        let clock = *self.begun.get_or_insert_with(Clock::start);
+        let begun = *self.begun.get_or_insert_with(Instant::now);
         let iteration = self.iteration();
         // Seeded by iteration: a resumed run draws what the unbroken one would have drawn.
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
@@ -294,7 +295,7 @@ impl FineTuner {
         } else {
             None
         };
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: clock.seconds(), held_out_loss, stop })
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss, stop })
     }
 
     /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
@@ -454,35 +455,4 @@ async fn pace(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32>
         }
     }
     Ok((sum / count.max(1) as f32).exp().clamp(0.5, 2.0))
-}
-
-/// Seconds since a start; the browser's worker has no `Instant`.
-#[derive(Clone, Copy)]
-struct Clock {
-    #[cfg(not(target_arch = "wasm32"))]
-    begun: std::time::Instant,
-    #[cfg(target_arch = "wasm32")]
-    begun: f64,
-}
-
-impl Clock {
-    #[cfg(not(target_arch = "wasm32"))]
-    fn start() -> Self {
-        Self { begun: std::time::Instant::now() }
-    }
-
-    #[cfg(not(target_arch = "wasm32"))]
-    fn seconds(self) -> f32 {
-        self.begun.elapsed().as_secs_f32()
-    }
-
-    #[cfg(target_arch = "wasm32")]
-    fn start() -> Self {
-        Self { begun: js_sys::Date::now() }
-    }
-
-    #[cfg(target_arch = "wasm32")]
-    fn seconds(self) -> f32 {
-        ((js_sys::Date::now() - self.begun) / 1000.0) as f32
-    }
 }

@@ -1,0 +1,170 @@
+//! From recordings to a voice and its speech, on a tiny base: the state machine, the files, and what happens to bad input.
+
+mod common;
+
+use common::{held_out_clips, load, tiny_base, tiny_files};
+use ownvoice::{
+    synth::{GriffinLim, SpeakOptions, Speech, speak_async},
+    train::{Clip, CloneOptions, FineTuner, Step, TuneStop},
+    voice::{Base, Voice},
+};
+use pollster::block_on;
+
+fn options(iterations: usize) -> CloneOptions {
+    CloneOptions { iterations, batch: 4, window: 64, rate: 5e-3, ..CloneOptions::default() }
+}
+
+fn run(base: &Base, clips: &[Clip], iterations: usize) -> (Voice, Vec<Step>) {
+    let mut tuner = block_on(FineTuner::start_async(base, clips, options(iterations))).unwrap();
+    let mut steps = Vec::new();
+    loop {
+        steps.push(block_on(tuner.step_async()).unwrap());
+        if steps.last().unwrap().stop.is_some() {
+            return (block_on(tuner.finish_async()).unwrap(), steps);
+        }
+    }
+}
+
+fn say(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> ownvoice::Result<Speech> {
+    let mut vocoder = GriffinLim::new(base.mel_config().clone());
+    vocoder.iterations = 2;
+    block_on(speak_async(base, voice, text, options, &vocoder, &mut |_, _| true))
+}
+
+#[test]
+fn the_loss_falls_and_the_iterations_end() {
+    let base = tiny_base(1);
+    let (voice, steps) = run(&base, &held_out_clips(3), 60);
+    assert_eq!(steps.len(), 60);
+    assert_eq!(steps[59].stop, Some(TuneStop::Iterations));
+    assert!(steps[59].loss < 0.7 * steps[0].loss, "{} to {}", steps[0].loss, steps[59].loss);
+    assert!(voice.info().adapted && voice.info().seconds > 15.0, "{:?}", voice.info());
+}
+
+#[test]
+fn a_held_out_clip_keeps_the_best_weights() {
+    let base = tiny_base(1);
+    let (voice, steps) = run(&base, &held_out_clips(6), 50);
+    let looks: Vec<f32> = steps.iter().filter_map(|step| step.held_out_loss).collect();
+    assert_eq!(looks.len(), 2);
+    let [before, after] = voice.info().held_out_loss.unwrap();
+    assert!(after < before && after == looks.iter().copied().fold(f32::INFINITY, f32::min));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_voice_also_through_a_checkpoint() {
+    let base = tiny_base(1);
+    let clips = held_out_clips(2);
+    let whole = run(&base, &clips, 12).0;
+    let mut tuner = block_on(FineTuner::start_async(&base, &clips, options(12))).unwrap();
+    for _ in 0..7 {
+        block_on(tuner.step_async()).unwrap();
+    }
+    let checkpoint = block_on(tuner.checkpoint_async(&base)).unwrap();
+    drop(tuner);
+    let mut tuner = block_on(FineTuner::resume_async(&base, &clips, &checkpoint)).unwrap();
+    assert_eq!(tuner.iteration(), 7);
+    while block_on(tuner.step_async()).unwrap().stop.is_none() {}
+    let resumed = block_on(tuner.finish_async()).unwrap();
+    assert_eq!(block_on(whole.save_async(&base)).unwrap(), block_on(resumed.save_async(&base)).unwrap());
+    for cut in [0, 8, checkpoint.len() / 2, checkpoint.len() - 1] {
+        let error = block_on(FineTuner::resume_async(&base, &clips, &checkpoint[..cut])).err().unwrap();
+        assert_eq!(error.code(), "checkpoint-corrupt");
+    }
+}
+
+#[test]
+fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
+    let base = tiny_base(1);
+    let (voice, _) = run(&base, &held_out_clips(2), 20);
+    let bytes = block_on(voice.save_async(&base)).unwrap();
+    let opened = Voice::open(&base, &bytes).unwrap();
+    assert_eq!(opened.info().iterations, 20);
+    let (before, after) = (say(&base, &voice, "Good morning.", &SpeakOptions::default()), say(&base, &opened, "Good morning.", &SpeakOptions::default()));
+    let (before, after) = (before.unwrap(), after.unwrap());
+    assert_eq!(before.durations, after.durations);
+    let worst = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 0.05, "half precision costs {worst}");
+}
+
+#[test]
+fn damaged_voice_files_are_refused() {
+    let base = tiny_base(1);
+    let bytes = block_on(Voice::unadapted(&base).save_async(&base)).unwrap();
+    for cut in (0..bytes.len()).step_by(97) {
+        assert_eq!(Voice::open(&base, &bytes[..cut]).err().unwrap().code(), "voice-corrupt", "cut at {cut}");
+    }
+    let other = tiny_base(2);
+    assert_eq!(Voice::open(&other, &bytes).err().unwrap().code(), "base-mismatch");
+    let mut hostile = bytes.clone();
+    hostile[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
+}
+
+#[test]
+fn damaged_bases_are_refused() {
+    let (manifest, weights) = tiny_files(1);
+    assert_eq!(load(&manifest, &weights[..weights.len() - 1]).err().unwrap().code(), "base-corrupt");
+    let mut wide = manifest.clone();
+    wide.model.decoder_width = 1 << 40;
+    assert_eq!(load(&wide, &weights).err().unwrap().code(), "base-corrupt");
+    let mut other = manifest.clone();
+    other.model.decoder_width = 64;
+    assert_eq!(load(&other, &weights).err().unwrap().code(), "base-corrupt");
+}
+
+#[test]
+fn bad_clips_are_refused_by_their_codes() {
+    let base = tiny_base(1);
+    let good = held_out_clips(1).remove(0);
+    let code = |clip: Clip| block_on(FineTuner::start_async(&base, &[clip], options(1))).err().map(|error| error.code());
+    assert_eq!(block_on(FineTuner::start_async(&base, &[], options(1))).err().unwrap().code(), "no-clips");
+    assert_eq!(code(Clip { samples: Vec::new(), ..good.clone() }), Some("clip-empty"));
+    assert_eq!(code(Clip { samples: vec![0.0; 32_000], ..good.clone() }), Some("clip-too-quiet"));
+    assert_eq!(code(Clip { samples: good.samples[..4800].to_vec(), ..good.clone() }), Some("clip-too-short"));
+    assert_eq!(code(Clip { samples: good.samples.iter().map(|sample| (sample * 60.0).clamp(-1.0, 1.0)).collect(), ..good.clone() }), Some("clip-clipped"));
+    assert_eq!(code(Clip { sample_rate_hz: 1000, ..good.clone() }), Some("rate-unsupported"));
+    assert_eq!(code(Clip { text: "  ".into(), ..good.clone() }), Some("text-empty"));
+    assert_eq!(code(Clip { text: "\u{1f600}".into(), ..good.clone() }), Some("text-unsupported"));
+    assert_eq!(code(good), None);
+}
+
+#[test]
+fn other_rates_are_learned_from() {
+    let base = tiny_base(1);
+    let good = held_out_clips(1).remove(0);
+    for rate_hz in [8_000, 96_000] {
+        let samples = ownvoice::audio::resample::resample(&good.samples, good.sample_rate_hz, rate_hz).unwrap();
+        let clip = Clip { samples, sample_rate_hz: rate_hz, text: good.text.clone() };
+        assert!(block_on(FineTuner::start_async(&base, &[clip], options(1))).is_ok(), "{rate_hz} Hz");
+    }
+}
+
+#[test]
+fn speech_ends_for_every_text() {
+    let base = tiny_base(1);
+    let voice = Voice::unadapted(&base);
+    let code = |text: &str| say(&base, &voice, text, &SpeakOptions::default()).err().map(|error| error.code());
+    assert_eq!(code(""), Some("text-empty"));
+    assert_eq!(code("\u{4f60}\u{597d}"), Some("text-unsupported"));
+    assert_eq!(code(&"word ".repeat(5000)), Some("text-too-long"));
+    assert_eq!(code("Hello \u{1f600} there."), None);
+    let short = SpeakOptions { max_frames: 10, ..SpeakOptions::default() };
+    let speech = say(&base, &voice, "This would take far longer than ten frames.", &short).unwrap();
+    assert_eq!(speech.stop.name(), "max-frames");
+    assert!(speech.mel.frames() <= 10);
+}
+
+#[test]
+fn long_text_is_spoken_by_sentences_and_can_be_cancelled_between_them() {
+    let base = tiny_base(1);
+    let voice = Voice::unadapted(&base);
+    let vocoder = GriffinLim::new(base.mel_config().clone());
+    let mut heard = Vec::new();
+    let result = block_on(speak_async(&base, &voice, "One. Two. Three.", &SpeakOptions::default(), &vocoder, &mut |done, all| {
+        heard.push((done, all));
+        done < 1
+    }));
+    assert!(result.err().unwrap().is_cancelled());
+    assert_eq!(heard, vec![(0, 3), (1, 3)]);
+}
