@@ -248,7 +248,9 @@ function onStep(progress) {
   if (progress.status !== "training") return update({ training: { ...training, phase: progress.status } });
   const losses = [...training.losses];
   losses[progress.iteration - 1] = progress.loss;
-  update({ training: { ...training, phase: "training", step: progress, losses, seconds: training.seconds + progress.seconds } });
+  // A resumed training begins late.
+  const first = training.first || progress.iteration;
+  update({ training: { ...training, phase: "training", step: progress, losses, first, seconds: progress.seconds } });
 }
 
 // ---- speaking ----

@@ -222,9 +222,10 @@ function renderTraining(state) {
   if (step) {
     $("train-bar").max = step.iterations;
     $("train-bar").value = step.iteration;
-    say($("train-loss"), t("train.lossNow", { loss: step.loss.toFixed(3), first: losses[0].toFixed(3) }));
-    const left = (training.seconds / losses.length) * (step.iterations - step.iteration);
-    say($("train-left"), running && losses.length > 1 ? t("train.left", { time: clock(left) }) : "");
+    say($("train-loss"), t("train.lossNow", { loss: step.loss.toFixed(3), first: losses[training.first - 1].toFixed(3) }));
+    const passed = step.iteration - training.first + 1;
+    const left = (training.seconds / passed) * (step.iterations - step.iteration);
+    say($("train-left"), running && passed > 1 ? t("train.left", { time: clock(left) }) : "");
     $("loss-curve").ariaLabel = `${t("train.loss")}. ${$("train-loss").textContent}`;
     drawCurve($("loss-curve"), losses, step.iterations);
   } else {

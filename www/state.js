@@ -22,7 +22,7 @@ export const SENTENCES = 12;
  * @property {Map<string, PageClip>} recordings By sentence id.
  * @property {PageClip[]} files
  * @property {Failure[]} fileErrors Files that could not be read.
- * @property {{ status: "idle" | "running" | "done" | "cancelled" | "opened", phase: "aligning" | "training" | "finishing", step: TrainingStep | null, losses: number[], seconds: number, error: Failure | null, resumable: { iteration: number, iterations: number } | null }} training
+ * @property {{ status: "idle" | "running" | "done" | "cancelled" | "opened", phase: "aligning" | "training" | "finishing", step: TrainingStep | null, losses: number[], first: number, seconds: number, error: Failure | null, resumable: { iteration: number, iterations: number } | null }} training
  * @property {Voice | null} voice
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {Failure | null} speakError
@@ -44,7 +44,7 @@ export const initial = {
   recordings: new Map(),
   files: [],
   fileErrors: [],
-  training: { status: "idle", phase: "aligning", step: null, losses: [], seconds: 0, error: null, resumable: null },
+  training: { status: "idle", phase: "aligning", step: null, losses: [], first: 0, seconds: 0, error: null, resumable: null },
   voice: null,
   spoken: { base: silent, mine: silent },
   speakError: null,

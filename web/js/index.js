@@ -35,7 +35,7 @@ export { OwnvoiceError, wavBlob };
  * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep} CloneProgress
  */
 /**
- * One iteration of training; `loss` is the latest that was read from the device.
+ * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration.
  * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, stop: string | null }} TrainingStep
  */
 /**

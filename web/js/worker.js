@@ -1,6 +1,6 @@
 // The worker: the one owner of WebAssembly, of the device and of what is kept. It holds no maths; it fetches, calls the engine and answers.
 
-import init, { Engine, read_wav } from "../pkg/ownvoice_web.js";
+import init, { Engine, check_clip, read_wav } from "../pkg/ownvoice_web.js";
 import { chooseDevice, cpu } from "./device.js";
 import { counted, get, verified } from "./download.js";
 import { OwnvoiceError, Transfer, breathe, serve } from "./rpc.js";
@@ -117,7 +117,7 @@ serve({
     context.progress({ status: "aligning" });
     await breathe();
     check(context.signal);
-    const tuner = await engine.tuner(clips, { iterations, seed });
+    const tuner = await engine.tuner(clips, iterations, seed);
     if (store) {
       await store.clear("run");
       await store.put("run", "clips", clips);
@@ -135,22 +135,15 @@ serve({
   },
 
   /** @param {{ voice: number, text: string, seed?: number }} args @param {Context} context */
-  async say({ voice: handle, text, seed }, { signal, progress }) {
-    const voice = held(handle);
-    const sentences = engine.sentences(text);
-    const speech = engine.speech();
-    try {
-      for (const [index, sentence] of sentences.entries()) {
-        await breathe();
-        check(signal);
-        await engine.say(voice, sentence, speech, { seed });
-        progress({ status: "speaking", sentence: index + 1, sentences: sentences.length });
-      }
-      const { samples, sampleRate, mel, durations, symbols, stop } = speech.take();
-      return new Transfer({ samples, sampleRate, mel, durations, symbols, stop }, [samples.buffer, mel.data.buffer, durations.buffer]);
-    } finally {
-      speech.free();
-    }
+  async say({ voice, text, seed }, { signal, progress }) {
+    const goOn = async (/** @type {number} */ done, /** @type {number} */ sentences) => {
+      progress({ status: "speaking", sentence: done + 1, sentences });
+      await breathe();
+      return !signal.aborted;
+    };
+    const speech = await held(voice).say(text, seed, goOn);
+    check(signal);
+    return new Transfer(speech, [speech.samples.buffer, speech.mel.data.buffer, speech.durations.buffer]);
   },
 
   /** @param {{ voice: number }} args */
@@ -169,7 +162,7 @@ serve({
   },
 
   /** @param {{ samples: Float32Array, sampleRate: number }} args */
-  checkClip: ({ samples, sampleRate }) => engine.check_clip(samples, sampleRate),
+  checkClip: ({ samples, sampleRate }) => check_clip(samples, sampleRate),
 
   /** @param {{ bytes: Uint8Array }} args */
   readWav({ bytes }) {

@@ -5,15 +5,20 @@
 use std::rc::Rc;
 
 use burn::tensor::Device;
-use js_sys::{Float32Array, Uint8Array, Uint32Array};
-use ownvoice::audio::{Audio, level, wav};
-use ownvoice::synth::{self, SpeakOptions};
-use ownvoice::text::symbols;
+use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
+use ownvoice::Error;
+use ownvoice::audio::{Audio, level, mel::MelConfig, wav};
+use ownvoice::synth::{GriffinLim, SpeakOptions, Speech, StopReason, speak::MAX_CHARACTERS, speak_async};
+use ownvoice::text::{normalize, sentences, symbols};
 use ownvoice::train::{self, CloneOptions, FineTuner};
 use ownvoice::voice::{self, Base, BaseFiles};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 
 use crate::convert::{fail, js_error, object};
+
+/// Silence between two sentences.
+const PAUSE_SECONDS: f32 = 0.15;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
@@ -106,7 +111,7 @@ impl Engine {
     }
 
     /// Aligns the clips and prepares their training.
-    pub fn tuner(&self, clips: Vec<Clip>, iterations: Option<u32>, seed: Option<u32>) -> Result<Tuner, JsValue> {
+    pub async fn tuner(&self, clips: Vec<Clip>, iterations: Option<u32>, seed: Option<u32>) -> Result<Tuner, JsValue> {
         let mut options = CloneOptions::default();
         if let Some(iterations) = iterations {
             options.iterations = iterations as usize;
@@ -114,13 +119,13 @@ impl Engine {
         if let Some(seed) = seed {
             options.seed = seed.into();
         }
-        let tuner = FineTuner::start(&self.base, &clips_of(clips), options).map_err(fail)?;
+        let tuner = FineTuner::start_async(&self.base, &clips_of(&clips), options).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
     }
 
     /// Goes on from a checkpoint of the same clips.
-    pub fn resume(&self, clips: Vec<Clip>, checkpoint: &[u8]) -> Result<Tuner, JsValue> {
-        let tuner = FineTuner::resume(&self.base, &clips_of(clips), checkpoint).map_err(fail)?;
+    pub async fn resume(&self, clips: Vec<Clip>, checkpoint: Vec<u8>) -> Result<Tuner, JsValue> {
+        let tuner = FineTuner::resume_async(&self.base, &clips_of(&clips), &checkpoint).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
     }
 }
@@ -143,7 +148,7 @@ impl Tuner {
 
     /// All that `resume` needs beside the clips.
     pub async fn checkpoint(&self) -> Result<Vec<u8>, JsValue> {
-        self.tuner.checkpoint_async().await.map_err(fail)
+        self.tuner.checkpoint_async(&self.base).await.map_err(fail)
     }
 
     /// The best voice so far.
@@ -163,10 +168,68 @@ impl Voice {
         object([("adapted", info.adapted.into()), ("iterations", info.iterations.into()), ("seconds", info.seconds.into())])
     }
 
+    /// Speaks a text, sentence by sentence. Before each, `goOn(done, of)` is awaited and says whether to go on: the worker listens meanwhile.
+    #[wasm_bindgen(unchecked_return_type = "Speech")]
+    pub async fn say(
+        &self,
+        text: &str,
+        seed: Option<u32>,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+    ) -> Result<JsValue, JsValue> {
+        let options = SpeakOptions { seed: seed.unwrap_or(0).into(), ..SpeakOptions::default() };
+        let vocoder = GriffinLim::new(self.base.mel_config().clone());
+        let characters = text.chars().count();
+        if characters > MAX_CHARACTERS {
+            return Err(fail(Error::TextTooLong { characters, maximum: MAX_CHARACTERS }));
+        }
+        let sentences = sentences(&normalize(text).map_err(fail)?);
+        let mut whole: Option<Speech> = None;
+        for (index, sentence) in sentences.iter().enumerate() {
+            let asked: Promise = go_on.call2(&JsValue::NULL, &index.into(), &sentences.len().into())?.unchecked_into();
+            if JsFuture::from(asked).await?.is_falsy() {
+                return Err(fail(Error::Cancelled));
+            }
+            let next = speak_async(&self.base, &self.voice, sentence, &options, &vocoder, &mut |_, _| true).await.map_err(fail)?;
+            whole = Some(match whole {
+                Some(whole) => join(whole, next, self.base.mel_config()),
+                None => next,
+            });
+        }
+        Ok(spoken(whole.ok_or_else(|| fail(Error::TextEmpty))?))
+    }
+
     /// The voice file: safetensors, the difference from the base.
     pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
-        self.voice.save_async().await.map_err(fail)
+        self.voice.save_async(&self.base).await.map_err(fail)
     }
+}
+
+/// One speech after another, with a pause between them.
+fn join(mut first: Speech, next: Speech, config: &MelConfig) -> Speech {
+    let pause_frames = (PAUSE_SECONDS / config.frame_seconds()).round() as usize;
+    first.samples.extend(std::iter::repeat_n(0.0, pause_frames * config.hop_length));
+    first.samples.extend(next.samples);
+    first.mel.data.extend(std::iter::repeat_n(config.silence(), pause_frames * config.mels));
+    first.mel.data.extend(next.mel.data);
+    first.symbols.extend(next.symbols);
+    first.durations.extend(next.durations);
+    if next.stop != StopReason::Durations {
+        first.stop = next.stop;
+    }
+    first
+}
+
+fn spoken(speech: Speech) -> JsValue {
+    let names: Array = speech.symbols.iter().map(|&symbol| JsValue::from(symbols::name(symbol))).collect();
+    let mel = object([("mels", speech.mel.mels.into()), ("data", Float32Array::from(&speech.mel.data[..]).into())]);
+    object([
+        ("samples", Float32Array::from(&speech.samples[..]).into()),
+        ("sampleRate", speech.sample_rate_hz.into()),
+        ("mel", mel),
+        ("durations", Uint32Array::from(&speech.durations[..]).into()),
+        ("symbols", names.into()),
+        ("stop", speech.stop.name().into()),
+    ])
 }
 
 /// What a recording holds, or why it cannot be learnt from.
@@ -190,7 +253,7 @@ pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
     Ok(object([("samples", Float32Array::from(&audio.samples[..]).into()), ("sampleRate", audio.sample_rate_hz.into())]))
 }
 
-fn clips_of(clips: Vec<Clip>) -> Vec<train::Clip> {
+fn clips_of(clips: &[Clip]) -> Vec<train::Clip> {
     clips.iter().map(|clip| train::Clip { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate(), text: clip.text() }).collect()
 }
 

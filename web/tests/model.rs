@@ -1,0 +1,33 @@
+//! The model in the browser, on the CPU device and on WebGPU, against values that the same code computed natively.
+#![cfg(target_arch = "wasm32")]
+
+mod golden;
+
+use burn::prelude::Device;
+use golden::figures;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+/// From the native CPU device.
+const NATIVE: [(&str, f32); 8] = [];
+
+async fn agrees(device: Device, tolerance: f32) {
+    for ((name, got), (expected_name, expected)) in figures(&device).await.into_iter().zip(NATIVE) {
+        assert_eq!(name, expected_name);
+        assert!((got - expected).abs() <= tolerance * expected.abs(), "{name}: {got}, natively {expected}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn on_the_cpu() {
+    agrees(Device::flex(), 1e-5).await;
+}
+
+/// On whatever adapter the browser has; none is a failure.
+#[cfg(feature = "webgpu")]
+#[wasm_bindgen_test]
+async fn on_webgpu() {
+    let device = Device::wgpu_options().tasks_max(32).init_async().await.expect("a WebGPU adapter");
+    agrees(device, 1e-4).await;
+}
