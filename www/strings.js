@@ -100,6 +100,7 @@ export const strings = {
   "error.download-failed": "Something could not be fetched. Check the connection and reload.",
   "error.base-corrupt": "The base voice is damaged. Reload; if that does not help, the server holds a broken copy.",
   "error.no-adapter": "WebGPU was asked for and is not there. Choose the CPU.",
+  "error.storage-full": "The browser has no room left to keep this. Delete something, or go on without.",
   "error.worker-crashed": "The engine stopped unexpectedly. Your recordings are kept; reload the page.",
   "error.training-diverged": "Learning went astray. Try again, perhaps with clearer recordings.",
   "error.device-lost": "The graphics card was taken away. Your recordings are kept; reload the page and go on.",

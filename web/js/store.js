@@ -1,5 +1,7 @@
 // What the page keeps between visits: recordings, and the training that is under way. IndexedDB, because each write is all or nothing.
 
+import { OwnvoiceError } from "./rpc.js";
+
 const TABLES = /** @type {const} */ (["recordings", "run"]);
 
 /** @param {IDBRequest} request @returns {Promise<any>} */
@@ -8,6 +10,9 @@ const done = (request) =>
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
+
+/** @param {DOMException | null} error */
+const failure = (error) => (error?.name === "QuotaExceededError" ? new OwnvoiceError("storage-full", "the browser has no room left for this page") : error);
 
 export class Store {
   /** @param {IDBDatabase} database */
@@ -56,7 +61,8 @@ export class Store {
     return new Promise((resolve, reject) => {
       const transaction = this.database.transaction(table, "readwrite", { durability: "strict" });
       transaction.oncomplete = () => resolve();
-      transaction.onerror = transaction.onabort = () => reject(transaction.error);
+      // A full disk shows when the write is committed: as an abort, not as an error.
+      transaction.onabort = () => reject(failure(transaction.error));
       change(transaction.objectStore(table));
     });
   }
