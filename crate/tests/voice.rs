@@ -83,6 +83,10 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let (before, after) = (say(&base, &voice, "Good morning.", &SpeakOptions::default()), say(&base, &opened, "Good morning.", &SpeakOptions::default()));
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!(before.durations, after.durations);
+    let unadapted = say(&base, &Voice::unadapted(&base), "Good morning.", &SpeakOptions::default()).unwrap();
+    let fresh = tiny_base(1);
+    let untouched = say(&fresh, &Voice::unadapted(&fresh), "Good morning.", &SpeakOptions::default()).unwrap();
+    assert_eq!(unadapted.mel, untouched.mel, "opening a voice changed the base");
     let worst = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 0.05, "half precision costs {worst}");
 }

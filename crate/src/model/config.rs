@@ -20,6 +20,9 @@ pub struct TacotronConfig {
     pub encoder_layers: usize,
     /// Of one direction, in the duration and range predictors.
     pub duration_width: usize,
+    /// Whether the decoder sees its previous frame. Without, all frames come out of one pass, and training and synthesis
+    /// meet the same inputs.
+    pub feedback: bool,
     pub prenet_width: usize,
     pub prenet_dropout: f64,
     pub decoder_width: usize,
@@ -49,6 +52,7 @@ impl TacotronConfig {
             encoder_kernel: 5,
             encoder_layers: 3,
             duration_width: 64,
+            feedback: false,
             prenet_width: 128,
             prenet_dropout: 0.5,
             decoder_width: 384,
@@ -71,6 +75,7 @@ impl TacotronConfig {
             mel_scale: 1.0,
             encoder_width: 512,
             duration_width: 256,
+            feedback: true,
             prenet_width: 256,
             decoder_width: 1024,
             reduction: 1,

@@ -143,30 +143,45 @@ async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOp
 
 /// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last.
 async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
-    let (config, device) = (base.config(), &base.device);
+    let config = base.config();
     let (reduction, mels) = (config.reduction, config.mels);
     let spoken = &symbols[..durations.len()];
     let total: usize = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
-    let width = context.dims()[2];
-    let speaker = voice.parts.speaker.val();
-    let mut state = voice.parts.decoder.start(1, device);
-    let mut previous = Tensor::zeros([1, 1, mels], device);
-    let mut steps = Vec::with_capacity(total / reduction + 1);
-    for step in 0..total.div_ceil(reduction) {
-        let now = context.clone().slice([0..1, step * reduction..(step + 1) * reduction, 0..width]);
-        let (frames, next) = voice.parts.decoder.forward(previous, now, speaker.clone(), state);
-        state = next;
-        previous = frames.clone().narrow(1, reduction - 1, 1);
-        if step % STEPS_A_SYNC == STEPS_A_SYNC - 1 {
-            read(previous.clone().reshape([mels])).await?;
-        }
-        steps.push(frames);
-    }
-    let frames = Tensor::cat(steps, 1);
+    let frames = if config.feedback { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Steady);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
     let floor = base.mel_config().silence();
     let data = values.into_iter().map(|value| (value * config.mel_scale + config.mel_mean).clamp(floor, 4.0)).collect();
     Ok(Mel { mels, data })
+}
+
+/// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.
+fn decode_at_once(base: &Base, voice: &Voice, context: Tensor<3>) -> Tensor<3> {
+    let config = base.config();
+    let steps = context.dims()[1] / config.reduction;
+    let previous = Tensor::zeros([1, steps, config.mels], &base.device);
+    let decoder = &voice.parts.decoder;
+    decoder.forward(previous, context, voice.parts.speaker.val(), decoder.start(1, &base.device)).0
+}
+
+/// With feedback each step sees the frame before it.
+async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Result<Tensor<3>> {
+    let [_, frames, width] = context.dims();
+    let (reduction, mels) = (base.config().reduction, base.config().mels);
+    let decoder = &voice.parts.decoder;
+    let mut state = decoder.start(1, &base.device);
+    let mut previous = Tensor::zeros([1, 1, mels], &base.device);
+    let mut decoded = Vec::with_capacity(frames / reduction);
+    for step in 0..frames / reduction {
+        let now = context.clone().slice([0..1, step * reduction..(step + 1) * reduction, 0..width]);
+        let (frames, next) = decoder.forward(previous, now, voice.parts.speaker.val(), state);
+        state = next;
+        previous = frames.clone().narrow(1, reduction - 1, 1);
+        if step % STEPS_A_SYNC == STEPS_A_SYNC - 1 {
+            read(previous.clone().reshape([mels])).await?;
+        }
+        decoded.push(frames);
+    }
+    Ok(Tensor::cat(decoded, 1))
 }

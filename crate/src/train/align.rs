@@ -46,13 +46,16 @@ pub struct PhonemeErrors {
 /// Below this mean log posterior something else was said.
 pub const MISMATCH_SCORE: f32 = -4.0;
 /// A frame may count no less than this: one badly heard phone must not pull its neighbours over.
-const FLOOR: f32 = -8.0;
+fn tune(name: &str, default: f32) -> f32 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default) }
+static FLOOR: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| tune("FLOOR", -8.0));
+static BIAS: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| tune("BIAS", 0.0));
+static PHONE_FRAMES: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| tune("PHONE_FRAMES", 2.0));
 /// A pause that no punctuation asks for lasts at least this long; stops between words are shorter silences.
-const PAUSE_FRAMES: usize = 4;
+static PAUSE_FRAMES: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| tune("PAUSE_FRAMES", 4.0) as usize);
 /// What entering such a pause costs, in nats.
-const PAUSE_COST: f32 = 4.0;
+static PAUSE_COST: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| tune("PAUSE_COST", 4.0));
 /// What changing from one phone to another costs where no text says which comes next, in nats.
-const CHANGE_COST: f32 = 3.0;
+static CHANGE_COST: std::sync::LazyLock<f32> = std::sync::LazyLock::new(|| tune("CHANGE_COST", 3.0));
 
 /// The symbols of a text as [`Phonemizer::symbols`] gives them, and for each whether a word ends with it.
 pub fn script(phonemizer: &Phonemizer, text: &str) -> Result<(Vec<Symbol>, Vec<bool>)> {
@@ -113,8 +116,10 @@ impl Aligner {
     /// How many phones of a text are not heard as they should be: edits from the phones that are heard to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
         let heard = decode(&self.posteriors(mel).await?);
-        let said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).filter(|&class| class != PAUSE).collect();
-        Ok(PhonemeErrors { errors: edits(&heard, &said), length: said.len() })
+        let mut said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).collect();
+        said.dedup(); // "bad day" has one D to the ear.
+        said.retain(|&class| class != PAUSE);
+        Ok(PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() })
     }
 
     /// Log posteriors of the classes in each frame.
@@ -130,7 +135,7 @@ impl Aligner {
         let input = Tensor::from_data(TensorData::new(frames, [1, mel.frames(), self.mels]), &self.device);
         let output = self.model.forward(input, Mode::Steady).into_data_async().await;
         let values = output.map_err(|error| Error::DeviceLost(format!("{error:?}")))?.try_to_vec::<f32>().expect("posteriors are f32");
-        Ok(values.chunks_exact(CLASSES).map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR))).collect())
+        Ok(values.chunks_exact(CLASSES).map(|frame| std::array::from_fn(|class| (frame[class] - if class == PAUSE { *BIAS } else { 0.0 }).max(*FLOOR))).collect())
     }
 }
 
@@ -166,7 +171,12 @@ enum Step {
 /// The best path. An optional pause is a chain of as many states as it has frames at least; every other slot is one state. `None` with fewer frames
 /// than symbols.
 fn search(posteriors: &[[f32; CLASSES]], slots: &[Slot]) -> Option<Alignment> {
-    let states: Vec<usize> = (0..slots.len()).flat_map(|slot| std::iter::repeat_n(slot, if slots[slot].optional { PAUSE_FRAMES } else { 1 })).collect();
+    path(posteriors, slots, *PHONE_FRAMES as usize).or_else(|| path(posteriors, slots, 1))
+}
+
+fn path(posteriors: &[[f32; CLASSES]], slots: &[Slot], phone_frames: usize) -> Option<Alignment> {
+    let chain = |slot: &Slot| if slot.optional { *PAUSE_FRAMES } else if symbols::is_pause(slot.symbol) { 1 } else { phone_frames };
+    let states: Vec<usize> = (0..slots.len()).flat_map(|slot| std::iter::repeat_n(slot, chain(&slots[slot]))).collect();
     let width = states.len();
     let mut scores = vec![f32::NEG_INFINITY; width];
     let mut steps = vec![Step::Never; width * posteriors.len()];
@@ -186,12 +196,12 @@ fn search(posteriors: &[[f32; CLASSES]], slots: &[Slot]) -> Option<Alignment> {
             if time == 0 {
                 offer(if state == 0 { 0.0 } else { f32::NEG_INFINITY }, Step::Next);
             } else {
-                offer(before(1) - if slot.optional && enters { PAUSE_COST } else { 0.0 }, Step::Next);
+                offer(before(1) - if slot.optional && enters { *PAUSE_COST } else { 0.0 }, Step::Next);
                 if leaves {
                     offer(scores[state], Step::Stay);
                 }
                 if enters && state > 0 && slots[states[state - 1]].optional {
-                    offer(before(1 + PAUSE_FRAMES), Step::Over);
+                    offer(before(1 + *PAUSE_FRAMES), Step::Over);
                 }
             }
             scores[state] = best.0 + frame[class(slot.symbol)];
@@ -216,7 +226,7 @@ fn search(posteriors: &[[f32; CLASSES]], slots: &[Slot]) -> Option<Alignment> {
             Step::Never => unreachable!("the path was walked back to the start"),
             Step::Stay => (),
             Step::Next => state = state.saturating_sub(1),
-            Step::Over => state -= 1 + PAUSE_FRAMES,
+            Step::Over => state -= 1 + *PAUSE_FRAMES,
         }
     }
     let kept: Vec<(Symbol, u32)> = slots.iter().map(|slot| slot.symbol).zip(durations).filter(|(_, frames)| *frames > 0).collect();
@@ -243,7 +253,7 @@ fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     let best = |scores: &[f32; CLASSES]| (0..CLASSES).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("there are classes");
     for frame in posteriors {
         let from = best(&scores);
-        let changed = scores[from] - CHANGE_COST;
+        let changed = scores[from] - *CHANGE_COST;
         let mut origin = [0; CLASSES];
         for class in 0..CLASSES {
             origin[class] = if scores[class] >= changed { class } else { from };
@@ -263,16 +273,34 @@ fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     path
 }
 
-/// Edits that make one sequence the other (Levenshtein 1966).
-fn edits(from: &[usize], to: &[usize]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (count, item) in from.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], count + 1);
-        for (index, other) in to.iter().enumerate() {
-            let exchanged = diagonal + usize::from(item != other);
-            diagonal = row[index + 1];
-            row[index + 1] = exchanged.min(diagonal + 1).min(row[index] + 1);
+/// The edits that make one sequence the other (Levenshtein 1966): how many, and the pairs of equal items that stay.
+pub fn edits(from: &[usize], to: &[usize]) -> (usize, Vec<(usize, usize)>) {
+    let width = to.len() + 1;
+    let mut table: Vec<usize> = (0..width).collect();
+    for (row, item) in from.iter().enumerate() {
+        table.push(row + 1);
+        for (column, other) in to.iter().enumerate() {
+            let above = row * width + column;
+            let exchanged = table[above] + usize::from(item != other);
+            table.push(exchanged.min(table[above + 1] + 1).min(table[above + width] + 1));
         }
     }
-    row[to.len()]
+    let (mut row, mut column) = (from.len(), to.len());
+    let mut kept = Vec::new();
+    while row > 0 && column > 0 {
+        let (here, diagonal) = (table[row * width + column], table[(row - 1) * width + column - 1]);
+        let equal = from[row - 1] == to[column - 1];
+        if here == diagonal + usize::from(!equal) {
+            (row, column) = (row - 1, column - 1);
+            if equal {
+                kept.push((row, column));
+            }
+        } else if here == table[(row - 1) * width + column] + 1 {
+            row -= 1;
+        } else {
+            column -= 1;
+        }
+    }
+    kept.reverse();
+    (table[from.len() * width + to.len()], kept)
 }

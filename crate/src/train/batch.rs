@@ -23,7 +23,7 @@ pub struct Batch {
     pub times: Tensor<2>,
     /// `[B, T, 4]`
     pub positions: Tensor<3>,
-    /// `[B, N, M]`, normalised
+    /// `[B, N, M]`, normalised; zero where the decoder gets no feedback
     pub previous: Tensor<3>,
     /// `[B, T, M]`, normalised
     pub targets: Tensor<3>,
@@ -85,6 +85,7 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
             targets.extend(features.frame(utterance, frame.min(utterance.frames - 1)).iter().map(|&value| normalise(value)));
             if (frame - first) % config.reduction == 0 {
                 match frame {
+                    _ if !config.feedback => previous.extend(std::iter::repeat_n(0.0, mels)),
                     0 => previous.extend(std::iter::repeat_n(0.0, mels)),
                     _ => previous.extend(features.frame(utterance, (frame - 1).min(utterance.frames - 1)).iter().map(|&value| normalise(value))),
                 }

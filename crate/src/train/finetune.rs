@@ -24,8 +24,8 @@ use crate::{
     nn::Mode,
     text::{self, symbols},
     voice::{
-        Adapted, Base, Voice, VoiceInfo, read,
-        weights::{Precision, apply, collect, pack, unpack},
+        Adapted, Base, Voice, VoiceInfo, adaptable, read,
+        weights::{Precision, apply, pack, unpack},
     },
 };
 
@@ -323,7 +323,7 @@ impl FineTuner {
     pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
         let mut weights = moment_weights(&self.adam);
         let mut put = |prefix: &str, parts: &Adapted| {
-            weights.extend(collect(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
+            weights.extend(adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
         put("now.", &self.parts);
         if let Some((_, best)) = &self.best {
@@ -413,6 +413,7 @@ fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
         for index in 0..padded {
             targets.extend_from_slice(frame(index));
             match index {
+                _ if !config.feedback => previous.extend(std::iter::repeat_n(0.0, mels)),
                 0 => previous.extend(std::iter::repeat_n(0.0, mels)),
                 _ => previous.extend_from_slice(frame(index - 1)),
             }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::weights::{apply, unpack};
 use crate::{
     Error, Result,
-    align::Aligner,
+    train::align::Aligner,
     audio::mel::MelConfig,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{

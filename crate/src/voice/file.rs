@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::{
     Base,
-    weights::{Precision, Weight, apply, collect, pack, unpack},
+    weights::{Precision, Weight, Weights, apply, collect, pack, unpack},
 };
 use crate::{
     Error, Result,
@@ -74,8 +74,8 @@ impl Voice {
 
     /// The voice file.
     pub async fn save_async(&self, base: &Base) -> Result<Vec<u8>> {
-        let origin = collect(&Self::of_base_speaker(base, base.default_speaker()).parts);
-        let mut delta = collect(&self.parts);
+        let origin = adaptable(&Self::unadapted(base).parts);
+        let mut delta = adaptable(&self.parts);
         for (name, weight) in &mut delta {
             weight.values = weight.values.clone() - origin[name].values.clone();
         }
@@ -122,12 +122,12 @@ impl Voice {
             _ => return Err(Error::VoiceCorrupt("it lacks its timing".into())),
         };
         let start = Self::unadapted(base).parts;
-        let origin = collect(&start);
+        let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
             return Err(Error::VoiceCorrupt("its tensors are not those of a voice".into()));
         }
         let difference = apply(start.clone(), &delta).map_err(Error::VoiceCorrupt)?;
-        let parts = add(start, &collect(&difference));
+        let parts = add(start, &adaptable(&difference));
         let info = VoiceInfo {
             adapted: true,
             iterations: number("iterations")? as usize,
@@ -138,11 +138,17 @@ impl Voice {
     }
 }
 
+/// The weights that cloning changes. Running statistics stay as the base has them; burn shares them between clones of a
+/// module, so writing one voice's would change every other's.
+pub(crate) fn adaptable(parts: &Adapted) -> Weights {
+    collect(parts).into_iter().filter(|(name, _)| !name.contains(".running_")).collect()
+}
+
 /// Adds weights to a module's own, by name.
-fn add(module: Adapted, other: &super::weights::Weights) -> Adapted {
+fn add(module: Adapted, other: &Weights) -> Adapted {
     struct Add<'a> {
         path: Vec<String>,
-        other: &'a super::weights::Weights,
+        other: &'a Weights,
     }
     impl burn::module::ModuleMapper for Add<'_> {
         fn enter_module(&mut self, name: &str, _container: &str) {
@@ -154,7 +160,8 @@ fn add(module: Adapted, other: &super::weights::Weights) -> Adapted {
         }
 
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-            let other = self.other[&self.path.join(".")].values.clone();
+            let Some(other) = self.other.get(&self.path.join(".")) else { return param };
+            let other = other.values.clone();
             param.map(|value| {
                 let shape = value.dims();
                 value + other.reshape(shape)

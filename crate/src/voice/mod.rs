@@ -5,6 +5,7 @@ mod file;
 pub mod weights;
 
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
+pub(crate) use file::adaptable;
 pub use file::{Adapted, Voice, VoiceInfo};
 
 use burn::prelude::*;
