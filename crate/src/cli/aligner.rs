@@ -1,13 +1,27 @@
 //! `ownvoice train-aligner` and `ownvoice align`.
 
 use clap::Args;
-use std::{fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use super::device::DeviceName;
 use crate::{
     Error, Result,
+    audio::{
+        self,
+        mel::{Mel, MelConfig, MelExtractor},
+        resample::resample,
+        wav,
+    },
+    corpus::{Labels, Recording, label, layouts},
+    model::recogniser::{PAUSE, class},
+    text::{Phonemizer, symbols::Symbol},
     train::{
-        align::Aligner,
+        align::{Aligner, Alignment, PhonemeErrors, edits, script},
         features::Features,
         recogniser::{Recipe, train},
     },
@@ -44,4 +58,149 @@ pub fn train_aligner(arguments: &TrainArguments) -> Result<()> {
         fs::write(&arguments.out, bytes).map_err(Error::io(&arguments.out))
     })?;
     Ok(())
+}
+
+#[derive(Args)]
+pub struct AlignArguments {
+    /// Corpus folder with `phones/`: voices that the aligner was not trained on
+    #[arg(long)]
+    corpus: PathBuf,
+    /// Weights of the aligner
+    #[arg(long, default_value = "models/base/aligner.safetensors")]
+    aligner: PathBuf,
+    #[arg(long, value_enum, default_value = "cpu")]
+    device: DeviceName,
+}
+
+/// One recording with its true times.
+struct Item {
+    mel: Mel,
+    truth: Labels,
+    symbols: Vec<Symbol>,
+    word_ends: Vec<bool>,
+}
+
+/// What was measured on one speaker.
+#[derive(Default)]
+struct Figures {
+    boundary_ms: Vec<f32>,
+    /// Of each recording with its own text, and with that of another of about the same length.
+    right_scores: Vec<f32>,
+    wrong_scores: Vec<f32>,
+    errors: usize,
+    length: usize,
+    elapsed: Duration,
+    seconds: f32,
+}
+
+/// Prints, for each speaker, how far the boundaries of the phones that text and engine have in common lie from the engine's own.
+pub fn align(arguments: &AlignArguments) -> Result<()> {
+    let bytes = fs::read(&arguments.aligner).map_err(Error::io(&arguments.aligner))?;
+    let aligner = Aligner::load(&bytes, &arguments.device.open()?)?;
+    let config = MelConfig::speech_16k();
+    let (extractor, phonemizer) = (MelExtractor::new(config.clone()), Phonemizer::embedded());
+    let mut speakers: BTreeMap<String, Vec<Item>> = BTreeMap::new();
+    for recording in layouts::load(&arguments.corpus)?.filter(|recording| recording.phones.is_some()) {
+        if let Some(item) = item(&recording, &extractor, &config, &phonemizer)? {
+            speakers.entry(recording.speaker).or_default().push(item);
+        }
+    }
+    println!("speaker | recordings | boundary error ms: median, mean, 90 % | phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max | s per minute");
+    for (speaker, items) in &speakers {
+        let mut figures = pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
+        let mean = figures.boundary_ms.iter().sum::<f32>() / figures.boundary_ms.len().max(1) as f32;
+        println!(
+            "{speaker} | {} | {:.1}, {mean:.1}, {:.1} | {:.3} | {:.2}, {:.2}, {:.2}; {:.2}, {:.2}, {:.2} | {:.2}",
+            items.len(),
+            quantile(&mut figures.boundary_ms, 0.5),
+            quantile(&mut figures.boundary_ms, 0.9),
+            figures.errors as f32 / figures.length.max(1) as f32,
+            quantile(&mut figures.right_scores, 0.0),
+            quantile(&mut figures.right_scores, 0.05),
+            quantile(&mut figures.right_scores, 0.5),
+            quantile(&mut figures.wrong_scores, 0.5),
+            quantile(&mut figures.wrong_scores, 0.95),
+            quantile(&mut figures.wrong_scores, 1.0),
+            figures.elapsed.as_secs_f32() * 60.0 / figures.seconds,
+        );
+    }
+    Ok(())
+}
+
+/// `None` where the engine said something else than the text.
+fn item(recording: &Recording, extractor: &MelExtractor, config: &MelConfig, phonemizer: &Phonemizer) -> Result<Option<Item>> {
+    let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+    let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
+    let samples = audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB);
+    let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
+    let Ok(truth) = label(phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
+    let (symbols, word_ends) = script(phonemizer, &recording.text)?;
+    Ok(Some(Item { mel: extractor.extract(&samples), truth, symbols, word_ends }))
+}
+
+async fn measure(aligner: &Aligner, items: &[Item], frame_seconds: f32) -> Result<Figures> {
+    let mut figures = Figures::default();
+    for (index, item) in items.iter().enumerate() {
+        let begun = Instant::now();
+        let alignment = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends).await?;
+        figures.elapsed += begun.elapsed();
+        figures.seconds += item.mel.frames() as f32 * frame_seconds;
+        figures.right_scores.push(alignment.score);
+        figures.boundary_ms.extend(boundary_errors_ms(&alignment, &item.truth, frame_seconds));
+        let PhonemeErrors { errors, length } = aligner.phoneme_errors(&item.mel, &item.symbols).await?;
+        figures.errors += errors;
+        figures.length += length;
+        let others = items.iter().enumerate().filter(|(other, _)| *other != index);
+        if let Some((_, other)) = others.min_by_key(|(_, other)| other.symbols.len().abs_diff(item.symbols.len())) {
+            figures.wrong_scores.push(aligner.align_anyway(&item.mel, &other.symbols, &other.word_ends).await?.score);
+        }
+    }
+    Ok(figures)
+}
+
+/// Start and end of every phone that both sides have.
+fn boundary_errors_ms(alignment: &Alignment, truth: &Labels, frame_seconds: f32) -> Vec<f32> {
+    let mut now = 0;
+    let ends = alignment.durations.iter().map(|&frames| {
+        now += frames;
+        now as f32 * frame_seconds
+    });
+    let ours = spans(&alignment.symbols, ends);
+    let theirs = spans(&truth.symbols, truth.end_seconds.iter().flatten().copied());
+    let classes = |spans: &[(usize, f32, f32)]| spans.iter().map(|(class, ..)| *class).collect::<Vec<_>>();
+    let (_, common) = edits(&classes(&ours), &classes(&theirs));
+    common.into_iter().flat_map(|(a, b)| [ours[a].1 - theirs[b].1, ours[a].2 - theirs[b].2]).map(|error| error.abs() * 1000.0).collect()
+}
+
+/// Class, start and end of every phone, in seconds.
+fn spans(symbols: &[Symbol], ends: impl Iterator<Item = f32>) -> Vec<(usize, f32, f32)> {
+    let mut start = 0.0;
+    let spans = symbols.iter().zip(ends).map(|(&symbol, end)| (class(symbol), std::mem::replace(&mut start, end), end));
+    spans.filter(|(class, ..)| *class != PAUSE).collect()
+}
+
+fn quantile(values: &mut [f32], share: f32) -> f32 {
+    values.sort_by(f32::total_cmp);
+    values.get((share * values.len().saturating_sub(1) as f32).round() as usize).copied().unwrap_or(f32::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::symbols::parse;
+
+    #[test]
+    fn common_phones_are_compared() {
+        // The engine says AE where the text has AH: that phone is left out.
+        let alignment = Alignment { symbols: parse("_ K AH0 T _").unwrap(), durations: vec![2, 3, 4, 5, 6], score: 0.0 };
+        let truth = Labels { symbols: parse("_ K AE1 T _").unwrap(), end_seconds: Some(vec![0.2, 0.5, 0.9, 1.3, 2.0]) };
+        let errors: Vec<i32> = boundary_errors_ms(&alignment, &truth, 0.1).into_iter().map(|error| error.round() as i32).collect();
+        assert_eq!(errors, [0, 0, 0, 100]);
+    }
+
+    #[test]
+    fn quantiles() {
+        let mut values = [3.0, 1.0, 2.0];
+        assert_eq!([0.0, 0.5, 1.0].map(|share| quantile(&mut values, share)), [1.0, 2.0, 3.0]);
+    }
 }

@@ -31,6 +31,8 @@ enum Command {
     Pretrain(pretraining::PretrainArguments),
     /// Train the recogniser that finds when each phone of a recording is spoken
     TrainAligner(aligner::TrainArguments),
+    /// Measure the aligner on voices whose phone times are known
+    Align(aligner::AlignArguments),
     /// Learn a voice from about a minute of recordings
     Clone(clone::CloneArguments),
     /// Speak a text
@@ -48,6 +50,7 @@ pub fn run() -> Result<()> {
         Command::Prepare(arguments) => data::prepare(&arguments),
         Command::Pretrain(arguments) => pretraining::pretrain(&arguments),
         Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
+        Command::Align(arguments) => aligner::align(&arguments),
         Command::Clone(arguments) => clone::clone(&arguments),
         Command::Say(arguments) => say::say(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
