@@ -1,0 +1,67 @@
+//! What ships in `models/` is whole, loads, and does its work on a voice that nothing was trained on.
+
+mod common;
+
+use burn::prelude::Device;
+use common::held_out_clips;
+use ownvoice::{
+    evaluate::speaker::{SpeakerStats, distance},
+    synth::{GriffinLim, SpeakOptions, speak_async},
+    train::{CloneOptions, FineTuner},
+    voice::{Base, BaseFiles, Manifest, Voice, sha256_hex},
+};
+use pollster::block_on;
+use std::{fs, path::Path};
+
+fn models() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models")
+}
+
+fn base() -> Base {
+    let folder = models().join("base");
+    let manifest_json = fs::read_to_string(folder.join("manifest.json")).unwrap();
+    let manifest: Manifest = serde_json::from_str(&manifest_json).unwrap();
+    let read = |path: &str| fs::read(folder.join(path)).unwrap();
+    let (weights, lexicon, aligner) = (read(&manifest.files.weights.path), read(&manifest.files.lexicon.path), read(&manifest.files.aligner.path));
+    Base::load(BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner }, &Device::flex()).unwrap()
+}
+
+#[test]
+fn every_file_is_the_one_that_the_manifest_names() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-base");
+    for folder in [models().join("base"), fixtures] {
+        let manifest: Manifest = serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
+        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner] {
+            let path = [folder.join(&entry.path), models().join("base").join(&entry.path)].into_iter().find(|path| path.exists()).unwrap();
+            let content = fs::read(&path).unwrap();
+            assert_eq!((content.len(), sha256_hex(&content)), (entry.bytes, entry.sha256.clone()), "{}", path.display());
+        }
+        assert!(manifest.files.weights.bytes < 20_000_000);
+    }
+}
+
+#[test]
+fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
+    let base = base();
+    let clips = held_out_clips(8);
+    let mut target = SpeakerStats::default();
+    for clip in &clips {
+        target.merge(&SpeakerStats::from_audio(&clip.samples, clip.sample_rate_hz).unwrap());
+    }
+    let mut tuner = block_on(FineTuner::start_async(&base, &clips, CloneOptions { iterations: 30, ..CloneOptions::default() })).unwrap();
+    while block_on(tuner.step_async()).unwrap().stop.is_none() {}
+    let voice = block_on(tuner.finish_async()).unwrap();
+    let vocoder = GriffinLim::new(base.mel_config().clone());
+    let text = "The morning train was late again, so we walked along the river and talked about the summer.";
+    let measure = |voice: &Voice| {
+        let speech = block_on(speak_async(&base, voice, text, &SpeakOptions::default(), &vocoder, &mut |_, _| true)).unwrap();
+        let stats = SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz).unwrap();
+        let mel = ownvoice::audio::mel::MelExtractor::new(base.mel_config().clone()).extract(&speech.samples);
+        let errors = block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();
+        (distance(&stats, &target), errors.errors as f32 / errors.length as f32)
+    };
+    let ((before, base_errors), (after, clone_errors)) = (measure(&Voice::unadapted(&base)), measure(&voice));
+    println!("distance {before:.2} to {after:.2}, phoneme error rate {base_errors:.2} and {clone_errors:.2}");
+    assert!(after < 0.5 * before, "distance {before} to {after}");
+    assert!(base_errors < 0.5 && clone_errors < 0.6, "phoneme error rates {base_errors} and {clone_errors}");
+}
