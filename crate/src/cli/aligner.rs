@@ -105,7 +105,9 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
             speakers.entry(recording.speaker).or_default().push(item);
         }
     }
-    println!("speaker | recordings | boundary error ms: median, mean, 90 % | phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max | s per minute");
+    println!(
+        "speaker | recordings | boundary error ms: median, mean, 90 % | phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max | s per minute"
+    );
     for (speaker, items) in &speakers {
         let mut figures = pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
         let mean = figures.boundary_ms.iter().sum::<f32>() / figures.boundary_ms.len().max(1) as f32;

@@ -46,7 +46,12 @@ const HELD_OUT_EVERY: usize = 50;
 const REPORT_EVERY: usize = 50;
 
 /// Trains to the recipe's last step. `report` is given the model now and then, and a line that says how well it does.
-pub fn train(features: &Features, recipe: &Recipe, device: &Device, mut report: impl FnMut(&Recogniser, &str) -> Result<()>) -> Result<Recogniser> {
+pub fn train(
+    features: &Features,
+    recipe: &Recipe,
+    device: &Device,
+    mut report: impl FnMut(&Recogniser, &str) -> Result<()>,
+) -> Result<Recogniser> {
     let device = &device.clone().autodiff();
     let long_enough = |item: &Utterance| item.durations.is_some() && item.frames >= recipe.window;
     let usable = (0..features.utterances.len()).filter(|&index| long_enough(&features.utterances[index]));
@@ -94,7 +99,13 @@ fn accuracy(model: &Recogniser, features: &Features, held_out: &[usize], window:
 
 /// One window of each pick: normalised log-mels `[B, T, M]` and classes `[B, T, 1]`. With a generator the windows are random and their sound is
 /// changed; without, they begin at the start.
-fn draw(features: &Features, picks: &[usize], window: usize, mut rng: Option<&mut ChaCha8Rng>, device: &Device) -> (Tensor<3>, Tensor<3, Int>) {
+fn draw(
+    features: &Features,
+    picks: &[usize],
+    window: usize,
+    mut rng: Option<&mut ChaCha8Rng>,
+    device: &Device,
+) -> (Tensor<3>, Tensor<3, Int>) {
     let mels = features.mel.mels;
     let (mut inputs, mut targets) = (Vec::with_capacity(picks.len() * window * mels), Vec::with_capacity(picks.len() * window));
     for &pick in picks {
@@ -112,7 +123,11 @@ fn draw(features: &Features, picks: &[usize], window: usize, mut rng: Option<&mu
         }
         inputs.extend_from_slice(&frames[first * mels..][..window * mels]);
         let durations = utterance.durations.as_ref().expect("only aligned utterances are drawn");
-        let classes = utterance.symbols.iter().zip(durations).flat_map(|(&symbol, &frames)| std::iter::repeat_n(class(symbol) as i32, frames as usize));
+        let classes = utterance
+            .symbols
+            .iter()
+            .zip(durations)
+            .flat_map(|(&symbol, &frames)| std::iter::repeat_n(class(symbol) as i32, frames as usize));
         targets.extend(classes.skip(first).take(window));
     }
     let shape = [picks.len(), window];
