@@ -1,7 +1,7 @@
 // What a visitor does on the page, step by step, for the tests.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, open } from "./harness.mjs";
 import { waveHeader } from "./wave.mjs";
@@ -28,9 +28,12 @@ export async function visit({ path = "", tiny = false, flags = [], ...options } 
   return session;
 }
 
-/** Puts another base voice in the place of the shipped one. @param {Session} session @param {string} folder */
+/** Puts another base voice in the place of the shipped one; what it lacks (lexicon, aligner) stays. @param {Session} session @param {string} folder */
 export function serveBase(session, folder) {
-  return session.context.route("**/models/base/*", (route) => route.fulfill({ path: join(folder, new URL(route.request().url()).pathname.split("/").at(-1) ?? "") }));
+  return session.context.route("**/models/base/*", (route) => {
+    const path = join(folder, new URL(route.request().url()).pathname.split("/").at(-1) ?? "");
+    return existsSync(path) ? route.fulfill({ path }) : route.continue();
+  });
 }
 
 /** Until the page can be used, and nothing is on its way any more. @param {Session} session */

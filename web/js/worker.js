@@ -56,16 +56,17 @@ async function train(tuner, { signal, stopSignal, progress }) {
         await store.put("run", "checkpoint", { bytes: await tuner.checkpoint(), iteration, iterations });
       }
     }
-    progress({ status: "finishing" });
-    const voice = await tuner.finish();
-    if (store) {
-      await store.clear("run");
-      await store.put("run", "voice", await voice.save());
-    }
-    return hold(voice);
-  } finally {
+  } catch (error) {
     tuner.free();
+    throw error;
   }
+  progress({ status: "finishing" });
+  const voice = await tuner.finish(); // frees the tuner
+  if (store) {
+    await store.clear("run");
+    await store.put("run", "voice", await voice.save());
+  }
+  return hold(voice);
 }
 
 serve({
