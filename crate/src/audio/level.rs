@@ -311,6 +311,6 @@ mod tests {
         let loud = normalize(&speech(2.0, 0.5), 6.0);
         assert!(loud.iter().all(|x| x.abs() <= 0.95) && loud.iter().any(|x| x.abs() > 0.9));
         assert_eq!(normalize(&[0.0; 1000], -23.0), [0.0; 1000]);
-        assert_eq!(normalize(&[], -23.0), []);
+        assert_eq!(normalize(&[], -23.0), [0.0f32; 0]);
     }
 }

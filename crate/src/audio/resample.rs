@@ -77,7 +77,7 @@ mod tests {
                 assert_eq!(resample(&vec![0.1; samples], from, to).unwrap().len(), expected, "{samples} from {from} to {to}");
             }
         }
-        assert_eq!(resample(&[], 44100, 16000).unwrap(), []);
+        assert_eq!(resample(&[], 44100, 16000).unwrap(), [0.0f32; 0]);
     }
 
     #[test]

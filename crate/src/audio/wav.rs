@@ -139,7 +139,7 @@ mod tests {
         let audio = read(&bytes).unwrap();
         assert_eq!(audio.sample_rate_hz, 22050);
         assert_eq!(audio.samples, [0.0, 0.5, -1.0, 32767.0 / 32768.0, 0.0]);
-        assert_eq!(read(&write(&[], 16000)).unwrap().samples, []);
+        assert_eq!(read(&write(&[], 16000)).unwrap().samples, [0.0f32; 0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use burn::prelude::Device;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::{collections::HashMap, fs, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use super::device::DeviceName;
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     },
     voice::{
         FileEntry, Files, Manifest,
-        weights::{Precision, collect, pack},
+        weights::{Metadata, Precision, collect, pack},
     },
 };
 
@@ -66,7 +66,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
     let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::default() };
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
     let (model, held_out_loss) = train(&features, &config, &recipe, &run, arguments.resume, &device)?;
-    let weights = pollster::block_on(pack(collect(&model), Precision::Half, HashMap::new()));
+    let weights = pollster::block_on(pack(collect(&model), Precision::Half, Metadata::new()));
     let aligner_path = arguments.out.join(ALIGNER);
     let aligner = fs::read(&aligner_path).map_err(Error::io(&aligner_path))?;
     let lexicon_path = arguments.out.join(LEXICON);

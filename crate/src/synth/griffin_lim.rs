@@ -138,8 +138,8 @@ mod tests {
         let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, 0.0, 3.0].into_iter().cycle().take(80 * 9).collect();
         let sound = vocoder.vocode(&Mel { mels: 80, data: wild });
         assert!(sound.len() == 8 * 200 && sound.iter().all(|x| x.abs() <= 1.0), "finite and within full scale");
-        assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![] }), []);
-        assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![0.0; 80] }), []);
+        assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![] }), [0.0f32; 0]);
+        assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![0.0; 80] }), [0.0f32; 0]);
     }
 
     #[test]

@@ -84,8 +84,8 @@ pub async fn speak_async(
     if !(options.speed.is_finite() && (0.25..=4.0).contains(&options.speed)) {
         return Err(Error::OptionInvalid(format!("a speed of {} is not between 0.25 and 4", options.speed)));
     }
-    let normalized = text::normalize(text)?;
-    let sentences = text::sentences(&normalized);
+    text::normalize(text)?; // Fails where nothing at all can be spoken.
+    let sentences: Vec<String> = text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect();
     let config = base.mel_config();
     let mut speech = Speech {
         samples: Vec::new(),

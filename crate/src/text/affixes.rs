@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(said("baked"), "B EY1 K T");
         assert_eq!(said("stopping"), "S T AA1 P IH0 NG");
         assert_eq!(said("happiness"), "HH AE1 P IY0 N AH0 S");
-        assert_eq!(said("unhappily"), "");
+        assert_eq!(said("unhappily"), "AH0 N HH AE1 P IY0 L IY0");
         assert_eq!(said("repack"), "R IY0 P AE1 K");
         assert_eq!(said("doghouse"), "D AO1 G HH AW2 S");
         assert_eq!(said("doghouses"), "D AO1 G HH AW2 S AH0 Z");

@@ -225,12 +225,21 @@ mod tests {
         for end in 0..file.len() {
             assert_eq!(Lexicon::load(&file[..end]).unwrap_err().code(), "base-corrupt", "cut at {end}");
         }
-        // zlib's checksum finds a flipped bit in the stream, the header its own.
+        // A flipped bit is found, unless it is one of those that fill up the stream's last byte.
+        let words = |lexicon: &Lexicon| {
+            (0..lexicon.len()).map(|index| (lexicon.word(index).to_string(), lexicon.phones(index).to_vec())).collect::<Vec<_>>()
+        };
+        let whole = words(&Lexicon::load(&file).unwrap());
+        let mut accepted = 0;
         for place in 0..file.len() {
             let mut damaged = file.clone();
             damaged[place] ^= 0x10;
-            assert!(Lexicon::load(&damaged).is_err(), "flipped at {place}");
+            if let Ok(lexicon) = Lexicon::load(&damaged) {
+                accepted += 1;
+                assert_eq!(words(&lexicon), whole, "flipped at {place}");
+            }
         }
+        assert!(accepted <= 1, "{accepted} flips went unnoticed");
     }
 
     /// A file that is whole, but whose content was made up: the checks behind the checksum.

@@ -237,14 +237,11 @@ impl Writer {
 
     /// A chunk that begins like a number. Returns how many chunks were written.
     fn number(&mut self, body: &str, next: Option<&str>) -> Option<usize> {
-        let (sign, rest) = match body.split_at_checked(1)? {
-            ("-", rest) => ("minus ", rest),
-            ("+", rest) => ("plus ", rest),
-            ("#", rest) => ("number ", rest),
-            ("~", rest) => ("about ", rest),
-            ("'", rest) if rest.ends_with('s') && rest.len() == 3 => ("", rest),
-            _ => ("", body),
-        };
+        const SIGNS: [(char, &str); 4] = [('-', "minus"), ('+', "plus"), ('#', "number"), ('~', "about")];
+        let signed = SIGNS.iter().find_map(|(mark, sign)| Some((*sign, body.strip_prefix(*mark)?)));
+        // '90s
+        let short_decade = body.strip_prefix('\'').filter(|rest| rest.len() == 3 && rest.ends_with('s'));
+        let (sign, rest) = signed.or(short_decade.map(|rest| ("", rest))).unwrap_or(("", body));
         let currency = CURRENCIES.iter().find(|(mark, ..)| rest.starts_with(*mark));
         let rest = currency.map_or(rest, |(mark, ..)| &rest[mark.len_utf8()..]);
         if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') || !rest.contains(|c: char| c.is_ascii_digit()) {
@@ -324,8 +321,8 @@ impl Writer {
         }
         if let Some((from, to)) = digits.split_once(['-', '–'])
             && !to.contains(['-', '–'])
-            && from.len() <= 4
             && to.len() <= 4
+            && (from.len() == to.len() || to.len() <= 3)
             && integer(from).zip(integer(to)).is_some_and(|(from, to)| from < to)
         {
             self.words(&number_or_year(from));
@@ -656,7 +653,7 @@ mod tests {
                 "in nineteen ninety five, two thousand, two thousand five, twenty twenty four and nineteen hundred.",
             ),
             ("1905", "nineteen oh five."),
-            ("the 1990s", "the nineteen nineties."),
+            ("the 1990s and the '80s", "the nineteen nineties and the eighties."),
             ("March 3rd, 1995", "march third, nineteen ninety five."),
             ("On May 5 we may go.", "on may fifth we may go."),
             ("12/25/2020", "december twenty fifth twenty twenty."),

@@ -1,7 +1,6 @@
 //! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
 
 use burn::prelude::*;
-use std::collections::HashMap;
 
 use crate::{
     Error, Result,
@@ -12,7 +11,7 @@ use crate::{
         Phonemizer,
         symbols::{self, SILENCE, Symbol},
     },
-    voice::weights::{Precision, apply, collect, pack, unpack},
+    voice::weights::{Metadata, Precision, apply, collect, pack, unpack},
 };
 
 /// The recogniser, ready to align.
@@ -90,7 +89,7 @@ impl Aligner {
     /// The file that [`Self::load`] reads.
     pub async fn pack(model: &Recogniser, mels: usize) -> Vec<u8> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
-        let metadata: HashMap<String, String> = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         pack(collect(model), Precision::Half, metadata).await
     }
 
@@ -424,7 +423,7 @@ mod tests {
         let device = Device::flex();
         let other_channels = pollster::block_on(Aligner::pack(&Recogniser::new(8, &device), 80));
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Precision::Half, HashMap::new()));
+        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Precision::Half, Metadata::new()));
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

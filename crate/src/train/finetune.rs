@@ -25,7 +25,7 @@ use crate::{
     text::{self, symbols},
     voice::{
         Adapted, Base, Voice, VoiceInfo, adaptable, read,
-        weights::{Precision, apply, pack, unpack},
+        weights::{Metadata, Precision, apply, pack, unpack},
     },
 };
 
@@ -330,7 +330,7 @@ impl FineTuner {
             put("best.", best);
         }
         let CloneOptions { iterations, batch, window, seed, rate, speaker_rate } = &self.options;
-        let mut metadata = HashMap::from([("base".to_string(), base.hash().to_string())]);
+        let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
         let best = self.best.as_ref().map_or(f32::MAX, |(loss, _)| *loss);
         for (key, value) in [
             ("updates", self.adam.updates.to_string()),

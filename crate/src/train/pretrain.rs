@@ -4,7 +4,6 @@ use burn::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::{
-    collections::HashMap,
     fs::{self, OpenOptions},
     io::Write,
     path::{Path, PathBuf},
@@ -22,7 +21,7 @@ use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig},
     nn::Mode,
-    voice::weights::{Precision, apply, collect, pack, unpack},
+    voice::weights::{Metadata, Precision, apply, collect, pack, unpack},
 };
 
 /// How a base is trained; kept in its manifest, so that the same command makes it again.
@@ -144,7 +143,7 @@ fn held_out_loss(model: &Tacotron, features: &Features, held_out: &[usize], conf
 fn save_checkpoint(path: &Path, model: &Tacotron, adam: &Adam) -> Result<()> {
     let mut weights = collect(model);
     weights.extend(moment_weights(adam));
-    let metadata = HashMap::from([("updates".to_string(), adam.updates.to_string())]);
+    let metadata = Metadata::from([("updates".to_string(), adam.updates.to_string())]);
     let bytes = pollster::block_on(pack(weights, Precision::Full, metadata));
     // A crash while writing must not cost the checkpoint before.
     let partial = path.with_extension("partial");

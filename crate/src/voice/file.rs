@@ -4,11 +4,9 @@ use burn::{
     module::{Module, Param},
     prelude::*,
 };
-use std::collections::HashMap;
-
 use super::{
     Base,
-    weights::{Precision, Weight, Weights, apply, collect, pack, unpack},
+    weights::{Metadata, Precision, Weight, Weights, apply, collect, pack, unpack},
 };
 use crate::{
     Error, Result,
@@ -82,7 +80,7 @@ impl Voice {
         let timing = self.timing_speaker.clone();
         let width = timing.dims()[1];
         delta.insert(TIMING_SPEAKER.into(), Weight { shape: vec![1, width], values: timing.reshape([width]) });
-        let mut metadata = HashMap::from([
+        let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
             ("pace".to_string(), self.pace.to_string()),

@@ -99,8 +99,14 @@ impl ModuleMapper for Apply<'_> {
     }
 }
 
+/// What a file says of itself, in order.
+pub type Metadata = BTreeMap<String, String>;
+
+/// Metadata stand as one JSON object under this key: safetensors keeps keys in no order, and equal voices are equal bytes.
+const METADATA: &str = "ownvoice";
+
 /// Reads the weights from their device and packs them.
-pub async fn pack(weights: Weights, precision: Precision, metadata: HashMap<String, String>) -> Vec<u8> {
+pub async fn pack(weights: Weights, precision: Precision, metadata: Metadata) -> Vec<u8> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
         let data = weight.values.into_data_async().await.expect("the device answers");
@@ -114,11 +120,12 @@ pub async fn pack(weights: Weights, precision: Precision, metadata: HashMap<Stri
     let views = stored.iter().map(|(name, shape, dtype, bytes)| {
         (name.clone(), TensorView::new(*dtype, shape.clone(), bytes).expect("shape fits the bytes"))
     });
-    safetensors::serialize(views, Some(metadata)).expect("names are distinct")
+    let metadata = serde_json::to_string(&metadata).expect("plain text");
+    safetensors::serialize(views, Some(HashMap::from([(METADATA.to_string(), metadata)]))).expect("names are distinct")
 }
 
 /// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
-pub fn unpack(bytes: &[u8]) -> Result<(HashMap<String, (Vec<usize>, Vec<f32>)>, HashMap<String, String>), String> {
+pub fn unpack(bytes: &[u8]) -> Result<(HashMap<String, (Vec<usize>, Vec<f32>)>, Metadata), String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
     let mut weights = HashMap::new();
@@ -133,7 +140,11 @@ pub fn unpack(bytes: &[u8]) -> Result<(HashMap<String, (Vec<usize>, Vec<f32>)>, 
         }
         weights.insert(name.to_string(), (view.shape().to_vec(), values));
     }
-    Ok((weights, header.metadata().clone().unwrap_or_default()))
+    let metadata = match header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)) {
+        Some(json) => serde_json::from_str(json).map_err(|error| format!("its metadata cannot be read: {error}"))?,
+        None => header.metadata().clone().unwrap_or_default().into_iter().collect(),
+    };
+    Ok((weights, metadata))
 }
 
 #[cfg(test)]
@@ -147,7 +158,7 @@ mod tests {
         device.seed(3);
         let config = TacotronConfig::tiny(2);
         let model = Tacotron::new(&config, &device);
-        let bytes = pollster::block_on(pack(collect(&model), Precision::Full, HashMap::from([("a".into(), "b".into())])));
+        let bytes = pollster::block_on(pack(collect(&model), Precision::Full, Metadata::from([("a".into(), "b".into())])));
         let (weights, metadata) = unpack(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
@@ -159,7 +170,7 @@ mod tests {
     fn damage_is_an_error() {
         let device = Device::flex();
         let layer = burn::nn::LinearConfig::new(2, 2).init(&device);
-        let bytes = pollster::block_on(pack(collect(&layer), Precision::Half, HashMap::new()));
+        let bytes = pollster::block_on(pack(collect(&layer), Precision::Half, Metadata::new()));
         for cut in 0..bytes.len() {
             assert!(unpack(&bytes[..cut]).is_err(), "cut at {cut}");
         }

@@ -4,45 +4,28 @@
 
 use burn::prelude::Device;
 use ownvoice::{
-    audio::{mel::MelConfig, wav},
-    model::{Tacotron, TacotronConfig},
-    text::symbols,
+    audio::wav,
     train::Clip,
-    voice::{
-        Base, BaseFiles, FileEntry, Files, Manifest,
-        weights::{Precision, collect, pack},
-    },
+    voice::{Base, BaseFiles, FileEntry, Manifest},
 };
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 pub const LEXICON: &[u8] = include_bytes!("../../../models/lexicon/en.lex");
 pub const ALIGNER: &[u8] = include_bytes!("../../../models/base/aligner.safetensors");
 
-/// Manifest and weights of an untrained base.
-pub fn tiny_files(seed: u64) -> (Manifest, Vec<u8>) {
-    let device = Device::flex();
-    device.seed(seed);
-    let model = TacotronConfig::tiny(2);
-    let weights = pollster::block_on(pack(collect(&Tacotron::new(&model, &device)), Precision::Half, HashMap::new()));
-    let manifest = Manifest {
-        name: "tiny".into(),
-        licence: "MIT".into(),
-        files: Files {
-            weights: FileEntry::new("weights.safetensors", &weights),
-            lexicon: FileEntry::new("en.lex", LEXICON),
-            aligner: FileEntry::new("aligner.safetensors", ALIGNER),
-        },
-        model,
-        mel: MelConfig::speech_16k(),
-        symbols: symbols::version(),
-        speakers: vec!["one".into(), "two".into()],
-        default_speaker: "two".into(),
-        held_out: Vec::new(),
-        recipe: serde_json::Value::Null,
-        quality: serde_json::Value::Null,
-    };
-    (manifest, weights)
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures")
+}
+
+/// Manifest and weights of a base that is briefly trained.
+pub fn tiny_files() -> (Manifest, Vec<u8>) {
+    let folder = fixtures().join("tiny-base");
+    let manifest = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
+    (manifest, fs::read(folder.join("weights.safetensors")).unwrap())
 }
 
 pub fn load(manifest: &Manifest, weights: &[u8]) -> ownvoice::Result<Base> {
@@ -50,8 +33,16 @@ pub fn load(manifest: &Manifest, weights: &[u8]) -> ownvoice::Result<Base> {
     Base::load(BaseFiles { manifest_json: &manifest_json, weights, lexicon: LEXICON, aligner: ALIGNER }, &Device::flex())
 }
 
-pub fn tiny_base(seed: u64) -> Base {
-    let (manifest, weights) = tiny_files(seed);
+pub fn tiny_base() -> Base {
+    let (manifest, weights) = tiny_files();
+    load(&manifest, &weights).unwrap()
+}
+
+/// The same base but for one bit of one weight.
+pub fn other_base() -> Base {
+    let (mut manifest, mut weights) = tiny_files();
+    *weights.last_mut().unwrap() ^= 0x80;
+    manifest.files.weights = FileEntry::new("weights.safetensors", &weights);
     load(&manifest, &weights).unwrap()
 }
 
@@ -64,9 +55,8 @@ struct Sentence {
 
 /// The first clips of a voice that nothing was trained on.
 pub fn held_out_clips(count: usize) -> Vec<Clip> {
-    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
-    let audio = wav::read(&std::fs::read(fixtures.join("held-out.wav")).unwrap()).unwrap();
-    let sentences: Vec<Sentence> = serde_json::from_slice(&std::fs::read(fixtures.join("held-out.json")).unwrap()).unwrap();
+    let audio = wav::read(&fs::read(fixtures().join("held-out.wav")).unwrap()).unwrap();
+    let sentences: Vec<Sentence> = serde_json::from_slice(&fs::read(fixtures().join("held-out.json")).unwrap()).unwrap();
     let at = |seconds: f32| ((seconds * audio.sample_rate_hz as f32) as usize).min(audio.samples.len());
     let clip = |sentence: &Sentence| Clip {
         samples: audio.samples[at(sentence.begin)..at(sentence.end)].to_vec(),
