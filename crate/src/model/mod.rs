@@ -1,12 +1,16 @@
 //! Tacotron 2 (Shen et al. 2018) with two aligners: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive attention.
 
+pub mod aligner;
+pub mod attention;
 pub mod config;
 pub mod decoder;
 pub mod duration;
 pub mod encoder;
 pub mod postnet;
 pub mod recogniser;
+pub mod stop;
 pub mod tacotron;
 
 pub use config::TacotronConfig;
+pub use stop::StopReason;
 pub use tacotron::Tacotron;

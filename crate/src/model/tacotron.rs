@@ -81,9 +81,13 @@ impl Tacotron {
     ///
     /// Returns `[B, T, E + 4]`.
     pub fn upsample(&self, symbols: &Symbols, encoded: Tensor<3>, durations: Tensor<2>, times: Tensor<2>, positions: Tensor<3>) -> Tensor<3> {
-        let ranges = self.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths);
-        let padding = symbols.mask.clone().equal_elem(0.0);
-        let weights = gaussian_weights(durations, ranges, times, padding);
+        let weights = self.alignment(symbols, encoded.clone(), durations, times);
         Tensor::cat(vec![weights.matmul(encoded), positions], 2) // (B, T, L) x (B, L, E)
+    }
+
+    /// How much each frame hears of each symbol, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].
+    pub fn alignment(&self, symbols: &Symbols, encoded: Tensor<3>, durations: Tensor<2>, times: Tensor<2>) -> Tensor<3> {
+        let ranges = self.ranges.forward(encoded, durations.clone(), &symbols.lengths);
+        gaussian_weights(durations, ranges, times, symbols.mask.clone().equal_elem(0.0))
     }
 }

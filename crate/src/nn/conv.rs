@@ -37,7 +37,13 @@ impl ConvNorm {
         let output = unfolded.reshape([batch * steps, width]).matmul(self.weight.val()); // (BT, K Cin) x (K Cin, Cout)
         let outputs = output.dims()[1];
         let normed = match mode {
-            Mode::Train => self.norm.forward(output),
+            Mode::Train => {
+                let normed = self.norm.forward(output);
+                // Otherwise the statistics lag one update behind, and a checkpoint would lose it.
+                self.norm.running_mean.value_sync();
+                self.norm.running_var.value_sync();
+                normed
+            }
             Mode::Steady => {
                 let device = output.device();
                 let mean = self.norm.running_mean.value().to_device(&device);
@@ -50,7 +56,7 @@ impl ConvNorm {
 }
 
 /// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`.
-fn unfold(input: Tensor<3>, taps: usize) -> Tensor<3> {
+pub fn unfold(input: Tensor<3>, taps: usize) -> Tensor<3> {
     let [batch, steps, channels] = input.dims();
     let edge = Tensor::zeros([batch, taps / 2, channels], &input.device());
     let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);

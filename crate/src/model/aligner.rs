@@ -1,0 +1,111 @@
+//! What brings text and frames together: durations given from outside, or attention that finds its own way.
+
+use burn::prelude::*;
+
+use super::{Tacotron, attention::AttentionDecoder, tacotron::Symbols};
+
+/// What is to be said, and by whom, with the true frames that each decoder step hears.
+#[derive(Debug, Clone)]
+pub struct Spoken<'a> {
+    pub symbols: &'a Symbols,
+    /// `[B, L, E]`
+    pub encoded: Tensor<3>,
+    /// `[B, V]`
+    pub speaker: Tensor<2>,
+    /// `[B, N, M]`, the frame before each step's first
+    pub previous: Tensor<3>,
+}
+
+/// What an aligner and its decoder make of it.
+#[derive(Debug, Clone)]
+pub struct Decoded {
+    /// `[B, N R, M]`
+    pub frames: Tensor<3>,
+    /// Each row sums to one: `[B, N R, L]` a frame for durations, `[B, N, L]` a step for attention.
+    pub alignment: Tensor<3>,
+    /// Logits of the utterance ending with that step, `[B, N]`; known durations need none.
+    pub gate: Option<Tensor<2>>,
+}
+
+/// Decodes with its own idea of which symbol is said when.
+pub trait Aligner {
+    /// What it has to be told about time.
+    type Timing;
+
+    /// Decodes while hearing the true frames.
+    fn teacher_force(&self, spoken: Spoken, timing: Self::Timing) -> Decoded;
+}
+
+/// When each symbol is said.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    /// `[B, L]`, frames
+    pub durations: Tensor<2>,
+    /// `[B, T]`, centres of the wanted frames, in frames
+    pub times: Tensor<2>,
+    /// `[B, T, 4]`, see [`crate::nn::upsample::frame_positions`]
+    pub positions: Tensor<3>,
+}
+
+/// Durations: Gaussian upsampling, then a decoder whose contexts are known before it runs.
+impl Aligner for Tacotron {
+    type Timing = Timing;
+
+    fn teacher_force(&self, spoken: Spoken, Timing { durations, times, positions }: Timing) -> Decoded {
+        let Spoken { symbols, encoded, speaker, previous } = spoken;
+        let state = self.decoder.start(symbols.lengths.len(), &encoded.device());
+        let alignment = self.alignment(symbols, encoded.clone(), durations, times);
+        let context = Tensor::cat(vec![alignment.clone().matmul(encoded), positions], 2); // (B, T, L) x (B, L, E)
+        let (frames, _) = self.decoder.forward(previous, context, speaker, state);
+        Decoded { frames, alignment, gate: None }
+    }
+}
+
+/// Attention: nothing about time is known.
+impl Aligner for AttentionDecoder {
+    type Timing = ();
+
+    fn teacher_force(&self, spoken: Spoken, (): ()) -> Decoded {
+        let memory = self.memory(spoken.symbols, spoken.encoded, spoken.speaker);
+        let attended = self.forward(spoken.previous, &memory, self.start(&memory));
+        Decoded { frames: attended.frames, alignment: attended.alignment, gate: Some(attended.gate) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{model::TacotronConfig, nn::Mode};
+    use burn::tensor::Tolerance;
+
+    /// Either aligner fits where the other does.
+    fn shapes<A: Aligner>(aligner: &A, spoken: Spoken, timing: A::Timing) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
+        let decoded = aligner.teacher_force(spoken, timing);
+        let [batch, rows, _] = decoded.alignment.dims();
+        let ones = Tensor::<3>::ones([batch, rows, 1], &Device::flex()).into_data();
+        decoded.alignment.clone().sum_dim(2).into_data().assert_approx_eq::<f32>(&ones, Tolerance::absolute(1e-5));
+        (decoded.frames.dims(), decoded.alignment.dims(), decoded.gate.map(|gate| gate.dims()))
+    }
+
+    #[test]
+    fn both_aligners_decode_the_same_utterance() {
+        let device = Device::flex();
+        let config = TacotronConfig::tiny(1);
+        let model = Tacotron::new(&config, &device);
+        let symbols = Symbols::new(&[&[1, 2, 3]], None, &device);
+        let encoded = model.encode(&symbols, Mode::Steady);
+        let spoken = Spoken {
+            symbols: &symbols,
+            encoded,
+            speaker: Tensor::zeros([1, config.speaker_width], &device),
+            previous: Tensor::zeros([1, 2, config.mels], &device),
+        };
+        let timing = Timing {
+            durations: Tensor::from_floats([[1.0, 2.0, 1.0]], &device),
+            times: Tensor::from_floats([[0.5, 1.5, 2.5, 3.5]], &device),
+            positions: Tensor::zeros([1, 4, 4], &device),
+        };
+        assert_eq!(shapes(&model, spoken.clone(), timing), ([1, 4, 80], [1, 4, 3], None));
+        assert_eq!(shapes(&AttentionDecoder::new(&config, &device), spoken, ()), ([1, 4, 80], [1, 2, 3], Some([1, 2])));
+    }
+}

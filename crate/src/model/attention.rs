@@ -1,0 +1,324 @@
+//! The classic Tacotron 2 decoder (Shen et al. 2018, section 2.2): it finds its own way through the text by location-sensitive
+//! attention (Chorowski et al. 2015, section 2.2) and says by itself when it is done.
+//!
+//! Laid out as NVIDIA's reference, so that its weights fit: attention LSTM, attention, decoder LSTM, projection and gate. The
+//! paper's zoneout is left out. What is said each step depends on what was attended before, so this decoder runs step by step in
+//! training too; only prenet and projections run over the whole sequence at once.
+
+use burn::{
+    module::{Module, Param},
+    nn::{Initializer, Linear, LinearConfig},
+    prelude::*,
+    tensor::activation::{softmax, tanh},
+};
+
+use super::{StopReason, TacotronConfig, decoder::Prenet, tacotron::Symbols};
+use crate::nn::{
+    conv::unfold,
+    lstm::{Lstm, Scan, split_state},
+};
+
+/// Scores each symbol by content (query and memory) and by place (where the attention was and has been).
+#[derive(Module, Debug)]
+pub struct LocationAttention {
+    /// `[H, A]`
+    pub query: Linear,
+    /// `[C, A]`
+    pub memory: Linear,
+    /// Convolution over the last and the cumulative weights, `[2 K, F]`, taps slowest.
+    pub location: Param<Tensor<2>>,
+    /// `[F, A]`
+    pub location_projection: Linear,
+    /// `[A, 1]`
+    pub energy: Linear,
+    taps: usize,
+}
+
+/// What the decoder attends to. It does not change while the decoder runs.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// `[B, L, C]`, encodings with the speaker
+    values: Tensor<3>,
+    /// `[B, L, A]`
+    keys: Tensor<3>,
+    /// `[B, L]`, true where there is no symbol
+    padding: Tensor<2, Bool>,
+}
+
+impl LocationAttention {
+    fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let (width, filters, taps) = (config.attention_width, config.location_filters, config.location_kernel);
+        assert!(taps % 2 == 1, "a convolution that keeps its length has an odd number of taps");
+        let bound = (6.0 / ((2 + filters) * taps) as f64).sqrt();
+        let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).with_bias(false).init(device);
+        Self {
+            query: linear(config.decoder_width, width),
+            memory: linear(config.encoder_width + config.speaker_width, width),
+            location: Initializer::Uniform { min: -bound, max: bound }.init([2 * taps, filters], device),
+            location_projection: linear(filters, width),
+            energy: linear(width, 1),
+            taps,
+        }
+    }
+
+    /// * `query`:      `[B, H]`
+    /// * `weights`:    `[B, L]`, of the step before
+    /// * `cumulative`: `[B, L]`, of all steps before
+    ///
+    /// Returns weights `[B, L]`; they sum to one and are zero where there is no symbol.
+    fn weights(&self, query: Tensor<2>, memory: &Memory, weights: Tensor<2>, cumulative: Tensor<2>) -> Tensor<2> {
+        let query = self.query.forward(query).unsqueeze_dim::<3>(1); // (B, 1, A)
+        let [batch, symbols] = weights.dims();
+        let places = unfold(Tensor::stack(vec![weights, cumulative], 2), self.taps); // (B, L, 2 K)
+        let located =
+            places.reshape([batch * symbols, 2 * self.taps]).matmul(self.location.val()).reshape([batch as i32, symbols as i32, -1]);
+        let energies = self.energy.forward(tanh(query + memory.keys.clone() + self.location_projection.forward(located)));
+        softmax(energies.squeeze_dim::<2>(2).mask_fill(memory.padding.clone(), -1e9), 1)
+    }
+}
+
+/// Everything that one step hands to the next.
+#[derive(Debug, Clone)]
+pub struct AttentionState {
+    /// Attention LSTM, `[B, 2H]`
+    pub attention: Tensor<2>,
+    /// Decoder LSTM, `[B, 2H]`
+    pub decoder: Tensor<2>,
+    /// Attention of the step before, `[B, L]`
+    pub weights: Tensor<2>,
+    /// Sum of all attention so far, `[B, L]`
+    pub cumulative: Tensor<2>,
+    /// What was attended, `[B, C]`
+    pub context: Tensor<2>,
+}
+
+#[derive(Module, Debug)]
+pub struct AttentionDecoder {
+    pub prenet: Prenet,
+    pub attention_lstm: Lstm,
+    pub attention: LocationAttention,
+    pub decoder_lstm: Lstm,
+    /// `[H + C, R M]`
+    pub projection: Linear,
+    /// `[H + C, 1]`
+    pub gate: Linear,
+    reduction: usize,
+}
+
+/// What a run of N steps says.
+#[derive(Debug, Clone)]
+pub struct Attended {
+    /// `[B, N R, M]`
+    pub frames: Tensor<3>,
+    /// Logits of the utterance ending with that step, `[B, N]`
+    pub gate: Tensor<2>,
+    /// `[B, N, L]`
+    pub alignment: Tensor<3>,
+    pub state: AttentionState,
+}
+
+/// An utterance that the decoder made up by itself.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// `[1, T, M]`
+    pub frames: Tensor<3>,
+    /// `[1, T / R, L]`
+    pub alignment: Tensor<3>,
+    pub stop: StopReason,
+}
+
+impl AttentionDecoder {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let (width, context) = (config.decoder_width, config.encoder_width + config.speaker_width);
+        Self {
+            prenet: Prenet::new(config, device),
+            attention_lstm: Lstm::new(config.prenet_width + context, width, device),
+            attention: LocationAttention::new(config, device),
+            decoder_lstm: Lstm::new(width + context, width, device),
+            projection: LinearConfig::new(width + context, config.reduction * config.mels).init(device),
+            gate: LinearConfig::new(width + context, 1).init(device),
+            reduction: config.reduction,
+        }
+    }
+
+    /// * `encoded`: `[B, L, E]`
+    /// * `speaker`: `[B, V]`
+    pub fn memory(&self, symbols: &Symbols, encoded: Tensor<3>, speaker: Tensor<2>) -> Memory {
+        let [batch, width, _] = encoded.dims();
+        let speaker_width = speaker.dims()[1];
+        let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, width, speaker_width]);
+        let values = Tensor::cat(vec![encoded, speaker], 2);
+        let keys = self.attention.memory.forward(values.clone());
+        Memory { values, keys, padding: symbols.mask.clone().equal_elem(0.0) }
+    }
+
+    pub fn start(&self, memory: &Memory) -> AttentionState {
+        let [batch, symbols, width] = memory.values.dims();
+        let device = memory.values.device();
+        AttentionState {
+            attention: self.attention_lstm.zero_state(batch, &device),
+            decoder: self.decoder_lstm.zero_state(batch, &device),
+            weights: Tensor::zeros([batch, symbols], &device),
+            cumulative: Tensor::zeros([batch, symbols], &device),
+            context: Tensor::zeros([batch, width], &device),
+        }
+    }
+
+    /// One step, of training and of synthesis alike.
+    ///
+    /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
+    ///
+    /// Returns what projection and gate read, `[B, H + C]`, and the next state.
+    pub fn step(&self, prenet: Tensor<2>, memory: &Memory, state: AttentionState) -> (Tensor<2>, AttentionState) {
+        let attention = cell(&self.attention_lstm, Tensor::cat(vec![prenet, state.context], 1), state.attention);
+        let [query, _] = split_state(attention.clone());
+        let weights = self.attention.weights(query.clone(), memory, state.weights, state.cumulative.clone());
+        let context = weights.clone().unsqueeze_dim::<3>(1).matmul(memory.values.clone()).squeeze_dim::<2>(1); // (B, 1, L) x (B, L, C)
+        let decoder = cell(&self.decoder_lstm, Tensor::cat(vec![query, context.clone()], 1), state.decoder);
+        let [hidden, _] = split_state(decoder.clone());
+        let cumulative = state.cumulative + weights.clone();
+        (Tensor::cat(vec![hidden, context.clone()], 1), AttentionState { attention, decoder, weights, cumulative, context })
+    }
+
+    /// Frames `[B, N R, M]` and gate logits `[B, N]` of `[B, N, H + C]`.
+    fn say(&self, hidden: Tensor<3>) -> (Tensor<3>, Tensor<2>) {
+        let [batch, steps, _] = hidden.dims();
+        let frames = self.projection.forward(hidden.clone());
+        let mels = frames.dims()[2] / self.reduction;
+        (frames.reshape([batch, steps * self.reduction, mels]), self.gate.forward(hidden).squeeze_dim::<2>(2))
+    }
+
+    /// Runs over frames that are known.
+    ///
+    /// * `previous`: `[B, N, M]`, the frame before each step's first
+    pub fn forward(&self, previous: Tensor<3>, memory: &Memory, mut state: AttentionState) -> Attended {
+        let steps = previous.dims()[1];
+        let prenet = self.prenet.forward(previous);
+        let (mut hidden, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        for step in 0..steps {
+            let (said, next) = self.step(prenet.clone().narrow(1, step, 1).squeeze_dim::<2>(1), memory, state);
+            hidden.push(said);
+            alignment.push(next.weights.clone());
+            state = next;
+        }
+        let (frames, gate) = self.say(Tensor::stack(hidden, 1));
+        Attended { frames, gate, alignment: Tensor::stack(alignment, 1), state }
+    }
+
+    /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
+    ///
+    /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
+    /// `proceed`, which is told the frames so far before each step, returns false.
+    pub async fn generate(&self, memory: &Memory, max_frames: usize, mut proceed: impl FnMut(usize) -> bool) -> Generated {
+        let [batch, symbols, _] = memory.values.dims();
+        assert_eq!(batch, 1, "one utterance at a time");
+        let device = memory.values.device();
+        let mels = self.projection.weight.dims()[1] / self.reduction;
+        let mut state = self.start(memory);
+        // A first element of no length, so that nothing said is a tensor too.
+        let (mut frames, mut alignment) = (vec![Tensor::zeros([1, 0, mels], &device)], vec![Tensor::zeros([1, 0, symbols], &device)]);
+        let mut previous = Tensor::<2>::zeros([1, mels], &device);
+        let mut said = 0;
+        let stop = loop {
+            if said + self.reduction > max_frames {
+                break StopReason::MaxFrames;
+            }
+            if !proceed(said) {
+                break StopReason::Cancelled;
+            }
+            let (hidden, next) = self.step(self.prenet.forward(previous), memory, state);
+            let (step_frames, gate) = self.say(hidden.unsqueeze_dim(1));
+            previous = step_frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
+            frames.push(step_frames);
+            alignment.push(next.weights.clone().unsqueeze_dim(1));
+            state = next;
+            said += self.reduction;
+            if gate.into_scalar_async::<f32>().await.expect("the device answers") > 0.0 {
+                break StopReason::Gate;
+            }
+        };
+        Generated { frames: Tensor::cat(frames, 1), alignment: Tensor::cat(alignment, 1), stop }
+    }
+}
+
+/// A sequence of one step is an LSTM cell: `[B, D]` and `[B, 2H]` to `[B, 2H]`.
+fn cell(lstm: &Lstm, input: Tensor<2>, state: Tensor<2>) -> Tensor<2> {
+    lstm.forward(input.unsqueeze_dim(0), state, Scan::default()).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::{Distribution, Tolerance};
+
+    fn setting(batch: &[&[u8]]) -> (TacotronConfig, AttentionDecoder, Memory) {
+        let device = Device::flex();
+        device.seed(11);
+        let config = TacotronConfig { mels: 5, prenet_dropout: 0.0, ..TacotronConfig::tiny(1) };
+        let decoder = AttentionDecoder::new(&config, &device);
+        let symbols = Symbols::new(batch, None, &device);
+        let random = Distribution::Uniform(-1.0, 1.0);
+        let encoded = Tensor::random([batch.len(), symbols.ids.dims()[1], config.encoder_width], random, &device);
+        let memory = decoder.memory(&symbols, encoded, Tensor::random([batch.len(), config.speaker_width], random, &device));
+        (config, decoder, memory)
+    }
+
+    /// The gate is shut for ever, or open at once.
+    fn with_gate(mut decoder: AttentionDecoder, bias: f32) -> AttentionDecoder {
+        decoder.gate.bias = Some(Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
+        decoder
+    }
+
+    fn close<const D: usize>(left: Tensor<D>, right: Tensor<D>) {
+        left.into_data().assert_approx_eq::<f32>(&right.into_data(), Tolerance::absolute(1e-5));
+    }
+
+    #[test]
+    fn attention_sums_to_one_and_leaves_padding_out() {
+        let (_, decoder, memory) = setting(&[&[1, 2, 3, 4], &[1, 2]]);
+        let attended = decoder.forward(Tensor::ones([2, 3, 5], &Device::flex()), &memory, decoder.start(&memory));
+        close(attended.alignment.clone().sum_dim(2), Tensor::ones([2, 3, 1], &Device::flex()));
+        close(attended.alignment.clone().slice([1..2, 0..3, 2..4]), Tensor::zeros([1, 3, 2], &Device::flex()));
+        close(attended.state.cumulative, attended.alignment.sum_dim(1).squeeze_dim::<2>(1));
+    }
+
+    #[test]
+    fn a_run_cut_in_two_is_the_same_run() {
+        let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
+        let previous = Tensor::random([1, 5, 5], Distribution::Uniform(-1.0, 1.0), &Device::flex());
+        let whole = decoder.forward(previous.clone(), &memory, decoder.start(&memory));
+        let head = decoder.forward(previous.clone().narrow(1, 0, 2), &memory, decoder.start(&memory));
+        let tail = decoder.forward(previous.narrow(1, 2, 3), &memory, head.state);
+        close(whole.frames, Tensor::cat(vec![head.frames, tail.frames], 1));
+        close(whole.gate, Tensor::cat(vec![head.gate, tail.gate], 1));
+        close(whole.alignment, Tensor::cat(vec![head.alignment, tail.alignment], 1));
+    }
+
+    #[test]
+    fn synthesis_is_the_forced_run_over_its_own_frames() {
+        let (config, decoder, memory) = setting(&[&[1, 2, 3]]);
+        let decoder = with_gate(decoder, -100.0);
+        let free = pollster::block_on(decoder.generate(&memory, 8, |_| true));
+        assert_eq!(free.frames.dims(), [1, 8, 5]);
+        let last_of_each = (0..3).map(|step| free.frames.clone().narrow(1, step * config.reduction + config.reduction - 1, 1));
+        let previous = Tensor::cat(std::iter::once(Tensor::zeros([1, 1, 5], &Device::flex())).chain(last_of_each).collect(), 1);
+        let forced = decoder.forward(previous, &memory, decoder.start(&memory));
+        close(free.frames, forced.frames);
+        close(free.alignment, forced.alignment);
+    }
+
+    #[test]
+    fn every_end_has_its_reason() {
+        let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
+        let shut = with_gate(decoder.clone(), -100.0);
+        let run = |decoder: &AttentionDecoder, max_frames, until| {
+            let generated = pollster::block_on(decoder.generate(&memory, max_frames, |said| said < until));
+            assert_eq!(generated.alignment.dims()[1] * 2, generated.frames.dims()[1]);
+            (generated.stop, generated.frames.dims()[1])
+        };
+        assert_eq!(run(&with_gate(decoder, 100.0), 9, 99), (StopReason::Gate, 2));
+        assert_eq!(run(&shut, 9, 99), (StopReason::MaxFrames, 8));
+        assert_eq!(run(&shut, 99, 6), (StopReason::Cancelled, 6));
+        assert_eq!(run(&shut, 0, 99), (StopReason::MaxFrames, 0));
+    }
+}

@@ -1,0 +1,26 @@
+//! Why a synthesis ended.
+
+/// An end is a reason, never a message: callers decide what each one means to them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The attention decoder said that the utterance is over.
+    Gate,
+    /// All symbols have had their frames.
+    Durations,
+    /// The bound was reached first; what lies beyond is not spoken.
+    MaxFrames,
+    /// The caller asked for it.
+    Cancelled,
+}
+
+impl StopReason {
+    /// Stable, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gate => "gate",
+            Self::Durations => "durations",
+            Self::MaxFrames => "max-frames",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
