@@ -41,7 +41,7 @@ const RELATIVE_TOLERANCE: f32 = 1e-2;
 struct Fixture {
     name: &'static str,
     tensors: HashMap<String, (Vec<usize>, Vec<f32>)>,
-    metadata: HashMap<String, String>,
+    about: Value,
     device: Device,
     seen: RefCell<Seen>,
 }
@@ -58,21 +58,17 @@ impl Fixture {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/parity/{name}.safetensors"));
         let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let (tensors, metadata) = unpack(&bytes).unwrap();
-        Self { name, tensors, metadata: metadata.into_iter().collect(), device: Device::flex().autodiff(), seen: RefCell::default() }
-    }
-
-    fn metadata(&self, key: &str) -> Value {
-        serde_json::from_str(&self.metadata[key]).unwrap()
+        Self { name, tensors, about: serde_json::from_str(&metadata["about"]).unwrap(), device: Device::flex().autodiff(), seen: RefCell::default() }
     }
 
     fn config(&self) -> TacotronConfig {
         let mut config = serde_json::to_value(TacotronConfig::tiny(1)).unwrap();
-        config.as_object_mut().unwrap().extend(self.metadata("config").as_object().unwrap().clone());
+        config.as_object_mut().unwrap().extend(self.about["config"].as_object().unwrap().clone());
         serde_json::from_value(config).unwrap()
     }
 
     fn lengths(&self) -> Vec<usize> {
-        serde_json::from_value(self.metadata("lengths")).unwrap()
+        serde_json::from_value(self.about["lengths"].clone()).unwrap()
     }
 
     /// `module` with the reference's weights.
@@ -313,7 +309,7 @@ fn ten_updates() {
         valid_frames: mask.clone().sum().into_scalar::<f32>() as usize,
         mask,
     };
-    let adam = fixture.metadata("adam");
+    let adam = &fixture.about["adam"];
     let number = |key: &str| adam[key].as_f64().unwrap() as f32;
     let rate = adam["rate"].as_f64().unwrap();
     let mut adam = Adam::new(AdamConfig {
@@ -345,8 +341,8 @@ fn ten_updates() {
 #[test]
 fn positions() {
     let fixture = Fixture::load("tacotron");
-    let durations: Vec<Vec<u32>> = serde_json::from_value(fixture.metadata("frames")).unwrap();
-    let firsts: Vec<usize> = serde_json::from_value(fixture.metadata("firsts")).unwrap();
+    let durations: Vec<Vec<u32>> = serde_json::from_value(fixture.about["frames"].clone()).unwrap();
+    let firsts: Vec<usize> = serde_json::from_value(fixture.about["firsts"].clone()).unwrap();
     let (shape, expected) = &fixture.tensors["inputs/positions"];
     let positions = durations.iter().zip(firsts).flat_map(|(durations, first)| frame_positions(durations, first, shape[1]));
     let worst = positions.flatten().zip(expected).map(|(value, expected)| (value - expected).abs()).fold(0.0f32, f32::max);

@@ -307,9 +307,10 @@ def rounded(x):
     return x.float().double()
 
 
-def initialised(module, seed):
+def initialised(make, seed):
     """PyTorch's initialisation, with normalisations that do something, exact in f32."""
     torch.manual_seed(seed)
+    module = make()
     for part in module.modules():
         if isinstance(part, nn.BatchNorm1d):
             nn.init.uniform_(part.weight, 0.5, 1.5)
@@ -349,7 +350,8 @@ def probed(module, inputs, outputs, probes):
 def save(name, tensors, **metadata):
     tensors = {key: tensor.detach().float().contiguous().clone() for key, tensor in tensors.items()}
     path = HERE / f"{name}.safetensors"
-    save_file(tensors, path, metadata={"config": json.dumps(CONFIG), **{key: json.dumps(value) for key, value in metadata.items()}})
+    # One entry: the order of several is not kept, and the same run shall give the same bytes.
+    save_file(tensors, path, metadata={"about": json.dumps({"config": CONFIG, **metadata})})
     print(f"{path.name}: {len(tensors)} tensors, {path.stat().st_size} bytes")
 
 
@@ -363,7 +365,7 @@ def both_modes(module, inputs, run, probes):
 
 
 def encoder():
-    module = initialised(Encoder(), 1)
+    module = initialised(Encoder, 1)
     lengths = [6, 3, 5]
     symbols = torch.randint(0, SYMBOLS, (3, 6))
     mask = valid(lengths, 6)[..., None]
@@ -374,7 +376,7 @@ def encoder():
 
 
 def postnet():
-    module = initialised(Postnet(), 2)
+    module = initialised(Postnet, 2)
     frames = noise(2, 9, M).requires_grad_()
     probes = {"residual": noise(2, 9, M)}
     tensors = prefixed("weights", weights(module)) | {"inputs/frames": frames, "inputs/probe": probes["residual"]}
@@ -383,7 +385,7 @@ def postnet():
 
 def durations():
     """The parts of the duration path, from encodings to frames."""
-    module = initialised(Tacotron(), 3)
+    module = initialised(Tacotron, 3)
     del module.encoder, module.speakers, module.postnet
     lengths, frames = [5, 3], 8
     spoken = valid(lengths, 5)
@@ -415,7 +417,7 @@ def durations():
 
 
 def attention():
-    module = initialised(AttentionDecoder(), 4)
+    module = initialised(AttentionDecoder, 4)
     lengths, steps = [5, 3], 6
     inputs = {"encoded": noise(2, 5, E), "speaker": noise(2, V), "previous": noise(2, steps, M)}
     # Energies far enough apart that the attention is no plain average.
@@ -461,7 +463,7 @@ def frame_positions(durations, first, frames):
 
 def tacotron():
     """The whole model along the duration path: losses, all gradients, ten updates."""
-    module = initialised(Tacotron(), 5).train()
+    module = initialised(Tacotron, 5).train()
     lengths, window, firsts = [6, 4, 5], 8, [3, 0, 0]
     frames_of = [[2, 3, 1, 4, 2, 3], [2, 1, 1, 2], [1, 4, 2, 3, 1]]  # The second ends before its window does.
     steps = window // R
