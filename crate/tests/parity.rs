@@ -157,7 +157,6 @@ impl Fixture {
     fn verdict(&self) -> Result<(), String> {
         let seen = self.seen.borrow();
         let (deviation, name) = &seen.worst;
-        println!("{:<10} {:>3} tensors, worst deviation {deviation:.1e} in {name}", self.name, seen.compared.len());
         let expected = self.tensors.keys().filter(|name| !name.starts_with("weights/") && !name.starts_with("inputs/"));
         let forgotten: BTreeSet<&String> = expected.filter(|name| !seen.compared.contains(*name)).collect();
         if !forgotten.is_empty() {
@@ -171,6 +170,8 @@ impl Fixture {
     }
 
     fn finish(&self) {
+        let Seen { compared, worst: (deviation, name), .. } = &*self.seen.borrow();
+        println!("{:<10} {:>3} tensors, worst deviation {deviation:.1e} in {name}", self.name, compared.len());
         self.verdict().unwrap_or_else(|error| panic!("{error}"));
     }
 }
