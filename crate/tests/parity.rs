@@ -58,7 +58,13 @@ impl Fixture {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/parity/{name}.safetensors"));
         let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let (tensors, metadata) = unpack(&bytes).unwrap();
-        Self { name, tensors, about: serde_json::from_str(&metadata["about"]).unwrap(), device: Device::flex().autodiff(), seen: RefCell::default() }
+        Self {
+            name,
+            tensors,
+            about: serde_json::from_str(&metadata["about"]).unwrap(),
+            device: Device::flex().autodiff(),
+            seen: RefCell::default(),
+        }
     }
 
     fn config(&self) -> TacotronConfig {
