@@ -54,7 +54,7 @@ fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
     let vocoder = GriffinLim::new(base.mel_config().clone());
     let text = "The morning train was late again, so we walked along the river and talked about the summer.";
     let measure = |voice: &Voice| {
-        let speech = block_on(speak_async(&base, voice, text, &SpeakOptions::default(), &vocoder, &mut |_, _| true)).unwrap();
+        let speech = block_on(speak_async(&base, voice, text, &SpeakOptions::default(), &vocoder, async |_, _| true)).unwrap();
         let stats = SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz).unwrap();
         let mel = ownvoice::audio::mel::MelExtractor::new(base.mel_config().clone()).extract(&speech.samples);
         let errors = block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();

@@ -28,7 +28,7 @@ fn run(base: &Base, clips: &[Clip], iterations: usize) -> (Voice, Vec<Step>) {
 fn say(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> ownvoice::Result<Speech> {
     let mut vocoder = GriffinLim::new(base.mel_config().clone());
     vocoder.iterations = 2;
-    block_on(speak_async(base, voice, text, options, &vocoder, &mut |_, _| true))
+    block_on(speak_async(base, voice, text, options, &vocoder, async |_, _| true))
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn long_text_is_spoken_by_sentences_and_can_be_cancelled_between_them() {
     let voice = Voice::unadapted(&base);
     let vocoder = GriffinLim::new(base.mel_config().clone());
     let mut heard = Vec::new();
-    let result = block_on(speak_async(&base, &voice, "The first sentence is quite short. The second one follows it. The third ends the text.", &SpeakOptions::default(), &vocoder, &mut |done, all| {
+    let result = block_on(speak_async(&base, &voice, "The first sentence is quite short. The second one follows it. The third ends the text.", &SpeakOptions::default(), &vocoder, async |done, all| {
         heard.push((done, all));
         done < 1
     }));

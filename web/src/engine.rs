@@ -6,19 +6,15 @@ use std::rc::Rc;
 
 use burn::tensor::Device;
 use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
-use ownvoice::Error;
-use ownvoice::audio::{Audio, level, mel::MelConfig, wav};
-use ownvoice::synth::{GriffinLim, SpeakOptions, Speech, StopReason, speak::MAX_CHARACTERS, speak_async};
-use ownvoice::text::{normalize, sentences, symbols};
+use ownvoice::audio::{Audio, level, wav};
+use ownvoice::synth::{GriffinLim, SpeakOptions, Speech, speak_async};
+use ownvoice::text::symbols;
 use ownvoice::train::{self, CloneOptions, FineTuner};
 use ownvoice::voice::{self, Base, BaseFiles};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::convert::{fail, js_error, object};
-
-/// Silence between two sentences.
-const PAUSE_SECONDS: f32 = 0.15;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
@@ -178,45 +174,18 @@ impl Voice {
     ) -> Result<JsValue, JsValue> {
         let options = SpeakOptions { seed: seed.unwrap_or(0).into(), ..SpeakOptions::default() };
         let vocoder = GriffinLim::new(self.base.mel_config().clone());
-        let characters = text.chars().count();
-        if characters > MAX_CHARACTERS {
-            return Err(fail(Error::TextTooLong { characters, maximum: MAX_CHARACTERS }));
-        }
-        let sentences = sentences(&normalize(text).map_err(fail)?);
-        let mut whole: Option<Speech> = None;
-        for (index, sentence) in sentences.iter().enumerate() {
-            let asked: Promise = go_on.call2(&JsValue::NULL, &index.into(), &sentences.len().into())?.unchecked_into();
-            if JsFuture::from(asked).await?.is_falsy() {
-                return Err(fail(Error::Cancelled));
-            }
-            let next = speak_async(&self.base, &self.voice, sentence, &options, &vocoder, &mut |_, _| true).await.map_err(fail)?;
-            whole = Some(match whole {
-                Some(whole) => join(whole, next, self.base.mel_config()),
-                None => next,
-            });
-        }
-        Ok(spoken(whole.ok_or_else(|| fail(Error::TextEmpty))?))
+        let progress = async |done: usize, of: usize| match go_on.call2(&JsValue::NULL, &done.into(), &of.into()) {
+            Ok(asked) => JsFuture::from(asked.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy()),
+            Err(_) => false,
+        };
+        let speech = speak_async(&self.base, &self.voice, text, &options, &vocoder, progress).await.map_err(fail)?;
+        Ok(spoken(speech))
     }
 
     /// The voice file: safetensors, the difference from the base.
     pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
         self.voice.save_async(&self.base).await.map_err(fail)
     }
-}
-
-/// One speech after another, with a pause between them.
-fn join(mut first: Speech, next: Speech, config: &MelConfig) -> Speech {
-    let pause_frames = (PAUSE_SECONDS / config.frame_seconds()).round() as usize;
-    first.samples.extend(std::iter::repeat_n(0.0, pause_frames * config.hop_length));
-    first.samples.extend(next.samples);
-    first.mel.data.extend(std::iter::repeat_n(config.silence(), pause_frames * config.mels));
-    first.mel.data.extend(next.mel.data);
-    first.symbols.extend(next.symbols);
-    first.durations.extend(next.durations);
-    if next.stop != StopReason::Durations {
-        first.stop = next.stop;
-    }
-    first
 }
 
 fn spoken(speech: Speech) -> JsValue {

@@ -19,9 +19,9 @@ use crate::{
     },
     corpus::{Labels, Recording, label, layouts},
     model::recogniser::{PAUSE, class},
-    text::{Phonemizer, symbols::Symbol},
+    text::{Phonemizer, spell, symbols::Symbol},
     train::{
-        align::{Aligner, Alignment, PhonemeErrors, edits, script},
+        align::{Aligner, Alignment, PhonemeErrors, edits},
         features::Features,
         recogniser::{Recipe, train},
     },
@@ -136,7 +136,7 @@ fn item(recording: &Recording, extractor: &MelExtractor, config: &MelConfig, pho
     let samples = audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB);
     let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
     let Ok(truth) = label(phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
-    let (symbols, word_ends) = script(phonemizer, &recording.text)?;
+    let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
     Ok(Some(Item { mel: extractor.extract(&samples), truth, symbols, word_ends }))
 }
 

@@ -70,7 +70,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
 /// Seconds for the spectrogram, for its samples, of the speech; and the samples.
 fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     let voice = Voice::unadapted(base);
-    let say = || pollster::block_on(speak_async(base, &voice, TEXT, &SpeakOptions::default(), &Silent, &mut |_, _| true));
+    let say = || pollster::block_on(speak_async(base, &voice, TEXT, &SpeakOptions::default(), &Silent, async |_, _| true));
     say()?;
     let begun = Instant::now();
     let speech = say()?;

@@ -113,7 +113,7 @@ fn measure(base: &Base, voice: &Voice, recordings: &[(String, Vec<f32>)]) -> Res
     let vocoder = GriffinLim::new(base.mel_config().clone());
     let mut measured = Measured::default();
     for (text, recording) in recordings {
-        let speech = pollster::block_on(speak_async(base, voice, text, &SpeakOptions::default(), &vocoder, &mut |_, _| true))?;
+        let speech = pollster::block_on(speak_async(base, voice, text, &SpeakOptions::default(), &vocoder, async |_, _| true))?;
         measured.stats.merge(&SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz)?);
         let difference = difference(recording, &speech.samples, speech.sample_rate_hz)?;
         measured.mcd_db += difference.mcd_db / recordings.len() as f32;

@@ -48,7 +48,7 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
     let voice = base::voice(&base, arguments.voice.as_deref())?;
     let options = SpeakOptions { speed: arguments.speed, seed: arguments.seed, ..SpeakOptions::default() };
     let vocoder = GriffinLim::new(base.mel_config().clone());
-    let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &vocoder, &mut |_, _| true))?;
+    let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &vocoder, async |_, _| true))?;
     fs::write(&arguments.out, wav::write(&speech.samples, speech.sample_rate_hz)).map_err(Error::io(&arguments.out))?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
     println!("{}: {seconds:.2} s, ended by {}", arguments.out.display(), speech.stop.name());

@@ -5,5 +5,7 @@ pub mod speak;
 pub mod vocoder;
 
 pub use griffin_lim::GriffinLim;
-pub use speak::{SpeakOptions, Speech, StopReason, speak_async};
+pub use speak::{SpeakOptions, Speech, speak_async};
+
+pub use crate::model::stop::StopReason;
 pub use vocoder::Vocoder;

@@ -6,30 +6,11 @@ use super::Vocoder;
 use crate::{
     Error, Result,
     audio::mel::Mel,
-    model::tacotron::Symbols,
+    model::{stop::StopReason, tacotron::Symbols},
     nn::Mode,
     text,
     voice::{Base, Voice, read},
 };
-
-/// Why synthesis ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopReason {
-    /// All symbols have had their frames.
-    Durations,
-    /// The bound was reached first; what lies beyond is not spoken.
-    MaxFrames,
-}
-
-impl StopReason {
-    /// Stable, for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Durations => "durations",
-            Self::MaxFrames => "max-frames",
-        }
-    }
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeakOptions {
@@ -68,14 +49,14 @@ const PAUSE_FRAMES: usize = 12;
 /// Decoder steps between two looks at the device, so that its queue stays short.
 const STEPS_A_SYNC: usize = 64;
 
-/// Speaks `text`. After each sentence `progress` hears how many of how many are done and says whether to go on.
+/// Speaks `text`. Before each sentence `progress` hears how many of how many are done and says whether to go on.
 pub async fn speak_async(
     base: &Base,
     voice: &Voice,
     text: &str,
     options: &SpeakOptions,
     vocoder: &dyn Vocoder,
-    progress: &mut dyn FnMut(usize, usize) -> bool,
+    mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Speech> {
     let characters = text.chars().count();
     if characters > MAX_CHARACTERS {
@@ -97,7 +78,7 @@ pub async fn speak_async(
     };
     base.device.seed(options.seed);
     for (index, sentence) in sentences.iter().enumerate() {
-        if !progress(index, sentences.len()) {
+        if !progress(index, sentences.len()).await {
             return Err(Error::Cancelled);
         }
         let symbols = base.phonemizer.symbols(sentence)?;
@@ -115,7 +96,7 @@ pub async fn speak_async(
             speech.stop = stop;
         }
     }
-    progress(sentences.len(), sentences.len());
+    progress(sentences.len(), sentences.len()).await;
     Ok(speech)
 }
 

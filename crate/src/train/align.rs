@@ -7,10 +7,7 @@ use crate::{
     audio::mel::Mel,
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
-    text::{
-        Phonemizer,
-        symbols::{self, SILENCE, Symbol},
-    },
+    text::symbols::{self, SILENCE, Symbol},
     voice::weights::{Metadata, Precision, apply, collect, pack, unpack},
 };
 
@@ -56,19 +53,6 @@ const PAUSE_COST: f32 = 4.0;
 /// What changing from one phone to another costs where no text says which comes next, in nats.
 const CHANGE_COST: f32 = 3.0;
 
-/// The symbols of a text as [`Phonemizer::symbols`] gives them, and for each whether a word ends with it.
-pub fn script(phonemizer: &Phonemizer, text: &str) -> Result<(Vec<Symbol>, Vec<bool>)> {
-    let (mut all, mut ends) = (vec![SILENCE], vec![false]);
-    for word in phonemizer.words(text)? {
-        all.extend_from_slice(&word.symbols);
-        ends.resize(all.len(), false);
-        *ends.last_mut().expect("not empty") = !word.is_pause();
-    }
-    all.push(SILENCE);
-    ends.push(false);
-    Ok((all, ends))
-}
-
 impl Aligner {
     /// From the bytes of `models/base/aligner.safetensors`.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
@@ -93,7 +77,7 @@ impl Aligner {
         pack(collect(model), Precision::Half, metadata).await
     }
 
-    /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`script`].
+    /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`crate::text::spell`].
     ///
     /// Fails with `clip-mismatch` where the recording plainly says something else, or is too short for so many symbols.
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
@@ -310,6 +294,7 @@ pub fn edits(from: &[usize], to: &[usize]) -> (usize, Vec<(usize, usize)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Phonemizer, spell};
     use crate::audio::{
         mel::{MelConfig, MelExtractor},
         wav,
@@ -388,8 +373,8 @@ mod tests {
     }
 
     #[test]
-    fn a_script_says_where_words_end() {
-        let (symbols, ends) = script(&Phonemizer::embedded(), "Two cats, so.").unwrap();
+    fn spelling_says_where_words_end() {
+        let (symbols, ends) = spell(&Phonemizer::embedded().words("Two cats, so.").unwrap());
         assert_eq!(symbols::format(&symbols), "_ T UW1 K AE1 T S , S OW1 . _");
         let after: Vec<usize> = (0..ends.len()).filter(|&index| ends[index]).collect();
         assert_eq!(after, [2, 6, 9]);
@@ -402,7 +387,7 @@ mod tests {
         let mel = MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize]);
         let phonemizer = Phonemizer::embedded();
         let aligner = Aligner::load(WEIGHTS, &Device::flex()).unwrap();
-        let script = |text| script(&phonemizer, text).unwrap();
+        let script = |text: &str| spell(&phonemizer.words(text).unwrap());
         let (own, ends) = script("My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.");
         let alignment = pollster::block_on(aligner.align(&mel, &own, &ends)).unwrap();
         assert_eq!(alignment.durations.iter().sum::<u32>() as usize, mel.frames());
