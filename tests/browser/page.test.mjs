@@ -62,7 +62,7 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   const loaded = session.mark();
   await chooseFiles(page, 4);
   await page.click("#train-start");
-  await page.waitForFunction(() => /^Iteration ([6-9]|\d\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 15 * MINUTE });
+  await page.waitForFunction(() => /^Iteration [2-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 15 * MINUTE });
   await session.screenshot("webgpu-learning");
   const loss = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/);
   assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);
@@ -175,14 +175,19 @@ test("the policy forbids what the page never does", async (t) => {
   const { page } = session;
   await ready(session);
   const blocked = await page.evaluate(async () => {
+    // Page and server both say the policy, so each refusal is told twice: all that is told within half a second counts.
     const asked = async (/** @type {() => unknown} */ act) => {
-      const violation = new Promise((resolve) => document.addEventListener("securitypolicyviolation", (event) => resolve(event.effectiveDirective), { once: true }));
+      const told = new Set();
+      const note = (/** @type {SecurityPolicyViolationEvent} */ event) => told.add(event.effectiveDirective);
+      document.addEventListener("securitypolicyviolation", note);
       try {
         await act();
       } catch {
         // refused, as it should be; the event says by what
       }
-      return Promise.race([violation, new Promise((resolve) => setTimeout(() => resolve("allowed"), 1000))]);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      document.removeEventListener("securitypolicyviolation", note);
+      return [...told].join(" ") || "allowed";
     };
     return [
       await asked(() => fetch("https://example.com/")),
