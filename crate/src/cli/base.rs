@@ -19,6 +19,13 @@ pub fn load(directory: &Path, device: &Device) -> Result<Base> {
     Base::load(BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner }, device)
 }
 
+/// Writes `directory/manifest.json`.
+pub fn write_manifest(directory: &Path, manifest: &Manifest) -> Result<()> {
+    let path = directory.join("manifest.json");
+    let json = serde_json::to_string_pretty(manifest).expect("plain data") + "\n";
+    fs::write(&path, json).map_err(Error::io(&path))
+}
+
 /// The voice in a file, or the base's own speaker where there is none.
 pub fn voice(base: &Base, file: Option<&Path>) -> Result<Voice> {
     match file {

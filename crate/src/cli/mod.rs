@@ -4,10 +4,12 @@ mod base;
 mod bench;
 mod clone;
 mod aligner;
+mod curve;
 mod data;
 mod device;
 mod evaluate;
 mod pretraining;
+mod recipe;
 mod say;
 
 use clap::{Parser, Subcommand};
@@ -29,6 +31,8 @@ enum Command {
     Prepare(data::PrepareArguments),
     /// Train a base voice; resumable
     Pretrain(pretraining::PretrainArguments),
+    /// Make the shipped base voice from nothing: corpus, features, aligner, base, and what they measure; resumable
+    Recipe(recipe::RecipeArguments),
     /// Train the recogniser that finds when each phone of a recording is spoken
     TrainAligner(aligner::TrainArguments),
     /// Measure the aligner on voices whose phone times are known
@@ -49,6 +53,7 @@ pub fn run() -> Result<()> {
         Command::Corpus(arguments) => data::corpus(&arguments),
         Command::Prepare(arguments) => data::prepare(&arguments),
         Command::Pretrain(arguments) => pretraining::pretrain(&arguments),
+        Command::Recipe(arguments) => recipe::recipe(&arguments),
         Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
         Command::Align(arguments) => aligner::align(&arguments),
         Command::Clone(arguments) => clone::clone(&arguments),

@@ -2,6 +2,7 @@
 
 pub mod aligner;
 pub mod attention;
+pub mod attentive;
 pub mod config;
 pub mod decoder;
 pub mod duration;
@@ -11,6 +12,7 @@ pub mod recogniser;
 pub mod stop;
 pub mod tacotron;
 
+pub use attentive::AttentiveTacotron;
 pub use config::TacotronConfig;
 pub use stop::StopReason;
 pub use tacotron::Tacotron;

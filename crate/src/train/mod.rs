@@ -1,7 +1,6 @@
 //! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
 
 pub mod adam;
-pub mod align;
 pub mod batch;
 pub mod features;
 pub mod finetune;

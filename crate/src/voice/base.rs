@@ -4,10 +4,9 @@ use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::weights::{apply, unpack};
 use crate::{
     Error, Result,
-    train::align::Aligner,
+    align::Aligner,
     audio::mel::MelConfig,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{
@@ -15,6 +14,7 @@ use crate::{
         upsample::{POSITION_WIDTH, frame_positions},
     },
     text::{Phonemizer, symbols},
+    weights::{apply, unpack},
 };
 
 /// One file of a base.

@@ -1,6 +1,4 @@
 //! Figures of a tiny model whose every weight is given by a formula, for any device: forward through all its parts, and gradients.
-//!
-//! The prenet's dropout is drawn on the device and never off, so its second layer is zero here: what it drops is then nothing.
 
 use std::collections::HashMap;
 
@@ -10,7 +8,7 @@ use ownvoice::model::tacotron::Symbols;
 use ownvoice::model::{Tacotron, TacotronConfig};
 use ownvoice::nn::Mode;
 use ownvoice::nn::upsample::{POSITION_WIDTH, frame_positions};
-use ownvoice::voice::weights::{apply, collect};
+use ownvoice::weights::{apply, collect};
 
 const SYMBOLS: [u8; 6] = [1, 20, 31, 8, 45, 2];
 const DURATIONS: [u32; 6] = [2, 4, 3, 5, 1, 3];
@@ -24,12 +22,9 @@ pub fn model(device: &Device) -> Tacotron {
         .map(|(number, (name, weight))| {
             let count: usize = weight.shape.iter().product();
             let wave = |index: usize| 0.3 * (0.7 + 0.37 * number as f32 + 1.3 * index as f32).sin();
-            let value = |index: usize| match name.as_str() {
-                "decoder.prenet.second.weight" => 0.0,
-                // A variance is positive.
-                name if name.ends_with("running_var") => 1.0 + wave(index),
-                _ => wave(index),
-            };
+            // A variance is positive.
+            let least = if name.ends_with("running_var") { 1.0 } else { 0.0 };
+            let value = |index: usize| least + wave(index);
             (name.clone(), (weight.shape, (0..count).map(value).collect::<Vec<f32>>()))
         })
         .collect();
@@ -53,9 +48,8 @@ pub async fn figures(device: &Device) -> Vec<(&'static str, f32)> {
     let row = |values: Vec<f32>| Tensor::<2>::from_data(TensorData::new(values.clone(), [1, values.len()]), &device);
     let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, frames, POSITION_WIDTH]), &device);
     let context = model.upsample(&input, encoded.clone(), row(lengths), row(times), positions); // (1, T, E + 4)
-    let previous = Tensor::zeros([1, frames / config.reduction, config.mels], &device);
     let state = model.decoder.start(1, &device);
-    let (decoded, _) = model.decoder.forward(previous, context.clone(), speaker, state); // (1, T, M)
+    let (decoded, _) = model.decoder.forward(None, context.clone(), speaker, state); // (1, T, M)
     let residual = model.postnet.forward(decoded.clone(), Mode::Steady); // (1, T, M)
 
     let loss = (decoded.clone() + residual.clone()).powf_scalar(2.0).mean();
