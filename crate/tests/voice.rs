@@ -4,7 +4,8 @@ mod common;
 
 use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
 use ownvoice::{
-    synth::{GriffinLim, SpeakOptions, Speech, speak_async},
+    synth::{SpeakOptions, Speech, speak_async},
+    vocoder::GriffinLim,
     train::{Clip, CloneOptions, FineTuner, Step, TuneStop},
     voice::{Base, Voice},
 };

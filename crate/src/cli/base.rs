@@ -16,7 +16,9 @@ pub fn load(directory: &Path, device: &Device) -> Result<Base> {
     let weights = read(&directory.join(&manifest.files.weights.path))?;
     let lexicon = read(&directory.join(&manifest.files.lexicon.path))?;
     let aligner = read(&directory.join(&manifest.files.aligner.path))?;
-    Base::load(BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner }, device)
+    let vocoder = manifest.files.vocoder.as_ref().map(|entry| read(&directory.join(&entry.path))).transpose()?;
+    let files = BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
+    Base::load(files, device)
 }
 
 /// Writes `directory/manifest.json`.

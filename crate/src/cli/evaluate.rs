@@ -12,7 +12,7 @@ use crate::{
         difference,
         speaker::{SpeakerStats, distance, similarity},
     },
-    synth::{GriffinLim, SpeakOptions, speak_async},
+    synth::{SpeakOptions, speak_async},
     train::Clip,
     voice::{Base, Voice},
 };
@@ -116,10 +116,9 @@ pub fn figures(base: &Base, voice: Option<&Voice>, clips: &[Clip], sentences: us
 
 /// Says the recordings' texts with a voice and compares.
 fn measure(base: &Base, voice: &Voice, recordings: &[(String, Vec<f32>)]) -> Result<Measured> {
-    let vocoder = GriffinLim::new(base.mel_config().clone());
     let mut measured = Measured::default();
     for (text, recording) in recordings {
-        let speech = pollster::block_on(speak_async(base, voice, text, &SpeakOptions::default(), &vocoder, async |_, _| true))?;
+        let speech = pollster::block_on(speak_async(base, voice, text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true))?;
         measured.stats.merge(&SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz)?);
         let difference = difference(recording, &speech.samples, speech.sample_rate_hz)?;
         measured.mcd_db += difference.mcd_db / recordings.len() as f32;

@@ -11,6 +11,7 @@ mod evaluate;
 mod pretraining;
 mod recipe;
 mod say;
+mod vocoder;
 
 use clap::{Parser, Subcommand};
 
@@ -35,6 +36,10 @@ enum Command {
     Recipe(recipe::RecipeArguments),
     /// Train the recogniser that finds when each phone of a recording is spoken
     TrainAligner(aligner::TrainArguments),
+    /// Train the neural vocoder; resumable
+    TrainVocoder(vocoder::TrainVocoderArguments),
+    /// Make a recording again from its spectrogram alone, to hear what a vocoder costs
+    Vocode(vocoder::VocodeArguments),
     /// Measure the aligner on voices whose phone times are known
     Align(aligner::AlignArguments),
     /// Learn a voice from about a minute of recordings
@@ -55,6 +60,8 @@ pub fn run() -> Result<()> {
         Command::Pretrain(arguments) => pretraining::pretrain(&arguments),
         Command::Recipe(arguments) => recipe::recipe(&arguments),
         Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
+        Command::TrainVocoder(arguments) => vocoder::train_vocoder(&arguments),
+        Command::Vocode(arguments) => vocoder::vocode(&arguments),
         Command::Align(arguments) => aligner::align(&arguments),
         Command::Clone(arguments) => clone::clone(&arguments),
         Command::Say(arguments) => say::say(&arguments),

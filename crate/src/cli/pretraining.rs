@@ -14,7 +14,8 @@ use crate::{
     text::symbols,
     train::{
         features::Features,
-        pretrain::{Recipe, curve_path, pretrain as train},
+        pretrain::pretrain as train,
+        run::{Recipe, curve_path},
     },
     voice::{FileEntry, Files, Manifest},
     weights::{Metadata, Precision, collect, pack},
@@ -50,9 +51,9 @@ pub struct PretrainArguments {
     pub path: Path,
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: DeviceName,
-    #[arg(long, default_value_t = Recipe::default().steps)]
+    #[arg(long, default_value_t = Recipe::base().steps)]
     pub steps: usize,
-    #[arg(long, default_value_t = Recipe::default().batch)]
+    #[arg(long, default_value_t = Recipe::base().batch)]
     pub batch: usize,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -73,7 +74,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         Preset::Tacotron2 => TacotronConfig::tacotron2(speakers),
         Preset::Tiny => TacotronConfig::tiny(speakers),
     };
-    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::default() };
+    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::base() };
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     match arguments.path {
@@ -106,6 +107,7 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
             weights: FileEntry::new(WEIGHTS, &weights),
             lexicon: FileEntry::new(LEXICON, &read(LEXICON)?),
             aligner: FileEntry::new(ALIGNER, &read(ALIGNER)?),
+            vocoder: None,
         },
         model: config,
         mel: features.mel.clone(),

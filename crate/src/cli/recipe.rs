@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Error, Result,
     corpus::HELD_OUT,
-    train::{CloneOptions, pretrain::Recipe, recogniser},
+    train::{CloneOptions, recogniser, run::Recipe},
     voice::Manifest,
 };
 
@@ -30,7 +30,7 @@ pub struct RecipeArguments {
     work: PathBuf,
     #[arg(long, default_value_t = 3.0)]
     hours: f32,
-    #[arg(long, default_value_t = Recipe::default().steps)]
+    #[arg(long, default_value_t = Recipe::base().steps)]
     steps: usize,
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -74,7 +74,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         path: Path::Durations,
         device: *device,
         steps: *steps,
-        batch: Recipe::default().batch,
+        batch: Recipe::base().batch,
         seed: *seed,
         resume: true,
         run: Some(run),

@@ -11,6 +11,7 @@ pub mod postnet;
 pub mod recogniser;
 pub mod stop;
 pub mod tacotron;
+pub mod vocoder;
 
 pub use attentive::AttentiveTacotron;
 pub use config::TacotronConfig;

@@ -2,13 +2,13 @@
 
 use burn::prelude::*;
 
-use super::Vocoder;
 use crate::{
     Error, Result,
     audio::mel::Mel,
     model::{stop::StopReason, tacotron::Symbols},
     nn::Mode,
     text,
+    vocoder::Vocoder,
     voice::{Base, Voice, read},
 };
 
@@ -123,7 +123,7 @@ async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOp
 }
 
 /// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last.
-async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
+pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
     let config = base.config();
     let (reduction, mels) = (config.reduction, config.mels);
     let spoken = &symbols[..durations.len()];

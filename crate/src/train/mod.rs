@@ -10,5 +10,9 @@ pub mod moments;
 pub mod pretrain;
 #[cfg(feature = "cli")]
 pub mod recogniser;
+#[cfg(feature = "cli")]
+pub mod run;
+#[cfg(feature = "cli")]
+pub mod vocoder;
 
 pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};
