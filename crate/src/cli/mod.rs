@@ -32,7 +32,7 @@ enum Command {
     Prepare(data::PrepareArguments),
     /// Train a base voice; resumable
     Pretrain(pretraining::PretrainArguments),
-    /// Make the shipped base voice from nothing: corpus, features, aligner, base, and what they measure; resumable
+    /// Make the shipped base voice from nothing: corpus, features, aligner, base, vocoder, and what they measure; resumable
     Recipe(recipe::RecipeArguments),
     /// Train the recogniser that finds when each phone of a recording is spoken
     TrainAligner(aligner::TrainArguments),

@@ -15,7 +15,7 @@ use crate::{
     train::{
         features::Features,
         pretrain::pretrain as train,
-        run::{Recipe, curve_path},
+        run::{Plan, Recipe, curve_path},
     },
     voice::{FileEntry, Files, Manifest},
     weights::{Metadata, Precision, collect, pack},
@@ -76,22 +76,23 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
     };
     let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::base() };
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
+    let plan = Plan { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     match arguments.path {
         Path::Durations => {
-            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &recipe, &run, arguments.resume, &device)?;
-            write_base(&arguments.out, &features, config, &recipe, &model, held_out_loss)?;
-            plot(&curve_path(&run), &arguments.out.join("curve.svg"))
+            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &plan)?;
+            write_base(&arguments.out, &features, config, &plan.recipe, &model, held_out_loss)?;
+            plot(&curve_path(&run), &arguments.out.join(WEIGHTS).with_extension("svg"))
         }
         Path::Attention => {
             // Attention hears what it said, always.
             let config = TacotronConfig { feedback: true, ..config };
-            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &recipe, &run, arguments.resume, &device)?;
+            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &plan)?;
             let path = arguments.out.join("attention.safetensors");
             let bytes = pollster::block_on(AttentionAligner::pack(&model, &config));
             fs::write(&path, &bytes).map_err(Error::io(&path))?;
             println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
-            plot(&curve_path(&run), &arguments.out.join("attention-curve.svg"))
+            plot(&curve_path(&run), &path.with_extension("svg"))
         }
     }
 }

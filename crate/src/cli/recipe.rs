@@ -12,12 +12,13 @@ use super::{
     device::DeviceName,
     evaluate::figures,
     pretraining::{ALIGNER, Path, Preset, PretrainArguments, pretrain},
+    vocoder::{TrainVocoderArguments, train_vocoder},
 };
 use crate::{
     Error, Result,
     corpus::HELD_OUT,
     train::{CloneOptions, recogniser, run::Recipe},
-    voice::Manifest,
+    voice::FileEntry,
 };
 
 #[derive(Args)]
@@ -38,25 +39,30 @@ pub struct RecipeArguments {
     device: DeviceName,
 }
 
+const VOCODER: &str = "vocoder.safetensors";
+const VOCODER_STEPS: usize = 6000;
+/// Its last steps, on what it will be fed.
+const VOCODER_END_STEPS: usize = 2000;
+const VOCODER_END_RATE: f64 = 3e-4;
 /// Speech that a clone is measured with, as of a visitor.
 const CLONE_SECONDS: f32 = 60.0;
 const SENTENCES: usize = 10;
 
-/// Corpus, features, aligner, base voice and what they measure. What is in the work folder already is not made again.
+/// Corpus, features, aligner, base voice, vocoder and what they measure. What is in the work folder already is not made again.
 pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let RecipeArguments { out, work, hours, steps, seed, device } = arguments;
     let (corpus_folder, features, run) = (work.join("corpus"), work.join("features"), work.join("run"));
     if !corpus_folder.join("corpus.json").exists() {
-        println!("1/5 corpus: {hours} h from the installed speech engines");
+        println!("1/7 corpus: {hours} h from the installed speech engines");
         corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed })?;
     }
     if !features.join("features.json").exists() {
-        println!("2/5 features");
+        println!("2/7 features");
         prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: features.clone() })?;
     }
     let aligner = work.join(ALIGNER);
     if !aligner.exists() {
-        println!("3/5 aligner");
+        println!("3/7 aligner");
         let recipe = recogniser::Recipe::default();
         let partial = aligner.with_extension("partial");
         let arguments =
@@ -66,7 +72,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     }
     fs::create_dir_all(out).map_err(Error::io(out))?;
     fs::copy(&aligner, out.join(ALIGNER)).map_err(Error::io(&aligner))?;
-    println!("4/5 base voice: {steps} steps");
+    println!("4/7 base voice: {steps} steps");
     pretrain(&PretrainArguments {
         data: features,
         out: out.clone(),
@@ -79,7 +85,39 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         resume: true,
         run: Some(run),
     })?;
-    println!("5/5 clones of the held-out voices");
+    let heard = work.join("vocoder-heard.safetensors");
+    let vocoder = TrainVocoderArguments {
+        corpus: corpus_folder.clone(),
+        out: heard.clone(),
+        base: None,
+        from: None,
+        run: work.join("vocoder-heard"),
+        device: *device,
+        steps: VOCODER_STEPS,
+        rate: Recipe::vocoder().rate_start,
+        seed: *seed,
+        resume: true,
+    };
+    if !heard.exists() {
+        println!("5/7 vocoder, on recordings: {VOCODER_STEPS} steps");
+        train_vocoder(&vocoder)?;
+    }
+    println!("6/7 vocoder, on what the base says: {VOCODER_END_STEPS} steps");
+    let spoken = out.join(VOCODER);
+    train_vocoder(&TrainVocoderArguments {
+        out: spoken.clone(),
+        base: Some(out.clone()),
+        from: Some(heard),
+        run: work.join("vocoder-spoken"),
+        steps: VOCODER_END_STEPS,
+        rate: VOCODER_END_RATE,
+        ..vocoder
+    })?;
+    let mut manifest = base::read_manifest(out)?;
+    manifest.files.vocoder = Some(FileEntry::new(VOCODER, &fs::read(&spoken).map_err(Error::io(&spoken))?));
+    base::write_manifest(out, &manifest)?;
+
+    println!("7/7 clones of the held-out voices");
     let device = device.open()?;
     let base = base::load(out, &device)?;
     let mut clones = serde_json::Map::new();
@@ -91,7 +129,6 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         println!("{speaker}: {figures:#}");
         clones.insert(speaker.to_string(), figures);
     }
-    let mut manifest: Manifest = base.manifest;
     manifest.recipe["command"] = json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
     manifest.quality["clones"] = Value::Object(clones);
     base::write_manifest(out, &manifest)

@@ -21,14 +21,15 @@ use crate::{
         Difference, difference,
         speaker::{SpeakerStats, distance},
     },
-    model::vocoder::VocoderConfig,
+    model::vocoder::{SourceFilter, VocoderConfig},
     synth::speak::frames,
     train::{
-        run::{Recipe, curve_path},
+        run::{Plan, Recipe, curve_path},
         vocoder::{Take, train},
     },
     vocoder::NeuralVocoder,
     voice::{Base, Voice},
+    weights::{apply, unpack},
 };
 
 #[derive(Args)]
@@ -42,6 +43,9 @@ pub struct TrainVocoderArguments {
     /// Learn from what this base makes of the corpus' words as well: that is what the vocoder will be fed
     #[arg(long)]
     pub base: Option<PathBuf>,
+    /// Start from these weights
+    #[arg(long)]
+    pub from: Option<PathBuf>,
     /// Folder for checkpoint and curve
     #[arg(long)]
     pub run: PathBuf,
@@ -49,6 +53,9 @@ pub struct TrainVocoderArguments {
     pub device: DeviceName,
     #[arg(long, default_value_t = Recipe::vocoder().steps)]
     pub steps: usize,
+    /// Learning rate to begin with
+    #[arg(long, default_value_t = Recipe::vocoder().rate_start)]
+    pub rate: f64,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Go on from the checkpoint in the folder for runs
@@ -76,12 +83,19 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
     }
     println!("{} takes of {} recordings", takes.len(), recordings.len());
     let config = VocoderConfig::small();
-    let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, ..Recipe::vocoder() };
-    let (model, held_out_loss) = train(&takes, &mel, &config, &recipe, &arguments.run, arguments.resume, &device)?;
+    let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, rate_start: arguments.rate, ..Recipe::vocoder() };
+    let plan = Plan { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: device.autodiff() };
+    plan.device.seed(plan.recipe.seed);
+    let mut blank = SourceFilter::new(&config, &plan.device);
+    if let Some(path) = &arguments.from {
+        let (weights, _) = unpack(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
+        blank = apply(blank, &weights).map_err(Error::CheckpointCorrupt)?;
+    }
+    let (model, held_out_loss) = train(&takes, &mel, &config, blank, &plan)?;
     let bytes = pollster::block_on(NeuralVocoder::pack(&model, &config));
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
-    plot(&curve_path(&arguments.run), &arguments.out.with_file_name("vocoder-curve.svg"))
+    plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
 }
 
 #[derive(Args)]

@@ -1,13 +1,12 @@
 //! Trains a base voice on a prepared corpus, along either path.
 
 use burn::prelude::*;
-use std::path::Path;
 
 use super::{
     batch::{Batch, Batcher},
     features::Features,
     loss::{attention_losses, losses},
-    run::{Draw, Learner, Recipe, Run},
+    run::{Draw, Learner, Plan, Recipe, Run},
 };
 use crate::{
     Error, Result,
@@ -78,23 +77,16 @@ impl Pretrained for AttentiveTacotron {
 /// Every how many utterances one is kept from training.
 const HELD_OUT_EVERY: usize = 50;
 
-/// Trains to the recipe's last step and returns the model and its held-out loss. `directory` holds checkpoint and curve; with `resume` it goes on from there.
-pub fn pretrain<M: Pretrained>(
-    features: &Features,
-    config: &TacotronConfig,
-    recipe: &Recipe,
-    directory: &Path,
-    resume: bool,
-    device: &Device,
-) -> Result<(M, f32)> {
-    let device = &device.clone().autodiff();
+/// Trains to the recipe's last step and returns the model and its held-out loss.
+pub fn pretrain<M: Pretrained>(features: &Features, config: &TacotronConfig, plan: &Plan) -> Result<(M, f32)> {
+    let Plan { recipe, device, .. } = plan;
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (held_out, train): (Vec<usize>, Vec<usize>) = aligned.partition(|index| index % HELD_OUT_EVERY == 0);
     if train.is_empty() || held_out.is_empty() {
         return Err(Error::CorpusInvalid("too few aligned utterances to train on".into()));
     }
     device.seed(recipe.seed);
-    let run = Run::open(M::blank(config, device), recipe, directory, resume, device)?;
+    let run = Run::open(M::blank(config, device), plan)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
     run.finish(|draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),

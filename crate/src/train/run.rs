@@ -74,25 +74,35 @@ pub fn curve_path(directory: &Path) -> PathBuf {
     directory.join("curve.csv")
 }
 
+/// What is to be done, and where.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub recipe: Recipe,
+    /// Holds checkpoint and curve.
+    pub directory: PathBuf,
+    /// Go on from the checkpoint, where there is one.
+    pub resume: bool,
+    /// Tracks gradients.
+    pub device: Device,
+}
+
 /// A training on its way.
 pub struct Run<'a, M> {
     pub model: M,
     adam: Adam,
-    recipe: &'a Recipe,
-    directory: &'a Path,
-    device: Device,
+    plan: &'a Plan,
 }
 
 impl<'a, M: Learner> Run<'a, M> {
-    /// Starts from `blank`, which must be on the autodiff device, or with `resume` from the checkpoint in `directory` where there is one.
-    pub fn open(blank: M, recipe: &'a Recipe, directory: &'a Path, resume: bool, device: &Device) -> Result<Self> {
-        fs::create_dir_all(directory).map_err(Error::io(directory))?;
-        let mut run = Self { model: blank, adam: Adam::new(AdamConfig::default()), recipe, directory, device: device.clone() };
-        if resume && run.checkpoint_path().exists() {
+    /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
+    pub fn open(blank: M, plan: &'a Plan) -> Result<Self> {
+        fs::create_dir_all(&plan.directory).map_err(Error::io(&plan.directory))?;
+        let mut run = Self { model: blank, adam: Adam::new(AdamConfig::default()), plan };
+        if plan.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
-            device.seed(recipe.seed + run.step() as u64);
+            plan.device.seed(plan.recipe.seed + run.step() as u64);
         } else {
-            let curve = curve_path(directory);
+            let curve = curve_path(&plan.directory);
             fs::write(&curve, format!("step,seconds,{},held_out\n", M::LOSSES.join(","))).map_err(Error::io(&curve))?;
         }
         Ok(run)
@@ -105,18 +115,19 @@ impl<'a, M: Learner> Run<'a, M> {
 
     /// Trains to the recipe's last step and returns the model and its held-out loss.
     pub fn finish(mut self, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
-        let bar = ProgressBar::new(self.recipe.steps as u64)
+        let Plan { recipe, directory, device, .. } = self.plan;
+        let bar = ProgressBar::new(recipe.steps as u64)
             .with_position(self.step() as u64)
             .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
         let begun = Instant::now();
         // On the device: nothing is read back between two reports.
-        let blank = Tensor::<1>::zeros([M::LOSSES.len()], &self.device.clone().inner());
+        let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
         let mut sums = blank.clone();
-        for step in self.step()..self.recipe.steps {
+        for step in self.step()..recipe.steps {
             let losses = Tensor::cat(self.model.losses(&draw(Draw::Train), Mode::Train), 0);
             let gradients = losses.clone().sum().backward();
             sums = sums + losses.inner();
-            let rate = self.recipe.rate(step);
+            let rate = recipe.rate(step);
             self.model = self.adam.step(self.model, &gradients, |_| rate);
             bar.inc(1);
             if (step + 1) % REPORT_EVERY == 0 {
@@ -126,13 +137,13 @@ impl<'a, M: Learner> Run<'a, M> {
                     return Err(Error::TrainingDiverged { iteration: step });
                 }
                 let mut held_out = String::new();
-                if (step + 1) % self.recipe.checkpoint_every == 0 || step + 1 == self.recipe.steps {
+                if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
                     self.save_checkpoint()?;
                     held_out = format!("{:.4}", self.held_out_loss(&mut draw));
                 }
                 let named: Vec<String> = means.iter().map(|mean| format!("{mean:.4}")).collect();
                 let line = format!("{},{:.1},{},{held_out}\n", step + 1, begun.elapsed().as_secs_f32(), named.join(","));
-                let curve = curve_path(self.directory);
+                let curve = curve_path(directory);
                 let file = OpenOptions::new().append(true).open(&curve);
                 file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(Error::io(&curve))?;
                 bar.set_message(M::LOSSES.iter().zip(&named).map(|(name, mean)| format!("{name} {mean}")).collect::<Vec<_>>().join(", "));
@@ -150,7 +161,7 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     fn checkpoint_path(&self) -> PathBuf {
-        self.directory.join("checkpoint.safetensors")
+        self.plan.directory.join("checkpoint.safetensors")
     }
 
     fn save_checkpoint(&self) -> Result<()> {
@@ -171,7 +182,7 @@ impl<'a, M: Learner> Run<'a, M> {
         let (mut weights, metadata) = unpack(&bytes).map_err(Error::CheckpointCorrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates = updates.ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
-        self.adam.moments = take_moments(&mut weights, &self.device).into_iter().collect();
+        self.adam.moments = take_moments(&mut weights, &self.plan.device).into_iter().collect();
         self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
         Ok(())
     }

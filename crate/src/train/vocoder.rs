@@ -9,9 +9,8 @@ use burn::{
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::path::Path;
 
-use super::run::{Draw, Learner, Recipe, Run};
+use super::run::{Draw, Learner, Plan, Recipe, Run};
 use crate::{
     Error, Result,
     audio::{
@@ -204,24 +203,15 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
 /// Every how many takes one is kept from training.
 const HELD_OUT_EVERY: usize = 50;
 
-/// Trains to the recipe's last step and returns the network and its held-out spectral loss. `directory` holds checkpoint and curve.
-pub fn train(
-    takes: &[Take],
-    mel: &MelConfig,
-    config: &VocoderConfig,
-    recipe: &Recipe,
-    directory: &Path,
-    resume: bool,
-    device: &Device,
-) -> Result<(SourceFilter, f32)> {
-    let device = &device.clone().autodiff();
+/// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
+pub fn train(takes: &[Take], mel: &MelConfig, config: &VocoderConfig, blank: SourceFilter, plan: &Plan) -> Result<(SourceFilter, f32)> {
+    let Plan { recipe, device, .. } = plan;
     let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
     let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
     if train.is_empty() || held_out.is_empty() {
         return Err(Error::CorpusInvalid("too few recordings to train on".into()));
     }
-    device.seed(recipe.seed);
-    let run = Run::open(SourceFilter::new(config, device), recipe, directory, resume, device)?;
+    let run = Run::open(blank, plan)?;
     let feeder = Feeder {
         takes,
         extractor: MelExtractor::new(mel.clone()),
@@ -291,7 +281,8 @@ mod tests {
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
         let folder = tempfile::tempdir().unwrap();
-        train(&takes, &mel, &config, &recipe, folder.path(), false, &Device::flex()).unwrap();
+        let plan = Plan { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        train(&takes, &mel, &config, SourceFilter::new(&config, &plan.device), &plan).unwrap();
         let curve = std::fs::read_to_string(crate::train::run::curve_path(folder.path())).unwrap();
         let losses: Vec<f32> = curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
         assert!(losses.len() == 10 && losses[9] < 0.75 * losses[0], "{curve}");

@@ -1,4 +1,7 @@
 //! The neural vocoder: pitch and filters from the network of [`crate::model::vocoder`], sound from pulses and noise.
+//!
+//! The sound is then looked at again as a spectrogram, and its spectra are corrected by what it lacks of the one asked for: the network
+//! says of what a frame is made, the spectrogram how much of it.
 
 use burn::prelude::*;
 use burn::tensor::activation::sigmoid;
@@ -86,13 +89,39 @@ impl Vocoder for NeuralVocoder {
         if mel.frames() < 2 {
             return Vec::new();
         }
-        let (f0_hz, harmonic, aperiodic) = self.analyze(mel);
+        let (f0_hz, harmonic, mut aperiodic) = self.analyze(mel);
+        for (filter, _) in aperiodic.chunks_exact_mut(self.config.bins).zip(&f0_hz).filter(|(_, hz)| **hz > 0.0) {
+            filter.iter_mut().for_each(|log| *log -= VOICED_NOISE_CUT);
+        }
         let voice = pulses(&f0_hz, config.sample_rate_hz, config.hop_length, 0.0);
         let breath = noise(voice.len(), &mut ChaCha8Rng::seed_from_u64(self.seed));
         let mut samples = vec![0.0; voice.len()];
         self.filter.add(&mut samples, &voice, &harmonic);
         self.filter.add(&mut samples, &breath, &aperiodic);
+        let wanted = self.extractor.envelope(mel);
+        for _ in 0..CORRECTIONS {
+            samples = self.corrected(&samples, &wanted);
+        }
         samples.into_iter().map(limit).collect()
+    }
+}
+
+/// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
+/// its noise, and training cannot tell them apart. Without the cut voices are hoarse; cutting more changes nothing (DESIGN.md).
+const VOICED_NOISE_CUT: f32 = 1.4;
+/// Rounds of correction; each takes about a third off the error.
+const CORRECTIONS: usize = 4;
+/// At most this in a round, in nepers.
+const CORRECTION_MAX: f32 = 3.0;
+
+impl NeuralVocoder {
+    /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
+    fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
+        let made = self.extractor.envelope(&self.extractor.extract(samples));
+        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| (wanted - made).clamp(-CORRECTION_MAX, CORRECTION_MAX).exp());
+        let mut spectra = Vec::with_capacity(wanted.len());
+        self.extractor.stft().analyze(samples, |_, spectrum| spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain)));
+        self.extractor.stft().synthesize(&spectra)
     }
 }
 
@@ -128,6 +157,21 @@ mod tests {
         assert!((peak(&logits) - 4.5).abs() < 1e-4);
         logits[0] = 9.0;
         assert!(peak(&logits) < 0.01);
+    }
+
+    #[test]
+    fn correction_brings_the_spectrogram_that_was_asked_for() {
+        let (device, mel) = (Device::flex(), MelConfig::speech_16k());
+        device.seed(4);
+        let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
+        let vocoder = NeuralVocoder::new(SourceFilter::new(&config, &device), config, mel.clone());
+        let extractor = MelExtractor::new(mel);
+        let recording = pulses(&vec![140.0; 81], 16_000, 200, 0.0);
+        let wanted = extractor.extract(&recording.iter().enumerate().map(|(n, x)| x * 0.05 * (n as f32 / 2000.0).sin()).collect::<Vec<_>>());
+        let made = extractor.extract(&vocoder.vocode(&wanted));
+        let error = made.data.iter().zip(&wanted.data).map(|(a, b)| (a - b).abs()).sum::<f32>() / made.data.len() as f32;
+        // A network that has learnt nothing, and still the mel spectrogram is about right.
+        assert!(error < 0.4, "{error}");
     }
 
     #[test]
