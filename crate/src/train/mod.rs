@@ -5,11 +5,13 @@ pub mod align;
 pub mod batch;
 pub mod features;
 pub mod finetune;
+pub mod judge;
 pub mod loss;
 pub mod moments;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
 pub mod recogniser;
+pub mod self_test;
 
 pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};
