@@ -17,10 +17,10 @@ function say(element, words) {
   if (element.textContent !== words) element.textContent = words;
 }
 
-/** @param {HTMLElement} element @param {Failure | null} error */
-function fail(element, error) {
+/** @param {HTMLElement} element @param {Failure | null} error @param {string} [otherWords] Better ones here. */
+function fail(element, error, otherWords) {
   element.hidden = !error;
-  const { words, code } = error ? inWords(error) : { words: "", code: "" };
+  const { words, code } = error ? { ...inWords(error), ...(otherWords && { words: otherWords }) } : { words: "", code: "" };
   if (element.dataset.shown === words + code) return;
   element.dataset.shown = words + code;
   element.replaceChildren(...(error ? [words, " ", Object.assign(document.createElement("code"), { textContent: code })] : []));
@@ -142,6 +142,7 @@ function renderCard(state) {
   say($("next"), t(clip?.report ? "read.next" : "read.skip"));
   $("next").disabled = busy || current >= count - 1;
   $("play").hidden = $("discard").hidden = !clip || recording;
+  $("discard").disabled = busy;
   say($("play"), t(position("clip") === null ? "read.play" : "read.pause"));
   $("close-microphone").hidden = microphone !== "open";
   $("level").hidden = microphone === "closed" || microphone === "opening";
@@ -203,7 +204,7 @@ function element(tag, properties, ...children) {
 function fileRow(clip) {
   const words = element("p", { className: "verdict" });
   words.dataset.state = verdict(clip);
-  if (clip.error) fail(words, clip.error);
+  if (clip.error) fail(words, clip.error, clip.error.code === "clip-mismatch" ? t("files.mismatch") : "");
   else say(words, clip.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
   const remove = element("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
   remove.dataset.remove = clip.id;
@@ -270,7 +271,9 @@ function renderTraining(state) {
   } else {
     $("train-bar").removeAttribute("value");
   }
-  fail($("train-error"), error);
+  const bad = state.prompts.findIndex(({ id }) => id === badClip);
+  const named = state.source === "record" && bad >= 0 ? place(state.prompts, bad) : badClip;
+  fail($("train-error"), error, error && badClip ? `${t("train.badClip")} ${named}` : "");
   $("train-clip").hidden = !badClip;
   say($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
   $("preview-on").checked = state.preview !== null;

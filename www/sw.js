@@ -1,10 +1,10 @@
-// Keeps the page's files for visits without the internet. What belongs together is listed, by hash, in pkg/files.js, which `cargo xtask build` writes:
+// Keeps the page's files for visits without the internet. What belongs together is listed, by hash, in pkg/site-files.js, which `cargo xtask build` writes:
 // a version is such a list, and a file that is not what the list says is neither kept nor served. Versions share what they have in common.
 
 /** @type {any} */
 const worker = self;
 
-worker.importScripts("pkg/files.js");
+worker.importScripts("pkg/site-files.js");
 /** @type {{ [path: string]: string }} SHA-256 by path. */
 const FILES = worker.OWNVOICE_FILES;
 

@@ -218,7 +218,8 @@ test("a file whose text is wrong leads training back to it, and is left out unti
   await page.locator("[data-file=p02]").fill("Something that nobody has ever said into this microphone, nor will.");
   await page.evaluate(() => document.getElementById("train-start")?.click());
   await page.waitForSelector("#train-error:not([hidden])");
-  assert.match((await page.textContent("#train-error")) ?? "", /does not sound like the sentence/);
+  assert.match((await page.textContent("#train-error")) ?? "", /stands in the way.*p02.*clip-mismatch/);
+  assert.match((await page.textContent("#file-list li:nth-child(2) .verdict")) ?? "", /does not fit this text/);
   await page.click("#train-clip");
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-file")), "p02");
   assert.match((await page.textContent("#train-words")) ?? "", /^3 clips/);

@@ -63,6 +63,7 @@ export const de = {
   "files.text": "Was gesagt wird",
   "files.noText": "Bitte angeben, was hier gesagt wird.",
   "files.remove": "Entfernen",
+  "files.mismatch": "Was zu hören ist, passt nicht zu diesem Text. Bitte den Text berichtigen oder die Datei entfernen.",
   "files.consent": "Das ist meine eigene Stimme, oder die sprechende Person ist einverstanden, dass die Seite sie lernt und mit ihr spricht.",
 
   "train.title": "Lernen lassen",
@@ -87,6 +88,7 @@ export const de = {
   "train.pause": "Pause",
   "train.goOn": "Weiter",
   "train.paused": "Pause bei Schritt {n} von {count}",
+  "train.badClip": "Eine Aufnahme steht im Weg und bleibt außen vor, bis sie in Ordnung ist:",
   "train.clip": "Zum Satz",
   "train.clipFile": "Zur Datei",
   "train.preview": "Alle 25 Schritte vorsprechen",

@@ -62,6 +62,7 @@ export const en = {
   "files.text": "What is said",
   "files.noText": "Say what is said in this clip.",
   "files.remove": "Remove",
+  "files.mismatch": "What is heard does not fit this text. Correct the text, or remove the file.",
   "files.consent": "This is my own voice, or the speaker agreed that it is learned and spoken with.",
 
   "train.title": "Let it learn",
@@ -86,6 +87,7 @@ export const en = {
   "train.pause": "Pause",
   "train.goOn": "Go on",
   "train.paused": "Paused at iteration {n} of {count}",
+  "train.badClip": "One recording stands in the way, and is left out until it is mended:",
   "train.clip": "Go to the sentence",
   "train.clipFile": "Go to the file",
   "train.preview": "Let me hear it every 25 iterations",

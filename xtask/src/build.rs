@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];
 
 /// The list of the site's files, in `www/pkg`.
-pub const FILES: &str = "files.js";
+pub const FILES: &str = "site-files.js";
 
 /// `cargo xtask build`. As Trunk's hook it also lays the site into Trunk's staging folder.
 pub fn all() -> Result {
@@ -136,7 +136,7 @@ mod tests {
         for (file, content) in [
             ("www/index.html", "page"),
             ("www/sw.js", "worker"),
-            ("www/pkg/files.js", "old list"),
+            ("www/pkg/site-files.js", "old list"),
             ("www/pkg/x.wasm", "abc"),
             ("www/pkg/x.d.ts", "types"),
             ("www/pkg/.built-from", "stamp"),
