@@ -40,10 +40,7 @@ async function goesOn(session, take) {
 }
 
 test("the browser ends the worker: it is built again and goes on from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true, path: "icon.svg" });
-  t.after(() => session.close());
-  const { page } = session;
-  await page.addInitScript(() => {
+  const prepare = (/** @type {Session} */ { page }) => page.addInitScript(() => {
     const { Worker } = globalThis;
     /** @type {Worker[]} */
     const made = [];
@@ -56,7 +53,9 @@ test("the browser ends the worker: it is built again and goes on from the checkp
     };
     /** @type {any} */ (globalThis).endWorker = () => made.at(-1)?.terminate();
   });
-  await session.goto();
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
   await ready(session);
   // No event tells the page of it.
   await goesOn(session, () => page.evaluate("endWorker()"));
@@ -90,11 +89,9 @@ GPUAdapter.prototype.requestDevice = async function (...options) { return (globa
 ${body}`);
 
 test("the graphics adapter is taken away: it is asked for again, and then the CPU goes on", { timeout: 20 * MINUTE }, async (t) => {
-  const session = await visit({ device: "webgpu", tiny: true, path: "icon.svg" });
+  const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu", prepare: (session) => session.change("js/worker.js", seen) });
   t.after(() => session.close());
   const { page } = session;
-  session.change("js/worker.js", seen);
-  await session.goto("?device=webgpu");
   await ready(session);
   await goesOn(session, () => page.workers()[0].evaluate("device.destroy()"));
   assert.match((await page.textContent("#device-kind")) ?? "", /graphics card/);
@@ -108,11 +105,15 @@ test("the graphics adapter is taken away: it is asked for again, and then the CP
 /** An adapter that passes for a real one. @param {Buffer} body */
 const genuine = (body) => Buffer.from(body.toString().replace(/const software = .*;/, "const software = false;"));
 
+/** A driver that gets one function wrong. @param {Buffer} body */
+const wrong = (body) =>
+  Buffer.from(`const { createShaderModule } = GPUDevice.prototype;
+GPUDevice.prototype.createShaderModule = function ({ code, ...rest }) { return createShaderModule.call(this, { ...rest, code: code.replaceAll("exp(", "exp2(") }); };
+${body}`);
+
 test("an adapter is trusted after it has computed what the CPU computes", { timeout: 5 * MINUTE }, async (t) => {
-  const session = await visit({ device: "webgpu", tiny: true, path: "icon.svg" });
+  const session = await visit({ device: "webgpu", tiny: true, prepare: (session) => session.change("js/device.js", genuine) });
   t.after(() => session.close());
-  session.change("js/device.js", genuine);
-  await session.goto();
   await ready(session);
   const told = (await session.page.textContent("#device")) ?? "";
   assert.match(told, /graphics card.*checked against the CPU's: they differ by \de-\d at most, 1e-3 would/s);
@@ -121,15 +122,15 @@ test("an adapter is trusted after it has computed what the CPU computes", { time
 });
 
 test("an adapter that computes wrongly is told so, and the CPU takes its place", { timeout: 5 * MINUTE }, async (t) => {
-  const session = await visit({ device: "webgpu", tiny: true, path: "icon.svg" });
+  const session = await visit({
+    device: "webgpu",
+    tiny: true,
+    prepare(session) {
+      session.change("js/device.js", genuine);
+      session.change("js/worker.js", wrong);
+    },
+  });
   t.after(() => session.close());
-  session.change("js/device.js", genuine);
-  // A driver that gets one function wrong.
-  session.change("js/worker.js", (body) =>
-    Buffer.from(`const { createShaderModule } = GPUDevice.prototype;
-GPUDevice.prototype.createShaderModule = function ({ code, ...rest }) { return createShaderModule.call(this, { ...rest, code: code.replaceAll("exp(", "exp2(") }); };
-${body}`));
-  await session.goto();
   await ready(session);
   assert.match((await session.page.textContent("#device")) ?? "", /processor.*computes wrongly: it failed the self-test/s);
   await session.screenshot("adapter-wrong", "main section:nth-of-type(2)");

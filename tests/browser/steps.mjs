@@ -21,11 +21,13 @@ export const PHONE = { width: 390, height: 844 };
 
 const MINUTE = 60_000;
 
-/** A browser on the loaded page. @param {Options & { path?: string, tiny?: boolean }} [options] @returns {Promise<Session>} */
-export async function visit({ path = "", tiny = false, flags = [], ...options } = {}) {
+/** A browser on the loaded page; `prepare` comes before. @param {Options & { path?: string, tiny?: boolean, prepare?: (session: Session) => unknown }} [options]
+ * @returns {Promise<Session>} */
+export async function visit({ path = "", tiny = false, flags = [], prepare, ...options } = {}) {
   // The browser's own question to its maker, whether it may fill text fields.
   const session = await open({ viewport: DESKTOP, ...options, flags: ["--disable-features=AutofillServerCommunication", ...flags] });
   if (tiny) serveBase(session, join(ROOT, "tests/fixtures/tiny-base"));
+  await prepare?.(session);
   await session.goto(path);
   return session;
 }

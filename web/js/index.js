@@ -94,7 +94,8 @@ async function start(options, inherited) {
     const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module: inherited?.module, keep, cache };
     const loaded = await remote.call("load", args, { signal, onProgress });
     const capture = inherited?.capture ?? (microphone ? await prepareCapture(loaded.module, worklet) : null);
-    const restart = (/** @type {LoadOptions} */ changed) => start({ ...options, ...changed }, { module: loaded.module, capture });
+    // Whoever watched this load does not watch the next.
+    const restart = (/** @type {Partial<LoadOptions>} */ changed) => start({ ...options, onProgress: undefined, signal: undefined, ...changed }, { module: loaded.module, capture });
     return new Studio(remote, loaded, capture, restart);
   } catch (error) {
     remote.close();
