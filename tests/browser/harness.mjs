@@ -29,6 +29,7 @@ export const SCREENSHOTS = resolve(process.env.OWNVOICE_SCREENSHOTS ?? join(ROOT
  * @property {{ width: number, height: number }} [viewport]
  * @property {string[]} [flags] more of Chromium's flags
  * @property {boolean} [serviceWorker] whether the browser has service workers; default false, so that tests see the server and not a cache
+ * @property {string} [url] where to go, if not to the page itself
  * @property {string} [locale] the visitor's language; default en-US
  */
 
@@ -279,7 +280,7 @@ export class Session {
  */
 export async function open(options = {}) {
   const { device = "cpu", microphone, microphoneLoops = true, permission = "allow", profile, viewport, flags = [], serviceWorker = false, locale } = options;
-  const { url } = await site();
+  const { url } = options.url ? { url: options.url } : await site();
   const args = [...QUIET, ...DEVICE_FLAGS[device], ...flags, "--use-fake-device-for-media-stream"];
   if (permission === "allow") args.push("--use-fake-ui-for-media-stream");
   if (permission === "deny") args.push("--use-fake-ui-for-media-stream=deny");

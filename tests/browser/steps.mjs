@@ -53,6 +53,9 @@ function sound(which) {
   return readFileSync(HELD_OUT).subarray(at(begin), at(end));
 }
 
+/** A sentence as it is spoken and as it is written. @param {number} index @returns {{ text: string, samples: Buffer }} */
+export const spokenSamples = (index) => ({ text: SENTENCES[index].text, samples: sound(index) });
+
 /** @param {Buffer} samples @returns {Buffer} */
 const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
 
@@ -139,7 +142,7 @@ function chunks(bytes, from, to) {
 /** Loads the package in a document of the site that has no script of its own (`icon.svg`), with the first sentences as clips, for `run`.
  * @param {Session} session @param {number} count */
 export async function withPackage(session, count) {
-  const clips = SENTENCES.slice(0, count).map(({ text }, index) => ({ text, samples: sound(index).toString("base64") }));
+  const clips = Array.from({ length: count }, (_, index) => spokenSamples(index)).map(({ text, samples }) => ({ text, samples: samples.toString("base64") }));
   const failed = await run(session, `globalThis.ownvoice = await import(new URL("js/index.js", location.href).href);
     globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: "cpu" });
     globalThis.clips = input.map(({ text, samples }) => {

@@ -20,7 +20,7 @@ export { OwnvoiceError, wavBlob };
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]
- * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere.
+ * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere; the program may be gzipped or not.
  */
 /**
  * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
@@ -85,7 +85,7 @@ async function start(options, inherited) {
   const absolute = (/** @type {string | URL} */ url) => new URL(url, here).href;
   // Bundlers look for exactly these expressions.
   const worker = workerUrl ? new Worker(workerUrl, { type: "module" }) : new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  const wasm = wasmUrl ? absolute(wasmUrl) : new URL("../pkg/ownvoice_web_bg.wasm", import.meta.url).href;
+  const wasm = wasmUrl ? absolute(wasmUrl) : new URL("../pkg/ownvoice_web_bg.wasm.gz", import.meta.url).href;
   const worklet = workletUrl ? absolute(workletUrl) : new URL("./capture-worklet.js", import.meta.url).href;
 
   const remote = new Remote(worker);

@@ -262,14 +262,16 @@ function parseManifest(text) {
   }
 }
 
-/** The response itself goes to the compiler, so that the browser may keep the machine code; a copy of it is counted.
+/** The program comes as its gzip, so that it is small on every host; one that a host has unpacked already is as good.
  * @param {string} url @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes */
 async function compile(url, signal, onBytes) {
   const response = await get(url, signal);
-  const counting = counted(response.clone(), onBytes).arrayBuffer();
   try {
-    const [module] = await Promise.all([WebAssembly.compileStreaming(response), counting]);
-    return module;
+    const packed = await counted(response, onBytes).blob();
+    const [first] = new Uint8Array(await packed.slice(0, 1).arrayBuffer());
+    const GZIP = 0x1f;
+    const stream = first === GZIP ? packed.stream().pipeThrough(new DecompressionStream("gzip")) : packed.stream();
+    return await WebAssembly.compileStreaming(new Response(stream, { headers: { "content-type": "application/wasm" } }));
   } catch (error) {
     check(signal);
     throw new OwnvoiceError("download-failed", `the program could not be compiled: ${/** @type {Error} */ (error).message}`);

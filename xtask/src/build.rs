@@ -14,6 +14,9 @@ use std::process::{Command, Stdio};
 /// Which folder answers for which first part of a path. The page is last: it answers for the rest.
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];
 
+/// The module as the compiler leaves it. What is served and shipped is its gzip, a seventh of the size wherever it is hosted.
+const MODULE: &str = "ownvoice_web_bg.wasm";
+
 /// The list of the site's files, in `www/pkg`.
 pub const FILES: &str = "site-files.js";
 
@@ -43,12 +46,15 @@ pub fn page() -> Result {
     remove_dir(&package)?;
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
-    glue.args(["--target", "web", "--out-dir"]).arg(&package).arg(&wasm);
+    // The worker says itself where the module is, and in which form.
+    glue.args(["--target", "web", "--omit-default-module-path", "--out-dir"]).arg(&package).arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
+    timed("gzip", || gzip(&package.join(MODULE)))?;
     // The npm package and the type checker look beside the JavaScript, in web/.
     let beside = root().join("web/pkg");
     remove_dir(&beside)?;
     copy_dir(&package, &beside)?;
+    fs::remove_file(beside.join(MODULE)).map_err(|e| format!("{MODULE}: {e}"))?;
     write(&stamp, source)?;
     write(&package.join(FILES), listed(root())?)
 }
@@ -73,8 +79,9 @@ fn list(folder: &Path, from: &Path, part: &str, files: &mut BTreeMap<String, Str
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        // The list cannot name itself, nor the worker that reads it; a link to web/js answers under its own name; types are for editors.
-        if name.starts_with('.') || name.ends_with(".d.ts") || [FILES, "sw.js"].contains(&name.as_str()) || path.is_symlink() {
+        // The list cannot name itself, nor the worker that reads it; the module is fetched as its gzip; a link to web/js answers under its own name;
+        // types are for editors.
+        if name.starts_with('.') || name.ends_with(".d.ts") || [FILES, "sw.js", MODULE].contains(&name.as_str()) || path.is_symlink() {
             continue;
         } else if path.is_dir() {
             list(&path, from, part, files)?;
@@ -118,12 +125,17 @@ pub fn wasm_environment(command: &mut Command) -> Result {
     Ok(())
 }
 
-/// Bytes of a file after `gzip -9`, which Node has everywhere.
-pub fn gzipped_bytes(path: &Path) -> Result<u64> {
-    let script = "process.stdout.write(String(require('zlib').gzipSync(require('fs').readFileSync(process.argv[1]),{level:9}).length))";
-    let mut node = command("node");
-    let output = node.args(["-e", script]).arg(path).stderr(Stdio::inherit()).output().map_err(|e| format!("node: {e}"))?;
-    String::from_utf8_lossy(&output.stdout).parse().map_err(|_| format!("{}: {}", shown(&node), output.status))
+/// Writes a file's `gzip -9` beside it, by Node, which is here anyway.
+fn gzip(path: &Path) -> Result {
+    let script = "const [, file] = process.argv; const fs = require('fs'); \
+                  fs.writeFileSync(`${file}.gz`, require('zlib').gzipSync(fs.readFileSync(file), { level: 9 }))";
+    run(command("node").args(["-e", script]).arg(path))
+}
+
+/// Bytes that a visitor downloads of the module.
+pub fn module_bytes() -> Result<u64> {
+    let path = package().join(format!("{MODULE}.gz"));
+    fs::metadata(&path).map(|file| file.len()).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 #[cfg(test)]
