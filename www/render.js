@@ -45,7 +45,7 @@ export function translate() {
 /** The switch: each language by its own name. */
 export function offerLanguages() {
   for (const [lang, { name }] of Object.entries(LANGUAGES)) {
-    $("languages").append(element("button", { type: "button", className: "plain", lang, textContent: lang.toUpperCase(), title: name, ariaLabel: name }));
+    $("languages").append(element("button", { type: "button", className: "plain", lang, textContent: name }));
   }
 }
 
@@ -67,7 +67,7 @@ export function render(state) {
 function renderLoading({ load }) {
   document.body.dataset.phase = load.status;
   $("loading").hidden = load.status === "ready";
-  for (const part of document.querySelectorAll("main, footer")) part.toggleAttribute("hidden", load.status !== "ready");
+  for (const part of document.querySelectorAll("#steps, footer")) part.toggleAttribute("hidden", load.status !== "ready");
   $("loading-failed").hidden = load.status !== "failed";
   $("loading-bar").hidden = load.status === "failed";
   say($("loading-words"), load.status === "loading" ? load.words : "");
