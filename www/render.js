@@ -2,9 +2,10 @@
 
 import { drawCurve, drawLive, drawWave } from "./draw.js";
 import { position } from "./play.js";
-import { LEAST_SECONDS, WANTED_SECONDS, currentPrompt, goodClips, goodSeconds } from "./state.js";
-import { clock, inWords, t } from "./strings.js";
+import { CONSENT, LEAST_SECONDS, WANTED_SECONDS, consented, currentPrompt, goodClips, goodSeconds } from "./state.js";
+import { LANGUAGES, clock, inWords, language, number, t } from "./strings.js";
 
+/** @import { Device } from "./js/device.js" */
 /** @import { Failure, PageClip, Spoken, State } from "./state.js" */
 /** @import { Key } from "./strings.js" */
 
@@ -16,33 +17,43 @@ function say(element, words) {
   if (element.textContent !== words) element.textContent = words;
 }
 
-/** @param {HTMLElement} element @param {Failure | null} error */
-function fail(element, error) {
+/** @param {HTMLElement} element @param {Failure | null} error @param {string} [otherWords] Better ones here. */
+function fail(element, error, otherWords) {
   element.hidden = !error;
-  const { words, code } = error ? inWords(error) : { words: "", code: "" };
+  const { words, code } = error ? { ...inWords(error), ...(otherWords && { words: otherWords }) } : { words: "", code: "" };
   if (element.dataset.shown === words + code) return;
   element.dataset.shown = words + code;
   element.replaceChildren(...(error ? [words, " ", Object.assign(document.createElement("code"), { textContent: code })] : []));
 }
 
-/** Puts the words of strings.js into the page. */
+/** Puts the words of the chosen language into the page. */
 export function translate() {
-  for (const element of document.querySelectorAll("[data-text]")) element.textContent = t(/** @type {Key} */ (/** @type {HTMLElement} */ (element).dataset.text));
+  document.documentElement.lang = language;
+  document.title = `${t("title")}: ${t("tagline")}`;
   for (const [which, words] of /** @type {const} */ ([["base", "speak.base"], ["mine", "speak.mine"]])) {
-    $(which).replaceChildren($("voice-card").content.cloneNode(true));
+    if (!$(which).firstChild) $(which).replaceChildren($("voice-card").content.cloneNode(true));
     $(which).querySelector("h3").id = `${which}-title`;
     say($(which).querySelector(".name"), t(words));
     say($(which).querySelector(".what"), t(`${words}.what`));
-    for (const text of $(which).querySelectorAll("[data-text]")) text.textContent = t(text.dataset.text);
   }
-  $("text").value = t("speak.example");
-  document.title = `${t("title")}: ${t("tagline")}`;
+  for (const element of document.querySelectorAll("[data-text]")) say(element, t(/** @type {Key} */ (/** @type {HTMLElement} */ (element).dataset.text)));
+  for (const button of document.querySelectorAll("#languages button")) button.ariaPressed = `${/** @type {HTMLElement} */ (button).lang === language}`;
+  $("languages").ariaLabel = t("language");
+  $("text").value ||= t("speak.example");
+}
+
+/** The switch: each language by its own name. */
+export function offerLanguages() {
+  for (const [lang, { name }] of Object.entries(LANGUAGES)) {
+    $("languages").append(element("button", { type: "button", className: "plain", lang, textContent: name }));
+  }
 }
 
 /** @param {State} state */
 export function render(state) {
   renderLoading(state);
   if (state.load.status !== "ready") return;
+  renderEngine(state);
   renderTotal(state);
   renderPrompts(state);
   renderCard(state);
@@ -56,13 +67,25 @@ export function render(state) {
 function renderLoading({ load }) {
   document.body.dataset.phase = load.status;
   $("loading").hidden = load.status === "ready";
-  for (const part of document.querySelectorAll("main, footer")) part.toggleAttribute("hidden", load.status !== "ready");
+  for (const part of document.querySelectorAll("#steps, footer")) part.toggleAttribute("hidden", load.status !== "ready");
   $("loading-failed").hidden = load.status !== "failed";
   $("loading-bar").hidden = load.status === "failed";
   say($("loading-words"), load.status === "loading" ? load.words : "");
   if (load.status === "loading" && load.part !== null) $("loading-bar").value = load.part;
   else $("loading-bar").removeAttribute("value");
   fail($("loading-error"), load.status === "failed" ? load.error : null);
+  const adapter = load.status === "failed" && ["no-adapter", "device-wrong", "device-lost"].includes(load.error.code ?? "");
+  $("use-cpu").hidden = !adapter;
+}
+
+/** @param {State} state */
+function renderEngine({ engine }) {
+  $("engine").hidden = engine.status === "working";
+  $("engine").dataset.state = engine.status;
+  if (engine.status === "working") return;
+  const reason = t(engine.toCpu ? "engine.to-cpu" : /** @type {Key} */ (`engine.${engine.code}`));
+  say($("engine-words"), t(`engine.${engine.status}`, { reason }));
+  $("engine-reload").hidden = engine.status !== "failed";
 }
 
 /** @param {State} state */
@@ -73,6 +96,7 @@ function renderTotal(state) {
   say($("total-words"), seconds >= WANTED_SECONDS ? `${total}. ${t("read.enough")}` : total);
   $("record").hidden = state.source !== "record";
   $("files").hidden = state.source !== "files";
+  $("files-agreed").checked = state.filesConsent;
 }
 
 /** @param {PageClip | undefined} clip */
@@ -82,19 +106,22 @@ const verdict = (clip) => (clip?.report ? "good" : clip?.error ? "bad" : "empty"
 function renderPrompts({ prompts, recordings, current }) {
   const list = $("prompt-list");
   while (list.children.length < prompts.length) {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${list.children.length + 1}` });
+    const button = element("button", { type: "button" });
     button.dataset.prompt = `${list.children.length}`;
-    list.append(document.createElement("li"));
-    list.lastChild.append(button);
+    list.append(element("li", {}, button));
   }
   prompts.forEach(({ id }, index) => {
     const button = list.children[index].firstChild;
     const clip = verdict(recordings.get(id));
+    say(button, id === CONSENT.id ? t("read.consent.short") : `${index}`);
     button.dataset.state = clip;
-    button.ariaLabel = `${t("read.position", { n: index + 1, count: prompts.length })}, ${t(`read.state.${clip}`)}`;
+    button.ariaLabel = `${place(prompts, index)}, ${t(`read.state.${clip}`)}`;
     button.ariaCurrent = index === current ? "step" : null;
   });
 }
+
+/** Which card this is. @param {State["prompts"]} prompts @param {number} index */
+const place = (prompts, index) => (prompts[index].id === CONSENT.id ? t("read.consent") : t("read.position", { n: index, count: prompts.length - 1 }));
 
 /** @param {State} state */
 function renderCard(state) {
@@ -105,7 +132,8 @@ function renderCard(state) {
   const recording = microphone === "recording";
   const busy = recording || microphone === "opening" || microphone === "checking";
 
-  say($("prompt-position"), prompt ? t("read.position", { n: current + 1, count }) : "");
+  say($("prompt-position"), prompt ? place(prompts, current) : "");
+  $("consent-how").hidden = prompt?.id !== CONSENT.id;
   say($("prompt-text"), prompt?.text ?? t("read.none"));
   say($("record-words"), t(recording ? "read.stop" : clip ? "read.again" : "read.start"));
   $("record-button").ariaPressed = `${recording}`;
@@ -114,6 +142,7 @@ function renderCard(state) {
   say($("next"), t(clip?.report ? "read.next" : "read.skip"));
   $("next").disabled = busy || current >= count - 1;
   $("play").hidden = $("discard").hidden = !clip || recording;
+  $("discard").disabled = busy;
   say($("play"), t(position("clip") === null ? "read.play" : "read.pause"));
   $("close-microphone").hidden = microphone !== "open";
   $("level").hidden = microphone === "closed" || microphone === "opening";
@@ -133,7 +162,7 @@ function renderCard(state) {
     microphone === "opening" ? t("read.opening")
     : recording ? t("read.recording")
     : microphone === "checking" ? t("read.checking")
-    : clip?.report ? t("read.good", { seconds: clip.report.speechSeconds.toFixed(1), snr: Math.round(clip.report.snrDb) })
+    : clip?.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) })
     : t("read.empty"),
   );
 }
@@ -148,6 +177,7 @@ export function renderMoving(state, live) {
   $("level-bar").style.transform = `scaleX(${Math.max(0, Math.min(1, (live.levelDb + 60) / 60))})`;
   $("level").toggleAttribute("data-hot", live.peakDb > -1);
   $("level").ariaValueNow = `${Math.max(-60, Math.round(live.levelDb))}`;
+  drawWave($("preview-wave"), state.training.preview?.speech.samples ?? null, position("preview") ?? 0);
   for (const which of /** @type {const} */ (["base", "mine"])) {
     drawWave($(which).querySelector(".wave"), state.spoken[which].speech?.samples ?? null, position(which) ?? 0);
   }
@@ -156,7 +186,7 @@ export function renderMoving(state, live) {
 /** @param {State} state */
 function renderFiles({ files, fileErrors }) {
   const list = $("file-list");
-  const shown = files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ message }) => message).join();
+  const shown = language + files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ message }) => message).join();
   if (list.dataset.shown === shown) return; // text fields in it keep their focus
   list.dataset.shown = shown;
   list.replaceChildren(...files.map(fileRow), ...fileErrors.map(errorRow));
@@ -174,8 +204,8 @@ function element(tag, properties, ...children) {
 function fileRow(clip) {
   const words = element("p", { className: "verdict" });
   words.dataset.state = verdict(clip);
-  if (clip.error) fail(words, clip.error);
-  else say(words, clip.report ? t("read.good", { seconds: clip.report.speechSeconds.toFixed(1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
+  if (clip.error) fail(words, clip.error, clip.error.code === "clip-mismatch" ? t("files.mismatch") : "");
+  else say(words, clip.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
   const remove = element("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
   remove.dataset.remove = clip.id;
   const text = element("input", { type: "text", autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
@@ -190,28 +220,38 @@ function errorRow(error) {
   return element("li", {}, element("span", { className: "name", textContent: error.message }), words);
 }
 
+/** Why this device, in the visitor's language, and what it was found to do. @param {Device} device */
+function why({ kind, code, adapter, selfTest }) {
+  const reason = t(code === "asked" ? `device.asked.${kind}` : `device.${code}`, { adapter });
+  const figure = (/** @type {number} */ value) => value.toExponential(0);
+  return selfTest ? `${reason} ${t("device.tested", { deviation: figure(selfTest.deviation), tolerance: figure(selfTest.tolerance) })}` : reason;
+}
+
 /** @param {State} state */
 function renderTraining(state) {
   const { studio, training } = state;
   if (!studio) return;
-  const { status, phase, step, losses, error, resumable } = training;
+  const { status, phase, paused, step, losses, preview, error, badClip, resumable } = training;
   const running = status === "running";
+  const agreed = consented(state);
   const clips = goodClips(state);
   const seconds = goodSeconds(state);
 
   say($("device-kind"), t(`train.device.${studio.device.kind}`));
   say($("device-name"), studio.device.name);
-  say($("device-reason"), studio.device.reason);
+  say($("device-reason"), why(studio.device));
 
   say(
     $("train-words"),
-    running && phase === "aligning" ? t("train.aligning")
+    running && paused && step ? t("train.paused", { n: step.iteration, count: step.iterations })
+    : running && phase === "aligning" ? t("train.aligning")
     : running && phase === "finishing" ? t("train.finishing")
     : running && step ? t("train.iteration", { n: step.iteration, count: step.iterations })
     : running ? t("train.warming")
     : status === "done" ? t("train.done", { count: losses.length, time: clock(training.seconds) })
     : status === "cancelled" ? t("train.cancelled")
     : status === "opened" ? t("train.opened")
+    : !agreed ? t(state.source === "files" ? "train.consentFiles" : "train.consent")
     : seconds < LEAST_SECONDS ? t("train.need", { seconds: LEAST_SECONDS })
     : t("train.ready", { clips: clips.length, seconds: clock(seconds) }),
   );
@@ -222,21 +262,32 @@ function renderTraining(state) {
   if (step) {
     $("train-bar").max = step.iterations;
     $("train-bar").value = step.iteration;
-    say($("train-loss"), t("train.lossNow", { loss: step.loss.toFixed(3), first: losses[training.first - 1].toFixed(3) }));
+    say($("train-loss"), t("train.lossNow", { loss: number(step.loss, 3), first: number(losses[training.first - 1], 3) }));
     const passed = step.iteration - training.first + 1;
     const left = (training.seconds / passed) * (step.iterations - step.iteration);
-    say($("train-left"), running && passed > 1 ? t("train.left", { time: clock(left) }) : "");
+    say($("train-left"), running && !paused && passed > 1 ? t("train.left", { time: clock(left) }) : "");
     $("loss-curve").ariaLabel = `${t("train.loss")}. ${$("train-loss").textContent}`;
     drawCurve($("loss-curve"), losses, step.iterations);
   } else {
     $("train-bar").removeAttribute("value");
   }
-  fail($("train-error"), error);
+  const bad = state.prompts.findIndex(({ id }) => id === badClip);
+  const named = state.source === "record" && bad >= 0 ? place(state.prompts, bad) : badClip;
+  fail($("train-error"), error, error && badClip ? `${t("train.badClip")} ${named}` : "");
+  $("train-clip").hidden = !badClip;
+  say($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
+  $("preview-on").checked = state.preview !== null;
+  $("preview").hidden = !preview;
+  say($("preview-words"), preview ? t("train.previewed", { n: preview.iteration }) : "");
+  say($("preview-play"), t(position("preview") === null ? "read.play" : "read.pause"));
   $("train-start").hidden = running;
-  $("train-start").disabled = seconds < LEAST_SECONDS;
+  $("train-start").disabled = seconds < LEAST_SECONDS || !agreed;
   say($("train-start"), t(status === "done" ? "train.again" : "train.start"));
   $("train-resume").hidden = running || !resumable;
   say($("train-resume"), t("train.resume", { iteration: resumable?.iteration ?? 0 }));
+  $("train-pause").hidden = !running || !step;
+  $("train-pause").disabled = phase === "finishing";
+  say($("train-pause"), t(paused ? "train.goOn" : "train.pause"));
   $("train-stop").hidden = !running || !step;
   $("train-stop").disabled = phase === "finishing";
   $("train-cancel").hidden = !running;
@@ -252,7 +303,7 @@ function renderSpeaking({ voice, spoken, speakError }) {
     say(find(".say"), t(status === "working" ? "speak.stop" : "speak.say"));
     find(".say").disabled = waits;
     find(".say").ariaLabel = `${find(".say").textContent}, ${t(`speak.${which}.what`)}`;
-    const seconds = speech ? (speech.samples.length / speech.sampleRate).toFixed(1) : "";
+    const seconds = speech ? number(speech.samples.length / speech.sampleRate, 1) : "";
     say(find(".words"), status === "working" ? words : waits ? t("speak.none") : speech ? t("speak.seconds", { seconds }) : "");
     find(".play").hidden = !speech || status === "working";
     say(find(".play"), t(position(which) === null ? "read.play" : "read.pause"));
@@ -264,11 +315,13 @@ function renderSpeaking({ voice, spoken, speakError }) {
 }
 
 /** @param {State} state */
-function renderKept({ studio, recordings, voice, training }) {
+function renderKept({ studio, recordings, voice, training, offline }) {
   const bytes = [...recordings.values()].reduce((sum, { samples }) => sum + samples.byteLength, 0);
   const words = studio?.kept
-    ? recordings.size ? t("kept.some", { count: recordings.size, mb: (bytes / 1e6).toFixed(1) }) : t("kept.none")
+    ? recordings.size ? t("kept.some", { count: recordings.size, mb: number(bytes / 1e6, 1) }) : t("kept.none")
     : t("kept.not", { reason: studio?.keepReason ?? "" });
   say($("kept-words"), words);
+  $("offline-words").hidden = !offline.ready;
+  $("newer").hidden = !offline.newer;
   $("delete-all").hidden = recordings.size === 0 && !voice && !training.resumable;
 }

@@ -1,20 +1,23 @@
 // The state of the page: one value, changed only by `update`, from which everything on it is drawn.
 
 /** @import { Clip, ClipReport, Mel, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
-/** @typedef {{ code?: string, message: string }} Failure */
+/** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
 /** How much good speech makes a voice, and how little may be tried. */
 export const WANTED_SECONDS = 60;
 export const LEAST_SECONDS = 5;
-/** Sentences on the card: a little over a minute of them. The base brings more, the best first. */
+/** Sentences on the cards: a little over a minute of them. The base brings more, the best first. */
 export const SENTENCES = 12;
+/** The first card. English like all that is read: it is aligned, learned from, and kept in the voice file. */
+export const CONSENT = { id: "consent", text: "This is my own voice, and I agree that this page learns to speak with it." };
 
 /**
  * @typedef {object} State
  * @property {{ status: "loading", words: string, part: number | null } | { status: "ready" } | { status: "failed", error: Failure }} load
+ * @property {{ status: "working" } | { status: "restarting" | "restarted" | "failed", code: string, toCpu: boolean }} engine
  * @property {Studio | null} studio
- * @property {{ id: string, text: string }[]} prompts The sentences to be read.
+ * @property {{ id: string, text: string }[]} prompts The sentences to be read, consent first.
  * @property {"record" | "files"} source
  * @property {number} current The sentence on the card.
  * @property {"closed" | "opening" | "open" | "recording" | "checking"} microphone
@@ -22,10 +25,28 @@ export const SENTENCES = 12;
  * @property {Map<string, PageClip>} recordings By sentence id.
  * @property {PageClip[]} files
  * @property {Failure[]} fileErrors Files that could not be read.
- * @property {{ status: "idle" | "running" | "done" | "cancelled" | "opened", phase: "aligning" | "training" | "finishing", step: TrainingStep | null, losses: number[], first: number, seconds: number, error: Failure | null, resumable: { iteration: number, iterations: number } | null }} training
+ * @property {boolean} filesConsent Ticked where files are used.
+ * @property {Training} training
+ * @property {string | null} preview What is spoken while it learns.
  * @property {Voice | null} voice
+ * @property {Blob | null} voiceFile The same, as it is saved: a new engine opens it again.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {Failure | null} speakError
+ * @property {{ ready: boolean, newer: boolean }} offline
+ */
+/**
+ * @typedef {object} Training
+ * @property {"idle" | "running" | "interrupted" | "done" | "cancelled" | "opened"} status
+ * @property {"aligning" | "training" | "finishing"} phase
+ * @property {boolean} paused
+ * @property {TrainingStep | null} step
+ * @property {number[]} losses One an iteration.
+ * @property {number} first Iteration that this run began with.
+ * @property {number} seconds
+ * @property {{ iteration: number, speech: Speech } | null} preview
+ * @property {Failure | null} error
+ * @property {string | null} badClip The clip that it failed at.
+ * @property {{ iteration: number, iterations: number } | null} resumable
  */
 /** @typedef {{ status: "idle" | "working" | "done", words: string, speech: Speech | null, url: string | null }} Spoken */
 
@@ -35,6 +56,7 @@ const silent = { status: "idle", words: "", speech: null, url: null };
 /** @type {State} */
 export const initial = {
   load: { status: "loading", words: "", part: null },
+  engine: { status: "working" },
   studio: null,
   prompts: [],
   source: "record",
@@ -44,11 +66,40 @@ export const initial = {
   recordings: new Map(),
   files: [],
   fileErrors: [],
-  training: { status: "idle", phase: "aligning", step: null, losses: [], first: 0, seconds: 0, error: null, resumable: null },
+  filesConsent: false,
+  training: { status: "idle", phase: "aligning", paused: false, step: null, losses: [], first: 0, seconds: 0, preview: null, error: null, badClip: null, resumable: null },
+  preview: null,
   voice: null,
+  voiceFile: null,
   spoken: { base: silent, mine: silent },
   speakError: null,
+  offline: { ready: false, newer: false },
 };
+
+/** The state now. Others only read it. */
+export let state = initial;
+
+let draw = () => {};
+/** @param {() => void} drawing Called after each change. */
+export const drawnBy = (drawing) => void (draw = drawing);
+
+/** @param {Partial<State>} change */
+export function update(change) {
+  state = { ...state, ...change };
+  draw();
+}
+
+/** The studio, in the handlers that only a loaded page can reach. */
+export function studio() {
+  if (!state.studio) throw new Error("the page has not loaded");
+  return state.studio;
+}
+
+/** @param {unknown} error @returns {Failure | null} Null where the visitor ended it. */
+export const failure = (error) => (/** @type {Failure} */ (error).code === "cancelled" ? null : /** @type {Failure} */ (error));
+
+/** Errors after which there is no engine to ask any more. @param {Failure | null} error */
+export const isLost = (error) => ["worker-crashed", "device-lost"].includes(error?.code ?? "");
 
 /** What may be learnt from, in order. @param {State} state @returns {PageClip[]} */
 export function goodClips({ source, files, recordings, prompts }) {
@@ -59,5 +110,18 @@ export function goodClips({ source, files, recordings, prompts }) {
 /** @param {State} state Seconds of good speech. */
 export const goodSeconds = (state) => goodClips(state).reduce((sum, { report }) => sum + (report?.speechSeconds ?? 0), 0);
 
+/** @param {State} state Whether the speaker has agreed. */
+export const consented = ({ source, filesConsent, recordings }) => (source === "files" ? filesConsent : Boolean(recordings.get(CONSENT.id)?.report));
+
 /** @param {State} state The sentence on the card. */
 export const currentPrompt = ({ prompts, current }) => prompts[current] ?? null;
+
+/** A clip with its verdict. @param {Omit<PageClip, "report" | "error">} clip @returns {Promise<PageClip>} */
+export async function judged(clip) {
+  try {
+    // A text that is not written yet cannot be missed by the speaker.
+    return { ...clip, report: await studio().checkClip({ ...clip, text: clip.text.trim() || undefined }), error: null };
+  } catch (error) {
+    return { ...clip, report: null, error: /** @type {Failure} */ (error) };
+  }
+}

@@ -22,6 +22,9 @@ pub enum Error {
     ClipNoisy { snr_db: f32, minimum_db: f32 },
     #[error("the clip does not say its text: {0}")]
     ClipMismatch(String),
+    /// What is wrong with one clip of many; its code is that of the clip's own error.
+    #[error("clip {}: {source}", index + 1)]
+    InClip { index: usize, source: Box<Error> },
     #[error("the sample rate {0} Hz is not supported; rates from 8000 to 192000 Hz are")]
     RateUnsupported(u32),
     #[error("there is no text to speak")]
@@ -40,6 +43,8 @@ pub enum Error {
     BaseCorrupt(String),
     #[error("no WebGPU adapter: {0}")]
     NoAdapter(String),
+    #[error("the device computes wrongly: {figure} is {found:e}, it should be {expected:e}")]
+    DeviceWrong { figure: &'static str, found: f32, expected: f32 },
     #[error("the device was lost: {0}")]
     DeviceLost(String),
     #[error("device {0:?} is not built in; {1}")]
@@ -69,6 +74,7 @@ impl Error {
             Self::ClipClipped { .. } => "clip-clipped",
             Self::ClipNoisy { .. } => "clip-noisy",
             Self::ClipMismatch(_) => "clip-mismatch",
+            Self::InClip { source, .. } => source.code(),
             Self::RateUnsupported(_) => "rate-unsupported",
             Self::TextEmpty => "text-empty",
             Self::TextTooLong { .. } => "text-too-long",
@@ -78,6 +84,7 @@ impl Error {
             Self::BaseMismatch { .. } => "base-mismatch",
             Self::BaseCorrupt(_) => "base-corrupt",
             Self::NoAdapter(_) => "no-adapter",
+            Self::DeviceWrong { .. } => "device-wrong",
             Self::DeviceLost(_) => "device-lost",
             Self::DeviceUnavailable(..) => "device-unavailable",
             Self::TrainingDiverged { .. } => "training-diverged",
@@ -96,6 +103,26 @@ impl Error {
     /// Whether recording the clip again can help.
     pub fn is_clip(&self) -> bool {
         self.code().starts_with("clip-")
+    }
+
+    /// Which of the given clips this is about.
+    pub fn clip_index(&self) -> Option<usize> {
+        match self {
+            Self::InClip { index, .. } => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// What was measured, where a measure decides: dB, seconds or percent, as the message has it.
+    pub fn found(&self) -> Option<f32> {
+        match self {
+            Self::InClip { source, .. } => source.found(),
+            Self::ClipTooShort { seconds, .. } => Some(*seconds),
+            Self::ClipTooQuiet { level_db, .. } => Some(*level_db),
+            Self::ClipClipped { percent } => Some(*percent),
+            Self::ClipNoisy { snr_db, .. } => Some(*snr_db),
+            _ => None,
+        }
     }
 
     /// Attaches the path that an I/O error lacks.

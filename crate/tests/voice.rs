@@ -5,9 +5,9 @@ mod common;
 use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
 use ownvoice::{
     synth::{SpeakOptions, Speech, speak_async},
+    train::{Clip, CloneOptions, FineTuner, Step, TuneStop, judge::judge},
     vocoder::GriffinLim,
-    train::{Clip, CloneOptions, FineTuner, Step, TuneStop},
-    voice::{Base, Voice},
+    voice::{Base, Consent, Voice},
 };
 use pollster::block_on;
 
@@ -93,6 +93,46 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     assert_eq!(unadapted.mel, untouched.mel, "opening a voice changed the base");
     let worst = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 0.05, "half precision costs {worst}");
+}
+
+#[test]
+fn consent_is_kept_in_the_voice_file() {
+    let base = tiny_base();
+    let mut voice = Voice::unadapted(&base);
+    let consent = Consent { text: "This is my voice.".into(), recording_sha256: Some("0a".repeat(32)) };
+    voice.set_consent(consent.clone()).unwrap();
+    let bytes = block_on(voice.save_async(&base)).unwrap();
+    assert_eq!(Voice::open(&base, &bytes).unwrap().info().consent, Some(consent));
+    for (text, hash) in [(" ".to_string(), None), ("word ".repeat(300), None), ("I agree.".to_string(), Some("not a hash".to_string()))] {
+        assert_eq!(voice.set_consent(Consent { text, recording_sha256: hash }).unwrap_err().code(), "option-invalid");
+    }
+}
+
+#[test]
+fn a_clip_that_says_something_else_is_named() {
+    let base = tiny_base();
+    let mut clips = held_out_clips(3);
+    let (report, score) = block_on(judge(&base, &clips[1])).unwrap();
+    assert!(report.speech_seconds > 3.0 && (-2.8..0.0).contains(&score), "{score}");
+    clips[1].text = clips[2].text.clone();
+    assert_eq!(block_on(judge(&base, &clips[1])).unwrap_err().code(), "clip-mismatch");
+    let error = block_on(FineTuner::start_async(&base, &clips, options(1))).err().unwrap();
+    assert_eq!((error.code(), error.clip_index()), ("clip-mismatch", Some(1)));
+}
+
+#[test]
+fn a_preview_leaves_the_training_as_it_is() {
+    let base = tiny_base();
+    let clips = held_out_clips(2);
+    let whole = run(&base, &clips, 6).0;
+    let mut tuner = block_on(FineTuner::start_async(&base, &clips, options(6))).unwrap();
+    let mut heard = Vec::new();
+    while block_on(tuner.step_async()).unwrap().stop.is_none() {
+        heard.push(say(&base, &tuner.preview(), "Good morning.", &SpeakOptions::default()).unwrap().mel);
+    }
+    assert!(heard.len() == 5 && heard[0] != heard[4], "it changes as it learns");
+    let previewed = block_on(tuner.finish_async()).unwrap();
+    assert_eq!(block_on(whole.save_async(&base)).unwrap(), block_on(previewed.save_async(&base)).unwrap());
 }
 
 #[test]

@@ -28,6 +28,9 @@ export const SCREENSHOTS = resolve(process.env.OWNVOICE_SCREENSHOTS ?? join(ROOT
  * @property {string} [profile] a folder that holds the browser's storage, so that a second session finds what the first left
  * @property {{ width: number, height: number }} [viewport]
  * @property {string[]} [flags] more of Chromium's flags
+ * @property {boolean} [serviceWorker] whether the browser has service workers; default false, so that tests see the server and not a cache
+ * @property {string} [url] where to go, if not to the page itself
+ * @property {string} [locale] the visitor's language; default en-US
  */
 
 /**
@@ -122,14 +125,27 @@ const ERRANDS = [
 class Recorder {
   /** @type {Recorded[]} */
   requests = [];
+  /** Whether the machine is without a network: each connection breaks off. */
+  offline = false;
+  /** Answers in place of the server's, by path: how a file looks to the browser, whichever of its parts asks. @type {Map<string, (body: Buffer) => Buffer>} */
+  changes = new Map();
   #started = performance.now();
   #server = createServer((asked, answer) => {
     const url = new URL(asked.url ?? "");
     this.#note(url.href, asked.method ?? "");
+    if (this.offline) return void answer.destroy();
     if (url.hostname !== "127.0.0.1") return void answer.writeHead(502).end();
-    const passed = forward(url, { method: asked.method, headers: asked.headers }, (answered) => {
-      answer.writeHead(answered.statusCode ?? 502, answered.headers);
-      answered.pipe(answer);
+    const change = this.changes.get(url.pathname);
+    // What is changed here is unknown to the server's ETags.
+    const headers = change ? { ...asked.headers, "if-none-match": "" } : asked.headers;
+    const passed = forward(url, { method: asked.method, headers }, async (answered) => {
+      if (!change) {
+        answer.writeHead(answered.statusCode ?? 502, answered.headers);
+        return void answered.pipe(answer);
+      }
+      const body = change(Buffer.concat(await answered.toArray()));
+      const { etag, ...rest } = answered.headers;
+      answer.writeHead(answered.statusCode ?? 502, { ...rest, "content-length": body.length }).end(body);
     });
     passed.on("error", () => answer.destroy());
     asked.pipe(passed);
@@ -188,6 +204,18 @@ export class Session {
   /** Every request that the page caused since the browser's start, in order, from whichever of its parts. */
   get requests() {
     return this.#recorder.requests;
+  }
+
+  /** Takes the network away, or gives it back. @param {boolean} offline */
+  setOffline(offline) {
+    this.#recorder.offline = offline;
+  }
+
+  /** Lets the browser see another content of a file, or the file itself again. @param {string} path @param {((body: Buffer) => Buffer) | null} change */
+  change(path, change) {
+    const { pathname } = new URL(path, this.url);
+    if (change) this.#recorder.changes.set(pathname, change);
+    else this.#recorder.changes.delete(pathname);
   }
 
   /** Goes to a path of the page and waits until it has loaded. @param {string} [path] */
@@ -251,8 +279,8 @@ export class Session {
  * @returns {Promise<Session>}
  */
 export async function open(options = {}) {
-  const { device = "cpu", microphone, microphoneLoops = true, permission = "allow", profile, viewport, flags = [] } = options;
-  const { url } = await site();
+  const { device = "cpu", microphone, microphoneLoops = true, permission = "allow", profile, viewport, flags = [], serviceWorker = false, locale } = options;
+  const { url } = options.url ? { url: options.url } : await site();
   const args = [...QUIET, ...DEVICE_FLAGS[device], ...flags, "--use-fake-device-for-media-stream"];
   if (permission === "allow") args.push("--use-fake-ui-for-media-stream");
   if (permission === "deny") args.push("--use-fake-ui-for-media-stream=deny");
@@ -266,8 +294,9 @@ export async function open(options = {}) {
   const launch = { executablePath: findChromium(), headless: true, args, proxy, chromiumSandbox: process.getuid?.() !== 0 };
   try {
     const context = profile
-      ? await chromium.launchPersistentContext(profile, { ...launch, viewport })
-      : await (await chromium.launch(launch)).newContext({ viewport });
+      ? await chromium.launchPersistentContext(profile, { ...launch, viewport, locale })
+      : await (await chromium.launch(launch)).newContext({ viewport, locale });
+    if (!serviceWorker) await context.addInitScript("delete Navigator.prototype.serviceWorker");
     return new Session(context, context.pages()[0] ?? (await context.newPage()), url, recorder);
   } catch (error) {
     // A proxy left open would keep the test file from ending.

@@ -1,10 +1,11 @@
-// Makes tests/fixtures/held-out.{wav,json}: flite's voice awb, which the base voice never hears, reads the first sentences of models/prompts.json
+// Makes tests/fixtures/held-out.{wav,json} and consent.wav: flite's voice awb, which the base voice never hears, reads the first sentences of models/prompts.json
 // with a pause around each, so that a test can record them one by one from a fake microphone. Run by hand when the sentences change.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CONSENT } from "../../www/state.js";
 import { ROOT } from "./harness.mjs";
 import { waveHeader } from "./wave.mjs";
 
@@ -18,15 +19,20 @@ const prompts = JSON.parse(readFileSync(join(ROOT, "models/prompts.json"), "utf8
 const folder = mkdtempSync(join(tmpdir(), "ownvoice-held-out-"));
 const pause = Buffer.alloc(PAUSE_SECONDS * RATE * 2);
 
-const parts = [];
-const sentences = [];
-let at = 0;
-for (const { id, text } of prompts) {
+/** @param {string} text */
+function read(text) {
   const file = join(folder, "sentence.wav");
   execFileSync("flite", ["-voice", "awb", "-t", text, "-o", file]);
   const wav = readFileSync(file);
   if (wav.readUInt32LE(24) !== RATE) throw new Error("flite is expected to speak at 16 kHz");
-  const sound = Buffer.concat([pause, wav.subarray(wav.indexOf("data") + 8), pause]);
+  return Buffer.concat([pause, wav.subarray(wav.indexOf("data") + 8), pause]);
+}
+
+const parts = [];
+const sentences = [];
+let at = 0;
+for (const { id, text } of prompts) {
+  const sound = read(text);
   const seconds = sound.length / 2 / RATE;
   if (at + seconds > MAX_SECONDS) break;
   parts.push(sound);
@@ -37,4 +43,6 @@ const data = Buffer.concat(parts);
 mkdirSync(join(ROOT, "tests/fixtures"), { recursive: true });
 writeFileSync(join(ROOT, "tests/fixtures/held-out.wav"), Buffer.concat([waveHeader(data.length, RATE), data]));
 writeFileSync(join(ROOT, "tests/fixtures/held-out.json"), `${JSON.stringify(sentences, null, 1)}\n`);
+const consent = read(CONSENT.text);
+writeFileSync(join(ROOT, "tests/fixtures/consent.wav"), Buffer.concat([waveHeader(consent.length, RATE), consent]));
 console.log(`${sentences.length} sentences, ${at.toFixed(1)} s`);

@@ -46,6 +46,21 @@ describe("clips", () => {
   test("a rate that is none", () => fails("rate-unsupported", "return studio.checkClip({ ...clip, sampleRate: 1000 })"));
   test("none at all", () => fails("no-clips", "return studio.clone([])"));
   test("a silent one among good ones", () => fails("clip-too-quiet", "return studio.clone([...clips, { ...clip, samples: new Float32Array(48000) }])"));
+  test("one of many that says something else", async () => {
+    const error = await inPage("try { await studio.clone([clips[0], { ...clips[1], text: clips[2].text }]) } catch ({ code, clip }) { return { code, clip } }");
+    assert.deepEqual(error, { code: "clip-mismatch", clip: 1 });
+  });
+  test("against its text", async () => {
+    const { score } = await inPage("return studio.checkClip(clip)");
+    assert.ok(score < 0 && score > -2.8, `score ${score}`);
+    await fails("clip-mismatch", "return studio.checkClip({ ...clip, text: clips[1].text })");
+    const { score: none } = await inPage("return studio.checkClip({ ...clip, text: undefined })");
+    assert.equal(none, null);
+  });
+  test("what was found in a bad one", async () => {
+    const found = await inPage("try { await studio.checkClip({ ...clip, samples: clip.samples.map((x) => x / 1000) }) } catch ({ found }) { return found }");
+    assert.ok(found < -45 && found > -120, `${found} dB`);
+  });
   test("without a text", () => fails("text-empty", "return studio.clone([{ ...clip, text: ' ' }])"));
 });
 
@@ -118,27 +133,88 @@ describe("voices", () => {
       return studio.open(new Blob([bytes]))`));
 });
 
+describe("consent", () => {
+  const consent = "const consent = { text: 'I agree.', recording: clip }; const voice = await studio.clone(clips, { iterations: 1, consent });";
+  test("stays with the voice, through its file", async () => {
+    const [made, opened, hash] = await inPage(`${consent} const again = await studio.open(await voice.save());
+      const wav = await ownvoice.wavBlob(clip.samples, clip.sampleRate).arrayBuffer();
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", wav));
+      return [voice.info.consent, again.info.consent, [...digest].map((x) => x.toString(16).padStart(2, "0")).join("")]`);
+    assert.deepEqual(made, { text: "I agree.", recordingSha256: hash });
+    assert.deepEqual(opened, made);
+  });
+  test("is none where none was given", async () => {
+    assert.equal(await inPage("return (await studio.clone(clips, { iterations: 1 })).info.consent"), null);
+  });
+});
+
+describe("a training under way", () => {
+  test("speaks previews, and learns the same", async () => {
+    const [previews, same] = await inPage(`const previews = [];
+      const onStep = (step) => step.status === "preview" && previews.push([step.iteration, step.speech.samples.length]);
+      const [a, b] = [await studio.clone(clips, { iterations: 55, preview: "Hello.", onStep }), await studio.clone(clips, { iterations: 55 })];
+      return [previews, a.info.id === b.info.id]`);
+    assert.deepEqual(previews.map((/** @type {number[]} */ preview) => preview[0]), [25, 50]);
+    assert.ok(previews.every((/** @type {number[]} */ preview) => preview[1] > 1000), JSON.stringify(previews));
+    assert.equal(same, true);
+  });
+  test("rests, and goes on", async () => {
+    const [rested, last] = await inPage(`let last = 0;
+      const training = studio.clone(clips, { iterations: 20, onStep: (step) => { if (step.iteration === 3) studio.steer({ paused: true }); last = step.iteration ?? last; } });
+      while (last < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const rested = last;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const still = last === rested;
+      await studio.steer({ paused: false });
+      await training;
+      return [still && rested < 20, last]`);
+    assert.deepEqual([rested, last], [true, 20]);
+  });
+});
+
+describe("memory", () => {
+  test("stays flat over fifty sentences and two clones", { timeout: 300_000 }, async (t) => {
+    const [first, after] = await inPage(`const round = async (count) => {
+        const voice = await studio.clone(clips, { iterations: 30 });
+        for (let i = 0; i < count; i++) await voice.say("This is sentence number " + (i + 1) + " of fifty.");
+        await voice.close();
+      };
+      await round(5);
+      const first = await studio.memoryBytes();
+      await round(25);
+      await round(20);
+      return [first, await studio.memoryBytes()]`);
+    t.diagnostic(`${(first / 1e6).toFixed(0)} MB after one clone and 5 sentences, ${(after / 1e6).toFixed(0)} MB after three and 50`);
+    assert.ok(after <= first * 1.05, `${first} to ${after} bytes`);
+  });
+  test("a voice that was closed says so", () => fails("closed", "const voice = await studio.open(await studio.base.save()); await voice.close(); return voice.say('Hello.')"));
+});
+
 describe("loading", () => {
   const load = "const other = await ownvoice.load({ base: 'models/base', device: 'cpu', ...input }); other.close()";
-  /** @param {string} file @param {(bytes: Buffer) => Buffer} change */
+  /** A load that sees a spoiled file, and no copy from before. @param {string} file @param {(bytes: Buffer) => Buffer} change */
   const spoiled = async (file, change) => {
-    await session.context.route(`**/models/base/${file}`, (route) => route.fulfill({ body: change(readFileSync(join(TINY, file))) }), { times: 1 });
+    session.change(`models/base/${file}`, () => change(readFileSync(join(TINY, file))));
+    await fails("base-corrupt", load, { cache: false });
+    session.change(`models/base/${file}`, () => readFileSync(join(TINY, file)));
   };
   const weights = JSON.parse(readFileSync(join(TINY, "manifest.json"), "utf8")).files.weights.path;
 
   test("no WebGPU adapter, though it was asked for", () => fails("no-adapter", load, { device: "webgpu" }));
   test("no such device", () => fails("option-invalid", load, { device: "abacus" }));
   test("no base there", () => fails("download-failed", load, { base: "models/nowhere" }));
-  test("a manifest that is none", async () => {
-    await spoiled("manifest.json", () => Buffer.from("{"));
-    await fails("base-corrupt", load);
-  });
-  test("weights with one wrong bit", async () => {
-    await spoiled(weights, (bytes) => {
+  test("a manifest that is none", () => spoiled("manifest.json", () => Buffer.from("{")));
+  test("weights with one wrong bit", () =>
+    spoiled(weights, (bytes) => {
       bytes[bytes.length >> 1] ^= 1;
       return bytes;
-    });
-    await fails("base-corrupt", load);
+    }));
+  test("weights are fetched once, and found by their hash from then on", async () => {
+    const mark = session.mark();
+    await inPage("const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); other.close(); if (!other.cached) throw new Error('not kept')");
+    const asked = session.requests.slice(mark).map(({ url }) => new URL(url).pathname);
+    assert.deepEqual(asked.filter((path) => /safetensors|lex$/.test(path)), []);
   });
   test("progress tells bytes, and its end", async () => {
     const events = await inPage("const events = []; const other = await ownvoice.load({ base: 'models/base', device: 'cpu', onProgress: (e) => events.push(e) }); other.close(); return events");

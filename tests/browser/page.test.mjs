@@ -2,16 +2,18 @@
 // request meanwhile.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HELD_OUT, PHONE, SENTENCES, chooseFiles, download, heard, ready, record, speak, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, chooseFiles, download, heard, inOrder, ready, record, speak, spoken, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
 test("CPU, full size, 200 iterations: the whole path on a recorded minute", { timeout: 40 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", microphone: HELD_OUT });
+  const { path: microphone, parts } = inOrder(SENTENCES.length);
+  const session = await visit({ device: "cpu", microphone });
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
@@ -19,7 +21,8 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   await session.screenshot("cpu-loaded");
   assert.match((await page.textContent("#device")) ?? "", /processor.*CPU is used/s);
 
-  await record(page, SENTENCES.length);
+  assert.equal(await page.isDisabled("#train-start"), true, "not without consent");
+  await record(page, parts);
   await session.screenshot("cpu-recorded");
 
   await page.click("#train-start");
@@ -39,9 +42,13 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
     assert.ok(peak > 0.05 && peak <= 1, `peak ${peak}`);
   }
 
-  // The voice as a file, and the file as a voice.
+  // The voice as a file, and the file as a voice. What it spoke names it, and it says who agreed to it.
   const file = await download(page, "#save");
-  assert.ok(file.length > 1000);
+  assert.deepEqual(after.notes, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with voice ${createHash("sha256").update(file).digest("hex").slice(0, 16)}` });
+  assert.match(before.notes.ICMT, /^Synthetic speech, made by ownvoice with voice [0-9a-f]{16}$/);
+  const metadata = JSON.parse(JSON.parse(file.toString("utf8", 8, 8 + Number(file.readBigUInt64LE(0)))).__metadata__.ownvoice);
+  assert.match(metadata.consent, /^This is my own voice, and I agree/);
+  assert.match(metadata.consent_recording_sha256, /^[0-9a-f]{64}$/);
   await page.setInputFiles("#open", { name: "me.ownvoice", mimeType: "application/octet-stream", buffer: file });
   await page.waitForFunction(() => /saved voice is open/.test(document.querySelector("#train-words")?.textContent ?? ""));
   const opened = heard(await speak(page, "mine"));
@@ -104,9 +111,10 @@ test("phone: every stage fits, and the microphone can be refused", { timeout: 10
 
 test("a closed tab loses no recording, and training goes on from its checkpoint", { timeout: 10 * MINUTE }, async (t) => {
   const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
-  const first = await visit({ device: "cpu", tiny: true, microphone: HELD_OUT, profile });
+  const { path: microphone, parts } = inOrder(3);
+  const first = await visit({ device: "cpu", tiny: true, microphone, profile });
   await ready(first);
-  await record(first.page, 3);
+  await record(first.page, parts);
   await first.page.click("#train-start");
   await first.page.waitForFunction(() => /^Iteration (2[6-9]|[3-9]\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 5 * MINUTE });
   await first.close();
@@ -115,8 +123,8 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   t.after(() => second.close());
   const { page } = second;
   await ready(second);
-  assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 3, "three recordings are back");
-  assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 3 sentences/);
+  assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 4, "consent and three sentences are back");
+  assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 4 sentences/);
   const from = Number(((await page.textContent("#train-resume")) ?? "").match(/iteration (\d+)/)?.[1]);
   assert.ok(from >= 25 && from % 25 === 0, `from ${from}`);
   await page.click("#train-resume");
@@ -138,12 +146,15 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
 });
 
 test("sentences: back, skip, discard, again, and keys that sleep in text fields", { timeout: 5 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true, microphone: HELD_OUT });
+  const { path: microphone, parts } = inOrder(1);
+  const session = await visit({ device: "cpu", tiny: true, microphone });
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
   const position = () => page.textContent("#prompt-position");
-  await record(page, 1);
+  assert.equal(await position(), "First, your consent");
+  await record(page, parts);
+  assert.match((await position()) ?? "", /Sentence 1 /);
   await page.keyboard.press("ArrowRight");
   assert.match((await position()) ?? "", /Sentence 2 /);
   await page.click("#next");
@@ -166,6 +177,59 @@ test("sentences: back, skip, discard, again, and keys that sleep in text fields"
   assert.equal(await page.textContent("#clip-words"), "Not recorded yet.");
   await page.click("#close-microphone");
   await page.waitForSelector("#level", { state: "hidden" });
+  session.assertQuiet();
+});
+
+test("a clip that says something else is told at once, and recorded again", { timeout: 5 * MINUTE }, async (t) => {
+  // The second card hears the third sentence first, and its own after that.
+  const { path: microphone, parts } = spoken(["consent", 1, 0]);
+  const session = await visit({ device: "cpu", tiny: true, microphone, viewport: PHONE });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await record(page, parts.slice(0, 1));
+  const opened = Date.now() - parts[0].end * 1000;
+  await page.click("#next");
+  const take = async (/** @type {{ begin: number, end: number }} */ { begin, end }) => {
+    await page.waitForTimeout(Math.max(0, opened + begin * 1000 - Date.now()));
+    await page.click("#record-button");
+    await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
+    await page.click("#record-button");
+    await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
+    return page.textContent("#clip-words");
+  };
+  assert.match((await take(parts[1])) ?? "", /does not sound like the sentence.*clip-mismatch/);
+  assert.equal(await page.textContent("#record-words"), "Record again");
+  assert.equal(await page.locator("#prompt-list [data-state=bad]").count(), 1);
+  await session.screenshot("phone-mismatch");
+  assert.match((await take(parts[2])) ?? "", /^Good/);
+  assert.equal(await page.locator("#prompt-list [data-state=bad]").count(), 0);
+  session.assertQuiet();
+});
+
+test("a file whose text is wrong leads training back to it, and is left out until it is mended", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 4);
+  const right = await page.inputValue("[data-file=p02]");
+  // Training starts before the change is judged: the field still has the focus.
+  await page.locator("[data-file=p02]").fill("Something that nobody has ever said into this microphone, nor will.");
+  await page.evaluate(() => document.getElementById("train-start")?.click());
+  await page.waitForSelector("#train-error:not([hidden])");
+  assert.match((await page.textContent("#train-error")) ?? "", /stands in the way.*p02.*clip-mismatch/);
+  assert.match((await page.textContent("#file-list li:nth-child(2) .verdict")) ?? "", /does not fit this text/);
+  await page.click("#train-clip");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-file")), "p02");
+  assert.match((await page.textContent("#train-words")) ?? "", /^3 clips/);
+  await session.screenshot("bad-file");
+  await page.fill("[data-file=p02]", right);
+  await page.locator("[data-file=p02]").blur();
+  await page.waitForFunction(() => /^4 clips/.test(document.querySelector("#train-words")?.textContent ?? ""));
+  await page.click("#train-start");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  assert.equal(await page.isHidden("#train-clip"), true);
   session.assertQuiet();
 });
 

@@ -1,7 +1,8 @@
 // What a visitor does on the page, step by step, for the tests.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT, open } from "./harness.mjs";
 import { waveHeader } from "./wave.mjs";
@@ -9,8 +10,9 @@ import { waveHeader } from "./wave.mjs";
 /** @import { Options, Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
 
-/** A voice that the base never heard, reading the sentences one after the other; `held-out.mjs` makes it. */
-export const HELD_OUT = join(ROOT, "tests/fixtures/held-out.wav");
+/** A voice that the base never heard, reading the sentences one after the other, and the consent; `held-out.mjs` makes them. */
+const HELD_OUT = join(ROOT, "tests/fixtures/held-out.wav");
+const CONSENT = join(ROOT, "tests/fixtures/consent.wav");
 /** When each sentence begins and ends in it, in seconds. @type {{ id: string, text: string, begin: number, end: number }[]} */
 export const SENTENCES = JSON.parse(readFileSync(join(ROOT, "tests/fixtures/held-out.json"), "utf8"));
 
@@ -19,21 +21,20 @@ export const PHONE = { width: 390, height: 844 };
 
 const MINUTE = 60_000;
 
-/** A browser on the loaded page. @param {Options & { path?: string, tiny?: boolean }} [options] @returns {Promise<Session>} */
-export async function visit({ path = "", tiny = false, flags = [], ...options } = {}) {
+/** A browser on the loaded page; `prepare` comes before. @param {Options & { path?: string, tiny?: boolean, prepare?: (session: Session) => unknown }} [options]
+ * @returns {Promise<Session>} */
+export async function visit({ path = "", tiny = false, flags = [], prepare, ...options } = {}) {
   // The browser's own question to its maker, whether it may fill text fields.
   const session = await open({ viewport: DESKTOP, ...options, flags: ["--disable-features=AutofillServerCommunication", ...flags] });
-  if (tiny) await serveBase(session, join(ROOT, "tests/fixtures/tiny-base"));
+  if (tiny) serveBase(session, join(ROOT, "tests/fixtures/tiny-base"));
+  await prepare?.(session);
   await session.goto(path);
   return session;
 }
 
 /** Puts another base voice in the place of the shipped one; what it lacks (lexicon, aligner) stays. @param {Session} session @param {string} folder */
-export function serveBase(session, folder) {
-  return session.context.route("**/models/base/*", (route) => {
-    const path = join(folder, new URL(route.request().url()).pathname.split("/").at(-1) ?? "");
-    return existsSync(path) ? route.fulfill({ path }) : route.continue();
-  });
+function serveBase(session, folder) {
+  for (const file of readdirSync(folder)) session.change(`models/base/${file}`, () => readFileSync(join(folder, file)));
 }
 
 /** Until the page can be used, and nothing is on its way any more. @param {Session} session */
@@ -44,10 +45,38 @@ export async function ready({ page }) {
   await page.waitForLoadState("networkidle");
 }
 
-/** Records sentences from the fake microphone, each while it is being read. @param {Page} page @param {number} count */
-export async function record(page, count) {
+/** The sound of one sentence, or of the consent. @param {number | "consent"} which @returns {Buffer} 16-bit samples at 16 kHz. */
+function sound(which) {
+  if (which === "consent") return readFileSync(CONSENT).subarray(44);
+  const { begin, end } = SENTENCES[which];
+  const at = (/** @type {number} */ seconds) => 44 + Math.round(seconds * 16_000) * 2;
+  return readFileSync(HELD_OUT).subarray(at(begin), at(end));
+}
+
+/** A sentence as it is spoken and as it is written. @param {number} index @returns {{ text: string, samples: Buffer }} */
+export const spokenSamples = (index) => ({ text: SENTENCES[index].text, samples: sound(index) });
+
+/** @param {Buffer} samples @returns {Buffer} */
+const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
+
+/** What the fake microphone is to hear, one after the other. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
+
+/** @param {(number | "consent")[]} order @returns {Spoken} */
+export function spoken(order) {
+  const path = join(mkdtempSync(join(tmpdir(), "ownvoice-microphone-")), "microphone.wav");
+  const sounds = order.map(sound);
+  writeFileSync(path, wav(Buffer.concat(sounds)));
+  let at = 0;
+  return { path, parts: sounds.map(({ length }) => ({ begin: at, end: (at += length / 2 / 16_000) })) };
+}
+
+/** Consent and the first sentences. @param {number} count */
+export const inOrder = (count) => spoken(["consent", ...Array(count).keys()]);
+
+/** Records the cards from the fake microphone, each while it is being read, the first of them when this is called. @param {Page} page @param {Spoken["parts"]} parts */
+export async function record(page, parts) {
   let opened = 0;
-  for (const [index, { begin, end }] of SENTENCES.slice(0, count).entries()) {
+  for (const [index, { begin, end }] of parts.entries()) {
     if (index > 0) {
       await page.click("#next");
       await page.waitForTimeout(Math.max(0, opened + begin * 1000 - Date.now()));
@@ -58,26 +87,18 @@ export async function record(page, count) {
     await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
     await page.click("#record-button");
     await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
-    assert.match((await page.textContent("#clip-words")) ?? "", /^Good/, `sentence ${index + 1}`);
+    assert.match((await page.textContent("#clip-words")) ?? "", /^Good/, `card ${index + 1}`);
   }
-}
-
-/** The sound of one sentence. @param {{ begin: number, end: number }} sentence @returns {Buffer} 16-bit samples at 16 kHz. */
-function sound({ begin, end }) {
-  const at = (/** @type {number} */ seconds) => 44 + Math.round(seconds * 16_000) * 2;
-  return readFileSync(HELD_OUT).subarray(at(begin), at(end));
 }
 
 /** Chooses the same sentences as files, with the texts in a metadata.csv. @param {Page} page @param {number} count */
 export async function chooseFiles(page, count) {
-  const files = SENTENCES.slice(0, count).map((sentence) => {
-    const data = sound(sentence);
-    return { name: `${sentence.id}.wav`, mimeType: "audio/wav", buffer: Buffer.concat([waveHeader(data.length, 16_000), data]) };
-  });
+  const files = SENTENCES.slice(0, count).map(({ id }, index) => ({ name: `${id}.wav`, mimeType: "audio/wav", buffer: wav(sound(index)) }));
   const table = SENTENCES.map(({ id, text }) => `${id}|${text}`).join("\n");
   await page.check("input[value=files]", { force: true });
   await page.setInputFiles("#file-input", [...files, { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(table) }]);
   await page.waitForFunction((count) => document.querySelectorAll("#file-list .verdict[data-state=good]").length === count, count);
+  await page.check("#files-agreed");
 }
 
 /** Speaks the text in the box and returns what was heard. @param {Page} page @param {"base" | "mine"} which */
@@ -93,18 +114,35 @@ export async function download(page, selector) {
   return readFileSync(await saved.path());
 }
 
-/** @param {Buffer} wav 16-bit mono @returns {{ rate: number, seconds: number, peak: number }} */
+/** @param {Buffer} wav 16-bit mono @returns {{ rate: number, seconds: number, peak: number, notes: { [name: string]: string } }} */
 export function heard(wav) {
-  assert.equal(wav.toString("latin1", 0, 4), "RIFF");
-  const rate = wav.readUInt32LE(24);
-  const samples = new Int16Array(wav.buffer.slice(wav.byteOffset + 44, wav.byteOffset + wav.length));
-  return { rate, seconds: samples.length / rate, peak: samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0) / 32768 };
+  const found = chunks(wav, 12, wav.length);
+  assert.equal(wav.toString("latin1", 0, 4) + wav.toString("latin1", 8, 12), "RIFFWAVE");
+  assert.equal(wav.readUInt32LE(4), wav.length - 8);
+  const rate = found["fmt "].readUInt32LE(4);
+  const data = found["data"];
+  const samples = new Int16Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
+  const notes = found["LIST"] ? chunks(found["LIST"], 4, found["LIST"].length) : {};
+  const words = Object.entries(notes).map(([name, bytes]) => [name, bytes.toString("utf8").replace(/\0$/, "")]);
+  return { rate, seconds: samples.length / rate, peak: samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0) / 32768, notes: Object.fromEntries(words) };
+}
+
+/** @param {Buffer} bytes @param {number} from @param {number} to @returns {{ [name: string]: Buffer }} */
+function chunks(bytes, from, to) {
+  /** @type {{ [name: string]: Buffer }} */
+  const found = {};
+  for (let at = from; at < to; ) {
+    const length = bytes.readUInt32LE(at + 4);
+    found[bytes.toString("latin1", at, at + 4)] = bytes.subarray(at + 8, at + 8 + length);
+    at += 8 + length + (length % 2);
+  }
+  return found;
 }
 
 /** Loads the package in a document of the site that has no script of its own (`icon.svg`), with the first sentences as clips, for `run`.
  * @param {Session} session @param {number} count */
 export async function withPackage(session, count) {
-  const clips = SENTENCES.slice(0, count).map((sentence) => ({ text: sentence.text, samples: sound(sentence).toString("base64") }));
+  const clips = Array.from({ length: count }, (_, index) => spokenSamples(index)).map(({ text, samples }) => ({ text, samples: samples.toString("base64") }));
   const failed = await run(session, `globalThis.ownvoice = await import(new URL("js/index.js", location.href).href);
     globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: "cpu" });
     globalThis.clips = input.map(({ text, samples }) => {

@@ -41,14 +41,71 @@ export async function sha256(bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** @typedef {{ path: string, bytes: number, sha256: string }} Promised A file of a base voice, as its manifest names it. */
+
+/** Where files of a base stay between visits, each by its hash: what was fetched once is not fetched again, and versions never mix. */
+export class Shelf {
+  /** @param {Cache} cache @param {string} base */
+  constructor(cache, base) {
+    this.cache = cache;
+    this.base = base;
+  }
+
+  /** @param {string} base Folder of the base voice. @returns {Promise<Shelf | null>} Null where the browser keeps nothing. */
+  static async open(base) {
+    try {
+      return new Shelf(await caches.open("ownvoice-base"), base);
+    } catch {
+      return null; // an insecure origin or a private window: each visit fetches anew
+    }
+  }
+
+  /** @param {string} hash */
+  #key(hash) {
+    return new URL(`sha256/${hash}`, this.base).href;
+  }
+
+  /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} */
+  async take(hash) {
+    const kept = await this.cache.match(this.#key(hash));
+    const bytes = kept && new Uint8Array(await kept.arrayBuffer());
+    return bytes && (await sha256(bytes)) === hash ? bytes : null;
+  }
+
+  /** @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
+  async put(hash, bytes) {
+    try {
+      await this.cache.put(this.#key(hash), new Response(bytes));
+    } catch {
+      // a full disk costs the next visit a download, and this one nothing
+    }
+  }
+
+  /** Forgets what this base once was. Says whether all that it is now is here. @param {string[]} hashes */
+  async tidy(hashes) {
+    const wanted = new Set(hashes.map((hash) => this.#key(hash)));
+    const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
+    await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
+    return [...wanted].every((url) => here.includes(url));
+  }
+}
+
 /**
- * @param {URL} url
- * @param {{ bytes: number, sha256: string }} promised
+ * A file of a base, from the shelf or from the network.
+ * @param {string} base
+ * @param {Promised} promised
+ * @param {Shelf | null} shelf
  * @param {AbortSignal} signal
  * @param {(loadedBytes: number) => void} onBytes
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function verified(url, promised, signal, onBytes) {
+export async function verified(base, promised, shelf, signal, onBytes) {
+  const kept = await shelf?.take(promised.sha256);
+  if (kept) {
+    onBytes(kept.length);
+    return kept;
+  }
+  const url = new URL(promised.path, base);
   const response = counted(await get(url, signal), onBytes);
   let bytes;
   try {
@@ -59,5 +116,6 @@ export async function verified(url, promised, signal, onBytes) {
   }
   const found = await sha256(bytes);
   if (found !== promised.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
+  await shelf?.put(promised.sha256, bytes);
   return bytes;
 }

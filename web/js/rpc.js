@@ -1,25 +1,30 @@
 // One typed line between a page and its worker: calls with progress, two ways to end them, and errors that keep their code.
 //
 // page -> worker   { id, method, args }   { id, signal: "cancel" | "stop" }
-// worker -> page   { id, progress }       { id, result }       { id, error: { code, message } }       { crash: message }
+// worker -> page   { id, progress }       { id, result }       { id, error: { code, message, clip, found } }
+//                  { crash: { code, message } }       { life: the name of a lock that the worker holds for as long as it lives }
 
 /** An error with a stable `code` for programs, and a message for people. */
 export class OwnvoiceError extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
+  /** @param {string} code @param {string} message @param {{ clip?: number, found?: number }} [about] */
+  constructor(code, message, { clip, found } = {}) {
     super(message);
     this.name = "OwnvoiceError";
     /** @type {string} */
     this.code = code;
+    /** @type {number | undefined} Which of the given clips it is about, counted from 0. */
+    this.clip = clip;
+    /** @type {number | undefined} What was measured, where a measure decides: dB, seconds or percent. */
+    this.found = found;
   }
 }
 
-/** @param {unknown} error @returns {{ code: string, message: string }} */
+/** @param {unknown} error @returns {{ code: string, message: string, clip?: number, found?: number }} */
 export function describe(error) {
   if (error instanceof DOMException && error.name === "AbortError") return { code: "cancelled", message: "cancelled" };
-  const { code, message } = /** @type {{ code?: unknown, message?: string }} */ (error ?? {});
+  const { code, message, clip, found } = /** @type {{ code?: unknown, message?: string, clip?: number, found?: number }} */ (error ?? {});
   // A DOMException has a code as well, but a number.
-  return { code: typeof code === "string" ? code : "internal", message: message ?? String(error) };
+  return { code: typeof code === "string" ? code : "internal", message: message ?? String(error), clip, found };
 }
 
 /**
@@ -37,6 +42,11 @@ export class Remote {
   #nextId = 1;
   /** @type {OwnvoiceError | null} Why no call can succeed any more. */
   #ended = null;
+  #closing = new AbortController();
+  /** @type {(reason: OwnvoiceError) => void} */
+  #tellEnd = () => {};
+  /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, with the reason. */
+  ended = new Promise((resolve) => (this.#tellEnd = resolve));
 
   /** @param {Worker} worker */
   constructor(worker) {
@@ -76,18 +86,27 @@ export class Remote {
 
   /** @param {any} message */
   #receive(message) {
-    if ("crash" in message) return this.#end("worker-crashed", message.crash);
+    if ("crash" in message) return this.#end(message.crash.code, message.crash.message);
+    if ("life" in message) return this.#watch(message.life);
     const call = this.#calls.get(message.id);
     if (!call) return;
     if ("progress" in message) return call.onProgress?.(message.progress);
     this.#calls.delete(message.id);
-    if ("error" in message) call.reject(new OwnvoiceError(message.error.code, message.error.message));
+    if ("error" in message) call.reject(new OwnvoiceError(message.error.code, message.error.message, message.error));
     else call.resolve(message.result);
+  }
+
+  /** A worker that the browser ends tells nobody, but its lock is given to the next in line. @param {string} life */
+  #watch(life) {
+    const { signal } = this.#closing;
+    navigator.locks.request(life, { signal }, () => this.#end("worker-crashed", "the worker was ended")).catch(() => {}); // closed first
   }
 
   /** @param {string} code @param {string} message */
   #end(code, message) {
     this.#ended ??= new OwnvoiceError(code, message);
+    this.#tellEnd(this.#ended);
+    this.#closing.abort();
     this.worker.terminate();
     for (const { reject } of this.#calls.values()) reject(this.#ended);
     this.#calls.clear();
@@ -137,10 +156,18 @@ export function serve(methods) {
   });
 
   // A panic in WebAssembly leaves its promise open for ever: it is heard here, and nothing after it can be trusted.
-  const crash = (/** @type {unknown} */ error) => post({ crash: describe(error).message });
-  self.addEventListener("error", (event) => crash(event.error ?? event.message));
-  self.addEventListener("unhandledrejection", (event) => crash(event.reason));
+  self.addEventListener("error", (event) => crash("worker-crashed", describe(event.error ?? event.message).message));
+  self.addEventListener("unhandledrejection", (event) => crash("worker-crashed", describe(event.reason).message));
+
+  const life = `ownvoice-${crypto.randomUUID()}`;
+  navigator.locks?.request(life, () => {
+    post({ life });
+    return new Promise(() => {}); // until the worker ends
+  });
 }
+
+/** Says that nothing the worker would answer can be trusted any more. @param {string} code @param {string} message */
+export const crash = (code, message) => self.postMessage({ crash: { code, message } });
 
 /** Lets messages in: promises alone never give the event loop a turn. */
 export const breathe = () => new Promise((resolve) => setTimeout(resolve));

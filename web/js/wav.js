@@ -1,23 +1,30 @@
 // 16-bit mono WAV, for what is spoken and for what is recorded.
 
-/** @param {Float32Array} samples Mono, -1 to 1. @param {number} sampleRate Hz @returns {Blob} */
-export function wavBlob(samples, sampleRate) {
-  const header = new DataView(new ArrayBuffer(44));
-  const text = (/** @type {number} */ at, /** @type {string} */ word) => [...word].forEach((letter, i) => header.setUint8(at + i, letter.charCodeAt(0)));
-  const dataBytes = samples.length * 2;
-  text(0, "RIFF");
-  header.setUint32(4, 36 + dataBytes, true);
-  text(8, "WAVEfmt ");
-  header.setUint32(16, 16, true); // bytes of the format chunk
-  header.setUint16(20, 1, true); // PCM
-  header.setUint16(22, 1, true); // channels
-  header.setUint32(24, sampleRate, true);
-  header.setUint32(28, sampleRate * 2, true); // bytes a second
-  header.setUint16(32, 2, true); // bytes a frame
-  header.setUint16(34, 16, true); // bits a sample
-  text(36, "data");
-  header.setUint32(40, dataBytes, true);
-  const data = new DataView(new ArrayBuffer(dataBytes));
+/** What a program reads of a file's origin: the tool that made it, and a comment (RIFF INFO). @typedef {{ ISFT?: string, ICMT?: string }} Origin */
+
+/** @param {Float32Array} samples Mono, -1 to 1. @param {number} sampleRate Hz @param {Origin} [origin] @returns {Blob} */
+export function wavBlob(samples, sampleRate, origin = {}) {
+  const format = new DataView(new ArrayBuffer(16));
+  format.setUint16(0, 1, true); // PCM
+  format.setUint16(2, 1, true); // channels
+  format.setUint32(4, sampleRate, true);
+  format.setUint32(8, sampleRate * 2, true); // bytes a second
+  format.setUint16(12, 2, true); // bytes a frame
+  format.setUint16(14, 16, true); // bits a sample
+  const data = new DataView(new ArrayBuffer(samples.length * 2));
   samples.forEach((sample, i) => data.setInt16(i * 2, Math.round(Math.max(-1, Math.min(1, sample)) * 32767), true));
-  return new Blob([header, data], { type: "audio/wav" });
+
+  const chunks = [...chunk("fmt ", format), ...chunk("data", data)];
+  const notes = Object.entries(origin).map(([name, words]) => new Blob(chunk(name, new TextEncoder().encode(`${words}\0`))));
+  // After the sound, so that readers that expect it at byte 44 find it there.
+  if (notes.length) chunks.push(...chunk("LIST", new Blob(["INFO", ...notes])));
+  return new Blob(chunk("RIFF", new Blob(["WAVE", ...chunks])), { type: "audio/wav" });
+}
+
+/** A name, a length and the bytes, made even. @param {string} name @param {Blob | DataView<ArrayBuffer> | Uint8Array<ArrayBuffer>} bytes @returns {BlobPart[]} */
+function chunk(name, bytes) {
+  const length = bytes instanceof Blob ? bytes.size : bytes.byteLength;
+  const size = new DataView(new ArrayBuffer(4));
+  size.setUint32(0, length, true);
+  return [name, size, bytes, new Uint8Array(length % 2)];
 }

@@ -1,16 +1,19 @@
 // The worker: the one owner of WebAssembly, of the device and of what is kept. It holds no maths; it fetches, calls the engine and answers.
 
-import init, { Engine, check_clip, read_wav } from "../pkg/ownvoice_web.js";
-import { chooseDevice, cpu } from "./device.js";
-import { counted, get, verified } from "./download.js";
-import { OwnvoiceError, Transfer, breathe, serve } from "./rpc.js";
+import init, { Engine, read_wav } from "../pkg/ownvoice_web.js";
+import { chooseDevice, distrusted, hearLosses } from "./device.js";
+import { Shelf, counted, get, sha256, verified } from "./download.js";
+import { OwnvoiceError, Transfer, breathe, crash, serve } from "./rpc.js";
 import { Store } from "./store.js";
+import { wavBlob } from "./wav.js";
 
 /** @import { Tuner, Voice } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
 /** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip */
+/** @typedef {{ text: string, recordingSha256?: string }} Consent */
+/** @typedef {{ paused: boolean, preview: string | null }} Steering What may change while a training runs. */
 
-// A closed tab loses at most this much training.
+// A closed tab loses at most this much training; as often, a preview is spoken.
 const CHECKPOINT_ITERATIONS = 25;
 
 /** @type {Engine} */
@@ -20,13 +23,21 @@ let store = null;
 /** @type {Map<number, Voice>} */
 const voices = new Map();
 let nextVoice = 1;
+/** @type {WebAssembly.Memory} */
+let memory;
+/** @type {Steering} */
+let steering = { paused: false, preview: null };
 
-/** @param {Voice} voice */
-function hold(voice) {
+/** @param {Voice} voice @param {string} id */
+function hold(voice, id) {
   const handle = nextVoice++;
   voices.set(handle, voice);
-  return { handle, info: voice.info() };
+  return { handle, info: { ...voice.info(), id } };
 }
+
+/** Names a voice by the hash of its file, so that a file can be matched with speech: the first 16 digits of `sha256sum me.ownvoice`.
+ * @param {Uint8Array<ArrayBuffer>} bytes */
+const idOf = async (bytes) => (await sha256(bytes)).slice(0, 16);
 
 /** @param {number} handle @returns {Voice} */
 function held(handle) {
@@ -40,20 +51,37 @@ function check(signal) {
   if (signal.aborted) throw new OwnvoiceError("cancelled", "cancelled");
 }
 
+/** The voice as it stands speaks, and the training goes on. @param {Tuner} tuner @param {string} text @param {AbortSignal} signal */
+async function speakPreview(tuner, text, signal) {
+  const voice = tuner.preview();
+  try {
+    return await voice.say(text, undefined, async () => {
+      await breathe();
+      return !signal.aborted;
+    });
+  } finally {
+    voice.free();
+  }
+}
+
 /** Runs a fine-tuning to its end, early end or cancellation. The worker answers other calls between two iterations.
- * @param {Tuner} tuner @param {Context} context */
-async function train(tuner, { signal, stopSignal, progress }) {
+ * @param {Tuner} tuner @param {Consent | null} consent @param {Context} context */
+async function train(tuner, consent, { signal, stopSignal, progress }) {
   try {
     for (;;) {
       const step = await tuner.step();
       progress({ status: "training", ...step });
       await breathe();
+      while (steering.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
       if (signal.aborted) await store?.clear("run");
       check(signal);
       if (step.stop || stopSignal.aborted) break;
       if (store && step.iteration % CHECKPOINT_ITERATIONS === 0) {
         const { iteration, iterations } = step;
         await store.put("run", "checkpoint", { bytes: await tuner.checkpoint(), iteration, iterations });
+      }
+      if (steering.preview && step.iteration % CHECKPOINT_ITERATIONS === 0) {
+        progress({ status: "preview", iteration: step.iteration, speech: await speakPreview(tuner, steering.preview, signal) });
       }
     }
   } catch (error) {
@@ -62,46 +90,67 @@ async function train(tuner, { signal, stopSignal, progress }) {
   }
   progress({ status: "finishing" });
   const voice = await tuner.finish(); // frees the tuner
+  if (consent) voice.setConsent(consent.text, consent.recordingSha256);
+  const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (await voice.save());
   if (store) {
     await store.clear("run");
-    await store.put("run", "voice", await voice.save());
+    await store.put("run", "voice", bytes);
   }
-  return hold(voice);
+  return hold(voice, await idOf(bytes));
+}
+
+/** What of a consent goes into the voice file. @param {{ text: string, recording?: Omit<Clip, "text"> } | undefined} given @returns {Promise<Consent | null>} */
+async function consentOf(given) {
+  if (!given) return null;
+  const { text, recording } = given;
+  if (!recording) return { text };
+  const wav = await wavBlob(recording.samples, recording.sampleRate).arrayBuffer();
+  return { text, recordingSha256: await sha256(wav) };
 }
 
 serve({
-  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, keep?: string }} args @param {Context} context */
-  async load({ base, device: wanted, prompts, wasmUrl, keep }, { signal, progress }) {
+  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean }} args
+   * @param {Context} context */
+  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache }, { signal, progress }) {
+    /** @type {import("./device.js").Device | undefined} */
+    let chosen;
+    hearLosses((message) => chosen?.kind === "webgpu" && crash("device-lost", `the graphics adapter was lost: ${message}`));
     const device = chooseDevice(wanted);
     device.catch(() => {}); // looked at below: a missing adapter need not wait for the download, nor go unhandled during it
     const manifestText = await (await get(new URL("manifest.json", base), signal)).text();
     const manifest = parseManifest(manifestText);
     await device;
 
-    const parts = /** @type {const} */ (["weights", "lexicon", "aligner"]);
+    const shelf = cache ? await Shelf.open(base) : null;
+    /** @type {import("./download.js").Promised[]} */
+    const files = [manifest.files.weights, manifest.files.lexicon, manifest.files.aligner, manifest.files.vocoder].filter(Boolean);
     const loaded = new Map();
-    const totalBytes = parts.reduce((sum, part) => sum + manifest.files[part].bytes, 0);
-    const count = (/** @type {string} */ part) => (/** @type {number} */ loadedBytes) => {
-      loaded.set(part, loadedBytes);
+    const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const count = (/** @type {string} */ path) => (/** @type {number} */ loadedBytes) => {
+      loaded.set(path, loadedBytes);
       progress({ status: "fetching", what: "base", loadedBytes: [...loaded.values()].reduce((a, b) => a + b, 0), totalBytes });
     };
-    const [module, promptList, weights, lexicon, aligner] = await Promise.all([
-      compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
+    const [module, promptList, weights, lexicon, aligner, vocoder] = await Promise.all([
+      compiled ?? compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
       prompts ? get(prompts, signal).then((response) => response.json()) : [],
-      ...parts.map((part) => verified(new URL(manifest.files[part].path, base), manifest.files[part], signal, count(part))),
+      ...files.map((file) => verified(base, file, shelf, signal, count(file.path))),
     ]);
+    const cached = (await shelf?.tidy(files.map(({ sha256: hash }) => hash))) ?? false;
 
     progress({ status: "starting" });
-    await init({ module_or_path: module });
-    const files = { manifest: manifestText, weights, lexicon, aligner };
-    let chosen = await device;
-    try {
-      engine = await Engine.load(files, chosen.kind);
-    } catch (error) {
-      if (chosen.kind === "cpu" || wanted === "webgpu") throw error;
-      chosen = cpu("adapter-failed", `The graphics adapter ${chosen.name} did not work (${/** @type {Error} */ (error).message}). The CPU is used instead.`);
-      engine = await Engine.load(files, "cpu");
+    memory = (await init({ module_or_path: module })).memory;
+    const parts = { manifest: manifestText, weights, lexicon, aligner, vocoder };
+    chosen = await device;
+    if (chosen.kind === "webgpu") {
+      try {
+        engine = await Engine.load(parts, "webgpu");
+        chosen = { ...chosen, selfTest: await engine.selfTest(parts) };
+      } catch (error) {
+        if (wanted === "webgpu") throw error;
+        chosen = distrusted(chosen, error);
+      }
     }
+    if (chosen.kind === "cpu") engine = await Engine.load(parts, "cpu");
     check(signal);
 
     let keepReason = null;
@@ -110,30 +159,38 @@ serve({
     } catch (error) {
       keepReason = /** @type {Error} */ (error).message;
     }
-    return { device: chosen, hash: engine.hash, base: hold(engine.base_voice()), prompts: promptList, module, keeps: store !== null, keepReason };
+    const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
+    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
   },
 
-  /** @param {{ clips: Clip[], iterations?: number, seed?: number }} args @param {Context} context */
-  async clone({ clips, iterations, seed }, context) {
+  /** @param {{ clips: Clip[], consent?: { text: string, recording?: Omit<Clip, "text"> }, iterations?: number, seed?: number, preview?: string }} args
+   * @param {Context} context */
+  async clone({ clips, consent: given, iterations, seed, preview }, context) {
+    steering = { paused: false, preview: preview ?? null };
     context.progress({ status: "aligning" });
     await breathe();
     check(context.signal);
+    const consent = await consentOf(given);
     const tuner = await engine.tuner(clips, iterations, seed);
     if (store) {
       await store.clear("run");
-      await store.put("run", "clips", clips);
+      await store.put("run", "clips", { clips, consent });
     }
-    return train(tuner, context);
+    return train(tuner, consent, context);
   },
 
-  /** Goes on from the last checkpoint that was kept. @param {{}} _ @param {Context} context */
-  async resume(_, context) {
-    const [clips, checkpoint] = await Promise.all([store?.get("run", "clips"), store?.get("run", "checkpoint")]);
-    if (!clips || !checkpoint) throw new OwnvoiceError("nothing-kept", "no training is kept to go on with");
+  /** Goes on from the last checkpoint that was kept. @param {{ preview?: string }} args @param {Context} context */
+  async resume({ preview }, context) {
+    const [kept, checkpoint] = await Promise.all([store?.get("run", "clips"), store?.get("run", "checkpoint")]);
+    if (!kept || !checkpoint) throw new OwnvoiceError("nothing-kept", "no training is kept to go on with");
+    steering = { paused: false, preview: preview ?? null };
     context.progress({ status: "aligning" });
     await breathe();
-    return train(await engine.resume(clips, checkpoint.bytes), context);
+    return train(await engine.resume(kept.clips, checkpoint.bytes), kept.consent, context);
   },
+
+  /** Changes a training under way. @param {Partial<Steering>} change */
+  steer: (change) => void Object.assign(steering, change),
 
   /** @param {{ voice: number, text: string, seed?: number }} args @param {Context} context */
   async say({ voice, text, seed }, { signal, progress }) {
@@ -153,8 +210,8 @@ serve({
     return new Transfer(bytes, [bytes.buffer]);
   },
 
-  /** @param {{ bytes: Uint8Array }} args */
-  open: ({ bytes }) => hold(engine.open(bytes)),
+  /** @param {{ bytes: Uint8Array<ArrayBuffer> }} args */
+  open: async ({ bytes }) => hold(engine.open(bytes), await idOf(bytes)),
 
   /** @param {{ voice: number }} args */
   release({ voice }) {
@@ -162,8 +219,11 @@ serve({
     voices.delete(voice);
   },
 
-  /** @param {{ samples: Float32Array, sampleRate: number }} args */
-  checkClip: ({ samples, sampleRate }) => check_clip(samples, sampleRate),
+  /** @param {{ samples: Float32Array, sampleRate: number, text?: string }} args */
+  checkClip: ({ samples, sampleRate, text }) => engine.checkClip(samples, sampleRate, text),
+
+  /** Bytes of the program's memory, which never shrinks. */
+  memory: () => memory.buffer.byteLength,
 
   /** @param {{ bytes: Uint8Array }} args */
   readWav({ bytes }) {
@@ -192,7 +252,8 @@ serve({
 function parseManifest(text) {
   try {
     const manifest = JSON.parse(text);
-    for (const part of ["weights", "lexicon", "aligner"]) {
+    for (const part of ["weights", "lexicon", "aligner", "vocoder"]) {
+      if (part === "vocoder" && !manifest.files.vocoder) continue; // a base without one speaks through Griffin-Lim
       const { path, bytes, sha256: hash } = manifest.files[part];
       if (typeof path !== "string" || typeof bytes !== "number" || typeof hash !== "string") throw new Error(`files.${part} lacks path, bytes or sha256`);
     }
@@ -202,14 +263,16 @@ function parseManifest(text) {
   }
 }
 
-/** The response itself goes to the compiler, so that the browser may keep the machine code; a copy of it is counted.
+/** The program comes as its gzip, so that it is small on every host; one that a host has unpacked already is as good.
  * @param {string} url @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes */
 async function compile(url, signal, onBytes) {
   const response = await get(url, signal);
-  const counting = counted(response.clone(), onBytes).arrayBuffer();
   try {
-    const [module] = await Promise.all([WebAssembly.compileStreaming(response), counting]);
-    return module;
+    const packed = await counted(response, onBytes).blob();
+    const [first] = new Uint8Array(await packed.slice(0, 1).arrayBuffer());
+    const GZIP = 0x1f;
+    const stream = first === GZIP ? packed.stream().pipeThrough(new DecompressionStream("gzip")) : packed.stream();
+    return await WebAssembly.compileStreaming(new Response(stream, { headers: { "content-type": "application/wasm" } }));
   } catch (error) {
     check(signal);
     throw new OwnvoiceError("download-failed", `the program could not be compiled: ${/** @type {Error} */ (error).message}`);

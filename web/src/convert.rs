@@ -10,9 +10,16 @@ pub fn js_error(code: &str, message: &str) -> JsValue {
     error.into()
 }
 
-/// The crate's error, as JavaScript throws it.
+/// The crate's error, as JavaScript throws it: with the number of the clip that it is about, if of many, and what was found in it.
 pub fn fail(error: ownvoice::Error) -> JsValue {
-    js_error(error.code(), &error.to_string())
+    let thrown = js_error(error.code(), &error.to_string());
+    if let Some(index) = error.clip_index() {
+        set(&thrown, "clip", &(index as u32).into());
+    }
+    if let Some(found) = error.found() {
+        set(&thrown, "found", &found.into());
+    }
+    thrown
 }
 
 /// A plain object.

@@ -9,8 +9,8 @@ use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
 use ownvoice::audio::{Audio, level, wav};
 use ownvoice::synth::{SpeakOptions, Speech, speak_async};
 use ownvoice::text::symbols;
-use ownvoice::train::{self, CloneOptions, FineTuner};
-use ownvoice::voice::{self, Base, BaseFiles};
+use ownvoice::train::{self, CloneOptions, FineTuner, judge::judge, self_test};
+use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -21,9 +21,10 @@ const TYPES: &str = r#"
 export interface BaseParts { manifest: string; weights: Uint8Array; lexicon: Uint8Array; aligner: Uint8Array; vocoder?: Uint8Array }
 export interface Clip { samples: Float32Array; sampleRate: number; text: string }
 export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
-export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number }
+export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; score: number | null }
+export interface SelfTest { deviation: number; tolerance: number }
 export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; stop: string | null }
-export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number }
+export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
   samples: Float32Array<ArrayBuffer>; sampleRate: number;
   mel: { mels: number; data: Float32Array<ArrayBuffer> };
@@ -86,11 +87,35 @@ impl Engine {
             "webgpu" => webgpu().await?,
             _ => return Err(js_error("device-unavailable", &format!("device {device:?} is not built in"))),
         };
-        let (manifest, weights, lexicon, aligner) = (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
-        let vocoder = files.vocoder().map(|bytes| bytes.to_vec());
-        let files =
-            BaseFiles { manifest_json: &manifest, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
-        Ok(Self { base: Rc::new(Base::load(files, &device).map_err(fail)?) })
+        Ok(Self { base: Rc::new(load(&files, &device)?) })
+    }
+
+    /// Whether the device computes what the CPU does: by how much it deviates at most, relative; the error `device-wrong` where it does not.
+    #[wasm_bindgen(js_name = selfTest, unchecked_return_type = "SelfTest")]
+    pub async fn self_test(&self, files: BaseParts) -> Result<JsValue, JsValue> {
+        let deviation = self_test::run(&self.base, &load(&files, &Device::flex())?).await.map_err(fail)?;
+        Ok(object([("deviation", deviation.into()), ("tolerance", self_test::TOLERANCE.into())]))
+    }
+
+    /// What a recording holds and how well it says its text, or why it cannot be learnt from. Without a text, only the sound is judged.
+    #[wasm_bindgen(js_name = checkClip, unchecked_return_type = "ClipReport")]
+    pub async fn check_clip(&self, samples: Vec<f32>, sample_rate_hz: u32, text: Option<String>) -> Result<JsValue, JsValue> {
+        let (report, score) = match text {
+            Some(text) => {
+                let (report, score) = judge(&self.base, &train::Clip { samples, sample_rate_hz, text }).await.map_err(fail)?;
+                (report, JsValue::from(score))
+            }
+            None => (level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?, JsValue::NULL),
+        };
+        Ok(object([
+            ("seconds", report.seconds.into()),
+            ("speechSeconds", report.speech_seconds.into()),
+            ("levelDb", report.level_db.into()),
+            ("noiseDb", report.noise_db.into()),
+            ("snrDb", report.snr_db.into()),
+            ("clippedPercent", report.clipped_percent.into()),
+            ("score", score),
+        ]))
     }
 
     /// Names the base in voice files.
@@ -151,6 +176,11 @@ impl Tuner {
         self.tuner.checkpoint_async(&self.base).await.map_err(fail)
     }
 
+    /// The voice as it stands.
+    pub fn preview(&self) -> Voice {
+        Voice { base: self.base.clone(), voice: self.tuner.preview() }
+    }
+
     /// The best voice so far.
     pub async fn finish(self) -> Result<Voice, JsValue> {
         let Self { base, tuner } = self;
@@ -165,7 +195,17 @@ impl Voice {
     #[wasm_bindgen(unchecked_return_type = "VoiceInfo")]
     pub fn info(&self) -> JsValue {
         let info = self.voice.info();
-        object([("adapted", info.adapted.into()), ("iterations", info.iterations.into()), ("seconds", info.seconds.into())])
+        let consent = info.consent.as_ref().map_or(JsValue::NULL, |Consent { text, recording_sha256 }| {
+            object([("text", text.into()), ("recordingSha256", recording_sha256.as_ref().map_or(JsValue::NULL, JsValue::from))])
+        });
+        let (iterations, seconds) = (info.iterations.into(), info.seconds.into());
+        object([("adapted", info.adapted.into()), ("iterations", iterations), ("seconds", seconds), ("consent", consent)])
+    }
+
+    /// Keeps the speaker's consent with the voice: what was said, and the hash of the recording in which it is.
+    #[wasm_bindgen(js_name = setConsent)]
+    pub fn set_consent(&mut self, text: String, recording_sha256: Option<String>) -> Result<(), JsValue> {
+        self.voice.set_consent(Consent { text, recording_sha256 }).map_err(fail)
     }
 
     /// Speaks a text, sentence by sentence. Before each, `goOn(done, of)` is awaited and says whether to go on: the worker listens meanwhile.
@@ -204,20 +244,6 @@ fn spoken(speech: Speech) -> JsValue {
     ])
 }
 
-/// What a recording holds, or why it cannot be learnt from.
-#[wasm_bindgen(unchecked_return_type = "ClipReport")]
-pub fn check_clip(samples: Vec<f32>, sample_rate_hz: u32) -> Result<JsValue, JsValue> {
-    let report = level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?;
-    Ok(object([
-        ("seconds", report.seconds.into()),
-        ("speechSeconds", report.speech_seconds.into()),
-        ("levelDb", report.level_db.into()),
-        ("noiseDb", report.noise_db.into()),
-        ("snrDb", report.snr_db.into()),
-        ("clippedPercent", report.clipped_percent.into()),
-    ]))
-}
-
 /// Reads a WAV file of any format, mixed down to one channel.
 #[wasm_bindgen(unchecked_return_type = "Audio")]
 pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
@@ -227,6 +253,13 @@ pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
 
 fn clips_of(clips: &[Clip]) -> Vec<train::Clip> {
     clips.iter().map(|clip| train::Clip { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate(), text: clip.text() }).collect()
+}
+
+fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
+    let (manifest, weights, lexicon, aligner) = (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
+    let vocoder = files.vocoder().map(|bytes| bytes.to_vec());
+    let files = BaseFiles { manifest_json: &manifest, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
+    Base::load(files, device).map_err(fail)
 }
 
 /// burn's WebGPU device. A runtime that an earlier load has started is taken up again.

@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: figures of the native library, of the page and of the files, measured here and now.
 
-use crate::build::{self, gzipped_bytes};
+use crate::build;
 use crate::serve::Site;
 use crate::setup;
 use crate::shell::{Result, cargo, command, files, root, shown};
@@ -60,8 +60,7 @@ fn browser() -> Result<Vec<Row>> {
 
 fn wasm_size() -> Result<Vec<Row>> {
     build::page()?;
-    let wasm = build::package().join("ownvoice_web_bg.wasm");
-    Ok(vec![Row::new("size.wasm_gz_mb", megabytes(gzipped_bytes(&wasm)?), "MB")])
+    Ok(vec![Row::new("size.wasm_gz_mb", megabytes(build::module_bytes()?), "MB")])
 }
 
 /// The weights: what a visitor downloads besides the wasm.

@@ -1,9 +1,11 @@
-//! Builds the wasm and its JavaScript into `www/pkg`, and lays out the site.
+//! Builds the wasm and its JavaScript into `www/pkg`, lists the site's files by their hash, and lays out the site.
 
 use crate::setup::{self, WASM};
 use crate::shell::{
-    Result, command, copy_dir, create_dir, fingerprint, prepend_path, remove_dir, root, run, shown, timed, wasm_target, write,
+    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, remove_dir, root, run, shown, timed, wasm_target, write,
 };
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,12 @@ use std::process::{Command, Stdio};
 
 /// Which folder answers for which first part of a path. The page is last: it answers for the rest.
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];
+
+/// The module as the compiler leaves it. What is served and shipped is its gzip, a seventh of the size wherever it is hosted.
+const MODULE: &str = "ownvoice_web_bg.wasm";
+
+/// The list of the site's files, in `www/pkg`.
+pub const FILES: &str = "site-files.js";
 
 /// `cargo xtask build`. As Trunk's hook it also lays the site into Trunk's staging folder.
 pub fn all() -> Result {
@@ -33,18 +41,60 @@ pub fn page() -> Result {
     let stamp = package.join(".built-from");
     let source = format!("{} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
-        return Ok(());
+        return write(&package.join(FILES), listed(root())?);
     }
     remove_dir(&package)?;
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
-    glue.args(["--target", "web", "--out-dir"]).arg(&package).arg(&wasm);
+    // The worker says itself where the module is, and in which form.
+    glue.args(["--target", "web", "--omit-default-module-path", "--out-dir"]).arg(&package).arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
+    timed("gzip", || gzip(&package.join(MODULE)))?;
     // The npm package and the type checker look beside the JavaScript, in web/.
     let beside = root().join("web/pkg");
     remove_dir(&beside)?;
     copy_dir(&package, &beside)?;
-    write(&stamp, source)
+    fs::remove_file(beside.join(MODULE)).map_err(|e| format!("{MODULE}: {e}"))?;
+    write(&stamp, source)?;
+    write(&package.join(FILES), listed(root())?)
+}
+
+/// What sw.js keeps for visits without the internet: every file of the page by its hash, and those of the base voice that say what it is. The
+/// rest of the base is named, by hash again, in its manifest.
+pub fn listed(root: &Path) -> Result<String> {
+    let mut files = BTreeMap::new();
+    for (part, folder) in SITE {
+        if part != "models" {
+            list(&root.join(folder), &root.join(folder), part, &mut files)?;
+        }
+    }
+    for file in ["models/prompts.json", "models/base/manifest.json"] {
+        files.insert(file.to_string(), hash(&root.join(file))?);
+    }
+    let json = serde_json::to_string_pretty(&files).expect("plain text");
+    Ok(format!("// The files of this version of the page, by SHA-256. Written by `cargo xtask build`.\nself.OWNVOICE_FILES = {json};\n"))
+}
+
+fn list(folder: &Path, from: &Path, part: &str, files: &mut BTreeMap<String, String>) -> Result {
+    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // The list cannot name itself, nor the worker that reads it; the module is fetched as its gzip; a link to web/js answers under its own name;
+        // types are for editors.
+        if name.starts_with('.') || name.ends_with(".d.ts") || [FILES, "sw.js", MODULE].contains(&name.as_str()) || path.is_symlink() {
+            continue;
+        } else if path.is_dir() {
+            list(&path, from, part, files)?;
+        } else {
+            let inside = path.strip_prefix(from).expect("it was found there").to_string_lossy().replace('\\', "/");
+            files.insert(if part.is_empty() { inside } else { format!("{part}/{inside}") }, hash(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn hash(path: &Path) -> Result<String> {
+    Ok(Sha256::digest(read(path)?).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 pub fn package() -> PathBuf {
@@ -75,10 +125,49 @@ pub fn wasm_environment(command: &mut Command) -> Result {
     Ok(())
 }
 
-/// Bytes of a file after `gzip -9`, which Node has everywhere.
-pub fn gzipped_bytes(path: &Path) -> Result<u64> {
-    let script = "process.stdout.write(String(require('zlib').gzipSync(require('fs').readFileSync(process.argv[1]),{level:9}).length))";
-    let mut node = command("node");
-    let output = node.args(["-e", script]).arg(path).stderr(Stdio::inherit()).output().map_err(|e| format!("node: {e}"))?;
-    String::from_utf8_lossy(&output.stdout).parse().map_err(|_| format!("{}: {}", shown(&node), output.status))
+/// Writes a file's `gzip -9` beside it, by Node, which is here anyway.
+fn gzip(path: &Path) -> Result {
+    let script = "const [, file] = process.argv; const fs = require('fs'); \
+                  fs.writeFileSync(`${file}.gz`, require('zlib').gzipSync(fs.readFileSync(file), { level: 9 }))";
+    run(command("node").args(["-e", script]).arg(path))
+}
+
+/// Bytes that a visitor downloads of the module.
+pub fn module_bytes() -> Result<u64> {
+    let path = package().join(format!("{MODULE}.gz"));
+    fs::metadata(&path).map(|file| file.len()).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_names_what_the_page_is_made_of() {
+        let root = env::temp_dir().join(format!("ownvoice-list-{}", std::process::id()));
+        for (file, content) in [
+            ("www/index.html", "page"),
+            ("www/sw.js", "worker"),
+            ("www/pkg/site-files.js", "old list"),
+            ("www/pkg/x.wasm", "abc"),
+            ("www/pkg/x.d.ts", "types"),
+            ("www/pkg/.built-from", "stamp"),
+            ("web/js/index.js", "module"),
+            ("web/js/types/index.d.ts", "types"),
+            ("models/prompts.json", "[]"),
+            ("models/base/manifest.json", "{}"),
+            ("models/base/weights.safetensors", "weights"),
+        ] {
+            let path = root.join(file);
+            create_dir(path.parent().unwrap()).unwrap();
+            write(&path, content).unwrap();
+        }
+        let list = listed(&root).unwrap();
+        let json = list.split_once(" = ").unwrap().1.trim_end().trim_end_matches(';');
+        let files: BTreeMap<String, String> = serde_json::from_str(json).unwrap();
+        let names: Vec<&str> = files.keys().map(String::as_str).collect();
+        assert_eq!(names, ["index.html", "js/index.js", "models/base/manifest.json", "models/prompts.json", "pkg/x.wasm"]);
+        assert_eq!(files["pkg/x.wasm"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        fs::remove_dir_all(root).unwrap();
+    }
 }

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo xtask serve [--port N]                       build the page and serve it on 127.0.0.1 (port 8017)
-cargo xtask test [native] [wasm] [js] [browser]    run the tests: all stages, or those named
+cargo xtask test [native] [wasm] [js] [package] [browser]
+                                                   run the tests: all stages, or those named
 cargo xtask bench [--json]                         measure; tables, or rows of {name, value, unit}
 cargo xtask pack                                   make the npm tarball and print its path
 cargo xtask build                                  build the page's wasm into www/pkg

@@ -4,9 +4,16 @@ use crate::build;
 use crate::setup::npm;
 use crate::shell::{Result, copy_dir, create_dir, output, remove_dir, root};
 use std::fs;
+use std::path::PathBuf;
 
-/// Gathers in `dist/npm` what the package is made of, packs it and prints the tarball's path. No weights: who embeds it chooses the base voice.
+/// `cargo xtask pack`.
 pub fn run() -> Result {
+    println!("{}", pack()?.display());
+    Ok(())
+}
+
+/// Gathers in `dist/npm` what the package is made of, packs it and returns the tarball's path. No weights: who embeds it chooses the base voice.
+pub fn pack() -> Result<PathBuf> {
     build::page()?;
     let folder = root().join("dist/npm");
     remove_dir(&folder)?;
@@ -20,8 +27,7 @@ pub fn run() -> Result {
         copy_dir(&root().join("web").join(part), &folder.join(part))?;
     }
     let said = output(npm().args(["pack", "--json", "--pack-destination", ".."]).current_dir(&folder))?;
-    println!("{}", root().join("dist").join(tarball(&said)?).display());
-    Ok(())
+    Ok(root().join("dist").join(tarball(&said)?))
 }
 
 /// The file name in what `npm pack --json` prints: a list of packages, or, from npm 12 on, packages by name.

@@ -105,8 +105,26 @@ fn answer(request: Request, policy: &str) -> std::io::Result<()> {
     }
     let opened = locate(root(), request.url()).and_then(|path| Some((File::open(&path).ok()?, path)));
     let Some((file, path)) = opened else { return request.respond(refuse(404, "no such file\n")) };
-    let length = file.metadata()?.len() as usize;
-    request.respond(Response::new(StatusCode(200), headers(content_type(&path)), file, Some(length), None))
+    let mut headers = headers(content_type(&path));
+    if path.file_name().is_some_and(|name| name == build::FILES) {
+        // Listed anew: a page under work changes between two builds.
+        let list = build::listed(root()).map_err(std::io::Error::other)?;
+        return request.respond(Response::new(StatusCode(200), headers, list.as_bytes(), Some(list.len()), None));
+    }
+    let metadata = file.metadata()?;
+    let etag = etag(&metadata);
+    headers.push(header("ETag", &etag));
+    let known = request.headers().iter().any(|header| header.field.equiv("If-None-Match") && header.value.as_str() == etag);
+    if known {
+        return request.respond(Response::new(StatusCode(304), headers, std::io::empty(), Some(0), None));
+    }
+    request.respond(Response::new(StatusCode(200), headers, file, Some(metadata.len() as usize), None))
+}
+
+/// Tells one state of a file from another, so that what a browser has is not sent again.
+fn etag(metadata: &std::fs::Metadata) -> String {
+    let changed = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos())
 }
 
 /// The file that a URL asks for: always within the folders of the site, never hidden.

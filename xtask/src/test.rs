@@ -2,6 +2,7 @@
 
 use crate::build;
 use crate::count::Count;
+use crate::pack;
 use crate::serve::Site;
 use crate::setup;
 use crate::shell::{Result, cache, cargo, command, create_dir, files, read_text, root, shown, stderr};
@@ -13,10 +14,11 @@ use std::time::Instant;
 type Stage = (&'static str, &'static str, fn() -> Result<Outcome>);
 
 /// In the order in which they run: what fails soonest comes first.
-const STAGES: [Stage; 4] = [
+const STAGES: [Stage; 5] = [
     ("native", "the library, the command line and this runner", native),
     ("wasm", "the wasm in Chromium, by wasm-pack", wasm),
     ("js", "the types of the JavaScript, and what runs in Node", js),
+    ("package", "the npm package, installed by a plain page, Vite and webpack", package),
     ("browser", "the page in Chromium", browser),
 ];
 
@@ -29,7 +31,7 @@ struct Outcome {
 
 pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     if let Some(unknown) = chosen.iter().find(|word| STAGES.iter().all(|(name, ..)| name != *word)) {
-        return Err(format!("no stage is called {unknown}: there are native, wasm, js and browser"));
+        return Err(format!("no stage is called {unknown}: there are native, wasm, js, package and browser"));
     }
     let mut table = Vec::new();
     let mut sum = Count::default();
@@ -101,6 +103,14 @@ fn js() -> Result<Outcome> {
     let mut outcome = if scripts.is_empty() { Outcome::default() } else { node(&scripts, &[])? };
     outcome.count += types;
     Ok(outcome)
+}
+
+fn package() -> Result<Outcome> {
+    setup::node_modules()?;
+    let browser = setup::browser()?;
+    let tarball = pack::pack()?;
+    let scripts = tests(&root().join("tests/package"));
+    node(&scripts, &[("OWNVOICE_TARBALL", tarball.as_os_str()), ("CHROMIUM", browser.chromium.as_os_str())])
 }
 
 fn browser() -> Result<Outcome> {

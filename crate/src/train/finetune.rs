@@ -14,15 +14,15 @@ use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
+    judge::{AlignedClip, align_clips},
     loss::spectrogram_loss,
     moments::{moment_weights, take_moments},
 };
 use crate::{
     Error, Result,
-    audio::{Audio, mel::MelExtractor, prepare_clip},
     model::tacotron::Symbols,
     nn::Mode,
-    text::{self, symbols},
+    text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
     weights::{Metadata, Precision, apply, pack, unpack},
 };
@@ -347,12 +347,18 @@ impl FineTuner {
         Ok(pack(weights, Precision::Full, metadata).await)
     }
 
+    /// The voice as it stands, to be heard while training goes on.
+    pub fn preview(&self) -> Voice {
+        let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
+        Voice { parts: self.parts.valid(), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
+    }
+
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.base_loss.zip(self.best.as_ref().map(|(loss, _)| *loss)).map(|(before, after)| [before, after]);
         let parts = self.best.map_or(self.parts, |(_, best)| best).valid();
-        let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss };
+        let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
     }
 }
@@ -366,34 +372,6 @@ fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
     let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
     let compare = |predicted| spectrogram_loss(predicted, windows.targets.clone(), windows.mask.clone(), windows.valid_frames);
     compare(frames.clone()) + compare(frames + residual)
-}
-
-/// A clip with the frames of each symbol.
-struct AlignedClip {
-    symbols: Vec<u8>,
-    durations: Vec<u32>,
-    /// `[T, M]`
-    mel: Vec<f32>,
-}
-
-impl AlignedClip {
-    fn frames(&self) -> usize {
-        self.durations.iter().sum::<u32>() as usize
-    }
-}
-
-async fn align_clips(base: &Base, clips: &[Clip]) -> Result<Vec<AlignedClip>> {
-    let extractor = MelExtractor::new(base.mel_config().clone());
-    let mut aligned = Vec::with_capacity(clips.len());
-    for clip in clips {
-        let audio = Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz };
-        let mel = extractor.extract(&prepare_clip(&audio, base.mel_config())?);
-        let words = base.phonemizer.words(&clip.text)?;
-        let (symbols, word_ends) = text::spell(&words);
-        let alignment = base.aligner.align(&mel, &symbols, &word_ends).await?;
-        aligned.push(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data });
-    }
-    Ok(aligned)
 }
 
 /// Puts the clips on the device, each padded to at least one window.

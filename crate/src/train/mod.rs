@@ -4,6 +4,7 @@ pub mod adam;
 pub mod batch;
 pub mod features;
 pub mod finetune;
+pub mod judge;
 pub mod loss;
 pub mod moments;
 #[cfg(feature = "cli")]
@@ -12,6 +13,7 @@ pub mod pretrain;
 pub mod recogniser;
 #[cfg(feature = "cli")]
 pub mod run;
+pub mod self_test;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 

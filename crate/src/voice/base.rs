@@ -121,7 +121,8 @@ impl Base {
         Ok(Self {
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
-            aligner: Aligner::load(files.aligner, device)?,
+            // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
+            aligner: Aligner::load(files.aligner, &Device::flex())?,
             vocoder,
             device: device.clone(),
             hash: manifest.files.weights.sha256.clone(),

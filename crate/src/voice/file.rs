@@ -30,7 +30,20 @@ pub struct VoiceInfo {
     pub seconds: f32,
     /// Held-out spectrogram loss before and after, where clips were held out.
     pub held_out_loss: Option<[f32; 2]>,
+    pub consent: Option<Consent>,
 }
+
+/// That the speaker agreed to the voice being made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consent {
+    /// What the speaker said, or ticked.
+    pub text: String,
+    /// SHA-256 of the recording in which it is said, as a 16-bit WAV file; none where it was not spoken.
+    pub recording_sha256: Option<String>,
+}
+
+/// A consent is a sentence, not a book.
+const MAX_CONSENT_CHARACTERS: usize = 1000;
 
 /// Somebody's voice on a base's device.
 pub struct Voice {
@@ -68,6 +81,12 @@ impl Voice {
         &self.info
     }
 
+    /// Keeps the speaker's consent with the voice.
+    pub fn set_consent(&mut self, consent: Consent) -> Result<()> {
+        self.info.consent = Some(consent.checked().map_err(Error::OptionInvalid)?);
+        Ok(())
+    }
+
     /// The voice file.
     pub async fn save_async(&self, base: &Base) -> Result<Vec<u8>> {
         let origin = adaptable(&Self::unadapted(base).parts);
@@ -88,6 +107,10 @@ impl Voice {
         if let Some([before, after]) = self.info.held_out_loss {
             metadata.insert("held_out_loss_base".into(), before.to_string());
             metadata.insert("held_out_loss".into(), after.to_string());
+        }
+        if let Some(Consent { text, recording_sha256 }) = &self.info.consent {
+            metadata.insert("consent".into(), text.clone());
+            metadata.extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
         }
         Ok(pack(delta, Precision::Half, metadata).await)
     }
@@ -124,13 +147,31 @@ impl Voice {
         }
         let difference = apply(start.clone(), &delta).map_err(Error::VoiceCorrupt)?;
         let parts = add(start, &adaptable(&difference));
+        let consent = metadata.get("consent").map(|text| {
+            let consent = Consent { text: text.clone(), recording_sha256: metadata.get("consent_recording_sha256").cloned() };
+            consent.checked().map_err(Error::VoiceCorrupt)
+        });
         let info = VoiceInfo {
             adapted: true,
             iterations: number("iterations")? as usize,
             seconds: number("seconds")?,
             held_out_loss: number("held_out_loss_base").and_then(|before| Ok([before, number("held_out_loss")?])).ok(),
+            consent: consent.transpose()?,
         };
         Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), pace, info })
+    }
+}
+
+impl Consent {
+    fn checked(self) -> Result<Self, String> {
+        let is_hash = |hash: &String| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        if self.text.trim().is_empty() || self.text.chars().count() > MAX_CONSENT_CHARACTERS {
+            return Err("a consent is a sentence".into());
+        }
+        match &self.recording_sha256 {
+            Some(hash) if !is_hash(hash) => Err("the consent's hash is none".into()),
+            _ => Ok(self),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod file;
 
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;
-pub use file::{Adapted, Voice, VoiceInfo};
+pub use file::{Adapted, Consent, Voice, VoiceInfo};
 
 use burn::prelude::*;
 

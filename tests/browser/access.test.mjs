@@ -1,0 +1,132 @@
+// For everyone: axe finds nothing in any stage, light and dark, desktop and phone; all of it by keyboard; and in German.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "./harness.mjs";
+import { DESKTOP, PHONE, chooseFiles, inOrder, ready, speak, visit } from "./steps.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+
+const MINUTE = 60_000;
+const AXE = readFileSync(join(ROOT, "tests/node_modules/axe-core/axe.min.js"), "utf8");
+
+/** @param {Session} session @param {string} stage */
+async function clean({ page }, stage) {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    await page.emulateMedia({ colorScheme });
+    const found = await page.evaluate(`(async () => {
+      if (!globalThis.axe) { ${AXE} }
+      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+      return violations.map(({ id, nodes }) => id + ": " + nodes.map(({ target, failureSummary }) => target.join(" ") + " " + failureSummary).join("; "));
+    })()`);
+    assert.deepEqual(found, [], `${stage}, ${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
+  test(`axe finds nothing, ${name}`, { timeout: 10 * MINUTE }, async (t) => {
+    const session = await visit({ device: "cpu", tiny: true, viewport, permission: "deny" });
+    t.after(() => session.close());
+    const { page } = session;
+    await ready(session);
+    await clean(session, "loaded");
+    await page.click("#record-button");
+    await page.waitForSelector("#clip-words code");
+    await clean(session, "the microphone refused");
+    await chooseFiles(page, 5);
+    await page.setInputFiles("#file-input", { name: "letter.wav", mimeType: "audio/wav", buffer: Buffer.from("This is a letter.") });
+    await page.waitForSelector("#file-list .failure");
+    await clean(session, "files, one of them none");
+    await page.check("#preview-on");
+    await page.click("#train-start");
+    await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
+    await page.click("#train-pause");
+    await page.waitForFunction(() => /^Paused/.test(document.querySelector("#train-words")?.textContent ?? ""));
+    await session.screenshot(`${name}-paused`);
+    await clean(session, "learning, paused");
+    await page.click("#train-pause");
+    await page.click("#train-stop");
+    await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+    await speak(page, "base");
+    await speak(page, "mine");
+    await clean(session, "spoken");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await session.screenshot(`${name}-dark`);
+    await page.emulateMedia({ colorScheme: "light" });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width, "nothing is wider than the window");
+    session.assertQuiet();
+  });
+}
+
+test("axe finds nothing where the page could not start", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "?device=webgpu" });
+  t.after(() => session.close());
+  await session.page.waitForSelector("#loading-failed:not([hidden])");
+  assert.equal(await session.page.isVisible("#use-cpu"), true, "a way on");
+  await clean(session, "no adapter");
+});
+
+test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
+  const { path: microphone, parts } = inOrder(2);
+  const session = await visit({ device: "cpu", tiny: true, microphone });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  /** Tabs until an element has the focus: as far as it takes, and no further than once around. @param {string} selector */
+  const tabTo = async (selector) => {
+    for (let i = 0; i < 60; i++) {
+      if (await page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`${selector} cannot be reached by Tab`);
+  };
+  let opened = 0;
+  for (const { begin, end } of parts) {
+    await page.waitForTimeout(Math.max(0, opened + begin * 1000 - Date.now()));
+    await page.keyboard.press("r");
+    await page.waitForSelector("#record-button[aria-pressed=true]");
+    opened ||= Date.now();
+    await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
+    await page.keyboard.press("r");
+    await page.waitForSelector("#clip-words[data-state=good]");
+    await page.keyboard.press("ArrowRight");
+  }
+  await tabTo("#train-start");
+  // What has the focus shows it.
+  assert.notEqual(await page.evaluate(() => getComputedStyle(/** @type {Element} */ (document.activeElement)).outlineStyle), "none");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  await tabTo("#train-stop");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await tabTo("#text");
+  await page.keyboard.type(" Really.");
+  await tabTo("#mine .say");
+  await page.keyboard.press("Space");
+  await page.waitForSelector("#mine .download:not([hidden])", { timeout: MINUTE });
+  await tabTo("#mine .download");
+  session.assertQuiet();
+});
+
+test("German, as the browser says or as the visitor does", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, locale: "de-CH", viewport: PHONE });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  assert.equal(await page.getAttribute("html", "lang"), "de");
+  assert.equal(await page.textContent("#train-title"), "Lernen lassen");
+  assert.match((await page.textContent("#device")) ?? "", /Prozessor.*Darum rechnet der Prozessor/s);
+  assert.equal(await page.getAttribute("#prompt-text", "lang"), "en", "what is read stays English");
+  await session.screenshot("phone-german");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the phone");
+  await clean(session, "German");
+  await page.click("#languages [lang=en]");
+  assert.equal(await page.textContent("#train-title"), "Let it learn");
+  await page.reload();
+  await ready(session);
+  assert.equal(await page.getAttribute("html", "lang"), "en", "the choice is kept");
+  session.assertQuiet();
+});

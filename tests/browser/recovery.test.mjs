@@ -1,0 +1,139 @@
+// Nothing is lost: the worker ended, crashed, or the graphics adapter taken away, in the midst of training. And adapters that compute wrongly.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chooseFiles, heard, ready, speak, visit } from "./steps.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+
+const MINUTE = 60_000;
+
+/** Until training has passed an iteration. @param {Session} session @param {number} iteration @param {number} [minutes] */
+const trained = ({ page }, iteration, minutes = 5) =>
+  page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout: minutes * MINUTE, polling: 20 });
+
+/** Trains past a checkpoint, takes the engine away, and sees training go on from there. @param {Session} session @param {() => Promise<unknown>} take */
+async function goesOn(session, take) {
+  const { page } = session;
+  await chooseFiles(page, 4);
+  await page.click("#train-start");
+  await trained(session, 30);
+  // What the page says of each iteration, from now on.
+  await page.evaluate(() => {
+    const said = /** @type {any} */ (globalThis).said = /** @type {string[]} */ ([]);
+    const words = /** @type {Element} */ (document.querySelector("#train-words"));
+    new MutationObserver(() => said.push(words.textContent ?? "")).observe(words, { childList: true, characterData: true, subtree: true });
+  });
+  await take();
+  await page.waitForSelector("#engine[data-state=restarted]", { timeout: 2 * MINUTE });
+  assert.match((await page.textContent("#engine-words")) ?? "", /started again/);
+  await trained(session, 60);
+  const said = /** @type {string[]} */ (await page.evaluate("said"));
+  const iterations = said.flatMap((words) => words.match(/^Iteration (\d+) /)?.[1] ?? []).map(Number);
+  const jump = iterations.findIndex((iteration, i) => i > 0 && iteration < iterations[i - 1]);
+  const [before, after] = [iterations[jump - 1] ?? 30, iterations[jump] ?? iterations[0]];
+  assert.equal(after % 25, 1, `it goes on after a checkpoint: ${after}`);
+  assert.ok(after > 25 && before - after < 25, `at most 25 iterations are lost: ${before}, then ${after}`);
+  await page.click("#train-stop");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
+}
+
+test("the browser ends the worker: it is built again and goes on from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
+  const prepare = (/** @type {Session} */ { page }) => page.addInitScript(() => {
+    const { Worker } = globalThis;
+    /** @type {Worker[]} */
+    const made = [];
+    globalThis.Worker = class extends Worker {
+      /** @param {string | URL} url @param {WorkerOptions} [options] */
+      constructor(url, options) {
+        super(url, options);
+        made.push(this);
+      }
+    };
+    /** @type {any} */ (globalThis).endWorker = () => made.at(-1)?.terminate();
+  });
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  // No event tells the page of it.
+  await goesOn(session, () => page.evaluate("endWorker()"));
+  await session.screenshot("restarted", "main section:nth-of-type(2)");
+
+  // While nothing is under way, too; and the learned voice is there again.
+  await page.evaluate("endWorker()");
+  await page.waitForSelector("#engine[data-state=restarting]", { state: "attached" });
+  await page.waitForSelector("#engine[data-state=restarted]");
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+test("the engine crashes: it is built again and goes on from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  await ready(session);
+  await goesOn(session, async () => {
+    const [worker] = session.page.workers();
+    // As a panic in WebAssembly does: an error that no call hears of.
+    await worker.evaluate(() => void setTimeout(() => WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 8, 1, 0, 10, 5, 1, 3, 0, 0, 11]))));
+  });
+  session.assertNothingLeft();
+});
+
+/** Sees the device that the program makes, from within the worker. @param {Buffer} body */
+const seen = (body) =>
+  Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
+GPUAdapter.prototype.requestDevice = async function (...options) { return (globalThis.device = await requestDevice.apply(this, options)); };
+${body}`);
+
+test("the graphics adapter is taken away: it is asked for again, and then the CPU goes on", { timeout: 20 * MINUTE }, async (t) => {
+  const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu", prepare: (session) => session.change("js/worker.js", seen) });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await goesOn(session, () => page.workers()[0].evaluate("device.destroy()"));
+  assert.match((await page.textContent("#device-kind")) ?? "", /graphics card/);
+  await page.workers()[0].evaluate("device.destroy()");
+  await page.waitForFunction(() => /processor/.test(document.querySelector("#device-kind")?.textContent ?? ""), null, { timeout: MINUTE });
+  assert.match((await page.textContent("#engine-words")) ?? "", /taken away twice.*processor/);
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5, "the voice that was learned on one device speaks on the other");
+  session.assertNothingLeft();
+});
+
+/** An adapter that passes for a real one. @param {Buffer} body */
+const genuine = (body) => Buffer.from(body.toString().replace(/const software = .*;/, "const software = false;"));
+
+/** A driver that gets one function wrong. @param {Buffer} body */
+const wrong = (body) =>
+  Buffer.from(`const { createShaderModule } = GPUDevice.prototype;
+GPUDevice.prototype.createShaderModule = function ({ code, ...rest }) { return createShaderModule.call(this, { ...rest, code: code.replaceAll("exp(", "exp2(") }); };
+${body}`);
+
+test("an adapter is trusted after it has computed what the CPU computes", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "webgpu", tiny: true, prepare: (session) => session.change("js/device.js", genuine) });
+  t.after(() => session.close());
+  await ready(session);
+  const told = (await session.page.textContent("#device")) ?? "";
+  assert.match(told, /graphics card.*checked against the CPU's: they differ by \de-\d at most, 1e-3 would/s);
+  t.diagnostic(told.trim().replace(/\s+/g, " "));
+  session.assertQuiet();
+});
+
+test("an adapter that computes wrongly is told so, and the CPU takes its place", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({
+    device: "webgpu",
+    tiny: true,
+    prepare(session) {
+      session.change("js/device.js", genuine);
+      session.change("js/worker.js", wrong);
+    },
+  });
+  t.after(() => session.close());
+  await ready(session);
+  assert.match((await session.page.textContent("#device")) ?? "", /processor.*computes wrongly: it failed the self-test/s);
+  await session.screenshot("adapter-wrong", "main section:nth-of-type(2)");
+  assert.ok(heard(await speak(session.page, "base")).seconds > 0.5);
+  session.assertQuiet();
+});

@@ -1,0 +1,152 @@
+// The npm package as others get it: the tarball of `cargo xtask pack` (OWNVOICE_TARBALL), looked at by the tools of the trade, and installed by a plain
+// page, by Vite and by webpack. Each runs the five lines of its README in Chromium, on a tiny base.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { before, test } from "node:test";
+import { publint } from "publint";
+import { build, createServer as viteServer } from "vite";
+import webpack from "webpack";
+import { ROOT, open } from "../browser/harness.mjs";
+import { spokenSamples } from "../browser/steps.mjs";
+
+const MINUTE = 60_000;
+const TOOLS = join(ROOT, "tests/node_modules/.bin");
+const TARBALL = process.env.OWNVOICE_TARBALL ?? "";
+
+/** A folder in which the tarball is installed. */
+let installed = "";
+before(() => {
+  assert.ok(existsSync(TARBALL), "OWNVOICE_TARBALL names the tarball: `cargo xtask test package` makes it");
+  installed = mkdtempSync(join(tmpdir(), "ownvoice-consumer-"));
+  writeFileSync(join(installed, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--offline", TARBALL], { cwd: installed, stdio: "inherit" });
+});
+
+const shipped = () => join(installed, "node_modules/ownvoice");
+
+test("under 8 MB unpacked, without weights, with what its README needs", () => {
+  const files = readdirSync(shipped(), { recursive: true, encoding: "utf8" }).filter((file) => statSync(join(shipped(), file)).isFile());
+  const megabytes = files.reduce((sum, file) => sum + statSync(join(shipped(), file)).size, 0) / 1e6;
+  assert.ok(megabytes < 8, `${megabytes.toFixed(2)} MB`);
+  assert.deepEqual(files.filter((file) => file.endsWith(".safetensors")), []);
+  for (const file of ["README.md", "LICENSE-MIT", "js/index.js", "js/types/index.d.ts"]) assert.ok(files.includes(file), file);
+});
+
+test("publint finds nothing", async () => {
+  const { messages } = await publint({ pkgDir: shipped(), strict: true, pack: false });
+  assert.deepEqual(messages, []);
+});
+
+test("attw finds no wrong types", () => {
+  execFileSync(join(TOOLS, "attw"), [TARBALL, "--profile", "esm-only", "--no-color"], { stdio: "inherit" });
+});
+
+/** The first lines of code in the package's own README, with fewer iterations, and what a test needs to see of them. */
+function fiveLines() {
+  const readme = readFileSync(join(shipped(), "README.md"), "utf8");
+  const code = readme.match(/```js\n([^]*?)```/)?.[1] ?? "";
+  assert.match(code, /studio\.clone\(clips\)/);
+  return `${code.replace("clone(clips)", "clone(clips, { iterations: 3 })")}
+Object.assign(document.documentElement.dataset, { wav: wav.size, seconds: speech.samples.length / speech.sampleRate, device: studio.device.kind });`;
+}
+
+/** A folder for one consumer: the five lines, with clips as they might come from anywhere. @param {string} name @param {string} head */
+function consumer(name, head) {
+  const folder = join(installed, name);
+  mkdirSync(join(folder, "public"), { recursive: true });
+  const clips = [0, 1].map((index) => ({ text: spokenSamples(index).text, samples: spokenSamples(index).samples.toString("base64") }));
+  writeFileSync(join(folder, "clips.js"), `const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+export const clips = ${JSON.stringify(clips)}.map(({ text, samples }) => (
+  { text, sampleRate: 16000, samples: Float32Array.from(new Int16Array(bytes(samples).buffer), (x) => x / 32768) }));\n`);
+  writeFileSync(join(folder, "main.js"), `import { clips } from "./clips.js";\n${fiveLines()}\n`);
+  writeFileSync(join(folder, "index.html"), `<!doctype html><html lang="en"><head><title>${name}</title><link rel="icon" href="data:,">${head}</head><body></body></html>\n`);
+  return folder;
+}
+
+const TYPES = /** @type {{ [extension: string]: string }} */ ({ ".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm" });
+
+/** The base voice of the tests, under the path that the README names. @param {string} path @returns {string | null} */
+function baseFile(path) {
+  if (!path.startsWith("/models/")) return null;
+  const tiny = join(ROOT, "tests/fixtures/tiny-base", path.slice("/models/base/".length));
+  return path.startsWith("/models/base/") && existsSync(tiny) ? tiny : join(ROOT, path);
+}
+
+/** @param {string} folder @returns {Promise<{ url: string, stop: () => void }>} */
+async function serve(folder) {
+  const server = createServer((asked, answer) => {
+    const { pathname } = new URL(asked.url ?? "", "http://localhost");
+    const file = baseFile(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
+    if (!existsSync(file)) return void answer.writeHead(404).end();
+    answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));
+  const address = server.address();
+  assert.ok(address && typeof address === "object");
+  return { url: `http://127.0.0.1:${address.port}/`, stop: () => void server.close() };
+}
+
+/** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url */
+async function speaks(t, url) {
+  const session = await open({ device: "cpu", url });
+  t.after(() => session.close());
+  await session.goto();
+  await session.page.waitForFunction(() => document.documentElement.dataset.wav, null, { timeout: 2 * MINUTE }).catch(() => assert.fail(`it does not speak: ${JSON.stringify(session.problems)}`));
+  const { wav, seconds, device } = await session.page.evaluate(() => ({ ...document.documentElement.dataset }));
+  assert.ok(Number(wav) > 10_000 && Number(seconds) > 0.3, `${wav} bytes, ${seconds} s`);
+  assert.equal(device, "cpu");
+  session.assertNothingLeft();
+  session.assertQuiet();
+}
+
+test("a plain page, with an import map", { timeout: 5 * MINUTE }, async (t) => {
+  const folder = consumer("plain", '<script type="importmap">{ "imports": { "ownvoice": "/ownvoice/js/index.js" } }</script><script type="module" src="main.js"></script>');
+  cpSync(shipped(), join(folder, "ownvoice"), { recursive: true });
+  const { url, stop } = await serve(folder);
+  t.after(stop);
+  await speaks(t, url);
+});
+
+test("Vite, built", { timeout: 5 * MINUTE }, async (t) => {
+  const root = consumer("vite", '<script type="module" src="/main.js"></script>');
+  await build({ root, logLevel: "error", configFile: false, worker: { format: "es" } });
+  const { url, stop } = await serve(join(root, "dist"));
+  t.after(stop);
+  await speaks(t, url);
+});
+
+test("Vite, as it is developed with", { timeout: 5 * MINUTE }, async (t) => {
+  const root = consumer("vite-dev", '<script type="module" src="/main.js"></script>');
+  const models = {
+    name: "models",
+    configureServer(/** @type {import("vite").ViteDevServer} */ server) {
+      server.middlewares.use((asked, answer, next) => {
+        const file = baseFile(new URL(asked.url ?? "", "http://localhost").pathname);
+        if (!file) return next();
+        answer.end(readFileSync(file));
+      });
+    },
+  };
+  const server = await viteServer({ root, logLevel: "error", configFile: false, plugins: [models], optimizeDeps: { exclude: ["ownvoice"] }, server: { host: "127.0.0.1", port: 0, hmr: false, ws: false } });
+  await server.listen();
+  t.after(() => server.close());
+  await speaks(t, server.resolvedUrls?.local[0] ?? "");
+});
+
+test("webpack", { timeout: 5 * MINUTE }, async (t) => {
+  const context = consumer("webpack", '<script type="module" src="main.js"></script>');
+  const path = join(context, "dist");
+  const stats = await new Promise((done, failed) =>
+    webpack({ mode: "production", context, entry: "./main.js", output: { path, filename: "main.js" }, optimization: { minimize: false } }, (error, stats) => (error ? failed(error) : done(stats))),
+  );
+  assert.equal(stats.hasErrors(), false, stats.toString("errors-only"));
+  cpSync(join(context, "index.html"), join(path, "index.html"));
+  const { url, stop } = await serve(path);
+  t.after(stop);
+  await speaks(t, url);
+});

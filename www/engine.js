@@ -1,0 +1,116 @@
+// The engine behind the page: loaded at the start, and loaded again when the browser takes it away.
+
+import { load } from "./js/index.js";
+import { CONSENT, SENTENCES, isLost, judged, state, update } from "./state.js";
+import { number, t } from "./strings.js";
+import { train } from "./training.js";
+
+/** @import { LoadProgress, Studio } from "./js/index.js" */
+/** @import { Failure, State } from "./state.js" */
+
+/** Ends in a row, without a checkpoint between them, after which starting again is no help. */
+const MOST_ENDS = 3;
+/** As many lost graphics adapters make the page trust the CPU instead. */
+const MOST_LOSSES = 2;
+
+/** @type {Record<"program" | "base", { loaded: number, total: number }>} The program's size is known only when it is here. */
+const fetched = { program: { loaded: 0, total: 0 }, base: { loaded: 0, total: 0 } };
+
+/** @param {LoadProgress} progress */
+function loading(progress) {
+  if (progress.status === "starting") return update({ load: { status: "loading", words: t("load.starting"), part: null } });
+  const mb = (/** @type {number} */ bytes) => number(bytes / 1e6, 1);
+  fetched[progress.what] = { loaded: progress.loadedBytes, total: "totalBytes" in progress ? progress.totalBytes : 0 };
+  const { program, base } = fetched;
+  if (base.loaded < base.total) {
+    update({ load: { status: "loading", words: t("load.base", { mb: mb(base.loaded), total: mb(base.total) }), part: base.loaded / base.total } });
+  } else {
+    update({ load: { status: "loading", words: t("load.program", { mb: mb(program.loaded) }), part: null } });
+  }
+}
+
+export async function start() {
+  const asked = new URLSearchParams(location.search);
+  const device = /** @type {"auto" | "webgpu" | "cpu"} */ (asked.get("device") ?? "auto");
+  const base = asked.get("base") ?? "models/base/";
+  try {
+    const studio = await load({ base, device, prompts: "models/prompts.json", microphone: true, keep: "ownvoice", onProgress: loading });
+    update({ studio });
+    await restore(studio);
+    studio.ended.then(recover);
+  } catch (error) {
+    update({ load: { status: "failed", error: /** @type {Failure} */ (error) } });
+  }
+}
+
+/** Brings back what an earlier visit left. @param {Studio} studio */
+async function restore(studio) {
+  const recordings = new Map();
+  /** @type {Partial<State>} */
+  let left = {};
+  let { training } = state;
+  if (studio.kept) {
+    for (const recording of await studio.kept.recordings()) recordings.set(recording.id, await judged(recording));
+    const { checkpoint, voice: file } = await studio.kept.training();
+    training = { ...training, resumable: checkpoint };
+    if (file) {
+      try {
+        left = { voice: await studio.open(file), voiceFile: file };
+        training = { ...training, status: "opened" };
+      } catch (error) {
+        training = { ...training, error: /** @type {Failure} */ (error) };
+      }
+    }
+  }
+  const prompts = studio.prompts.length ? [CONSENT, ...studio.prompts.slice(0, SENTENCES)] : [];
+  const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
+  update({ ...left, prompts, recordings, training, current: Math.max(0, firstOpen), load: { status: "ready" } });
+}
+
+let ends = 0;
+let losses = 0;
+let lastIteration = 0;
+
+/** Another engine in the place of one that has ended, with the voice and the training that it had. @param {Failure} reason */
+async function recover(reason) {
+  if (!isLost(reason)) return;
+  await new Promise((resolve) => setTimeout(resolve)); // the calls that ended with it say so first
+  const { studio: old, training } = state;
+  if (!old) return;
+  const iteration = training.step?.iteration ?? 0;
+  // A checkpoint was reached since the last end: this is not the same fault over and over.
+  if (iteration >= lastIteration + 25) ends = 0;
+  lastIteration = iteration;
+  ends += 1;
+  losses += reason.code === "device-lost" ? 1 : 0;
+  const code = reason.code ?? "";
+  const toCpu = losses >= MOST_LOSSES && old.device.kind === "webgpu";
+  if (ends > MOST_ENDS) return update({ engine: { status: "failed", code, toCpu }, training: { ...state.training, status: "idle" } });
+  update({ engine: { status: "restarting", code, toCpu } });
+  try {
+    const studio = await old.restart(toCpu ? { device: "cpu" } : {});
+    update({ studio });
+    studio.ended.then(recover);
+    const voice = state.voiceFile && (await studio.open(state.voiceFile));
+    const checkpoint = (await studio.kept?.training())?.checkpoint ?? null;
+    update({ voice, engine: { status: "restarted", code, toCpu }, training: { ...state.training, resumable: checkpoint } });
+    await judgeWhatWasNot();
+    if (state.training.status === "interrupted") await train(checkpoint ? "resume" : "clone");
+  } catch (error) {
+    // Lost once more while it started: that end is told to `recover` by the new studio, if there was one.
+    if (!isLost(/** @type {Failure} */ (error))) console.error(error);
+    update({ engine: { status: "failed", code, toCpu }, training: { ...state.training, status: "idle" } });
+  }
+}
+
+/** Clips whose check the old engine took with it. */
+async function judgeWhatWasNot() {
+  for (const clip of state.recordings.values()) {
+    if (isLost(clip.error)) update({ recordings: new Map(state.recordings).set(clip.id, await judged(clip)) });
+  }
+  for (const clip of state.files) {
+    if (!isLost(clip.error)) continue;
+    const verdict = await judged(clip);
+    update({ files: state.files.map((now) => (now.id === clip.id ? verdict : now)) });
+  }
+}

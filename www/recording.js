@@ -1,0 +1,98 @@
+// Recording sentences, card by card.
+
+import { play, position, stop as stopPlaying } from "./play.js";
+import { currentPrompt, judged, state, studio, update } from "./state.js";
+import { t } from "./strings.js";
+
+/** @import { Failure } from "./state.js" */
+
+/** What the microphone hears right now: changes too often to be state. */
+export const live = { peaks: /** @type {number[]} */ ([]), levelDb: -100, peakDb: -100 };
+
+export async function toggleRecording() {
+  if (state.microphone === "recording") return finishRecording();
+  if (!currentPrompt(state) || state.microphone === "opening" || state.microphone === "checking") return;
+  stopPlaying();
+  const { microphone } = studio();
+  try {
+    if (!microphone.isOpen) {
+      update({ microphone: "opening", microphoneError: null });
+      await microphone.open(hear, lost);
+    }
+    microphone.record();
+    live.peaks = [];
+    update({ microphone: "recording", microphoneError: null });
+  } catch (error) {
+    update({ microphone: "closed", microphoneError: /** @type {Failure} */ (error) });
+  }
+}
+
+/** @param {number} peakDb @param {number} levelDb */
+function hear(peakDb, levelDb) {
+  live.levelDb = levelDb;
+  live.peakDb = peakDb;
+  live.peaks.push(10 ** (peakDb / 20));
+}
+
+async function finishRecording() {
+  const prompt = currentPrompt(state);
+  const recorded = studio().microphone.stop();
+  if (!prompt) return;
+  update({ microphone: "checking" });
+  const clip = { id: prompt.id, text: prompt.text, ...recorded };
+  // Kept before it is judged: no recording is lost, whatever comes next.
+  await keep(() => studio().kept?.put(clip));
+  const verdict = await judged(clip);
+  update({ microphone: studio().microphone.isOpen ? "open" : "closed", recordings: new Map(state.recordings).set(prompt.id, verdict) });
+}
+
+/** Says when the browser cannot keep something; the page goes on without. @param {() => Promise<void> | undefined} write */
+async function keep(write) {
+  try {
+    await write();
+  } catch (error) {
+    update({ microphoneError: /** @type {Failure} */ (error) });
+  }
+}
+
+async function lost() {
+  if (state.microphone === "recording") await finishRecording();
+  closeMicrophone();
+  update({ microphoneError: { code: "microphone-missing", message: t("read.lost") } });
+}
+
+export function closeMicrophone() {
+  studio().microphone.close();
+  Object.assign(live, { peaks: [], levelDb: -100, peakDb: -100 });
+  update({ microphone: "closed" });
+}
+
+export async function discard() {
+  const prompt = currentPrompt(state);
+  if (!prompt) return;
+  stopPlaying();
+  const recordings = new Map(state.recordings);
+  recordings.delete(prompt.id);
+  update({ recordings });
+  await keep(() => studio().kept?.remove(prompt.id));
+}
+
+/** @param {number} index */
+export function go(index) {
+  if (state.microphone === "recording" || state.microphone === "checking" || !state.prompts[index]) return;
+  stopPlaying();
+  update({ current: index, microphoneError: null });
+}
+
+/** @param {string} key @param {{ samples: Float32Array, sampleRate: number } | null | undefined} audio */
+export function togglePlaying(key, audio) {
+  if (position(key) !== null) return stopPlaying();
+  if (!audio?.samples.length) return;
+  play(key, audio, () => update({}));
+  update({});
+}
+
+export function playClip() {
+  const prompt = currentPrompt(state);
+  if (prompt && state.microphone !== "recording") togglePlaying("clip", state.recordings.get(prompt.id));
+}

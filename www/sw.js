@@ -1,0 +1,71 @@
+// Keeps the page's files for visits without the internet. What belongs together is listed, by hash, in pkg/site-files.js, which `cargo xtask build` writes:
+// a version is such a list, and a file that is not what the list says is neither kept nor served. Versions share what they have in common.
+
+/** @type {any} */
+const worker = self;
+
+worker.importScripts("pkg/site-files.js");
+/** @type {{ [path: string]: string }} SHA-256 by path. */
+const FILES = worker.OWNVOICE_FILES;
+
+const SCOPE = worker.registration.scope;
+const CACHE = "ownvoice-site";
+/** Headers that make a file what it is; others belong to the transfer. */
+const HEADERS = ["content-type", "content-security-policy", "x-content-type-options", "referrer-policy"];
+
+/** @param {string} hash */
+const key = (hash) => new URL(`sha256/${hash}`, SCOPE).href;
+
+/** @param {BufferSource} bytes */
+async function sha256(bytes) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Fetches a file and keeps it, if it is the one that the list names. @param {Cache} cache @param {string} path */
+async function keep(cache, path) {
+  const response = await fetch(new URL(path, SCOPE), { cache: "no-cache" });
+  const bytes = await response.arrayBuffer();
+  if (!response.ok || (await sha256(bytes)) !== FILES[path]) throw new Error(`${path} is not the file that this version names`);
+  const headers = HEADERS.flatMap((name) => (response.headers.has(name) ? [[name, response.headers.get(name) ?? ""]] : []));
+  const kept = new Response(bytes, { headers: Object.fromEntries(headers) });
+  await cache.put(key(FILES[path]), kept.clone());
+  return kept;
+}
+
+/** All files or none: a version that is not whole never serves. */
+async function install() {
+  const cache = await caches.open(CACHE);
+  for (const path of Object.keys(FILES)) {
+    if (!(await cache.match(key(FILES[path])))) await keep(cache, path);
+  }
+}
+
+async function tidy() {
+  const cache = await caches.open(CACHE);
+  const wanted = new Set(Object.values(FILES).map(key));
+  for (const { url } of await cache.keys()) if (!wanted.has(url)) await cache.delete(url);
+}
+
+/** @param {string} path */
+async function serve(path) {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(key(FILES[path]));
+  if (kept) return kept;
+  try {
+    return await keep(cache, path); // the browser made room for others
+  } catch {
+    // The server has another version by now, and this one is no longer whole: the next visit begins anew.
+    await worker.registration.unregister();
+    return Response.error();
+  }
+}
+
+worker.addEventListener("install", (/** @type {any} */ event) => event.waitUntil(install()));
+worker.addEventListener("activate", (/** @type {any} */ event) => event.waitUntil(tidy()));
+worker.addEventListener("message", (/** @type {any} */ { data }) => data === "activate" && worker.skipWaiting());
+worker.addEventListener("fetch", (/** @type {any} */ event) => {
+  const { method, url } = event.request;
+  const path = url.startsWith(SCOPE) && (decodeURIComponent(url.slice(SCOPE.length).split(/[?#]/)[0]) || "index.html");
+  if (method === "GET" && path && Object.hasOwn(FILES, path)) event.respondWith(serve(path));
+});
