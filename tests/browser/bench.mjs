@@ -1,4 +1,5 @@
-// Training and speaking in Chromium on the CPU device, at full size: an array of figures as the last thing printed.
+// Training and speaking in Chromium at full size: on the CPU device for time, on WebGPU for the launches of an iteration (its adapter is
+// SwiftShader, whose time says nothing of a GPU's). An array of figures is the last thing printed.
 
 import { SENTENCES, run, visit, withPackage } from "./steps.mjs";
 
@@ -7,27 +8,79 @@ const ITERATIONS = 12;
 const WARM_UP = 3;
 const TEXT = "This sentence is spoken to be measured, and so is the next one. Here is the next one, which is about as long as the first.";
 
-const session = await visit({ device: "cpu", path: "icon.svg" });
-try {
-  await withPackage(session, SENTENCES.length);
-  const measured = await run(
-    session,
-    `const seconds = [];
-    const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep: (step) => step.status === "training" && seconds.push(step.seconds) });
-    const started = performance.now();
-    const speech = await voice.say(input.text);
-    return { seconds, spoken: (performance.now() - started) / 1000, heard: speech.samples.length / speech.sampleRate };`,
-    { iterations: ITERATIONS, text: TEXT },
-  );
-  if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
-  // The page hears the time since the first iteration.
-  const each = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
-  const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
-  const rows = [
-    { name: "train.wasm.cpu.s_per_iter", value: steady[steady.length >> 1], unit: "s", what: "median", iterations: steady.length },
-    { name: "say.wasm.cpu.rtf", value: measured.spoken / measured.heard, unit: "s/s", what: "seconds of work a second of speech" },
-  ];
-  console.log(`\n${JSON.stringify(rows, null, 1)}`);
-} finally {
-  await session.close();
+/** Before the worker's own script: counts what it launches, and tells with each step of a training. */
+const COUNTER = `
+let dispatches = 0;
+for (const name of ["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]) {
+  const launch = GPUComputePassEncoder.prototype[name];
+  GPUComputePassEncoder.prototype[name] = function (...sizes) {
+    dispatches += 1;
+    return launch.apply(this, sizes);
+  };
 }
+const post = self.postMessage.bind(self);
+self.postMessage = (message, ...rest) => {
+  if (message.progress?.status === "training") message.progress.dispatches = dispatches;
+  post(message, ...rest);
+};
+`;
+
+/** Seconds an iteration, and of work a second of speech. */
+async function cpu() {
+  const session = await visit({ device: "cpu", path: "icon.svg" });
+  try {
+    await withPackage(session, SENTENCES.length);
+    const measured = await run(
+      session,
+      `const seconds = [];
+      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep: (step) => step.status === "training" && seconds.push(step.seconds) });
+      const started = performance.now();
+      const speech = await voice.say(input.text);
+      return { seconds, spoken: (performance.now() - started) / 1000, heard: speech.samples.length / speech.sampleRate };`,
+      { iterations: ITERATIONS, text: TEXT },
+    );
+    if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
+    // The page hears the time since the first iteration.
+    const each = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
+    const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+    return [
+      { name: "train.wasm.cpu.s_per_iter", value: steady[steady.length >> 1], unit: "s", what: "median", iterations: steady.length },
+      { name: "say.wasm.cpu.rtf", value: measured.spoken / measured.heard, unit: "s/s", what: "seconds of work a second of speech" },
+    ];
+  } finally {
+    await session.close();
+  }
+}
+
+/** Launches of one iteration. The loss is read at the fifth and at the tenth: then nothing is queued, and the difference is exact. */
+async function launches() {
+  const session = await visit({ device: "webgpu", path: "icon.svg" });
+  try {
+    await session.context.route("**/js/worker.js", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: COUNTER + (await response.text()) });
+    });
+    await withPackage(session, 3, "webgpu");
+    const measured = await run(
+      session,
+      `const counts = [], seconds = [];
+      await studio.clone(clips, { iterations: 11, seed: 1, onStep: (step) => {
+        if (step.status !== "training") return;
+        counts.push(step.dispatches);
+        seconds.push(step.seconds);
+      } });
+      return { counts, seconds };`,
+    );
+    if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
+    const { counts, seconds } = measured;
+    return [
+      { name: "train.dispatches_per_iter", value: (counts[9] - counts[4]) / 5, unit: "launches", what: "small, 8 x 128 frames, known durations" },
+      { name: "train.webgpu.software.s_per_iter", value: (seconds[9] - seconds[4]) / 5, unit: "s", what: "SwiftShader, not a GPU" },
+    ];
+  } finally {
+    await session.close();
+  }
+}
+
+const rows = [...(await cpu()), ...(await launches())];
+console.log(`\n${JSON.stringify(rows, null, 1)}`);

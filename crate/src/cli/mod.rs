@@ -8,6 +8,7 @@ mod data;
 mod device;
 mod evaluate;
 mod pretraining;
+mod profile;
 mod say;
 
 use clap::{Parser, Subcommand};
@@ -41,6 +42,8 @@ enum Command {
     Evaluate(evaluate::EvaluateArguments),
     /// Time training and synthesis on this machine
     Bench(bench::BenchArguments),
+    /// Show where a training step's time goes, module by module
+    Profile(profile::ProfileArguments),
 }
 
 /// Runs the command line and returns its error, if any.
@@ -55,5 +58,6 @@ pub fn run() -> Result<()> {
         Command::Say(arguments) => say::say(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
+        Command::Profile(arguments) => profile::profile(&arguments),
     }
 }

@@ -31,6 +31,10 @@ impl Prenet {
         Self { first: linear(config.mels), second: linear(config.prenet_width), dropout: config.prenet_dropout }
     }
 
+    fn width(&self) -> usize {
+        self.second.weight.dims()[1]
+    }
+
     /// `[.., M]` to `[.., P]`.
     pub fn forward<const D: usize>(&self, frame: Tensor<D>) -> Tensor<D> {
         let hidden = dropout(relu(self.first.forward(frame)), self.dropout);
@@ -45,6 +49,7 @@ pub struct Decoder {
     pub second: Lstm,
     pub projection: Linear,
     reduction: usize,
+    feedback: bool,
 }
 
 /// Both LSTMs' hidden and cell states, `[B, 2H]` each.
@@ -64,6 +69,7 @@ impl Decoder {
             second: Lstm::new(width, width, device),
             projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
             reduction,
+            feedback: config.feedback,
         }
     }
 
@@ -71,7 +77,7 @@ impl Decoder {
         DecoderState { first: self.first.zero_state(batch, device), second: self.second.zero_state(batch, device) }
     }
 
-    /// * `previous`: `[B, N, M]`, the frame before each step's first
+    /// * `previous`: `[B, N, M]`, the frame before each step's first; without feedback it is not looked at
     /// * `context`:  `[B, N R, C]`, what each frame says
     /// * `speaker`:  `[B, V]`
     ///
@@ -83,7 +89,12 @@ impl Decoder {
         let context = context.reshape([batch, steps, self.reduction * width]);
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
         let context = Tensor::cat(vec![context, speaker], 2).swap_dims(0, 1); // (N, B, R C + V)
-        let prenet = self.prenet.forward(previous).swap_dims(0, 1);
+        // Of silence the prenet, which has no biases, makes zeros.
+        let prenet = if self.feedback {
+            self.prenet.forward(previous).swap_dims(0, 1)
+        } else {
+            Tensor::zeros([steps, batch, self.prenet.width()], &context.device())
+        };
         let (hidden, first) = self.first.forward(Tensor::cat(vec![prenet, context.clone()], 2), state.first, Scan::default());
         let (hidden, second) = self.second.forward(hidden, state.second, Scan::default());
         let output = self.projection.forward(Tensor::cat(vec![hidden, context], 2)); // (N, B, R M)

@@ -1,6 +1,12 @@
 //! What training minimises: L1 + L2 of the spectrogram before and after the postnet, L2 of log durations.
 
-use burn::prelude::*;
+#[cfg(feature = "cube")]
+mod cube;
+mod flex;
+mod ops;
+
+use burn::{backend::Dispatch, prelude::*};
+use ops::LossOps;
 
 use super::batch::Batch;
 use crate::{model::Tacotron, nn::Mode};
@@ -11,8 +17,8 @@ use crate::{model::Tacotron, nn::Mode};
 /// * `mask`:                 `[B, T, 1]`
 pub fn spectrogram_loss(predicted: Tensor<3>, targets: Tensor<3>, mask: Tensor<3>, valid_frames: usize) -> Tensor<1> {
     let mels = targets.dims()[2];
-    let error = (predicted - targets) * mask;
-    (error.clone().abs() + error.powi_scalar(2)).sum().div_scalar((valid_frames * mels) as f32)
+    let sums = Dispatch::errors(predicted.into_dispatch(), targets.into_dispatch(), mask.into_dispatch());
+    Tensor::<1>::from_dispatch(sums).sum().div_scalar((valid_frames * mels) as f32)
 }
 
 /// Losses of one batch, each `[1]`.
