@@ -56,11 +56,7 @@ async function cpu() {
 async function launches() {
   const session = await visit({ device: "webgpu", path: "icon.svg" });
   try {
-    await session.context.route("**/js/worker.js", async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, body: COUNTER + (await response.text()) });
-    });
-    await withPackage(session, 3, "webgpu");
+    await withPackage(session, 3, { device: "webgpu", before: COUNTER });
     const measured = await run(
       session,
       `const counts = [], seconds = [];

@@ -1,8 +1,8 @@
 //! The fused operations on WebGPU against plain tensor code on the same adapter: the same cases as natively.
 #![cfg(all(target_arch = "wasm32", feature = "webgpu"))]
 
-#[path = "../../crate/tests/fused/mod.rs"]
-mod fused;
+#[path = "../../crate/tests/fused/cases.rs"]
+mod cases;
 
 use std::cell::OnceCell;
 
@@ -25,20 +25,20 @@ async fn device() -> Device {
 
 #[wasm_bindgen_test]
 async fn recurrence() {
-    fused::recurrence(&device().await).await;
+    cases::recurrence(&device().await).await;
 }
 
 #[wasm_bindgen_test]
 async fn convolution() {
-    fused::convolution(&device().await).await;
+    cases::convolution(&device().await).await;
 }
 
 #[wasm_bindgen_test]
 async fn loss() {
-    fused::loss(&device().await).await;
+    cases::loss(&device().await).await;
 }
 
 #[wasm_bindgen_test]
 async fn optimizer() {
-    fused::optimizer(&device().await).await;
+    cases::optimizer(&device().await).await;
 }

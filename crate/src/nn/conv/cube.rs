@@ -50,6 +50,43 @@ fn fold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, channe
     }
 }
 
+#[cube]
+fn activated(value: f32, #[comptime] activation: Activation) -> f32 {
+    match comptime!(activation) {
+        Activation::None => value,
+        Activation::Relu => max(value, 0.0f32),
+        Activation::Tanh => tanh(value),
+    }
+}
+
+/// By what a gradient passes through, from the output.
+#[cube]
+fn slope(output: f32, #[comptime] activation: Activation) -> f32 {
+    match comptime!(activation) {
+        Activation::None => 1.0f32.runtime(),
+        Activation::Relu => select(output > 0.0f32, 1.0f32, 0.0f32),
+        Activation::Tanh => 1.0f32 - output * output,
+    }
+}
+
+#[cube(launch_unchecked)]
+fn activate_kernel(input: &[f32], output: &mut [f32], count: u32, #[comptime] activation: Activation) {
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        output[at] = activated(input[at], activation);
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
+#[cube(launch_unchecked)]
+fn activate_backward_kernel(grad: &[f32], output: &[f32], grad_input: &mut [f32], count: u32, #[comptime] activation: Activation) {
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        grad_input[at] = grad[at] * slope(output[at], activation);
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn normalise_kernel(
@@ -70,12 +107,7 @@ fn normalise_kernel(
         let channel = at % channels as usize;
         let value = (input[at] - mean[channel]) / (variance[channel] + epsilon).sqrt();
         normalised[at] = value;
-        let scaled = value * gamma[channel] + beta[channel];
-        output[at] = match comptime!(activation) {
-            Activation::None => scaled,
-            Activation::Relu => max(scaled, 0.0f32),
-            Activation::Tanh => tanh(scaled),
-        };
+        output[at] = activated(value * gamma[channel] + beta[channel], activation);
         at += CUBE_COUNT_X as usize * THREADS;
     }
 }
@@ -107,13 +139,7 @@ fn normalise_backward_kernel(
         let mut row = place / COLUMNS;
         while row < rows {
             let at = row * channels + channel;
-            let value = output[at];
-            let slope = match comptime!(activation) {
-                Activation::None => 1.0f32.runtime(),
-                Activation::Relu => select(value > 0.0f32, 1.0f32, 0.0f32),
-                Activation::Tanh => 1.0f32 - value * value,
-            };
-            let passed = grad[at] * slope;
+            let passed = grad[at] * slope(output[at], activation);
             gamma_sum += passed * normalised[at];
             beta_sum += passed;
             grad_input[at] = passed * scale;
@@ -162,6 +188,28 @@ impl ConvOps for CubeBackend {
             );
         }
         folded
+    }
+
+    fn activate(tensor: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let activated = empty_like(&tensor);
+        let count = tensor.shape().num_elements();
+        let client = tensor.client.clone();
+        // SAFETY: indices stop at `count`.
+        unsafe { activate_kernel::launch_unchecked(&client, cubes(count), dim(), input(tensor), output(&activated), count as u32, activation) };
+        activated
+    }
+
+    fn activate_backward(grad: FloatTensor<Self>, activated: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let grad_input = empty_like(&grad);
+        let count = grad.shape().num_elements();
+        let client = grad.client.clone();
+        // SAFETY: as above.
+        unsafe {
+            activate_backward_kernel::launch_unchecked(
+                &client, cubes(count), dim(), input(grad), input(activated), output(&grad_input), count as u32, activation,
+            );
+        }
+        grad_input
     }
 
     fn normalise(

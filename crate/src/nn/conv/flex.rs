@@ -12,7 +12,8 @@ fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
     (before, after, steps.saturating_sub(before + after))
 }
 
-fn activate(activation: Activation, values: &mut [f32]) {
+#[inline(always)]
+fn activate_all(activation: Activation, values: &mut [f32]) {
     match activation {
         Activation::None => {}
         Activation::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
@@ -67,6 +68,22 @@ impl ConvOps for Flex {
         tensor(folded, vec![batch, steps, channels])
     }
 
+    fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let input = packed(input);
+        let mut output = values(&input).to_vec();
+        pulp::Arch::new().dispatch(|| activate_all(activation, &mut output));
+        tensor(output, dims(&input))
+    }
+
+    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let (grad, output) = (packed(grad), packed(output));
+        let mut grad_input = values(&grad).to_vec();
+        pulp::Arch::new().dispatch(|| {
+            grad_input.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
+        });
+        tensor(grad_input, dims(&grad))
+    }
+
     fn normalise(
         input: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
@@ -87,7 +104,7 @@ impl ConvOps for Flex {
                     normalised[c] = (normalised[c] - mean[c]) * inverse[c];
                     output[c] = normalised[c] * gamma[c] + beta[c];
                 }
-                activate(activation, output);
+                activate_all(activation, output);
             }
         });
         (tensor(output, shape.clone()), tensor(normalised, shape))

@@ -10,7 +10,6 @@ use burn::{
     module::{Module, Param},
     nn::{BatchNorm, BatchNormConfig, Initializer},
     prelude::*,
-    tensor::activation::{relu, tanh},
 };
 use ops::ConvOps;
 
@@ -56,11 +55,7 @@ impl ConvNorm {
                 // Otherwise the statistics lag one update behind, and a checkpoint would lose it.
                 self.norm.running_mean.value_sync();
                 self.norm.running_var.value_sync();
-                match activation {
-                    Activation::None => normed,
-                    Activation::Relu => relu(normed),
-                    Activation::Tanh => tanh(normed),
-                }
+                activate(normed, activation)
             }
             Mode::Steady => self.normalise(output, activation),
         };
@@ -82,6 +77,13 @@ impl ConvNorm {
             activation,
         );
         Tensor::from_dispatch(output)
+    }
+}
+
+fn activate(input: Tensor<2>, activation: Activation) -> Tensor<2> {
+    match activation {
+        Activation::None => input,
+        some => Tensor::from_dispatch(Dispatch::activate(input.into_dispatch(), some)),
     }
 }
 

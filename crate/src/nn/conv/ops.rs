@@ -20,6 +20,12 @@ pub trait ConvOps: Backend {
     /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]`.
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
 
+    /// Activates each value.
+    fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
+
+    /// Returns the gradient of `input`, from the output.
+    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
+
     /// Normalises the columns of `[N, C]` by given statistics, scales, shifts and activates. The others are `[C]`; no gradient
     /// reaches `mean` and `variance`.
     ///
@@ -56,6 +62,21 @@ impl<B: ConvOps> Backward<B, 1> for UnfoldBackward {
         let grad = grads.consume::<B>(&ops.node);
         if let [Some(parent)] = ops.parents {
             grads.register::<B>(parent.id, B::fold_taps(grad, ops.state));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct ActivateBackward;
+
+impl<B: ConvOps> Backward<B, 1> for ActivateBackward {
+    type State = (B::FloatTensorPrimitive, Activation);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (output, activation) = ops.state;
+        if let [Some(parent)] = ops.parents {
+            grads.register::<B>(parent.id, B::activate_backward(grad, output, activation));
         }
     }
 }
@@ -100,6 +121,19 @@ impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
     }
 
     fn fold_taps(_unfolded: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
+        unreachable!("only first-order derivatives are supported")
+    }
+
+    fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let (input, node) = input.into_parts();
+        let output = B::activate(input, activation);
+        match ActivateBackward.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((output.clone(), activation), output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn activate_backward(_grad: FloatTensor<Self>, _output: FloatTensor<Self>, _activation: Activation) -> FloatTensor<Self> {
         unreachable!("only first-order derivatives are supported")
     }
 

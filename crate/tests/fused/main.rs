@@ -1,6 +1,6 @@
 //! The fused operations on the CPU, and on the GPU that is built in, if one is.
 
-mod fused;
+mod cases;
 
 use burn::prelude::Device;
 
@@ -19,20 +19,20 @@ fn devices() -> Vec<Device> {
 
 #[test]
 fn recurrence() {
-    devices().iter().for_each(|device| pollster::block_on(fused::recurrence(device)));
+    devices().iter().for_each(|device| pollster::block_on(cases::recurrence(device)));
 }
 
 #[test]
 fn convolution() {
-    devices().iter().for_each(|device| pollster::block_on(fused::convolution(device)));
+    devices().iter().for_each(|device| pollster::block_on(cases::convolution(device)));
 }
 
 #[test]
 fn loss() {
-    devices().iter().for_each(|device| pollster::block_on(fused::loss(device)));
+    devices().iter().for_each(|device| pollster::block_on(cases::loss(device)));
 }
 
 #[test]
 fn optimizer() {
-    devices().iter().for_each(|device| pollster::block_on(fused::optimizer(device)));
+    devices().iter().for_each(|device| pollster::block_on(cases::optimizer(device)));
 }

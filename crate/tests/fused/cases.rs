@@ -126,6 +126,21 @@ pub async fn convolution(device: &Device) {
         }
         same(&format!("convolution {batch} x {steps} x {inputs}, {taps} taps, {outputs} outputs, {activation:?}"), &results[0], &results[1]);
     }
+    // With batch statistics burn normalises, and the activation alone is ours.
+    for activation in [Activation::Relu, Activation::Tanh] {
+        let mut layer = ConvNorm::new(3, 37, 3, &device);
+        layer.weight = Param::from_tensor(noise([9, 37], 80, &device));
+        let input = noise([2, 9, 3], 81, &device).require_grad();
+        let weights = noise([2, 9, 37], 82, &device);
+        let normed = || layer.forward(input.clone(), Activation::None, Mode::Train);
+        let plain = if activation == Activation::Relu { relu(normed()) } else { tanh(normed()) };
+        let mut results = Vec::new();
+        for output in [layer.forward(input.clone(), activation, Mode::Train), plain] {
+            let gradients = (output.clone() * weights.clone()).sum().backward();
+            results.push([read(output).await, gradient(&input, &gradients).await]);
+        }
+        same(&format!("{activation:?}"), &results[0], &results[1]);
+    }
     let input = noise([1, 3, 2], 70, &device);
     same("unfolding", &[read(unfold(input.clone(), 3)).await], &[read(unfold_with_tensors(input, 3)).await]);
 }
