@@ -99,13 +99,14 @@ pub async fn convolution(device: &Device) {
         layer.norm.beta = Param::from_tensor(noise([outputs], number + 30, &device));
         layer.norm.running_mean.update(noise([outputs], number + 40, &device));
         layer.norm.running_var.update(noise([outputs], number + 50, &device) + 1.5);
+        // What is updated shows once it is synced.
+        let (mean, variance) = (layer.norm.running_mean.value_sync(), layer.norm.running_var.value_sync());
         let input = noise([batch, steps, inputs], number + 10, &device).require_grad();
         let weights = noise([batch, steps, outputs], number + 60, &device);
         let plain = || {
             let row = |values: Tensor<1>| values.reshape([1, 1, outputs]);
             let output = unfold_with_tensors(input.clone(), taps).matmul(layer.weight.val().unsqueeze_dim::<3>(0));
-            let (mean, variance) = (layer.norm.running_mean.value_sync(), layer.norm.running_var.value_sync());
-            let output = (output - row(mean)) / (row(variance) + layer.norm.epsilon as f32).sqrt();
+            let output = (output - row(mean.clone())) / (row(variance.clone()) + layer.norm.epsilon as f32).sqrt();
             let output = output * row(layer.norm.gamma.val()) + row(layer.norm.beta.val());
             match activation {
                 Activation::None => output,
