@@ -1,33 +1,120 @@
-// Training and speaking in Chromium on the CPU device, at full size: an array of figures as the last thing printed.
+// Training and speaking in Chromium at full size: on the CPU device for time, on WebGPU for the launches of an iteration (its adapter is
+// SwiftShader, whose time says nothing of a GPU's). An array of figures is the last thing printed.
 
-import { SENTENCES, run, visit, withPackage } from "./steps.mjs";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "./harness.mjs";
+import { SENTENCES, run, serveBase, visit, withPackage } from "./steps.mjs";
 
 const ITERATIONS = 12;
 /** The first iterations warm up: memory grows, and the browser compiles what runs often. */
 const WARM_UP = 3;
 const TEXT = "This sentence is spoken to be measured, and so is the next one. Here is the next one, which is about as long as the first.";
 
-const session = await visit({ device: "cpu", path: "icon.svg" });
-try {
-  await withPackage(session, SENTENCES.length);
-  const measured = await run(
-    session,
-    `const seconds = [];
-    const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep: (step) => step.status === "training" && seconds.push(step.seconds) });
-    const started = performance.now();
-    const speech = await voice.say(input.text);
-    return { seconds, spoken: (performance.now() - started) / 1000, heard: speech.samples.length / speech.sampleRate };`,
-    { iterations: ITERATIONS, text: TEXT },
-  );
-  if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
-  // The page hears the time since the first iteration.
-  const each = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
-  const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
-  const rows = [
-    { name: "train.wasm.cpu.s_per_iter", value: steady[steady.length >> 1], unit: "s", what: "median", iterations: steady.length },
-    { name: "say.wasm.cpu.rtf", value: measured.spoken / measured.heard, unit: "s/s", what: "seconds of work a second of speech" },
-  ];
-  console.log(`\n${JSON.stringify(rows, null, 1)}`);
-} finally {
-  await session.close();
+/** Before the worker's own script: counts what it launches, and tells with each step of a training. */
+const COUNTER = `
+let dispatches = 0;
+for (const name of ["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]) {
+  const launch = GPUComputePassEncoder.prototype[name];
+  GPUComputePassEncoder.prototype[name] = function (...sizes) {
+    dispatches += 1;
+    return launch.apply(this, sizes);
+  };
 }
+const post = self.postMessage.bind(self);
+self.postMessage = (message, ...rest) => {
+  if (message.progress?.status === "training") message.progress.dispatches = dispatches;
+  post(message, ...rest);
+};
+`;
+
+/** Seconds an iteration, and of work a second of speech. */
+async function cpu() {
+  const session = await visit({ device: "cpu", path: "icon.svg" });
+  try {
+    await withPackage(session, SENTENCES.length);
+    const measured = await run(
+      session,
+      `const seconds = [];
+      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep: (step) => step.status === "training" && seconds.push(step.seconds) });
+      const started = performance.now();
+      const speech = await voice.say(input.text);
+      return { seconds, spoken: (performance.now() - started) / 1000, heard: speech.samples.length / speech.sampleRate };`,
+      { iterations: ITERATIONS, text: TEXT },
+    );
+    if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
+    // The page hears the time since the first iteration.
+    const each = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
+    const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+    return [
+      { name: "train.wasm.cpu.s_per_iter", value: steady[steady.length >> 1], unit: "s", what: "median", iterations: steady.length },
+      { name: "say.wasm.cpu.rtf", value: measured.spoken / measured.heard, unit: "s/s", what: "seconds of work a second of speech" },
+    ];
+  } finally {
+    await session.close();
+  }
+}
+
+/** A folder with the shipped base and one speaker: choosing among all of them would take SwiftShader ten minutes. */
+function oneSpeaker() {
+  const base = join(ROOT, "models/base");
+  const manifest = JSON.parse(readFileSync(join(base, "manifest.json"), "utf8"));
+  const { weights } = manifest.files;
+  const file = readFileSync(join(base, weights.path));
+  const header = JSON.parse(file.toString("utf8", 8, 8 + Number(file.readBigUInt64LE(0))));
+  const values = file.subarray(8 + Number(file.readBigUInt64LE(0)));
+  // safetensors: a header of names, shapes and places, and the values. The places of the first speaker's values lie where they lay.
+  const [begin, end] = header.speakers.data_offsets;
+  const row = (end - begin) / header.speakers.shape[0];
+  const parts = [values.subarray(0, begin + row), values.subarray(end)];
+  header.speakers.shape[0] = 1;
+  for (const [name, about] of Object.entries(header)) {
+    if (name === "__metadata__") continue;
+    about.data_offsets = about.data_offsets.map((/** @type {number} */ at) => (at > begin ? at - (end - begin) + row : at));
+  }
+  const text = Buffer.from(JSON.stringify(header).padEnd(Math.ceil(JSON.stringify(header).length / 8) * 8));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  const cut = Buffer.concat([length, text, ...parts]);
+  weights.bytes = cut.length;
+  weights.sha256 = createHash("sha256").update(cut).digest("hex");
+  manifest.speakers = manifest.speakers.slice(0, 1);
+  manifest.default_speaker = manifest.speakers[0];
+  manifest.model.speakers = 1;
+  const folder = mkdtempSync(join(tmpdir(), "ownvoice-bench-"));
+  writeFileSync(join(folder, weights.path), cut);
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  return folder;
+}
+
+/** Launches of one iteration. The loss is read at the first and at the fifth: then nothing is queued, and the difference is exact. */
+async function launches() {
+  const session = await visit({ device: "webgpu", path: "icon.svg" });
+  try {
+    await serveBase(session, oneSpeaker());
+    await withPackage(session, 2, { device: "webgpu", before: COUNTER });
+    const measured = await run(
+      session,
+      `const counts = [], seconds = [];
+      await studio.clone(clips, { iterations: 5, seed: 1, onStep: (step) => {
+        if (step.status !== "training") return;
+        counts.push(step.dispatches);
+        seconds.push(step.seconds);
+      } });
+      return { counts, seconds };`,
+    );
+    if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
+    const { counts, seconds } = measured;
+    return [
+      { name: "train.dispatches_per_iter", value: (counts[4] - counts[0]) / 4, unit: "launches", what: "small, 8 x 128 frames, known durations" },
+      { name: "train.webgpu.software.s_per_iter", value: (seconds[4] - seconds[0]) / 4, unit: "s", what: "SwiftShader, not a GPU" },
+    ];
+  } finally {
+    await session.close();
+  }
+}
+
+const rows = [...(await cpu()), ...(await launches())];
+console.log(`\n${JSON.stringify(rows, null, 1)}`);

@@ -9,6 +9,7 @@ mod data;
 mod device;
 mod evaluate;
 mod pretraining;
+mod profile;
 mod recipe;
 mod say;
 mod vocoder;
@@ -50,6 +51,8 @@ enum Command {
     Evaluate(evaluate::EvaluateArguments),
     /// Time training and synthesis on this machine
     Bench(bench::BenchArguments),
+    /// Show where a training step's time goes, module by module
+    Profile(profile::ProfileArguments),
 }
 
 /// Runs the command line and returns its error, if any.
@@ -67,5 +70,6 @@ pub fn run() -> Result<()> {
         Command::Say(arguments) => say::say(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
+        Command::Profile(arguments) => profile::profile(&arguments),
     }
 }

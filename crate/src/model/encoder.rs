@@ -4,11 +4,10 @@ use burn::{
     module::{Module, Param},
     nn::Initializer,
     prelude::*,
-    tensor::activation::relu,
 };
 
 use super::TacotronConfig;
-use crate::nn::{Mode, conv::ConvNorm, dropout::dropout, lstm::BiLstm};
+use crate::nn::{Mode, conv::{Activation, ConvNorm}, dropout::dropout, lstm::BiLstm};
 
 #[derive(Module, Debug)]
 pub struct Encoder {
@@ -39,7 +38,7 @@ impl Encoder {
     pub fn forward(&self, symbols: Tensor<2, Int>, mask: Tensor<3>, lengths: &[usize], mode: Mode) -> Tensor<3> {
         let mut hidden = burn::tensor::module::embedding(self.embedding.val(), symbols) * mask.clone();
         for convolution in &self.convolutions {
-            hidden = relu(convolution.forward(hidden, mode));
+            hidden = convolution.forward(hidden, Activation::Relu, mode);
             if mode == Mode::Train {
                 hidden = dropout(hidden, self.dropout);
             }

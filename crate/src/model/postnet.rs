@@ -1,9 +1,9 @@
 //! A residual that sharpens the whole spectrogram: five convolutions (Tacotron 2, section 2.2).
 
-use burn::{module::Module, prelude::*, tensor::activation::tanh};
+use burn::{module::Module, prelude::*};
 
 use super::TacotronConfig;
-use crate::nn::{Mode, conv::ConvNorm, dropout::dropout};
+use crate::nn::{Mode, conv::{Activation, ConvNorm}, dropout::dropout};
 
 #[derive(Module, Debug)]
 pub struct Postnet {
@@ -23,10 +23,8 @@ impl Postnet {
     pub fn forward(&self, frames: Tensor<3>, mode: Mode) -> Tensor<3> {
         let mut hidden = frames;
         for (layer, convolution) in self.convolutions.iter().enumerate() {
-            hidden = convolution.forward(hidden, mode);
-            if layer + 1 < self.convolutions.len() {
-                hidden = tanh(hidden);
-            }
+            let activation = if layer + 1 < self.convolutions.len() { Activation::Tanh } else { Activation::None };
+            hidden = convolution.forward(hidden, activation, mode);
             if mode == Mode::Train {
                 hidden = dropout(hidden, self.dropout);
             }

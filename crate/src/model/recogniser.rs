@@ -4,11 +4,11 @@ use burn::{
     module::Module,
     nn::{Linear, LinearConfig},
     prelude::*,
-    tensor::activation::{log_softmax, relu},
+    tensor::activation::log_softmax,
 };
 
 use crate::{
-    nn::{Mode, conv::ConvNorm, dropout::dropout},
+    nn::{Mode, conv::{Activation, ConvNorm}, dropout::dropout},
     text::symbols::{self, EXCLAMATION, Symbol},
 };
 
@@ -52,7 +52,7 @@ impl Recogniser {
     pub fn forward(&self, mels: Tensor<3>, mode: Mode) -> Tensor<3> {
         let mut hidden = mels;
         for (layer, convolution) in self.convolutions.iter().enumerate() {
-            let heard = relu(convolution.forward(hidden.clone(), mode));
+            let heard = convolution.forward(hidden.clone(), Activation::Relu, mode);
             hidden = if layer == 0 { heard } else { hidden + heard };
         }
         if mode == Mode::Train {

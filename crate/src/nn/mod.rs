@@ -1,7 +1,10 @@
 //! Layers: recurrence, convolution, upsampling and always-on dropout.
 
 pub mod conv;
+#[cfg(feature = "cube")]
+pub(crate) mod cube;
 pub mod dropout;
+pub(crate) mod flex;
 pub mod lstm;
 pub mod upsample;
 

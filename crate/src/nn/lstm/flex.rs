@@ -1,9 +1,9 @@
 //! The fused scan on the CPU: one matrix product and one pass over the gates a step, no allocation inside the loop.
 
-use burn::backend::{DType, Flex, flex::{FlexTensor, Layout}, tensor::FloatTensor};
-use burn::tensor::{Bytes, Shape};
+use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmOps, Scan};
+use crate::nn::flex::{dims, packed, sigmoid, tanh, tensor, values};
 
 #[cfg(feature = "parallel")]
 const PARALLELISM: gemm::Parallelism = gemm::Parallelism::Rayon(0);
@@ -44,35 +44,6 @@ fn add_product([m, k, n]: [usize; 3], out: (&mut [f32], View), a: (&[f32], View)
             1.0f32, 1.0f32, false, false, false, PARALLELISM,
         );
     }
-}
-
-/// `e^x` to a few ulp for the range that gates need. No branch and no call, so that the compiler vectorises it.
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    /// Added and taken away it rounds to the nearest integer, which stands in the low bits meanwhile.
-    const ROUND: f32 = 12_582_912.0;
-    let x = x.clamp(-87.0, 87.0);
-    let shifted = x * std::f32::consts::LOG2_E + ROUND;
-    let n = shifted - ROUND;
-    let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4; // ln 2 in two parts
-    let p = 1.987_569_1e-4f32;
-    let p = p * r + 1.398_2e-3;
-    let p = p * r + 8.333_452e-3;
-    let p = p * r + 4.166_579_6e-2;
-    let p = p * r + 1.666_666_5e-1;
-    let p = p * r + 5.000_000_1e-1;
-    let power = f32::from_bits(shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23);
-    (p * r * r + r + 1.0) * power
-}
-
-#[inline(always)]
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + exp(-x))
-}
-
-#[inline(always)]
-fn tanh(x: f32) -> f32 {
-    1.0 - 2.0 / (exp(2.0 * x) + 1.0)
 }
 
 /// Splits one item's gates into input, forget, candidate and output.
@@ -129,7 +100,7 @@ struct Sizes {
 
 impl Sizes {
     fn of(gates: &FlexTensor) -> Self {
-        let dims: Vec<usize> = gates.layout().shape().iter().copied().collect();
+        let dims = dims(gates);
         Self { steps: dims[0], batch: dims[1], hidden: dims[2] / 4 }
     }
 
@@ -249,23 +220,6 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     accumulate(batch, initial, 0, first * gate_row);
     accumulate((steps - 1) * batch, states, shifted_states, shifted_gates);
     Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: carried }
-}
-
-fn tensor(values: Vec<f32>, shape: Vec<usize>) -> FlexTensor {
-    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(Shape::from(shape)), DType::F32)
-}
-
-fn dims(tensor: &FlexTensor) -> Vec<usize> {
-    tensor.layout().shape().iter().copied().collect()
-}
-
-/// Contiguous and from the start of its buffer, so that `storage` is exactly the values.
-fn packed(tensor: FlexTensor) -> FlexTensor {
-    tensor.to_contiguous()
-}
-
-fn values(tensor: &FlexTensor) -> &[f32] {
-    tensor.as_slice::<f32>().expect("packed")
 }
 
 impl LstmOps for Flex {

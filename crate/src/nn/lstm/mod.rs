@@ -1,10 +1,12 @@
 //! LSTM over a whole sequence as one operation, forward and backward.
 //!
 //! With known inputs only `h W_hh` is sequential: the input projection is one matrix product before the scan, the weight
-//! gradient one after it. On the flex CPU device the scan is fused ([`flex`]); elsewhere it is a plain loop of tensor operations.
+//! gradient one after it. The scan is fused on the CPU ([`flex`]) and on GPUs (`cube`); elsewhere it is a plain loop of tensor operations.
 //! Gates stand in PyTorch's order: input, forget, cell, output.
 
 mod autodiff;
+#[cfg(feature = "cube")]
+mod cube;
 mod flex;
 
 use burn::{
@@ -29,7 +31,7 @@ pub struct Scan {
 /// * `projected`: `[T, B, 4H]`, inputs times `W_ih` plus bias
 /// * `w_hh`:      `[H, 4H]`
 /// * `initial`:   `[B, 2H]`, hidden then cell state
-#[backend_extension(Flex, Autodiff)]
+#[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait LstmOps: Backend {
     /// Returns states `[T, B, 2H]` and activated gates `[T, B, 4H]`; only the states carry a gradient.
     fn lstm_forward(
@@ -52,7 +54,7 @@ pub trait LstmOps: Backend {
 
 /// Runs the recurrence on whatever device the tensors are on. Shapes as in [`LstmOps`]; returns the states `[T, B, 2H]`.
 pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
-    if is_flex(&projected.device()) {
+    if is_fused(&projected.device(), w_hh.dims()[0]) {
         let (states, _gates) = Dispatch::lstm_forward(projected.into_dispatch(), w_hh.into_dispatch(), initial.into_dispatch(), scan);
         Tensor::from_dispatch(states)
     } else {
@@ -94,12 +96,18 @@ pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
     [state.clone().narrow(1, 0, hidden_width), state.narrow(1, hidden_width, hidden_width)]
 }
 
-fn is_flex(device: &Device) -> bool {
-    match device.as_dispatch() {
+/// One item's gates in the least memory of a WebGPU workgroup, 16 KiB.
+const WIDEST_ON_GPUS: usize = 1024;
+
+fn is_fused(device: &Device, hidden_width: usize) -> bool {
+    let device = match device.as_dispatch() {
+        DispatchDevice::Autodiff(inner) => &**inner,
+        device => device,
+    };
+    match device {
         DispatchDevice::Flex(_) => true,
-        DispatchDevice::Autodiff(inner) => matches!(**inner, DispatchDevice::Flex(_)),
-        #[allow(unreachable_patterns)] // With flex alone there is no third.
-        _ => false,
+        #[allow(unreachable_patterns)] // With flex alone there is no other.
+        _ => cfg!(feature = "cube") && hidden_width <= WIDEST_ON_GPUS,
     }
 }
 

@@ -1,7 +1,13 @@
 //! What training minimises: L1 + L2 of the spectrogram before and after the postnet; L2 of log durations on the duration path,
 //! gate and guide on the attention path.
 
-use burn::{prelude::*, tensor::activation::log_sigmoid};
+#[cfg(feature = "cube")]
+mod cube;
+mod flex;
+mod ops;
+
+use burn::{backend::Dispatch, prelude::*, tensor::activation::log_sigmoid};
+use ops::LossOps;
 
 use super::batch::Batch;
 use crate::{
@@ -15,8 +21,8 @@ use crate::{
 /// * `mask`:                 `[B, T, 1]`
 pub fn spectrogram_loss(predicted: Tensor<3>, targets: Tensor<3>, mask: Tensor<3>, valid_frames: usize) -> Tensor<1> {
     let mels = targets.dims()[2];
-    let error = (predicted - targets) * mask;
-    (error.clone().abs() + error.powi_scalar(2)).sum().div_scalar((valid_frames * mels) as f32)
+    let sums = Dispatch::errors(predicted.into_dispatch(), targets.into_dispatch(), mask.into_dispatch());
+    Tensor::<1>::from_dispatch(sums).sum().div_scalar((valid_frames * mels) as f32)
 }
 
 /// Losses of one batch, each `[1]`.

@@ -1,10 +1,17 @@
 //! AdamW with global-norm clipping over named parameters (Loshchilov & Hutter 2019). Nothing is read back: the norm stays on the device.
 
+#[cfg(feature = "cube")]
+mod cube;
+mod flex;
+mod ops;
+
 use burn::{
+    backend::{Dispatch, DispatchTensor},
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     prelude::*,
     tensor::Gradients,
 };
+use ops::{AdamOps, PARTS, Settings};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -47,27 +54,28 @@ impl Adam {
     /// One update of every parameter that has a gradient. `rate` gives each path its learning rate.
     pub fn step<M: Module>(&mut self, module: M, gradients: &Gradients, rate: impl Fn(&str) -> f64) -> M {
         self.updates += 1;
-        let mut norm = SquaredNorm { gradients, sum: None };
-        module.visit(&mut norm);
-        let Some(squared) = norm.sum else { return module };
-        let scale = (squared.sqrt() + 1e-6).recip().mul_scalar(self.config.clip_norm).clamp_max(1.0);
-        module.map(&mut Update { adam: self, gradients, scale, rate, path: Vec::new() })
+        let mut gathered = Gathered { gradients, found: Vec::new() };
+        module.visit(&mut gathered);
+        let Some((_, device)) = gathered.found.first() else { return module };
+        let parts = Tensor::<1>::zeros([gathered.found.len() * PARTS], device).into_dispatch();
+        let gradients_in_order = gathered.found.into_iter().map(|(gradient, _)| gradient).enumerate();
+        let parts = gradients_in_order.fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
+        let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
+        module.map(&mut Update { adam: self, gradients, squared_norm, rate, path: Vec::new() })
     }
 }
 
-struct SquaredNorm<'a> {
+/// The gradients of all parameters that have one.
+struct Gathered<'a> {
     gradients: &'a Gradients,
-    sum: Option<Tensor<1>>,
+    found: Vec<(DispatchTensor, Device)>,
 }
 
-impl ModuleVisitor for SquaredNorm<'_> {
+impl ModuleVisitor for Gathered<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         if let Some(gradient) = param.val().grad(self.gradients) {
-            let squared = gradient.powi_scalar(2).sum();
-            self.sum = Some(match self.sum.take() {
-                None => squared,
-                Some(sum) => sum + squared,
-            });
+            let device = gradient.device();
+            self.found.push((gradient.into_dispatch(), device));
         }
     }
 }
@@ -75,8 +83,8 @@ impl ModuleVisitor for SquaredNorm<'_> {
 struct Update<'a, R> {
     adam: &'a mut Adam,
     gradients: &'a Gradients,
-    /// `[1]`, at most one.
-    scale: Tensor<1>,
+    /// `[1]`
+    squared_norm: Tensor<1>,
     rate: R,
     path: Vec<String>,
 }
@@ -93,28 +101,28 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(gradient) = param.val().grad(self.gradients) else { return param };
         let path = self.path.join(".");
-        let AdamConfig { beta_1, beta_2, epsilon, weight_decay, .. } = self.adam.config;
-        let count = gradient.shape().num_elements();
-        let gradient = gradient.reshape([count]) * self.scale.clone();
-        let moments = match self.adam.moments.remove(&path) {
-            None => Moments {
-                first: gradient.clone().mul_scalar(1.0 - beta_1),
-                second: gradient.powi_scalar(2).mul_scalar(1.0 - beta_2),
-            },
-            Some(Moments { first, second }) => Moments {
-                first: first.mul_scalar(beta_1) + gradient.clone().mul_scalar(1.0 - beta_1),
-                second: second.mul_scalar(beta_2) + gradient.powi_scalar(2).mul_scalar(1.0 - beta_2),
-            },
-        };
+        let AdamConfig { beta_1, beta_2, epsilon, weight_decay, clip_norm } = self.adam.config;
+        let moments = self.adam.moments.remove(&path).unwrap_or_else(|| {
+            let zeros = Tensor::zeros([gradient.shape().num_elements()], &gradient.device());
+            Moments { first: zeros.clone(), second: zeros }
+        });
         let rate = (self.rate)(&path);
         let updates = self.adam.updates as i32;
         let correction = (1.0 - f64::from(beta_2).powi(updates)).sqrt() / (1.0 - f64::from(beta_1).powi(updates));
-        let change = (moments.first.clone() / (moments.second.clone().sqrt() + epsilon)).mul_scalar(rate * correction);
-        self.adam.moments.insert(path, moments);
+        let kept = (1.0 - rate * f64::from(weight_decay)) as f32;
+        let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon, clip_norm };
         param.map(|value| {
-            let shape = value.dims();
-            let kept = value.inner().mul_scalar(1.0 - rate * f64::from(weight_decay));
-            Tensor::from_inner(kept - change.reshape(shape)).require_grad()
+            let (value, first, second) = Dispatch::update(
+                value.inner().into_dispatch(),
+                gradient.into_dispatch(),
+                moments.first.into_dispatch(),
+                moments.second.into_dispatch(),
+                self.squared_norm.clone().into_dispatch(),
+                settings,
+            );
+            let moments = Moments { first: Tensor::from_dispatch(first), second: Tensor::from_dispatch(second) };
+            self.adam.moments.insert(path, moments);
+            Tensor::from_inner(Tensor::from_dispatch(value)).require_grad()
         })
     }
 }

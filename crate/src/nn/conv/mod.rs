@@ -1,13 +1,26 @@
-//! Convolution over time with batch normalisation, as one matrix product on `[B, T, C]`.
+//! Convolution over time with batch normalisation and activation, as one matrix product on `[B, T, C]`.
+
+#[cfg(feature = "cube")]
+mod cube;
+mod flex;
+mod ops;
 
 use burn::{
+    backend::Dispatch,
     module::{Module, Param},
     nn::{BatchNorm, BatchNormConfig, Initializer},
     prelude::*,
-    tensor::module::batch_norm,
 };
+use ops::ConvOps;
 
 use super::Mode;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Activation {
+    None,
+    Relu,
+    Tanh,
+}
 
 /// A convolution of odd width over time that keeps the length, then batch normalisation.
 #[derive(Module, Debug)]
@@ -30,37 +43,53 @@ impl ConvNorm {
     }
 
     /// `[B, T, Cin]` to `[B, T, Cout]`; beyond both ends the input is zero.
-    pub fn forward(&self, input: Tensor<3>, mode: Mode) -> Tensor<3> {
+    pub fn forward(&self, input: Tensor<3>, activation: Activation, mode: Mode) -> Tensor<3> {
         let [batch, steps, _] = input.dims();
         let unfolded = unfold(input, self.taps);
         let [_, _, width] = unfolded.dims();
         let output = unfolded.reshape([batch * steps, width]).matmul(self.weight.val()); // (BT, K Cin) x (K Cin, Cout)
         let outputs = output.dims()[1];
-        let normed = match mode {
+        let activated = match mode {
             Mode::Train => {
                 let normed = self.norm.forward(output);
                 // Otherwise the statistics lag one update behind, and a checkpoint would lose it.
                 self.norm.running_mean.value_sync();
                 self.norm.running_var.value_sync();
-                normed
+                activate(normed, activation)
             }
-            Mode::Steady => {
-                let device = output.device();
-                let mean = self.norm.running_mean.value().to_device(&device);
-                let variance = self.norm.running_var.value().to_device(&device);
-                batch_norm(output, self.norm.gamma.val(), self.norm.beta.val(), mean, variance, self.norm.epsilon)
-            }
+            Mode::Steady => self.normalise(output, activation),
         };
-        normed.reshape([batch, steps, outputs])
+        activated.reshape([batch, steps, outputs])
+    }
+
+    /// By the running statistics: `[N, C]`.
+    fn normalise(&self, input: Tensor<2>, activation: Activation) -> Tensor<2> {
+        let device = input.device();
+        let mean = self.norm.running_mean.value().to_device(&device);
+        let variance = self.norm.running_var.value().to_device(&device);
+        let (output, _normalised) = Dispatch::normalise(
+            input.into_dispatch(),
+            self.norm.gamma.val().into_dispatch(),
+            self.norm.beta.val().into_dispatch(),
+            mean.into_dispatch(),
+            variance.into_dispatch(),
+            self.norm.epsilon as f32,
+            activation,
+        );
+        Tensor::from_dispatch(output)
+    }
+}
+
+fn activate(input: Tensor<2>, activation: Activation) -> Tensor<2> {
+    match activation {
+        Activation::None => input,
+        some => Tensor::from_dispatch(Dispatch::activate(input.into_dispatch(), some)),
     }
 }
 
 /// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`.
 pub fn unfold(input: Tensor<3>, taps: usize) -> Tensor<3> {
-    let [batch, steps, channels] = input.dims();
-    let edge = Tensor::zeros([batch, taps / 2, channels], &input.device());
-    let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);
-    Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
+    Tensor::from_dispatch(Dispatch::unfold_taps(input.into_dispatch(), taps))
 }
 
 #[cfg(test)]
@@ -79,7 +108,7 @@ mod tests {
         let device = Device::flex();
         let mut conv = ConvNorm::new(1, 1, 1, &device);
         conv.weight = Param::from_tensor(Tensor::from_floats([[2.0]], &device));
-        let output = conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Mode::Steady);
+        let output = conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Activation::None, Mode::Steady);
         // Fresh statistics: mean 0, variance 1.
         let expected = TensorData::from([[[6.0f32], [-2.0]]]);
         output.into_data().assert_approx_eq::<f32>(&expected, burn::tensor::Tolerance::absolute(1e-4));

@@ -1,0 +1,283 @@
+//! A convolution's parts on GPUs: one launch each.
+
+use burn::backend::{TensorMetadata, tensor::FloatTensor};
+use burn_cubecl::{
+    CubeBackend,
+    cubecl::{self, prelude::*},
+};
+
+use super::{Activation, ops::ConvOps};
+use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, tanh};
+
+/// Columns of a workgroup that sums over rows; as many threads as there are left share each column's rows.
+const COLUMNS: usize = 32;
+
+#[cube(launch_unchecked)]
+fn unfold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
+    let (steps, channels) = (steps as usize, channels as usize);
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        let channel = at % channels;
+        let tap = (at / channels) % taps;
+        let row = at / (channels * taps);
+        let neighbour = row % steps + tap; // half a kernel ahead
+        let mut value = 0.0f32;
+        if neighbour >= comptime!(taps / 2) && neighbour < steps + comptime!(taps / 2) {
+            value = input[(row + tap - comptime!(taps / 2)) * channels + channel];
+        }
+        output[at] = value;
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
+#[cube(launch_unchecked)]
+fn fold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
+    let (steps, channels) = (steps as usize, channels as usize);
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        let channel = at % channels;
+        let row = at / channels;
+        let mut sum = 0.0f32;
+        #[unroll]
+        for tap in 0..taps {
+            let step = row % steps + comptime!(taps / 2); // a tap ahead
+            if step >= tap && step < steps + tap {
+                sum += input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel];
+            }
+        }
+        output[at] = sum;
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
+#[cube]
+fn activated(value: f32, #[comptime] activation: Activation) -> f32 {
+    match comptime!(activation) {
+        Activation::None => value,
+        Activation::Relu => max(value, 0.0f32),
+        Activation::Tanh => tanh(value),
+    }
+}
+
+/// By what a gradient passes through, from the output.
+#[cube]
+fn slope(output: f32, #[comptime] activation: Activation) -> f32 {
+    match comptime!(activation) {
+        Activation::None => 1.0f32.runtime(),
+        Activation::Relu => select(output > 0.0f32, 1.0f32, 0.0f32),
+        Activation::Tanh => 1.0f32 - output * output,
+    }
+}
+
+#[cube(launch_unchecked)]
+fn activate_kernel(input: &[f32], output: &mut [f32], count: u32, #[comptime] activation: Activation) {
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        output[at] = activated(input[at], activation);
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
+#[cube(launch_unchecked)]
+fn activate_backward_kernel(grad: &[f32], output: &[f32], grad_input: &mut [f32], count: u32, #[comptime] activation: Activation) {
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        grad_input[at] = grad[at] * slope(output[at], activation);
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
+#[cube(launch_unchecked)]
+#[allow(clippy::too_many_arguments)]
+fn normalise_kernel(
+    input: &[f32],
+    gamma: &[f32],
+    beta: &[f32],
+    mean: &[f32],
+    variance: &[f32],
+    output: &mut [f32],
+    normalised: &mut [f32],
+    count: u32,
+    channels: u32,
+    epsilon: f32,
+    #[comptime] activation: Activation,
+) {
+    let mut at = ABSOLUTE_POS;
+    while at < count as usize {
+        let channel = at % channels as usize;
+        let value = (input[at] - mean[channel]) / (variance[channel] + epsilon).sqrt();
+        normalised[at] = value;
+        output[at] = activated(value * gamma[channel] + beta[channel], activation);
+        at += CUBE_COUNT_X as usize * THREADS;
+    }
+}
+
+#[cube(launch_unchecked)]
+#[allow(clippy::too_many_arguments)]
+fn normalise_backward_kernel(
+    grad: &[f32],
+    output: &[f32],
+    normalised: &[f32],
+    gamma: &[f32],
+    variance: &[f32],
+    grad_input: &mut [f32],
+    grad_gamma: &mut [f32],
+    grad_beta: &mut [f32],
+    rows: u32,
+    channels: u32,
+    epsilon: f32,
+    #[comptime] activation: Activation,
+) {
+    let (rows, channels) = (rows as usize, channels as usize);
+    let place = UNIT_POS_X as usize;
+    let channel = CUBE_POS_X as usize * COLUMNS + place % COLUMNS;
+    let mut sums = Shared::<[f32]>::new_slice(comptime!(2 * THREADS));
+    let mut gamma_sum = 0.0f32;
+    let mut beta_sum = 0.0f32;
+    if channel < channels {
+        let scale = gamma[channel] / (variance[channel] + epsilon).sqrt();
+        let mut row = place / COLUMNS;
+        while row < rows {
+            let at = row * channels + channel;
+            let passed = grad[at] * slope(output[at], activation);
+            gamma_sum += passed * normalised[at];
+            beta_sum += passed;
+            grad_input[at] = passed * scale;
+            row += comptime!(THREADS / COLUMNS);
+        }
+    }
+    sums[place] = gamma_sum;
+    sums[place + THREADS] = beta_sum;
+    sync_cube();
+    if place < COLUMNS && channel < channels {
+        #[unroll]
+        for share in 1..comptime!(THREADS / COLUMNS) {
+            gamma_sum += sums[place + comptime!(share * COLUMNS)];
+            beta_sum += sums[place + comptime!(share * COLUMNS + THREADS)];
+        }
+        grad_gamma[channel] = gamma_sum;
+        grad_beta[channel] = beta_sum;
+    }
+}
+
+impl ConvOps for CubeBackend {
+    fn unfold_taps(tensor: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, channels] = tensor.shape().dims::<3>();
+        let unfolded = empty(&tensor, [batch, steps, taps * channels]);
+        let count = batch * steps * taps * channels;
+        let client = tensor.client.clone();
+        // SAFETY: indices stop at `count` and inside the item's steps.
+        unsafe {
+            unfold_kernel::launch_unchecked(
+                &client, cubes(count), dim(), input(tensor), output(&unfolded), count as u32, steps as u32, channels as u32, taps,
+            );
+        }
+        unfolded
+    }
+
+    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, width] = unfolded.shape().dims::<3>();
+        let channels = width / taps;
+        let folded = empty(&unfolded, [batch, steps, channels]);
+        let count = batch * steps * channels;
+        let client = unfolded.client.clone();
+        // SAFETY: as above.
+        unsafe {
+            fold_kernel::launch_unchecked(
+                &client, cubes(count), dim(), input(unfolded), output(&folded), count as u32, steps as u32, channels as u32, taps,
+            );
+        }
+        folded
+    }
+
+    fn activate(tensor: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let activated = empty_like(&tensor);
+        let count = tensor.shape().num_elements();
+        let client = tensor.client.clone();
+        // SAFETY: indices stop at `count`.
+        unsafe { activate_kernel::launch_unchecked(&client, cubes(count), dim(), input(tensor), output(&activated), count as u32, activation) };
+        activated
+    }
+
+    fn activate_backward(grad: FloatTensor<Self>, activated: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let grad_input = empty_like(&grad);
+        let count = grad.shape().num_elements();
+        let client = grad.client.clone();
+        // SAFETY: as above.
+        unsafe {
+            activate_backward_kernel::launch_unchecked(
+                &client, cubes(count), dim(), input(grad), input(activated), output(&grad_input), count as u32, activation,
+            );
+        }
+        grad_input
+    }
+
+    fn normalise(
+        tensor: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+        activation: Activation,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let [rows, channels] = tensor.shape().dims::<2>();
+        let (activated, normalised) = (empty_like(&tensor), empty_like(&tensor));
+        let client = tensor.client.clone();
+        // SAFETY: indices stop at the last value of `tensor`; the others are `[C]`.
+        unsafe {
+            normalise_kernel::launch_unchecked(
+                &client,
+                cubes(rows * channels),
+                dim(),
+                input(tensor),
+                input(gamma),
+                input(beta),
+                input(mean),
+                input(variance),
+                output(&activated),
+                output(&normalised),
+                (rows * channels) as u32,
+                channels as u32,
+                epsilon,
+                activation,
+            );
+        }
+        (activated, normalised)
+    }
+
+    fn normalise_backward(
+        grad: FloatTensor<Self>,
+        activated: FloatTensor<Self>,
+        normalised: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+        activation: Activation,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let [rows, channels] = grad.shape().dims::<2>();
+        let (grad_input, grad_gamma, grad_beta) = (empty_like(&grad), empty(&grad, [channels]), empty(&grad, [channels]));
+        let client = grad.client.clone();
+        // SAFETY: as above.
+        unsafe {
+            normalise_backward_kernel::launch_unchecked(
+                &client,
+                CubeCount::Static(channels.div_ceil(COLUMNS) as u32, 1, 1),
+                dim(),
+                input(grad),
+                input(activated),
+                input(normalised),
+                input(gamma),
+                input(variance),
+                output(&grad_input),
+                output(&grad_gamma),
+                output(&grad_beta),
+                rows as u32,
+                channels as u32,
+                epsilon,
+                activation,
+            );
+        }
+        (grad_input, grad_gamma, grad_beta)
+    }
+}

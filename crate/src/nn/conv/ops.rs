@@ -1,0 +1,176 @@
+//! What a convolution is made of besides its matrix product, as backend operations with hand-written gradients.
+
+use burn::backend::{
+    Autodiff, Backend, backend_extension,
+    autodiff::{
+        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
+        grads::Gradients,
+        ops::{Backward, Ops, OpsKind},
+    },
+    tensor::FloatTensor,
+};
+
+use super::Activation;
+
+#[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
+pub trait ConvOps: Backend {
+    /// Lays each step's neighbours side by side, `[B, T, C]` to `[B, T, K C]`; beyond both ends they are zero.
+    fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]`.
+    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// Activates each value.
+    fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
+
+    /// Returns the gradient of `input`, from the output.
+    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
+
+    /// Normalises the columns of `[N, C]` by given statistics, scales, shifts and activates. The others are `[C]`; no gradient
+    /// reaches `mean` and `variance`.
+    ///
+    /// Returns the output, and the normalised input for the backward pass.
+    fn normalise(
+        input: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+        activation: Activation,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
+
+    /// Returns the gradients of `input`, `gamma` and `beta`.
+    fn normalise_backward(
+        grad: FloatTensor<Self>,
+        output: FloatTensor<Self>,
+        normalised: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+        activation: Activation,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
+}
+
+#[derive(Debug)]
+struct UnfoldBackward;
+
+impl<B: ConvOps> Backward<B, 1> for UnfoldBackward {
+    type State = usize;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        if let [Some(parent)] = ops.parents {
+            grads.register::<B>(parent.id, B::fold_taps(grad, ops.state));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct ActivateBackward;
+
+impl<B: ConvOps> Backward<B, 1> for ActivateBackward {
+    type State = (B::FloatTensorPrimitive, Activation);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (output, activation) = ops.state;
+        if let [Some(parent)] = ops.parents {
+            grads.register::<B>(parent.id, B::activate_backward(grad, output, activation));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct NormaliseBackward;
+
+#[derive(Debug, Clone)]
+struct Saved<T> {
+    output: T,
+    normalised: T,
+    gamma: T,
+    variance: T,
+    epsilon: f32,
+    activation: Activation,
+}
+
+impl<B: ConvOps> Backward<B, 3> for NormaliseBackward {
+    type State = Saved<B::FloatTensorPrimitive>;
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let parents = ops.parents;
+        let grad = grads.consume::<B>(&ops.node);
+        let Saved { output, normalised, gamma, variance, epsilon, activation } = ops.state;
+        let (input, gamma, beta) = B::normalise_backward(grad, output, normalised, gamma, variance, epsilon, activation);
+        for (parent, grad) in parents.into_iter().zip([input, gamma, beta]) {
+            if let Some(parent) = parent {
+                grads.register::<B>(parent.id, grad);
+            }
+        }
+    }
+}
+
+impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
+    fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let (input, node) = input.into_parts();
+        let output = B::unfold_taps(input, taps);
+        match UnfoldBackward.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish(taps, output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn fold_taps(_unfolded: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
+        unreachable!("only first-order derivatives are supported")
+    }
+
+    fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let (input, node) = input.into_parts();
+        let output = B::activate(input, activation);
+        match ActivateBackward.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((output.clone(), activation), output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn activate_backward(_grad: FloatTensor<Self>, _output: FloatTensor<Self>, _activation: Activation) -> FloatTensor<Self> {
+        unreachable!("only first-order derivatives are supported")
+    }
+
+    fn normalise(
+        input: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f32,
+        activation: Activation,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        assert!(!mean.is_tracked() && !variance.is_tracked(), "no gradient reaches the statistics");
+        let (mean, variance) = (mean.into_primitive(), variance.into_primitive());
+        let (input, input_node) = input.into_parts();
+        let (gamma, gamma_node) = gamma.into_parts();
+        let (beta, beta_node) = beta.into_parts();
+        let (output, normalised) = B::normalise(input, gamma.clone(), beta, mean, variance.clone(), epsilon, activation);
+        let tracked = match NormaliseBackward.prepare::<C>([input_node, gamma_node, beta_node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let saved = Saved { output: output.clone(), normalised: normalised.clone(), gamma, variance, epsilon, activation };
+                prep.finish(saved, output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        };
+        (tracked, <Self as burn::backend::AutodiffBackend>::from_inner(normalised))
+    }
+
+    fn normalise_backward(
+        _grad: FloatTensor<Self>,
+        _output: FloatTensor<Self>,
+        _normalised: FloatTensor<Self>,
+        _gamma: FloatTensor<Self>,
+        _variance: FloatTensor<Self>,
+        _epsilon: f32,
+        _activation: Activation,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        unreachable!("only first-order derivatives are supported")
+    }
+}

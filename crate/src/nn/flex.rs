@@ -1,0 +1,53 @@
+//! What fused operations on the CPU share: tensors as slices, and functions without branches or calls, so that the compiler vectorises them.
+
+use burn::backend::{
+    DType,
+    flex::{FlexTensor, Layout},
+};
+use burn::tensor::{Bytes, Shape};
+
+pub fn tensor(values: Vec<f32>, shape: Vec<usize>) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(Shape::from(shape)), DType::F32)
+}
+
+pub fn dims(tensor: &FlexTensor) -> Vec<usize> {
+    tensor.layout().shape().iter().copied().collect()
+}
+
+/// Contiguous and from the start of its buffer, so that [`values`] are exactly its own.
+pub fn packed(tensor: FlexTensor) -> FlexTensor {
+    tensor.to_contiguous()
+}
+
+pub fn values(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice::<f32>().expect("packed")
+}
+
+/// `e^x` to a few ulp for the range that gates need.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    /// Added and taken away it rounds to the nearest integer, which stands in the low bits meanwhile.
+    const ROUND: f32 = 12_582_912.0;
+    let x = x.clamp(-87.0, 87.0);
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4; // ln 2 in two parts
+    let p = 1.987_569_1e-4f32;
+    let p = p * r + 1.398_2e-3;
+    let p = p * r + 8.333_452e-3;
+    let p = p * r + 4.166_579_6e-2;
+    let p = p * r + 1.666_666_5e-1;
+    let p = p * r + 5.000_000_1e-1;
+    let power = f32::from_bits(shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23);
+    (p * r * r + r + 1.0) * power
+}
+
+#[inline(always)]
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    1.0 - 2.0 / (exp(2.0 * x) + 1.0)
+}

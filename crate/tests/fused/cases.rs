@@ -1,0 +1,204 @@
+//! Each fused operation against plain tensor code, values and gradients, on any device: natively and, by `web/tests/fused.rs`, in the browser.
+
+use burn::module::Param;
+use burn::nn::{Linear, LinearConfig};
+use burn::prelude::*;
+use burn::tensor::Gradients;
+use burn::tensor::activation::{relu, tanh};
+use ownvoice::nn::Mode;
+use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
+use ownvoice::nn::lstm::{Scan, scan, scan_with_tensors};
+use ownvoice::train::adam::{Adam, AdamConfig};
+use ownvoice::train::loss::spectrogram_loss;
+
+/// Absolute; values and gradients here are about one.
+const TOLERANCE: f32 = 1e-4;
+
+/// Values between -1 and 1 that look like noise; another `seed`, others.
+fn noise<const D: usize>(shape: [usize; D], seed: usize, device: &Device) -> Tensor<D> {
+    let count = shape.iter().product();
+    let value = |index: usize| (0.3 + 1.7 * seed as f64 + 12.9898 * index as f64).sin() * 43_758.547;
+    let values: Vec<f32> = (0..count).map(|index| (2.0 * value(index).rem_euclid(1.0) - 1.0) as f32).collect();
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+async fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data_async().await.expect("the device answers").try_to_vec::<f32>().expect("f32")
+}
+
+async fn gradient<const D: usize>(tensor: &Tensor<D>, gradients: &Gradients) -> Vec<f32> {
+    read(tensor.grad(gradients).expect("it takes part")).await
+}
+
+fn same(what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
+    assert_eq!(fused.len(), plain.len());
+    for (index, (fused, plain)) in fused.iter().zip(plain).enumerate() {
+        assert_eq!(fused.len(), plain.len(), "{what}, tensor {index}");
+        let worst = fused.iter().zip(plain).map(|(a, b)| (a - b).abs()).fold(0.0, |worst: f32, error| if error > worst || error.is_nan() { error } else { worst });
+        assert!(worst < TOLERANCE, "{what}: tensor {index} deviates by {worst:e}");
+    }
+}
+
+/// The recurrence: odd sizes, one item, one step, more items than a workgroup holds, more units than it has threads, masks, second calls.
+pub async fn recurrence(device: &Device) {
+    let masked = |reverse, lengths: &[usize]| Scan { reverse, lengths: Some(lengths.to_vec()) };
+    let cases = [
+        (7, 3, 5, Scan::default()),
+        (1, 1, 1, Scan::default()),
+        (3, 1, 64, Scan::default()),
+        (9, 2, 33, Scan { reverse: true, lengths: None }),
+        (4, 9, 34, Scan::default()),
+        (2, 5, 300, Scan::default()),
+        (2, 3, 520, Scan { reverse: true, lengths: None }),
+        (6, 3, 8, masked(false, &[6, 1, 4])),
+        (6, 3, 8, masked(true, &[6, 1, 4])),
+        (6, 3, 8, masked(true, &[2, 6, 3])),
+    ];
+    let device = device.clone().autodiff();
+    for (number, (steps, batch, width, how)) in cases.into_iter().enumerate() {
+        let projected = noise([steps, batch, 4 * width], number, &device).require_grad();
+        // Sums over many units stay about one.
+        let w_hh = noise([width, 4 * width], number + 20, &device).div_scalar((width as f32).sqrt()).detach().require_grad();
+        let initial = noise([batch, 2 * width], number + 40, &device).require_grad();
+        let weights = noise([steps, batch, 2 * width], number + 60, &device);
+        let mut results = Vec::new();
+        for run in [scan, scan_with_tensors] {
+            let states = run(projected.clone(), w_hh.clone(), initial.clone(), how.clone());
+            let gradients = (states.clone() * weights.clone()).sum().backward();
+            results.push([
+                read(states).await,
+                gradient(&projected, &gradients).await,
+                gradient(&w_hh, &gradients).await,
+                gradient(&initial, &gradients).await,
+            ]);
+        }
+        same(&format!("{steps} steps of {batch} x {width}, {how:?}"), &results[0], &results[1]);
+    }
+}
+
+fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
+    let [batch, steps, channels] = input.dims();
+    let edge = Tensor::zeros([batch, taps / 2, channels], &input.device());
+    let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);
+    Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
+}
+
+/// Convolution, normalisation by running statistics and activation; sequences shorter than the kernel, more channels than a workgroup sums.
+pub async fn convolution(device: &Device) {
+    let cases = [
+        (2, 7, 3, 5, 5, Activation::Tanh),
+        (1, 1, 1, 1, 1, Activation::None),
+        (3, 2, 2, 5, 7, Activation::Relu),
+        (2, 40, 4, 3, 37, Activation::Tanh),
+    ];
+    let device = device.clone().autodiff();
+    for (number, (batch, steps, inputs, taps, outputs, activation)) in cases.into_iter().enumerate() {
+        let mut layer = ConvNorm::new(inputs, outputs, taps, &device);
+        layer.weight = Param::from_tensor(noise([taps * inputs, outputs], number, &device));
+        layer.norm.gamma = Param::from_tensor(noise([outputs], number + 20, &device));
+        layer.norm.beta = Param::from_tensor(noise([outputs], number + 30, &device));
+        layer.norm.running_mean.update(noise([outputs], number + 40, &device));
+        layer.norm.running_var.update(noise([outputs], number + 50, &device) + 1.5);
+        // What is updated shows once it is synced.
+        let (mean, variance) = (layer.norm.running_mean.value_sync(), layer.norm.running_var.value_sync());
+        let input = noise([batch, steps, inputs], number + 10, &device).require_grad();
+        let weights = noise([batch, steps, outputs], number + 60, &device);
+        let plain = || {
+            let row = |values: Tensor<1>| values.reshape([1, 1, outputs]);
+            let output = unfold_with_tensors(input.clone(), taps).matmul(layer.weight.val().unsqueeze_dim::<3>(0));
+            let output = (output - row(mean.clone())) / (row(variance.clone()) + layer.norm.epsilon as f32).sqrt();
+            let output = output * row(layer.norm.gamma.val()) + row(layer.norm.beta.val());
+            match activation {
+                Activation::None => output,
+                Activation::Relu => relu(output),
+                Activation::Tanh => tanh(output),
+            }
+        };
+        let mut results = Vec::new();
+        for output in [layer.forward(input.clone(), activation, Mode::Steady), plain()] {
+            let gradients = (output.clone() * weights.clone()).sum().backward();
+            results.push([
+                read(output).await,
+                gradient(&input, &gradients).await,
+                gradient(&layer.weight.val(), &gradients).await,
+                gradient(&layer.norm.gamma.val(), &gradients).await,
+                gradient(&layer.norm.beta.val(), &gradients).await,
+            ]);
+        }
+        same(&format!("convolution {batch} x {steps} x {inputs}, {taps} taps, {outputs} outputs, {activation:?}"), &results[0], &results[1]);
+    }
+    // With batch statistics burn normalises, and the activation alone is ours.
+    for activation in [Activation::Relu, Activation::Tanh] {
+        let mut layer = ConvNorm::new(3, 37, 3, &device);
+        layer.weight = Param::from_tensor(noise([9, 37], 80, &device));
+        let input = noise([2, 9, 3], 81, &device).require_grad();
+        let weights = noise([2, 9, 37], 82, &device);
+        let normed = || layer.forward(input.clone(), Activation::None, Mode::Train);
+        let plain = if activation == Activation::Relu { relu(normed()) } else { tanh(normed()) };
+        let mut results = Vec::new();
+        for output in [layer.forward(input.clone(), activation, Mode::Train), plain] {
+            let gradients = (output.clone() * weights.clone()).sum().backward();
+            results.push([read(output).await, gradient(&input, &gradients).await]);
+        }
+        same(&format!("{activation:?}"), &results[0], &results[1]);
+    }
+    let input = noise([1, 3, 2], 70, &device);
+    same("unfolding", &[read(unfold(input.clone(), 3)).await], &[read(unfold_with_tensors(input, 3)).await]);
+}
+
+/// The loss; more frames than it has partial sums, masked ones among them.
+pub async fn loss(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, (batch, steps, mels)) in [(2, 3, 5), (1, 1, 1), (3, 50, 80)].into_iter().enumerate() {
+        let predicted = noise([batch, steps, mels], number, &device).require_grad();
+        let targets = noise([batch, steps, mels], number + 10, &device);
+        let mask = noise([batch, steps, 1], number + 20, &device).greater_elem(-0.5).float();
+        let valid = (read(mask.clone()).await.iter().sum::<f32>() as usize).max(1);
+        let plain = || {
+            let error = (predicted.clone() - targets.clone()) * mask.clone();
+            (error.clone().abs() + error.powi_scalar(2)).sum().div_scalar((valid * mels) as f32)
+        };
+        let mut results = Vec::new();
+        for value in [spectrogram_loss(predicted.clone(), targets.clone(), mask.clone(), valid), plain()] {
+            let gradients = value.backward();
+            results.push([read(value).await, gradient(&predicted, &gradients).await]);
+        }
+        same(&format!("loss of {batch} x {steps} x {mels}"), &results[0], &results[1]);
+    }
+}
+
+/// Three updates of two parameters, the first with clipping, against the formulas on the host.
+pub async fn optimizer(device: &Device) {
+    let device = device.clone().autodiff();
+    let mut layer: Linear = LinearConfig::new(70, 50).init(&device);
+    layer.weight = Param::from_tensor(noise([70, 50], 1, &device));
+    layer.bias = Some(Param::from_tensor(noise([50], 2, &device)));
+    let mut weights = [read(layer.weight.val()).await, read(layer.bias.clone().expect("given").val()).await];
+    let config = AdamConfig { beta_1: 0.9, beta_2: 0.99, epsilon: 1e-3, weight_decay: 0.1, clip_norm: 20.0 };
+    let (rate, [beta_1, beta_2, epsilon]) = (0.05, [0.9f64, 0.99, 1e-3]);
+    let mut adam = Adam::new(config);
+    let mut moments = weights.clone().map(|values| vec![(0.0f64, 0.0f64); values.len()]);
+    for update in 1..=3 {
+        let input = noise([4, 70], 10 + update, &device).mul_scalar(if update == 1 { 3.0 } else { 0.01 });
+        let gradients = (layer.forward(input) * noise([4, 50], 20 + update, &device)).sum().backward();
+        let bias = layer.bias.clone().expect("given").val();
+        let grads = [gradient(&layer.weight.val(), &gradients).await, gradient(&bias, &gradients).await];
+        layer = adam.step(layer, &gradients, |_| rate);
+
+        let norm = grads.iter().flatten().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+        assert_eq!(norm > 20.0, update == 1, "only the first update is clipped: {norm}");
+        let scale = (20.0 / norm).min(1.0);
+        let (first_correction, second_correction) = (1.0 - beta_1.powi(update as i32), 1.0 - beta_2.powi(update as i32));
+        for ((weights, grads), moments) in weights.iter_mut().zip(&grads).zip(&mut moments) {
+            for ((weight, grad), (first, second)) in weights.iter_mut().zip(grads).zip(moments) {
+                let grad = f64::from(*grad) * scale;
+                *first = beta_1 * *first + (1.0 - beta_1) * grad;
+                *second = beta_2 * *second + (1.0 - beta_2) * grad * grad;
+                let step = rate * second_correction.sqrt() / first_correction * *first / (second.sqrt() + epsilon);
+                *weight = (f64::from(*weight) * (1.0 - rate * 0.1) - step) as f32;
+            }
+        }
+        let now = [read(layer.weight.val()).await, read(layer.bias.clone().expect("given").val()).await];
+        same(&format!("weights after update {update}"), &now, &weights);
+    }
+}

@@ -1,0 +1,38 @@
+//! The fused operations on the CPU, and on the GPU that is built in, if one is.
+
+mod cases;
+
+use burn::prelude::Device;
+
+/// Vulkan or CUDA if built in; `VK_DRIVER_FILES` picks among Vulkan's drivers, software ones too.
+fn devices() -> Vec<Device> {
+    vec![
+        Device::flex(),
+        #[cfg(feature = "webgpu")]
+        Device::webgpu(burn::tensor::DeviceKind::default()),
+        #[cfg(feature = "vulkan")]
+        Device::vulkan(burn::tensor::DeviceKind::default()),
+        #[cfg(feature = "cuda")]
+        Device::cuda(0),
+    ]
+}
+
+#[test]
+fn recurrence() {
+    devices().iter().for_each(|device| pollster::block_on(cases::recurrence(device)));
+}
+
+#[test]
+fn convolution() {
+    devices().iter().for_each(|device| pollster::block_on(cases::convolution(device)));
+}
+
+#[test]
+fn loss() {
+    devices().iter().for_each(|device| pollster::block_on(cases::loss(device)));
+}
+
+#[test]
+fn optimizer() {
+    devices().iter().for_each(|device| pollster::block_on(cases::optimizer(device)));
+}

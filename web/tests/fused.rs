@@ -1,0 +1,44 @@
+//! The fused operations on WebGPU against plain tensor code on the same adapter: the same cases as natively.
+#![cfg(all(target_arch = "wasm32", feature = "webgpu"))]
+
+#[path = "../../crate/tests/fused/cases.rs"]
+mod cases;
+
+use std::cell::OnceCell;
+
+use burn::prelude::Device;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+/// Whatever adapter the browser has; none is a failure. It is prepared once: a worker has one WebGPU runtime.
+async fn device() -> Device {
+    thread_local! {
+        static DEVICE: OnceCell<Device> = const { OnceCell::new() };
+    }
+    if let Some(device) = DEVICE.with(|device| device.get().cloned()) {
+        return device;
+    }
+    let device = Device::wgpu_options().tasks_max(32).init_async().await.expect("a WebGPU adapter");
+    DEVICE.with(|cell| cell.get_or_init(|| device).clone())
+}
+
+#[wasm_bindgen_test]
+async fn recurrence() {
+    cases::recurrence(&device().await).await;
+}
+
+#[wasm_bindgen_test]
+async fn convolution() {
+    cases::convolution(&device().await).await;
+}
+
+#[wasm_bindgen_test]
+async fn loss() {
+    cases::loss(&device().await).await;
+}
+
+#[wasm_bindgen_test]
+async fn optimizer() {
+    cases::optimizer(&device().await).await;
+}
