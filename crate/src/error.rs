@@ -53,6 +53,8 @@ pub enum Error {
     TrainingDiverged { iteration: usize },
     #[error("the checkpoint is damaged: {0}")]
     CheckpointCorrupt(String),
+    #[error("this is no Tacotron 2 checkpoint that can be read: {0}")]
+    CheckpointUnsupported(String),
     #[error("cancelled")]
     Cancelled,
     #[error("{path}: {source}")]
@@ -89,6 +91,7 @@ impl Error {
             Self::DeviceUnavailable(..) => "device-unavailable",
             Self::TrainingDiverged { .. } => "training-diverged",
             Self::CheckpointCorrupt(_) => "checkpoint-corrupt",
+            Self::CheckpointUnsupported(_) => "checkpoint-unsupported",
             Self::Cancelled => "cancelled",
             Self::Io { .. } => "io",
             Self::CorpusInvalid(_) => "corpus-invalid",

@@ -1,6 +1,6 @@
 //! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
 //!
-//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`model`], [`weights`], [`align`], [`vocoder`], [`voice`], [`train`], [`synth`], [`evaluate`], `cli`.
+//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`model`], [`weights`], [`align`], [`vocoder`], [`voice`], `import`, [`train`], [`synth`], [`evaluate`], `cli`.
 //!
 //! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 
@@ -22,6 +22,9 @@ pub mod align;
 pub mod vocoder;
 
 pub mod voice;
+
+#[cfg(feature = "cli")]
+pub mod import;
 
 #[cfg(feature = "cli")]
 pub mod corpus;

@@ -8,6 +8,8 @@ use crate::{
     voice::{Base, BaseFiles, Manifest, Voice},
 };
 
+pub const MANIFEST: &str = "manifest.json";
+
 /// Loads `directory/manifest.json` and the files that it names.
 pub fn load(directory: &Path, device: &Device) -> Result<Base> {
     let read = |path: &Path| fs::read(path).map_err(Error::io(path));
@@ -22,14 +24,14 @@ pub fn load(directory: &Path, device: &Device) -> Result<Base> {
 }
 
 pub fn read_manifest(directory: &Path) -> Result<Manifest> {
-    let path = directory.join("manifest.json");
+    let path = directory.join(MANIFEST);
     let json = fs::read(&path).map_err(Error::io(&path))?;
     serde_json::from_slice(&json).map_err(|error| Error::BaseCorrupt(format!("manifest.json: {error}")))
 }
 
 /// Writes `directory/manifest.json`.
 pub fn write_manifest(directory: &Path, manifest: &Manifest) -> Result<()> {
-    let path = directory.join("manifest.json");
+    let path = directory.join(MANIFEST);
     let json = serde_json::to_string_pretty(manifest).expect("plain data") + "\n";
     fs::write(&path, json).map_err(Error::io(&path))
 }

@@ -8,6 +8,7 @@ mod curve;
 mod data;
 mod device;
 mod evaluate;
+mod import;
 mod pretraining;
 mod profile;
 mod recipe;
@@ -43,6 +44,8 @@ enum Command {
     Vocode(vocoder::VocodeArguments),
     /// Measure the aligner on voices whose phone times are known
     Align(aligner::AlignArguments),
+    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint
+    Import(import::ImportArguments),
     /// Learn a voice from about a minute of recordings
     Clone(clone::CloneArguments),
     /// Speak a text
@@ -66,6 +69,7 @@ pub fn run() -> Result<()> {
         Command::TrainVocoder(arguments) => vocoder::train_vocoder(&arguments),
         Command::Vocode(arguments) => vocoder::vocode(&arguments),
         Command::Align(arguments) => aligner::align(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::Clone(arguments) => clone::clone(&arguments),
         Command::Say(arguments) => say::say(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),

@@ -7,9 +7,10 @@ use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
     audio::wav,
-    synth::{SpeakOptions, speak_async},
+    synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
+    text::Phonemizer,
     vocoder::{GriffinLim, Vocoder},
-    voice::Base,
+    voice::{AttentiveVoice, Base},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,7 +24,7 @@ pub struct SayArguments {
     /// A voice file; without it the base itself speaks
     #[arg(long)]
     voice: Option<PathBuf>,
-    /// Folder of the base voice
+    /// Folder of the base voice, or of an imported model
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
     #[arg(long)]
@@ -54,12 +55,35 @@ pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>>
 }
 
 pub fn say(arguments: &SayArguments) -> Result<()> {
+    let options = SpeakOptions { speed: arguments.speed, seed: arguments.seed, ..SpeakOptions::default() };
     let device = arguments.device.open()?;
+    let imported = arguments.base.join(AttentiveVoice::FILE);
+    if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {
+        let model = fs::read(&imported).map_err(Error::io(&imported))?;
+        return say_imported(arguments, &AttentiveVoice::load(&model, &device)?, &options);
+    }
     let base = base::load(&arguments.base, &device)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
-    let options = SpeakOptions { speed: arguments.speed, seed: arguments.seed, ..SpeakOptions::default() };
     let vocoder = choose(&base, arguments.vocoder)?;
     let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &*vocoder, async |_, _| true))?;
+    write(arguments, &speech, &*vocoder)
+}
+
+/// An imported model speaks as itself, through Griffin-Lim.
+fn say_imported(arguments: &SayArguments, voice: &AttentiveVoice, options: &SpeakOptions) -> Result<()> {
+    if arguments.voice.is_some() {
+        return Err(Error::OptionInvalid("a voice speaks on the base it was learned from, not on an imported model".into()));
+    }
+    if arguments.vocoder == Some(VocoderName::Neural) {
+        return Err(Error::OptionInvalid("an imported model has no neural vocoder; --vocoder griffin-lim needs none".into()));
+    }
+    let vocoder = GriffinLim::new(voice.mel.clone());
+    let phonemizer = Phonemizer::embedded();
+    let speech = pollster::block_on(speak_attentive_async(voice, &phonemizer, &arguments.text, options, &vocoder, async |_, _| true))?;
+    write(arguments, &speech, &vocoder)
+}
+
+fn write(arguments: &SayArguments, speech: &Speech, vocoder: &dyn Vocoder) -> Result<()> {
     fs::write(&arguments.out, wav::write(&speech.samples, speech.sample_rate_hz)).map_err(Error::io(&arguments.out))?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
     println!("{}: {seconds:.2} s through {}, ended by {}", arguments.out.display(), vocoder.name(), speech.stop.name());

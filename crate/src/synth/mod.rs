@@ -1,7 +1,9 @@
-//! Speaking: text to symbols, durations, frames and samples.
+//! Speaking: text to symbols, durations or attention, frames and samples.
 
+pub mod attentive;
 pub mod speak;
 
+pub use attentive::speak_attentive_async;
 pub use speak::{SpeakOptions, Speech, speak_async};
 
 pub use crate::model::stop::StopReason;

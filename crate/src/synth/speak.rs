@@ -4,8 +4,8 @@ use burn::prelude::*;
 
 use crate::{
     Error, Result,
-    audio::mel::Mel,
-    model::{stop::StopReason, tacotron::Symbols},
+    audio::mel::{Mel, MelConfig},
+    model::{TacotronConfig, stop::StopReason, tacotron::Symbols},
     nn::Mode,
     text,
     vocoder::Vocoder,
@@ -34,10 +34,64 @@ pub struct Speech {
     pub samples: Vec<f32>,
     pub sample_rate_hz: u32,
     pub mel: Mel,
+    /// Of the model's own table.
     pub symbols: Vec<u8>,
     /// Frames of each symbol.
     pub durations: Vec<u32>,
     pub stop: StopReason,
+}
+
+/// One sentence of it, before the vocoder.
+pub(super) struct Sentence {
+    pub mel: Mel,
+    pub symbols: Vec<u8>,
+    pub durations: Vec<u32>,
+    pub stop: StopReason,
+}
+
+impl Speech {
+    /// `complete` is how each sentence should end.
+    pub(super) fn nothing(config: &MelConfig, complete: StopReason) -> Self {
+        Self {
+            samples: Vec::new(),
+            sample_rate_hz: config.sample_rate_hz,
+            mel: Mel { mels: config.mels, data: Vec::new() },
+            symbols: Vec::new(),
+            durations: Vec::new(),
+            stop: complete,
+        }
+    }
+
+    /// Adds a sentence, after a pause unless it is the first.
+    pub(super) fn say(&mut self, config: &MelConfig, sentence: Sentence, vocoder: &dyn Vocoder) {
+        if !self.symbols.is_empty() {
+            self.samples.extend(std::iter::repeat_n(0.0, PAUSE_FRAMES * config.hop_length));
+            self.mel.data.extend(std::iter::repeat_n(config.silence(), PAUSE_FRAMES * config.mels));
+        }
+        self.samples.extend(vocoder.vocode(&sentence.mel));
+        self.mel.data.extend(sentence.mel.data);
+        self.symbols.extend(sentence.symbols);
+        self.durations.extend(sentence.durations);
+        if sentence.stop == StopReason::MaxFrames {
+            self.stop = sentence.stop;
+        }
+    }
+}
+
+/// The sentences of a text that can be spoken, at least one.
+pub(super) fn sentences(text: &str) -> Result<Vec<String>> {
+    let characters = text.chars().count();
+    if characters > MAX_CHARACTERS {
+        return Err(Error::TextTooLong { characters, maximum: MAX_CHARACTERS });
+    }
+    text::normalize(text)?; // Fails where nothing at all can be spoken.
+    Ok(text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect())
+}
+
+/// Network output `[T M]` as the log-mels it stands for, within what is audible.
+pub(super) fn mel(values: Vec<f32>, model: &TacotronConfig, config: &MelConfig) -> Mel {
+    let data = values.into_iter().map(|value| (value * model.mel_scale + model.mel_mean).clamp(config.silence(), 4.0)).collect();
+    Mel { mels: config.mels, data }
 }
 
 /// Texts beyond this are refused: a book is spoken chapter by chapter.
@@ -58,24 +112,11 @@ pub async fn speak_async(
     vocoder: &dyn Vocoder,
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Speech> {
-    let characters = text.chars().count();
-    if characters > MAX_CHARACTERS {
-        return Err(Error::TextTooLong { characters, maximum: MAX_CHARACTERS });
-    }
     if !(options.speed.is_finite() && (0.25..=4.0).contains(&options.speed)) {
         return Err(Error::OptionInvalid(format!("a speed of {} is not between 0.25 and 4", options.speed)));
     }
-    text::normalize(text)?; // Fails where nothing at all can be spoken.
-    let sentences: Vec<String> = text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect();
-    let config = base.mel_config();
-    let mut speech = Speech {
-        samples: Vec::new(),
-        sample_rate_hz: config.sample_rate_hz,
-        mel: Mel { mels: config.mels, data: Vec::new() },
-        symbols: Vec::new(),
-        durations: Vec::new(),
-        stop: StopReason::Durations,
-    };
+    let sentences = sentences(text)?;
+    let mut speech = Speech::nothing(base.mel_config(), StopReason::Durations);
     base.device.seed(options.seed);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
@@ -84,17 +125,7 @@ pub async fn speak_async(
         let symbols = base.phonemizer.symbols(sentence)?;
         let (durations, stop) = durations(base, voice, &symbols, options).await?;
         let mel = frames(base, voice, &symbols, &durations).await?;
-        if index > 0 {
-            speech.samples.extend(std::iter::repeat_n(0.0, PAUSE_FRAMES * config.hop_length));
-            speech.mel.data.extend(std::iter::repeat_n(config.silence(), PAUSE_FRAMES * config.mels));
-        }
-        speech.samples.extend(vocoder.vocode(&mel));
-        speech.mel.data.extend(mel.data);
-        speech.symbols.extend(symbols);
-        speech.durations.extend(durations);
-        if stop != StopReason::Durations {
-            speech.stop = stop;
-        }
+        speech.say(base.mel_config(), Sentence { mel, symbols, durations, stop }, vocoder);
     }
     progress(sentences.len(), sentences.len()).await;
     Ok(speech)
@@ -132,9 +163,7 @@ pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32
     let frames = if config.feedback { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Steady);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
-    let floor = base.mel_config().silence();
-    let data = values.into_iter().map(|value| (value * config.mel_scale + config.mel_mean).clamp(floor, 4.0)).collect();
-    Ok(Mel { mels, data })
+    Ok(mel(values, config, base.mel_config()))
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.

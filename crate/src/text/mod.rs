@@ -7,6 +7,7 @@ pub mod letters;
 pub mod lexicon;
 pub mod normalize;
 pub mod numbers;
+pub mod nvidia;
 pub mod pronounce;
 pub mod symbols;
 

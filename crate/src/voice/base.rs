@@ -90,7 +90,7 @@ pub struct Base {
 }
 
 /// Widths beyond this are no Tacotron, but an attempt to exhaust memory.
-const MAX_WIDTH: usize = 4096;
+pub(crate) const MAX_WIDTH: usize = 4096;
 
 impl Base {
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {

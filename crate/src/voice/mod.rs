@@ -1,8 +1,12 @@
 //! What a voice is: the base that ships, and the files that visitors keep.
 
+mod attentive;
 mod base;
 mod file;
 
+pub use attentive::AttentiveVoice;
+#[cfg(feature = "cli")]
+pub(crate) use base::MAX_WIDTH;
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;
 pub use file::{Adapted, Consent, Voice, VoiceInfo};

@@ -1,0 +1,28 @@
+//! `ownvoice import`.
+
+use burn::prelude::Device;
+use clap::Args;
+use std::{fs, path::PathBuf};
+
+use crate::{Error, Result, audio::mel::MelConfig, import::Imported, voice::AttentiveVoice};
+
+#[derive(Args)]
+pub struct ImportArguments {
+    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt
+    checkpoint: PathBuf,
+    /// Folder for the model, for `say --base`
+    #[arg(long)]
+    out: PathBuf,
+}
+
+pub fn import(arguments: &ImportArguments) -> Result<()> {
+    let imported = Imported::read(&arguments.checkpoint)?;
+    let model = imported.model(&Device::flex())?;
+    let bytes = pollster::block_on(AttentiveVoice::pack(&model, &imported.config, &MelConfig::nvidia_22k()));
+    fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
+    let path = arguments.out.join(AttentiveVoice::FILE);
+    fs::write(&path, &bytes).map_err(Error::io(&path))?;
+    let parameters: usize = imported.weights.values().map(|(_, values)| values.len()).sum();
+    println!("{}: {parameters} parameters, {:.1} MB", path.display(), bytes.len() as f32 / 1e6);
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! PyTorch's files: the zip archive of 1.6 and later, and the row of pickles before. Everything is checked against the file's length.
+//!
+//! The file is read as a whole. A library that fits (`pytorch-reader`) would change a feature of what burn builds on; DESIGN.md says more.
+
+use half::f16;
+use std::{collections::HashMap, ops::Range};
+
+use super::pickle::{Index, Pickle, Value};
+
+/// The parameters in one file by name.
+#[derive(Debug)]
+pub struct Tensors {
+    bytes: Vec<u8>,
+    tensors: HashMap<String, Stored>,
+}
+
+#[derive(Debug, Clone)]
+struct Stored {
+    storage: String,
+    kind: Kind,
+    offset: usize,
+    shape: Vec<usize>,
+    strides: Vec<usize>,
+    /// Of its storage in the file; known once the whole file is read.
+    place: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Half,
+    Float,
+    Double,
+    /// Of so many bytes; such tensors have no use here.
+    Other(usize),
+}
+
+impl Kind {
+    fn new(name: &str) -> Self {
+        match name.strip_prefix("torch ").unwrap_or(name) {
+            "FloatStorage" => Self::Float,
+            "HalfStorage" => Self::Half,
+            "DoubleStorage" => Self::Double,
+            "LongStorage" | "ComplexFloatStorage" => Self::Other(8),
+            "IntStorage" => Self::Other(4),
+            "ShortStorage" | "BFloat16Storage" => Self::Other(2),
+            "ComplexDoubleStorage" => Self::Other(16),
+            _ => Self::Other(1),
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Half => 2,
+            Self::Float => 4,
+            Self::Double => 8,
+            Self::Other(bytes) => bytes,
+        }
+    }
+}
+
+impl Tensors {
+    /// Reads the names and shapes of a file.
+    pub fn read(bytes: Vec<u8>) -> Result<Self, String> {
+        let mut tensors;
+        if bytes.starts_with(b"PK\x03\x04") {
+            let entries = entries(&bytes)?;
+            let place = |name: &str| entries.iter().find(|(entry, _)| entry.ends_with(name)).map(|(_, place)| place.clone());
+            let pickle = place("/data.pkl").ok_or("its archive holds no pickle")?;
+            let pickle = Pickle::read(&mut &bytes[pickle])?;
+            tensors = collect(&pickle);
+            let places: HashMap<&str, &Range<usize>> =
+                entries.iter().filter_map(|(name, place)| Some((name.split_once("/data/")?.1, place))).collect();
+            for tensor in tensors.values_mut() {
+                tensor.place = (*places.get(tensor.storage.as_str()).ok_or("a storage is missing")?).clone();
+            }
+        } else {
+            let mut rest = bytes.as_slice();
+            if Pickle::read(&mut rest).is_err() || !bytes.windows(MAGIC.len()).take(16).any(|window| window == MAGIC) {
+                return Err("it is no PyTorch file".into());
+            }
+            let [_version, _system, object, keys] = [(); 4].map(|()| Pickle::read(&mut rest));
+            let (object, keys) = (object?, keys?);
+            tensors = collect(&object);
+            let kinds: HashMap<String, usize> = storages(&object).collect();
+            let mut places = HashMap::new();
+            for key in keys.sequence(keys.root).ok_or("it does not list its storages")? {
+                let key = keys.text(*key).ok_or("it does not list its storages")?;
+                let width = *kinds.get(key).ok_or("it lists a storage that it does not use")?;
+                let (count, after) = rest.split_first_chunk().ok_or("its storages end too early")?;
+                let length = usize::try_from(u64::from_le_bytes(*count)).ok().and_then(|count| count.checked_mul(width));
+                rest = length.and_then(|length| after.get(length..)).ok_or("its storages end too early")?;
+                places.insert(key, bytes.len() - after.len()..bytes.len() - rest.len());
+            }
+            for tensor in tensors.values_mut() {
+                tensor.place = places.get(tensor.storage.as_str()).ok_or("a storage is missing")?.clone();
+            }
+        }
+        Ok(Self { bytes, tensors })
+    }
+
+    pub fn shape(&self, name: &str) -> Option<&[usize]> {
+        Some(&self.tensors.get(name)?.shape)
+    }
+
+    /// Row-major values of a tensor that there is.
+    pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
+        let tensor = &self.tensors[name];
+        let storage = &self.bytes[tensor.place.clone()];
+        let width = tensor.kind.bytes();
+        let count = tensor.shape.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent));
+        // A view that repeats its storage may be as large as it likes.
+        let count = count.filter(|count| *count <= storage.len() / width).ok_or("it is larger than its storage")?;
+        let at = |index: usize| -> Option<f32> {
+            let mut rest = index;
+            let mut place = tensor.offset;
+            for (extent, stride) in tensor.shape.iter().zip(&tensor.strides).rev() {
+                place = place.checked_add((rest % extent).checked_mul(*stride)?)?;
+                rest /= extent;
+            }
+            let start = place.checked_mul(width)?;
+            let bytes = storage.get(start..start.checked_add(width)?)?;
+            Some(match tensor.kind {
+                Kind::Half => f16::from_le_bytes(bytes.try_into().ok()?).to_f32(),
+                Kind::Float => f32::from_le_bytes(bytes.try_into().ok()?),
+                Kind::Double => f64::from_le_bytes(bytes.try_into().ok()?) as f32,
+                Kind::Other(_) => return None,
+            })
+        };
+        (0..count).map(at).collect::<Option<_>>().ok_or_else(|| "it is no tensor of numbers within its storage".into())
+    }
+}
+
+/// The first pickle of an old file: a number, least byte first.
+const MAGIC: &[u8] = &[0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
+
+/// The tensors of the root, or of its `state_dict` where it has one: what a training run saves beside the weights is left out.
+fn collect(pickle: &Pickle) -> HashMap<String, Stored> {
+    let dict = pickle.get(pickle.root, "state_dict").unwrap_or(pickle.root);
+    let Value::Dict(entries) = &pickle.values[dict] else { return HashMap::new() };
+    let tensor = |&(key, value): &(Index, Index)| {
+        let Value::Tensor(arguments) = pickle.values[value] else { return None };
+        Some((pickle.text(key)?.to_string(), stored(pickle, arguments)?))
+    };
+    entries.iter().filter_map(tensor).collect()
+}
+
+/// From `(storage, offset, size, stride, ..)`.
+fn stored(pickle: &Pickle, arguments: Index) -> Option<Stored> {
+    let &[storage, offset, shape, strides, ..] = pickle.sequence(arguments)? else { return None };
+    let Value::Persistent(id) = pickle.values[storage] else { return None };
+    let (storage, kind) = storage_of(pickle, id)?;
+    let (shape, strides) = (pickle.sizes(shape)?, pickle.sizes(strides)?);
+    let offset = usize::try_from(pickle.int(offset)?).ok()?;
+    (shape.len() == strides.len()).then_some(Stored { storage, kind, offset, shape, strides, place: 0..0 })
+}
+
+/// From `("storage", class, key, location, count, ..)`.
+fn storage_of(pickle: &Pickle, id: Index) -> Option<(String, Kind)> {
+    let &[_, class, key, ..] = pickle.sequence(id)? else { return None };
+    let Value::Global(class) = &pickle.values[class] else { return None };
+    Some((pickle.text(key)?.to_string(), Kind::new(class)))
+}
+
+/// Key and bytes an element of all storages.
+fn storages(pickle: &Pickle) -> impl Iterator<Item = (String, usize)> {
+    pickle.values.iter().filter_map(|value| {
+        let Value::Persistent(id) = value else { return None };
+        storage_of(pickle, *id).map(|(key, kind)| (key, kind.bytes()))
+    })
+}
+
+/// Names and places of a zip archive's entries. PyTorch does not compress.
+fn entries(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>, String> {
+    const BROKEN: &str = "its archive is damaged";
+    let number = |at: usize, width: usize| -> Result<usize, String> {
+        let bytes = at.checked_add(width).and_then(|end| bytes.get(at..end)).ok_or(BROKEN)?;
+        Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+    };
+    // The end's record is the last, before a comment of at most 64 KiB.
+    let first = bytes.len().saturating_sub(22 + 0xffff);
+    let end = bytes[first..].windows(4).rposition(|window| window == b"PK\x05\x06").ok_or(BROKEN)? + first;
+    let (count, mut at) = (number(end + 10, 2)?, number(end + 16, 4)?);
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let [name, extra, comment] = [number(at + 28, 2)?, number(at + 30, 2)?, number(at + 32, 2)?];
+        let (method, length, local) = (number(at + 10, 2)?, number(at + 24, 4)?, number(at + 42, 4)?);
+        if number(at, 4)? != 0x0201_4b50 || method != 0 {
+            return Err(BROKEN.into());
+        }
+        let title = String::from_utf8_lossy(bytes.get(at + 46..at + 46 + name).ok_or(BROKEN)?).into_owned();
+        let start = local + 30 + number(local + 26, 2)? + number(local + 28, 2)?;
+        if start + length > bytes.len() {
+            return Err(BROKEN.into());
+        }
+        entries.push((title, start..start + length));
+        at += 46 + name + extra + comment;
+    }
+    Ok(entries)
+}
