@@ -29,7 +29,7 @@ use ownvoice::{
         batch::Batch,
         loss::losses,
     },
-    voice::weights::{apply, collect, unpack},
+    weights::{apply, collect, unpack},
 };
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ impl Fixture {
     }
 
     fn config(&self) -> TacotronConfig {
-        let mut config = serde_json::to_value(TacotronConfig::tiny(1)).unwrap();
+        let mut config = serde_json::to_value(TacotronConfig { feedback: true, ..TacotronConfig::tiny(1) }).unwrap();
         config.as_object_mut().unwrap().extend(self.about["config"].as_object().unwrap().clone());
         serde_json::from_value(config).unwrap()
     }
@@ -243,7 +243,7 @@ fn durations() {
     let log_durations = model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths) * symbols.mask.clone();
     let ranges = model.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths) * symbols.mask.clone();
     let context = model.upsample(&symbols, encoded.clone(), durations.clone(), times.clone(), positions.clone());
-    let spoken = Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: previous.clone() };
+    let spoken = Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: Some(previous.clone()) };
     let decoded = model.teacher_force(spoken, timing);
     let sum = fixture.probed("probe/log_durations", log_durations.clone())
         + fixture.probed("probe/alignment", decoded.alignment.clone())
@@ -273,7 +273,7 @@ fn attention() {
     let encoded = fixture.input::<3>("encoded").require_grad();
     let speaker = fixture.input::<2>("speaker").require_grad();
     let previous = fixture.input::<3>("previous").require_grad();
-    let spoken = Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: previous.clone() };
+    let spoken = Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: Some(previous.clone()) };
     let decoded = decoder.teacher_force(spoken, ());
     let gate = decoded.gate.expect("attention has a gate");
     let sum = fixture.probed("probe/frames", decoded.frames.clone())
@@ -311,7 +311,7 @@ fn ten_updates() {
         durations: fixture.input("durations"),
         times: fixture.input("times"),
         positions: fixture.input("positions"),
-        previous: fixture.input("previous"),
+        previous: Some(fixture.input("previous")),
         targets: fixture.input("targets"),
         valid_frames: mask.clone().sum().into_scalar::<f32>() as usize,
         mask,

@@ -6,7 +6,7 @@ use burn::prelude::Device;
 use common::held_out_clips;
 use ownvoice::{
     evaluate::speaker::{SpeakerStats, distance},
-    synth::{GriffinLim, SpeakOptions, speak_async},
+    synth::{SpeakOptions, speak_async},
     train::{CloneOptions, FineTuner},
     voice::{Base, BaseFiles, Manifest, Voice, sha256_hex},
 };
@@ -23,7 +23,9 @@ fn base() -> Base {
     let manifest: Manifest = serde_json::from_str(&manifest_json).unwrap();
     let read = |path: &str| fs::read(folder.join(path)).unwrap();
     let (weights, lexicon, aligner) = (read(&manifest.files.weights.path), read(&manifest.files.lexicon.path), read(&manifest.files.aligner.path));
-    Base::load(BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner }, &Device::flex()).unwrap()
+    let vocoder = manifest.files.vocoder.as_ref().map(|entry| read(&entry.path));
+    let files = BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
+    Base::load(files, &Device::flex()).unwrap()
 }
 
 #[test]
@@ -31,7 +33,7 @@ fn every_file_is_the_one_that_the_manifest_names() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-base");
     for folder in [models().join("base"), fixtures] {
         let manifest: Manifest = serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
-        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner] {
+        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner].into_iter().chain(&manifest.files.vocoder) {
             let path = [folder.join(&entry.path), models().join("base").join(&entry.path)].into_iter().find(|path| path.exists()).unwrap();
             let content = fs::read(&path).unwrap();
             assert_eq!((content.len(), sha256_hex(&content)), (entry.bytes, entry.sha256.clone()), "{}", path.display());
@@ -51,10 +53,9 @@ fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
     let mut tuner = block_on(FineTuner::start_async(&base, &clips, CloneOptions { iterations: 30, ..CloneOptions::default() })).unwrap();
     while block_on(tuner.step_async()).unwrap().stop.is_none() {}
     let voice = block_on(tuner.finish_async()).unwrap();
-    let vocoder = GriffinLim::new(base.mel_config().clone());
     let text = "The morning train was late again, so we walked along the river and talked about the summer.";
     let measure = |voice: &Voice| {
-        let speech = block_on(speak_async(&base, voice, text, &SpeakOptions::default(), &vocoder, async |_, _| true)).unwrap();
+        let speech = block_on(speak_async(&base, voice, text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true)).unwrap();
         let stats = SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz).unwrap();
         let mel = ownvoice::audio::mel::MelExtractor::new(base.mel_config().clone()).extract(&speech.samples);
         let errors = block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();

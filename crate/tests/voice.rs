@@ -4,8 +4,9 @@ mod common;
 
 use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
 use ownvoice::{
-    synth::{GriffinLim, SpeakOptions, Speech, speak_async},
+    synth::{SpeakOptions, Speech, speak_async},
     train::{Clip, CloneOptions, FineTuner, Step, TuneStop, judge::judge},
+    vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
 };
 use pollster::block_on;

@@ -123,14 +123,14 @@ serve({
 
     const shelf = cache ? await Shelf.open(base) : null;
     /** @type {import("./download.js").Promised[]} */
-    const files = [manifest.files.weights, manifest.files.lexicon, manifest.files.aligner];
+    const files = [manifest.files.weights, manifest.files.lexicon, manifest.files.aligner, manifest.files.vocoder].filter(Boolean);
     const loaded = new Map();
     const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
     const count = (/** @type {string} */ path) => (/** @type {number} */ loadedBytes) => {
       loaded.set(path, loadedBytes);
       progress({ status: "fetching", what: "base", loadedBytes: [...loaded.values()].reduce((a, b) => a + b, 0), totalBytes });
     };
-    const [module, promptList, weights, lexicon, aligner] = await Promise.all([
+    const [module, promptList, weights, lexicon, aligner, vocoder] = await Promise.all([
       compiled ?? compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
       prompts ? get(prompts, signal).then((response) => response.json()) : [],
       ...files.map((file) => verified(base, file, shelf, signal, count(file.path))),
@@ -139,7 +139,7 @@ serve({
 
     progress({ status: "starting" });
     memory = (await init({ module_or_path: module })).memory;
-    const parts = { manifest: manifestText, weights, lexicon, aligner };
+    const parts = { manifest: manifestText, weights, lexicon, aligner, vocoder };
     chosen = await device;
     if (chosen.kind === "webgpu") {
       try {
@@ -252,7 +252,8 @@ serve({
 function parseManifest(text) {
   try {
     const manifest = JSON.parse(text);
-    for (const part of ["weights", "lexicon", "aligner"]) {
+    for (const part of ["weights", "lexicon", "aligner", "vocoder"]) {
+      if (part === "vocoder" && !manifest.files.vocoder) continue; // a base without one speaks through Griffin-Lim
       const { path, bytes, sha256: hash } = manifest.files[part];
       if (typeof path !== "string" || typeof bytes !== "number" || typeof hash !== "string") throw new Error(`files.${part} lacks path, bytes or sha256`);
     }

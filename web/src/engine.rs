@@ -7,7 +7,7 @@ use std::rc::Rc;
 use burn::tensor::Device;
 use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
 use ownvoice::audio::{Audio, level, wav};
-use ownvoice::synth::{GriffinLim, SpeakOptions, Speech, speak_async};
+use ownvoice::synth::{SpeakOptions, Speech, speak_async};
 use ownvoice::text::symbols;
 use ownvoice::train::{self, CloneOptions, FineTuner, judge::judge, self_test};
 use ownvoice::voice::{self, Base, BaseFiles, Consent};
@@ -18,7 +18,7 @@ use crate::convert::{fail, js_error, object};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-export interface BaseParts { manifest: string; weights: Uint8Array; lexicon: Uint8Array; aligner: Uint8Array }
+export interface BaseParts { manifest: string; weights: Uint8Array; lexicon: Uint8Array; aligner: Uint8Array; vocoder?: Uint8Array }
 export interface Clip { samples: Float32Array; sampleRate: number; text: string }
 export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
 export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; score: number | null }
@@ -44,6 +44,8 @@ extern "C" {
     fn lexicon(this: &BaseParts) -> Uint8Array;
     #[wasm_bindgen(method, getter)]
     fn aligner(this: &BaseParts) -> Uint8Array;
+    #[wasm_bindgen(method, getter)]
+    fn vocoder(this: &BaseParts) -> Option<Uint8Array>;
 
     #[wasm_bindgen(typescript_type = "Clip")]
     pub type Clip;
@@ -215,12 +217,11 @@ impl Voice {
         #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
     ) -> Result<JsValue, JsValue> {
         let options = SpeakOptions { seed: seed.unwrap_or(0).into(), ..SpeakOptions::default() };
-        let vocoder = GriffinLim::new(self.base.mel_config().clone());
         let progress = async |done: usize, of: usize| match go_on.call2(&JsValue::NULL, &done.into(), &of.into()) {
             Ok(asked) => JsFuture::from(asked.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy()),
             Err(_) => false,
         };
-        let speech = speak_async(&self.base, &self.voice, text, &options, &vocoder, progress).await.map_err(fail)?;
+        let speech = speak_async(&self.base, &self.voice, text, &options, &*self.base.vocoder, progress).await.map_err(fail)?;
         Ok(spoken(speech))
     }
 
@@ -256,7 +257,8 @@ fn clips_of(clips: &[Clip]) -> Vec<train::Clip> {
 
 fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
     let (manifest, weights, lexicon, aligner) = (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
-    let files = BaseFiles { manifest_json: &manifest, weights: &weights, lexicon: &lexicon, aligner: &aligner };
+    let vocoder = files.vocoder().map(|bytes| bytes.to_vec());
+    let files = BaseFiles { manifest_json: &manifest, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
     Base::load(files, device).map_err(fail)
 }
 

@@ -240,7 +240,7 @@ fn can_apt() -> bool {
 }
 
 fn apt(packages: &[&str]) -> Result {
-    let apt_get = |arguments: &[&str]| run(command("apt-get").args(["-qq", "-y"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    let apt_get = |arguments: &[&str]| run(command("apt-get").args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=600"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
     let install: Vec<&str> = ["install", "--no-install-recommends"].iter().chain(packages).copied().collect();
     // Lists of packages may be missing or stale.
     apt_get(&["update"])?;

@@ -158,6 +158,40 @@ impl MelExtractor {
         Mel { mels: self.config.mels, data }
     }
 
+    /// Log amplitudes `[T, F]` of the filter that makes this mel spectrogram of white noise of unit power, about: each channel's
+    /// mean at its centre, straight lines in between, level beyond the outermost. Smooth where [`Self::to_linear`] is exact.
+    pub fn envelope(&self, mel: &Mel) -> Vec<f32> {
+        assert_eq!(mel.mels, self.config.mels, "the mel spectrogram is of another configuration");
+        let centre = |filter: &Filter| {
+            let moment: f32 = filter.weights.iter().enumerate().map(|(bin, weight)| weight * (filter.first_bin + bin) as f32).sum();
+            moment / filter.weights.iter().sum::<f32>().max(1e-12)
+        };
+        let centres: Vec<f32> = self.filters.iter().map(centre).collect();
+        // Hann's window, squared, sums to three eighths of its length.
+        let white = (0.375 * self.config.window_length as f32).sqrt();
+        let of_white: Vec<f32> = self.filters.iter().map(|filter| (white * filter.weights.iter().sum::<f32>()).max(1e-12).ln()).collect();
+        let mut out = Vec::with_capacity(mel.frames() * self.stft.bins());
+        for t in 0..mel.frames() {
+            let logs: Vec<f32> = mel.frame(t).iter().zip(&of_white).map(|(log, white)| log - white).collect();
+            let mut right = 0;
+            for bin in 0..self.stft.bins() {
+                let at = bin as f32;
+                while right < centres.len() && centres[right] < at {
+                    right += 1;
+                }
+                out.push(match right {
+                    0 => logs[0],
+                    right if right == centres.len() => logs[right - 1],
+                    right => {
+                        let share = (at - centres[right - 1]) / (centres[right] - centres[right - 1]);
+                        logs[right - 1] + share * (logs[right] - logs[right - 1])
+                    }
+                });
+            }
+        }
+        out
+    }
+
     /// Non-negative amplitudes `[T, F]` whose mel spectrogram is `mel`, by least squares.
     ///
     /// Multiplicative updates (Lee and Seung 2000) from the filterbank's own interpolation, which is already smooth; bins under no filter are 0.
@@ -225,6 +259,18 @@ fn mel_to_hz(mel: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_envelope_of_white_noise_is_flat() {
+        use rand::SeedableRng;
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        let noise = super::super::source::noise(80_000, &mut rand_chacha::ChaCha8Rng::seed_from_u64(4));
+        let envelope = extractor.envelope(&extractor.extract(&noise));
+        let frames = envelope.len() / 513;
+        let mean = |bin: usize| envelope.iter().skip(bin).step_by(513).sum::<f32>() / frames as f32;
+        // A mean amplitude is 0.886 of the root of the mean power, and a mean logarithm is less still.
+        assert!((0..513).all(|bin| (-0.45..0.0).contains(&mean(bin))), "{:?}", (0..513).map(mean).collect::<Vec<_>>());
+    }
 
     /// Two tones and a rising one, far below them.
     fn clip(samples: usize, rate: f64) -> Vec<f32> {

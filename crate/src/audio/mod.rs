@@ -4,6 +4,7 @@ pub mod level;
 pub mod mel;
 pub mod pitch;
 pub mod resample;
+pub mod source;
 pub mod stft;
 pub mod wav;
 

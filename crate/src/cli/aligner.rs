@@ -11,6 +11,7 @@ use std::{
 use super::device::DeviceName;
 use crate::{
     Error, Result,
+    align::{Aligner, Alignment, PhonemeErrors, attention::AttentionAligner, edits},
     audio::{
         self,
         mel::{Mel, MelConfig, MelExtractor},
@@ -21,7 +22,6 @@ use crate::{
     model::recogniser::{PAUSE, class},
     text::{Phonemizer, spell, symbols::Symbol},
     train::{
-        align::{Aligner, Alignment, PhonemeErrors, edits},
         features::Features,
         recogniser::{Recipe, train},
     },
@@ -31,18 +31,18 @@ use crate::{
 pub struct TrainArguments {
     /// Features with durations that `ownvoice prepare` wrote
     #[arg(long)]
-    data: PathBuf,
+    pub data: PathBuf,
     /// File for the weights
     #[arg(long, default_value = "models/base/aligner.safetensors")]
-    out: PathBuf,
+    pub out: PathBuf,
     #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
+    pub device: DeviceName,
     #[arg(long, default_value_t = Recipe::default().steps)]
-    steps: usize,
+    pub steps: usize,
     #[arg(long, default_value_t = Recipe::default().batch)]
-    batch: usize,
+    pub batch: usize,
     #[arg(long, default_value_t = Recipe::default().seed)]
-    seed: u64,
+    pub seed: u64,
 }
 
 /// Trains, and writes the weights at every report, so that a run that is cut short leaves what it has learnt.
@@ -70,6 +70,9 @@ pub struct AlignArguments {
     aligner: PathBuf,
     #[arg(long, value_enum, default_value = "cpu")]
     device: DeviceName,
+    /// Measure a model of `ownvoice pretrain --path attention` instead
+    #[arg(long)]
+    attention: Option<PathBuf>,
 }
 
 /// One recording with its true times.
@@ -105,6 +108,9 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
             speakers.entry(recording.speaker).or_default().push(item);
         }
     }
+    if let Some(path) = &arguments.attention {
+        return align_by_attention(path, arguments.device, &speakers, config.frame_seconds());
+    }
     println!(
         "speaker | recordings | boundary error ms: median, mean, 90 % | phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max | s per minute"
     );
@@ -123,6 +129,33 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
             quantile(&mut figures.wrong_scores, 0.5),
             quantile(&mut figures.wrong_scores, 0.95),
             quantile(&mut figures.wrong_scores, 1.0),
+            figures.elapsed.as_secs_f32() * 60.0 / figures.seconds,
+        );
+    }
+    Ok(())
+}
+
+/// The same for the way that was not taken.
+fn align_by_attention(path: &std::path::Path, device: DeviceName, speakers: &BTreeMap<String, Vec<Item>>, frame_seconds: f32) -> Result<()> {
+    let bytes = fs::read(path).map_err(Error::io(path))?;
+    let aligner = AttentionAligner::load(&bytes, &device.open()?)?;
+    println!("speaker | recordings | boundary error ms: median, mean, 90 % | s per minute");
+    for (speaker, items) in speakers {
+        let mut figures = Figures::default();
+        for item in items {
+            let begun = Instant::now();
+            let durations = pollster::block_on(aligner.align(&item.mel, &item.symbols))?;
+            figures.elapsed += begun.elapsed();
+            figures.seconds += item.mel.frames() as f32 * frame_seconds;
+            let alignment = Alignment { symbols: item.symbols.clone(), durations, score: 0.0 };
+            figures.boundary_ms.extend(boundary_errors_ms(&alignment, &item.truth, frame_seconds));
+        }
+        let mean = figures.boundary_ms.iter().sum::<f32>() / figures.boundary_ms.len().max(1) as f32;
+        println!(
+            "{speaker} | {} | {:.1}, {mean:.1}, {:.1} | {:.2}",
+            items.len(),
+            quantile(&mut figures.boundary_ms, 0.5),
+            quantile(&mut figures.boundary_ms, 0.9),
             figures.elapsed.as_secs_f32() * 60.0 / figures.seconds,
         );
     }

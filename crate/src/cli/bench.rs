@@ -7,9 +7,9 @@ use std::{path::PathBuf, time::Instant};
 use super::{base, device::DeviceName};
 use crate::{
     Result,
-    audio::wav,
-    synth::{GriffinLim, SpeakOptions, Vocoder, speak_async},
+    synth::{SpeakOptions, speak_async},
     train::{Clip, CloneOptions, FineTuner},
+    vocoder::Vocoder,
     voice::{Base, Voice},
 };
 
@@ -76,9 +76,8 @@ fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     let speech = say()?;
     let mel_seconds = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
-    let samples = GriffinLim::new(base.mel_config().clone()).vocode(&speech.mel);
+    let samples = base.vocoder.vocode(&speech.mel);
     let vocoder_seconds = begun.elapsed().as_secs_f64();
-    let samples = wav::read(&wav::write(&samples, speech.sample_rate_hz))?.samples;
     Ok((mel_seconds, vocoder_seconds, samples.len() as f64 / f64::from(speech.sample_rate_hz), samples))
 }
 

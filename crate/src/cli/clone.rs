@@ -10,6 +10,7 @@ use crate::{
     audio::wav,
     corpus::layouts,
     train::{Clip, CloneOptions, FineTuner},
+    voice::{Base, Voice},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,10 +69,19 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
     let base = base::load(&arguments.base, &device)?;
     let clips = read_clips(&arguments.clips, arguments.seconds)?;
     let options = CloneOptions { iterations: arguments.iterations, seed: arguments.seed, rate: arguments.rate, ..CloneOptions::default() };
+    let voice = learn(&base, &clips, options)?;
+    let bytes = pollster::block_on(voice.save_async(&base))?;
+    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
+    println!("{}: {:.1} MB, pace {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.pace);
+    Ok(())
+}
+
+/// Fine-tunes to the end, with a bar.
+pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Voice> {
     println!("aligning {} clips", clips.len());
-    let mut tuner = pollster::block_on(FineTuner::start_async(&base, &clips, options))?;
-    let bar = ProgressBar::new(arguments.iterations as u64)
+    let bar = ProgressBar::new(options.iterations as u64)
         .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+    let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
     loop {
         let step = pollster::block_on(tuner.step_async())?;
         bar.set_position(step.iteration as u64);
@@ -85,9 +95,5 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
             break;
         }
     }
-    let voice = pollster::block_on(tuner.finish_async())?;
-    let bytes = pollster::block_on(voice.save_async(&base))?;
-    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
-    println!("{}: {:.1} MB, pace {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.pace);
-    Ok(())
+    pollster::block_on(tuner.finish_async())
 }

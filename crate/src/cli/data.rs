@@ -21,12 +21,12 @@ use crate::{
 pub struct CorpusArguments {
     /// Folder to make it in
     #[arg(long)]
-    out: PathBuf,
+    pub out: PathBuf,
     /// Hours of speech
     #[arg(long, default_value_t = 3.0)]
-    hours: f32,
+    pub hours: f32,
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub seed: u64,
 }
 
 pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
@@ -43,10 +43,10 @@ pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
 #[derive(Args)]
 pub struct PrepareArguments {
     /// Corpus folder
-    corpus: PathBuf,
+    pub corpus: PathBuf,
     /// Folder for the features
     #[arg(long)]
-    out: PathBuf,
+    pub out: PathBuf,
 }
 
 pub fn prepare(arguments: &PrepareArguments) -> Result<()> {

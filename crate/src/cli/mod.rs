@@ -4,11 +4,14 @@ mod base;
 mod bench;
 mod clone;
 mod aligner;
+mod curve;
 mod data;
 mod device;
 mod evaluate;
 mod pretraining;
+mod recipe;
 mod say;
+mod vocoder;
 
 use clap::{Parser, Subcommand};
 
@@ -29,8 +32,14 @@ enum Command {
     Prepare(data::PrepareArguments),
     /// Train a base voice; resumable
     Pretrain(pretraining::PretrainArguments),
+    /// Make the shipped base voice from nothing: corpus, features, aligner, base, vocoder, and what they measure; resumable
+    Recipe(recipe::RecipeArguments),
     /// Train the recogniser that finds when each phone of a recording is spoken
     TrainAligner(aligner::TrainArguments),
+    /// Train the neural vocoder; resumable
+    TrainVocoder(vocoder::TrainVocoderArguments),
+    /// Make a recording again from its spectrogram alone, to hear what a vocoder costs
+    Vocode(vocoder::VocodeArguments),
     /// Measure the aligner on voices whose phone times are known
     Align(aligner::AlignArguments),
     /// Learn a voice from about a minute of recordings
@@ -49,7 +58,10 @@ pub fn run() -> Result<()> {
         Command::Corpus(arguments) => data::corpus(&arguments),
         Command::Prepare(arguments) => data::prepare(&arguments),
         Command::Pretrain(arguments) => pretraining::pretrain(&arguments),
+        Command::Recipe(arguments) => recipe::recipe(&arguments),
         Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
+        Command::TrainVocoder(arguments) => vocoder::train_vocoder(&arguments),
+        Command::Vocode(arguments) => vocoder::vocode(&arguments),
         Command::Align(arguments) => aligner::align(&arguments),
         Command::Clone(arguments) => clone::clone(&arguments),
         Command::Say(arguments) => say::say(&arguments),

@@ -5,53 +5,64 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::{fs, path::PathBuf};
 
-use super::device::DeviceName;
+use super::{base, curve::plot, device::DeviceName};
 use crate::{
     Error, Result,
+    align::attention::AttentionAligner,
     corpus::HELD_OUT,
-    model::TacotronConfig,
+    model::{AttentiveTacotron, Tacotron, TacotronConfig},
     text::symbols,
     train::{
         features::Features,
-        pretrain::{Recipe, pretrain as train},
+        pretrain::pretrain as train,
+        run::{Plan, Recipe, curve_path},
     },
-    voice::{
-        FileEntry, Files, Manifest,
-        weights::{Metadata, Precision, collect, pack},
-    },
+    voice::{FileEntry, Files, Manifest},
+    weights::{Metadata, Precision, collect, pack},
 };
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Preset {
+pub enum Preset {
     Small,
     Tacotron2,
     Tiny,
+}
+
+/// How text and sound are brought together.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Path {
+    /// By known durations: the base voice
+    Durations,
+    /// By location-sensitive attention: classic Tacotron 2
+    Attention,
 }
 
 #[derive(Args)]
 pub struct PretrainArguments {
     /// Features that `ownvoice prepare` wrote
     #[arg(long)]
-    data: PathBuf,
-    /// Folder for the base voice
+    pub data: PathBuf,
+    /// Folder for the base voice; the aligner must be in it
     #[arg(long)]
-    out: PathBuf,
+    pub out: PathBuf,
     #[arg(long, value_enum, default_value = "small")]
-    preset: Preset,
+    pub preset: Preset,
+    #[arg(long, value_enum, default_value = "durations")]
+    pub path: Path,
     #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
-    #[arg(long, default_value_t = Recipe::default().steps)]
-    steps: usize,
-    #[arg(long, default_value_t = Recipe::default().batch)]
-    batch: usize,
+    pub device: DeviceName,
+    #[arg(long, default_value_t = Recipe::base().steps)]
+    pub steps: usize,
+    #[arg(long, default_value_t = Recipe::base().batch)]
+    pub batch: usize,
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub seed: u64,
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
-    resume: bool,
+    pub resume: bool,
     /// Folder for checkpoint and curve [default: OUT/run]
     #[arg(long)]
-    run: Option<PathBuf>,
+    pub run: Option<PathBuf>,
 }
 
 pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
@@ -63,21 +74,41 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         Preset::Tacotron2 => TacotronConfig::tacotron2(speakers),
         Preset::Tiny => TacotronConfig::tiny(speakers),
     };
-    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::default() };
+    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::base() };
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
-    let (model, held_out_loss) = train(&features, &config, &recipe, &run, arguments.resume, &device)?;
-    let weights = pollster::block_on(pack(collect(&model), Precision::Half, Metadata::new()));
-    let aligner_path = arguments.out.join(ALIGNER);
-    let aligner = fs::read(&aligner_path).map_err(Error::io(&aligner_path))?;
-    let lexicon_path = arguments.out.join(LEXICON);
-    let lexicon = fs::read(&lexicon_path).map_err(Error::io(&lexicon_path))?;
+    let plan = Plan { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
+    fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
+    match arguments.path {
+        Path::Durations => {
+            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &plan)?;
+            write_base(&arguments.out, &features, config, &plan.recipe, &model, held_out_loss)?;
+            plot(&curve_path(&run), &arguments.out.join(WEIGHTS).with_extension("svg"))
+        }
+        Path::Attention => {
+            // Attention hears what it said, always.
+            let config = TacotronConfig { feedback: true, ..config };
+            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &plan)?;
+            let path = arguments.out.join("attention.safetensors");
+            let bytes = pollster::block_on(AttentionAligner::pack(&model, &config));
+            fs::write(&path, &bytes).map_err(Error::io(&path))?;
+            println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
+            plot(&curve_path(&run), &path.with_extension("svg"))
+        }
+    }
+}
+
+/// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
+fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig, recipe: &Recipe, model: &Tacotron, held_out_loss: f32) -> Result<()> {
+    let read = |name: &str| fs::read(out.join(name)).map_err(Error::io(out.join(name)));
+    let weights = pollster::block_on(pack(collect(model), Precision::Half, Metadata::new()));
     let manifest = Manifest {
         name: "ownvoice base, English, engine voices".into(),
         licence: "MIT OR Apache-2.0".into(),
         files: Files {
             weights: FileEntry::new(WEIGHTS, &weights),
-            lexicon: FileEntry::new(LEXICON, &lexicon),
-            aligner: FileEntry::new(ALIGNER, &aligner),
+            lexicon: FileEntry::new(LEXICON, &read(LEXICON)?),
+            aligner: FileEntry::new(ALIGNER, &read(ALIGNER)?),
+            vocoder: None,
         },
         model: config,
         mel: features.mel.clone(),
@@ -89,27 +120,17 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             "training": recipe,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
-            "commands": [
-                "ownvoice corpus --out CORPUS --hours 3",
-                "ownvoice prepare CORPUS --out FEATURES",
-                "ownvoice train-aligner --data FEATURES --out models/base/aligner.safetensors",
-                format!("ownvoice pretrain --data FEATURES --out models/base --steps {}", recipe.steps),
-            ],
         }),
         quality: json!({ "held_out_loss": held_out_loss }),
     };
-    let write = |name: &str, content: &[u8]| {
-        let path = arguments.out.join(name);
-        fs::write(&path, content).map_err(Error::io(&path))
-    };
-    write(WEIGHTS, &weights)?;
-    write("manifest.json", (serde_json::to_string_pretty(&manifest).expect("plain data") + "\n").as_bytes())?;
-    println!("{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}", arguments.out.display(), weights.len() as f32 / 1e6);
+    fs::write(out.join(WEIGHTS), &weights).map_err(Error::io(out.join(WEIGHTS)))?;
+    base::write_manifest(out, &manifest)?;
+    println!("{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}", out.display(), weights.len() as f32 / 1e6);
     Ok(())
 }
 
 const WEIGHTS: &str = "weights.safetensors";
-const ALIGNER: &str = "aligner.safetensors";
+pub const ALIGNER: &str = "aligner.safetensors";
 /// Shared by all bases.
 const LEXICON: &str = "../lexicon/en.lex";
 /// The most natural of the engines' voices.

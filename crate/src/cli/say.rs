@@ -1,13 +1,15 @@
 //! `ownvoice say`.
 
 use clap::{Args, ValueEnum};
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, rc::Rc};
 
 use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
     audio::wav,
-    synth::{GriffinLim, SpeakOptions, speak_async},
+    synth::{SpeakOptions, speak_async},
+    vocoder::{GriffinLim, Vocoder},
+    voice::Base,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -29,8 +31,9 @@ pub struct SayArguments {
     /// The WAV file to write
     #[arg(long)]
     out: PathBuf,
-    #[arg(long, value_enum, default_value = "griffin-lim")]
-    vocoder: VocoderName,
+    /// [default: the base's own]
+    #[arg(long, value_enum)]
+    vocoder: Option<VocoderName>,
     #[arg(long, default_value_t = 1.0)]
     speed: f32,
     #[arg(long, default_value_t = 0)]
@@ -39,18 +42,26 @@ pub struct SayArguments {
     device: DeviceName,
 }
 
-pub fn say(arguments: &SayArguments) -> Result<()> {
-    if arguments.vocoder == VocoderName::Neural {
-        return Err(Error::OptionInvalid("this base has no neural vocoder; --vocoder griffin-lim needs none".into()));
+/// The vocoder of that name, or the base's own.
+pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>> {
+    match name {
+        Some(VocoderName::GriffinLim) => Ok(Rc::new(GriffinLim::new(base.mel_config().clone()))),
+        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => {
+            Err(Error::OptionInvalid("this base has no neural vocoder; --vocoder griffin-lim needs none".into()))
+        }
+        Some(VocoderName::Neural) | None => Ok(base.vocoder.clone()),
     }
+}
+
+pub fn say(arguments: &SayArguments) -> Result<()> {
     let device = arguments.device.open()?;
     let base = base::load(&arguments.base, &device)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
     let options = SpeakOptions { speed: arguments.speed, seed: arguments.seed, ..SpeakOptions::default() };
-    let vocoder = GriffinLim::new(base.mel_config().clone());
-    let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &vocoder, async |_, _| true))?;
+    let vocoder = choose(&base, arguments.vocoder)?;
+    let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &*vocoder, async |_, _| true))?;
     fs::write(&arguments.out, wav::write(&speech.samples, speech.sample_rate_hz)).map_err(Error::io(&arguments.out))?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
-    println!("{}: {seconds:.2} s, ended by {}", arguments.out.display(), speech.stop.name());
+    println!("{}: {seconds:.2} s through {}, ended by {}", arguments.out.display(), vocoder.name(), speech.stop.name());
     Ok(())
 }

@@ -12,8 +12,8 @@ pub struct Spoken<'a> {
     pub encoded: Tensor<3>,
     /// `[B, V]`
     pub speaker: Tensor<2>,
-    /// `[B, N, M]`, the frame before each step's first
-    pub previous: Tensor<3>,
+    /// `[B, N, M]`, the frame before each step's first; `None` where nothing feeds back
+    pub previous: Option<Tensor<3>>,
 }
 
 /// What an aligner and its decoder make of it.
@@ -67,7 +67,8 @@ impl Aligner for AttentionDecoder {
 
     fn teacher_force(&self, spoken: Spoken, (): ()) -> Decoded {
         let memory = self.memory(spoken.symbols, spoken.encoded, spoken.speaker);
-        let attended = self.forward(spoken.previous, &memory, self.start(&memory));
+        let previous = spoken.previous.expect("attention is told what was said");
+        let attended = self.forward(previous, &memory, self.start(&memory));
         Decoded { frames: attended.frames, alignment: attended.alignment, gate: Some(attended.gate) }
     }
 }
@@ -98,7 +99,7 @@ mod tests {
             symbols: &symbols,
             encoded,
             speaker: Tensor::zeros([1, config.speaker_width], &device),
-            previous: Tensor::zeros([1, 2, config.mels], &device),
+            previous: Some(Tensor::zeros([1, 2, config.mels], &device)),
         };
         let timing = Timing {
             durations: Tensor::from_floats([[1.0, 2.0, 1.0]], &device),

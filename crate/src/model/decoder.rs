@@ -1,7 +1,7 @@
-//! Frames from contexts that are known before it runs: prenet, two LSTMs, R frames a step.
+//! Frames from contexts that are known before it runs: two LSTMs, R frames a step.
 //!
-//! Nothing feeds back but the last frame, so training runs each layer over its whole sequence, and synthesis is the same
-//! code for one step.
+//! At most the last frame feeds back, through the prenet, so training runs each layer over its whole sequence. Synthesis is
+//! the same code: for one step with feedback, for all of them without.
 
 use burn::{
     module::Module,
@@ -40,7 +40,8 @@ impl Prenet {
 
 #[derive(Module, Debug)]
 pub struct Decoder {
-    pub prenet: Prenet,
+    /// Hears the frame before each step; `None` where nothing feeds back.
+    pub prenet: Option<Prenet>,
     pub first: Lstm,
     pub second: Lstm,
     pub projection: Linear,
@@ -58,9 +59,10 @@ impl Decoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, reduction) = (config.decoder_width, config.reduction);
         let context = reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+        let heard = if config.feedback { config.prenet_width } else { 0 };
         Self {
-            prenet: Prenet::new(config, device),
-            first: Lstm::new(config.prenet_width + context, width, device),
+            prenet: config.feedback.then(|| Prenet::new(config, device)),
+            first: Lstm::new(heard + context, width, device),
             second: Lstm::new(width, width, device),
             projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
             reduction,
@@ -71,22 +73,29 @@ impl Decoder {
         DecoderState { first: self.first.zero_state(batch, device), second: self.second.zero_state(batch, device) }
     }
 
-    /// * `previous`: `[B, N, M]`, the frame before each step's first
+    /// * `previous`: `[B, N, M]`, the frame before each step's first; `None` where nothing feeds back
     /// * `context`:  `[B, N R, C]`, what each frame says
     /// * `speaker`:  `[B, V]`
     ///
     /// Returns frames `[B, N R, M]` and the state after the last step.
-    pub fn forward(&self, previous: Tensor<3>, context: Tensor<3>, speaker: Tensor<2>, state: DecoderState) -> (Tensor<3>, DecoderState) {
+    pub fn forward(&self, previous: Option<Tensor<3>>, context: Tensor<3>, speaker: Tensor<2>, state: DecoderState) -> (Tensor<3>, DecoderState) {
         let [batch, frames, width] = context.dims();
-        let (steps, mels) = (frames / self.reduction, previous.dims()[2]);
+        let steps = frames / self.reduction;
         let speaker_width = speaker.dims()[1];
         let context = context.reshape([batch, steps, self.reduction * width]);
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
         let context = Tensor::cat(vec![context, speaker], 2).swap_dims(0, 1); // (N, B, R C + V)
-        let prenet = self.prenet.forward(previous).swap_dims(0, 1);
-        let (hidden, first) = self.first.forward(Tensor::cat(vec![prenet, context.clone()], 2), state.first, Scan::default());
+        let input = match &self.prenet {
+            None => context.clone(),
+            Some(prenet) => {
+                let heard = prenet.forward(previous.expect("a decoder with feedback is told what it said")).swap_dims(0, 1);
+                Tensor::cat(vec![heard, context.clone()], 2)
+            }
+        };
+        let (hidden, first) = self.first.forward(input, state.first, Scan::default());
         let (hidden, second) = self.second.forward(hidden, state.second, Scan::default());
         let output = self.projection.forward(Tensor::cat(vec![hidden, context], 2)); // (N, B, R M)
+        let mels = output.dims()[2] / self.reduction;
         (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
     }
 }

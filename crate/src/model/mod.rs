@@ -2,6 +2,7 @@
 
 pub mod aligner;
 pub mod attention;
+pub mod attentive;
 pub mod config;
 pub mod decoder;
 pub mod duration;
@@ -10,7 +11,9 @@ pub mod postnet;
 pub mod recogniser;
 pub mod stop;
 pub mod tacotron;
+pub mod vocoder;
 
+pub use attentive::AttentiveTacotron;
 pub use config::TacotronConfig;
 pub use stop::StopReason;
 pub use tacotron::Tacotron;

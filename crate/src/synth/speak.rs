@@ -2,13 +2,13 @@
 
 use burn::prelude::*;
 
-use super::Vocoder;
 use crate::{
     Error, Result,
     audio::mel::Mel,
     model::{stop::StopReason, tacotron::Symbols},
     nn::Mode,
     text,
+    vocoder::Vocoder,
     voice::{Base, Voice, read},
 };
 
@@ -123,7 +123,7 @@ async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOp
 }
 
 /// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last.
-async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
+pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
     let config = base.config();
     let (reduction, mels) = (config.reduction, config.mels);
     let spoken = &symbols[..durations.len()];
@@ -139,11 +139,8 @@ async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.
 fn decode_at_once(base: &Base, voice: &Voice, context: Tensor<3>) -> Tensor<3> {
-    let config = base.config();
-    let steps = context.dims()[1] / config.reduction;
-    let previous = Tensor::zeros([1, steps, config.mels], &base.device);
     let decoder = &voice.parts.decoder;
-    decoder.forward(previous, context, voice.parts.speaker.val(), decoder.start(1, &base.device)).0
+    decoder.forward(None, context, voice.parts.speaker.val(), decoder.start(1, &base.device)).0
 }
 
 /// With feedback each step sees the frame before it.
@@ -156,7 +153,7 @@ async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Resu
     let mut decoded = Vec::with_capacity(frames / reduction);
     for step in 0..frames / reduction {
         let now = context.clone().slice([0..1, step * reduction..(step + 1) * reduction, 0..width]);
-        let (frames, next) = decoder.forward(previous, now, voice.parts.speaker.val(), state);
+        let (frames, next) = decoder.forward(Some(previous), now, voice.parts.speaker.val(), state);
         state = next;
         previous = frames.clone().narrow(1, reduction - 1, 1);
         if step % STEPS_A_SYNC == STEPS_A_SYNC - 1 {

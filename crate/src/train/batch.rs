@@ -23,8 +23,8 @@ pub struct Batch {
     pub times: Tensor<2>,
     /// `[B, T, 4]`
     pub positions: Tensor<3>,
-    /// `[B, N, M]`, normalised; zero where the decoder gets no feedback
-    pub previous: Tensor<3>,
+    /// `[B, N, M]`, the normalised frame before each step; `None` where the decoder gets no feedback
+    pub previous: Option<Tensor<3>>,
     /// `[B, T, M]`, normalised
     pub targets: Tensor<3>,
     /// `[B, T, 1]`, one where there is a frame
@@ -41,6 +41,8 @@ pub struct Batcher {
     rng: ChaCha8Rng,
 }
 
+/// Utterances of up to this many frames are drawn whole, 5 s at 16 kHz: longer ones would make every other item of their batch wait.
+const WHOLE_FRAMES: usize = 400;
 /// Share of windows that begin where their utterance does: a synthesis always starts there.
 const START_SHARE: f64 = 0.3;
 
@@ -61,6 +63,14 @@ impl Batcher {
             .collect();
         assemble(features, &picks, self.window, config, device)
     }
+
+    /// Random utterances as a whole, as long as the longest of them.
+    pub fn draw_whole(&mut self, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
+        let short: Vec<&Utterance> = from.iter().map(|&index| &features.utterances[index]).filter(|item| item.frames <= WHOLE_FRAMES).collect();
+        let picks: Vec<(&Utterance, usize)> = (0..self.batch).map(|_| (short[self.rng.random_range(0..short.len())], 0)).collect();
+        let longest = picks.iter().map(|(utterance, _)| utterance.frames).max().expect("a batch has items");
+        assemble(features, &picks, longest.next_multiple_of(config.reduction), config, device)
+    }
 }
 
 /// Windows of given utterances from given frames on.
@@ -72,7 +82,7 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
     let normalise = |value: f16| (value.to_f32() - config.mel_mean) / config.mel_scale;
 
     let (mut durations, mut times, mut positions, mut mask) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut previous, mut targets) = (Vec::with_capacity(picks.len() * steps * mels), Vec::with_capacity(picks.len() * window * mels));
+    let (mut previous, mut targets) = (Vec::new(), Vec::with_capacity(picks.len() * window * mels));
     for &(utterance, first) in picks {
         let lengths = utterance.durations.as_ref().expect("only aligned utterances are drawn");
         durations.extend((0..width).map(|index| lengths.get(index).map_or(1.0, |&frames| frames as f32)));
@@ -83,9 +93,8 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
             mask.push(f32::from(u8::from(real)));
             // Past the end the last frame goes on; the mask keeps it out of the loss.
             targets.extend(features.frame(utterance, frame.min(utterance.frames - 1)).iter().map(|&value| normalise(value)));
-            if (frame - first) % config.reduction == 0 {
+            if config.feedback && (frame - first) % config.reduction == 0 {
                 match frame {
-                    _ if !config.feedback => previous.extend(std::iter::repeat_n(0.0, mels)),
                     0 => previous.extend(std::iter::repeat_n(0.0, mels)),
                     _ => previous.extend(features.frame(utterance, (frame - 1).min(utterance.frames - 1)).iter().map(|&value| normalise(value))),
                 }
@@ -101,7 +110,7 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),
-        previous: Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device),
+        previous: config.feedback.then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
         targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
         mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
         valid_frames,

@@ -23,10 +23,8 @@ use crate::{
     model::tacotron::Symbols,
     nn::Mode,
     text::symbols,
-    voice::{
-        Adapted, Base, Voice, VoiceInfo, adaptable, read,
-        weights::{Metadata, Precision, apply, pack, unpack},
-    },
+    voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
+    weights::{Metadata, Precision, apply, pack, unpack},
 };
 
 /// A recording and what it says.
@@ -100,10 +98,10 @@ const MINIMUM_SECONDS: f32 = 3.0;
 
 /// All frames of all clips, one after the other, on the device.
 struct Speech {
-    /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame, `[1, F, 1]`
+    /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame where that feeds back, `[1, F, 1]`
     context: Tensor<3>,
     targets: Tensor<3>,
-    previous: Tensor<3>,
+    previous: Option<Tensor<3>>,
     mask: Tensor<3>,
     /// First frame and frames of each clip.
     clips: Vec<(usize, usize)>,
@@ -113,7 +111,7 @@ struct Speech {
 struct Windows {
     context: Tensor<3>,
     targets: Tensor<3>,
-    previous: Tensor<3>,
+    previous: Option<Tensor<3>>,
     mask: Tensor<3>,
     valid_frames: usize,
 }
@@ -131,12 +129,12 @@ impl Speech {
             let rows = index.dims()[0] / starts.len();
             from.clone().select(1, index.clone()).reshape([starts.len(), rows, width])
         };
-        let (frames, steps) = (index(1), index(reduction));
+        let frames = index(1);
         let valid_frames = starts.iter().map(|&start| self.valid(start, window)).sum();
         Windows {
             context: take(&self.context, &frames),
             targets: take(&self.targets, &frames),
-            previous: take(&self.previous, &steps),
+            previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
             mask: take(&self.mask, &frames),
             valid_frames,
         }
@@ -391,7 +389,7 @@ fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
         for index in 0..padded {
             targets.extend_from_slice(frame(index));
             match index {
-                _ if !config.feedback => previous.extend(std::iter::repeat_n(0.0, mels)),
+                _ if !config.feedback => (),
                 0 => previous.extend(std::iter::repeat_n(0.0, mels)),
                 _ => previous.extend_from_slice(frame(index - 1)),
             }
@@ -401,7 +399,13 @@ fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
         first += padded;
     }
     let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);
-    Speech { context: Tensor::cat(contexts, 1), targets: tensor(targets, mels), previous: tensor(previous, mels), mask: tensor(mask, 1), clips: spans }
+    Speech {
+        context: Tensor::cat(contexts, 1),
+        targets: tensor(targets, mels),
+        previous: config.feedback.then(|| tensor(previous, mels)),
+        mask: tensor(mask, 1),
+        clips: spans,
+    }
 }
 
 /// The speaker of the base whose model errs least on these clips.

@@ -19,7 +19,7 @@ pub struct AlignedClip {
     pub durations: Vec<u32>,
     /// `[T, M]`
     pub mel: Vec<f32>,
-    /// Mean log posterior of the phones, see [`super::align::MISMATCH_SCORE`].
+    /// Mean log posterior of the phones, see [`crate::align::MISMATCH_SCORE`].
     pub score: f32,
 }
 

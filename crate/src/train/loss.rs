@@ -1,9 +1,13 @@
-//! What training minimises: L1 + L2 of the spectrogram before and after the postnet, L2 of log durations.
+//! What training minimises: L1 + L2 of the spectrogram before and after the postnet; L2 of log durations on the duration path,
+//! gate and guide on the attention path.
 
-use burn::prelude::*;
+use burn::{prelude::*, tensor::activation::log_sigmoid};
 
 use super::batch::Batch;
-use crate::{model::Tacotron, nn::Mode};
+use crate::{
+    model::{AttentiveTacotron, Tacotron},
+    nn::Mode,
+};
 
 /// L1 + L2 over the frames that count.
 ///
@@ -49,5 +53,105 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
         before: compare(frames.clone()),
         after: compare(frames + residual),
         durations: duration_error.powi_scalar(2).sum().div_scalar(symbol_count as f32),
+    }
+}
+
+/// Losses of one batch of whole utterances along the attention path, each `[1]`.
+pub struct AttentionLosses {
+    /// Before the postnet.
+    pub before: Tensor<1>,
+    /// After it.
+    pub after: Tensor<1>,
+    /// Binary cross-entropy of "the utterance ends with this step".
+    pub gate: Tensor<1>,
+    /// Mean negative log of the attention that each step pays to the symbol that is spoken then. Known durations teach in hundreds
+    /// of steps what attention otherwise finds in thousands.
+    pub guide: Tensor<1>,
+}
+
+impl AttentionLosses {
+    pub fn total(&self) -> Tensor<1> {
+        self.before.clone() + self.after.clone() + self.gate.clone() + self.guide.clone()
+    }
+}
+
+/// Runs the attention path under teacher forcing. The batch must hold whole utterances: attention begins at their start.
+pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) -> AttentionLosses {
+    let speaker = model.speakers.val().select(0, batch.speakers.clone());
+    let previous = batch.previous.clone().expect("attention hears its last frame");
+    let decoded = model.teacher_force(&batch.symbols, speaker, previous, mode);
+    let residual = model.postnet.forward(decoded.frames.clone(), mode);
+    let compare = |predicted| spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames);
+    let [items, steps, _] = decoded.alignment.dims();
+    let spoken = spoken_steps(batch, steps); // (B, N)
+    let count = spoken.clone().sum();
+
+    // After the last spoken step the gate stays open, so that a decoder that missed it ends at the next.
+    let next = Tensor::cat(vec![spoken.clone().narrow(1, 1, steps - 1), Tensor::zeros([items, 1], &spoken.device())], 1);
+    let logits = decoded.gate.expect("attention says when it is done");
+    let gate = (next.clone() * log_sigmoid(logits.clone().neg()) + next.neg().add_scalar(1.0) * log_sigmoid(logits)).mean().neg();
+    let guide = (decoded.alignment * spoken_symbols(batch, steps)).sum_dim(2).squeeze_dim::<2>(2); // (B, N)
+    AttentionLosses {
+        before: compare(decoded.frames.clone()),
+        after: compare(decoded.frames + residual),
+        gate,
+        guide: (guide.clamp_min(1e-6).log() * spoken).sum().div(count).neg(),
+    }
+}
+
+/// `[B, N]`, one where a step's first frame counts.
+fn spoken_steps(batch: &Batch, steps: usize) -> Tensor<2> {
+    let [items, frames, _] = batch.mask.dims();
+    batch.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2)
+}
+
+/// `[B, N, L]`, one for the symbol that is spoken in the middle of a step.
+fn spoken_symbols(batch: &Batch, steps: usize) -> Tensor<3> {
+    let ([items, frames], symbols) = (batch.times.dims(), batch.durations.dims()[1]);
+    let shape = [items, steps, symbols];
+    let middles = batch.times.clone().reshape([items, steps, frames / steps]).mean_dim(2).expand(shape);
+    let ends = batch.durations.clone().cumsum(1).unsqueeze_dim::<3>(1);
+    let starts = (ends.clone() - batch.durations.clone().unsqueeze_dim::<3>(1)).expand(shape);
+    (middles.clone().greater_equal(starts).float()) * middles.lower(ends.expand(shape)).float()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{audio::mel::{Mel, MelConfig}, model::TacotronConfig, train::{batch::assemble, features::Features}};
+
+    /// One utterance of symbols with these frames, in a window that is longer than it.
+    fn batch(durations: &[u32], window: usize) -> (TacotronConfig, Batch) {
+        let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(1) };
+        let frames = durations.iter().sum::<u32>() as usize;
+        let mut features = Features::new(MelConfig::speech_16k());
+        let mel = Mel { mels: 80, data: vec![-5.0; frames * 80] };
+        features.push("a", "x".into(), "x".into(), vec![1; durations.len()], Some(durations.to_vec()), &mel);
+        let batch = assemble(&features, &[(&features.utterances[0], 0)], window, &config, &Device::flex());
+        (config, batch)
+    }
+
+    #[test]
+    fn the_guide_points_at_what_is_spoken() {
+        let (_, batch) = batch(&[3, 2, 1], 8);
+        let values = |tensor: Tensor<1>| tensor.into_data().try_to_vec::<f32>().unwrap();
+        // Steps of two frames: their middles are at 1, 3, 5 and 7; the last step has no frame.
+        assert_eq!(values(spoken_steps(&batch, 4).flatten(0, 1)), [1.0, 1.0, 1.0, 0.0]);
+        let guide = values(spoken_symbols(&batch, 4).flatten(0, 2));
+        assert_eq!(guide, [1.0, 0.0, 0.0, /* */ 0.0, 1.0, 0.0, /* */ 0.0, 0.0, 1.0, /* */ 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_sure_and_late_gate_costs_more_than_a_right_one() {
+        let (config, batch) = batch(&[3, 2, 1], 8);
+        let gate = |bias: f32| {
+            let mut model = AttentiveTacotron::new(&config, &Device::flex());
+            model.decoder.gate.weight = burn::module::Param::from_tensor(model.decoder.gate.weight.val().zeros_like());
+            model.decoder.gate.bias = Some(burn::module::Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
+            attention_losses(&model, &batch, Mode::Steady).gate.into_scalar::<f32>()
+        };
+        // Two of four steps are an end: a gate that is always half open says nothing, one that is surely shut is wrong half the time.
+        assert!((gate(0.0) - 2f32.ln()).abs() < 1e-5);
+        assert!((gate(-10.0) - 5.0).abs() < 1e-2, "{}", gate(-10.0));
     }
 }

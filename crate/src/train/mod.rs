@@ -1,7 +1,6 @@
 //! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
 
 pub mod adam;
-pub mod align;
 pub mod batch;
 pub mod features;
 pub mod finetune;
@@ -12,6 +11,10 @@ pub mod moments;
 pub mod pretrain;
 #[cfg(feature = "cli")]
 pub mod recogniser;
+#[cfg(feature = "cli")]
+pub mod run;
 pub mod self_test;
+#[cfg(feature = "cli")]
+pub mod vocoder;
 
 pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};

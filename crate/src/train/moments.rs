@@ -4,7 +4,7 @@ use burn::prelude::*;
 use std::collections::HashMap;
 
 use super::adam::{Adam, Moments};
-use crate::voice::weights::{Weight, Weights};
+use crate::weights::{Weight, Weights};
 
 const FIRST_MOMENT: &str = "adam.first.";
 const SECOND_MOMENT: &str = "adam.second.";

@@ -2,9 +2,6 @@
 //!
 //! First a tiny model whose every weight is given by a formula, forward through all its parts, its gradients and one step of training, against
 //! values from the native CPU. Then the real base, some frames of it, against the CPU beside it: sizes at which other kernels run.
-//!
-//! The prenet's dropout is drawn on the device and never off, so its second layer is zero in the tiny model: what it drops is then nothing. The real
-//! one has no bias, and hears silence here.
 
 use std::collections::HashMap;
 
@@ -19,23 +16,21 @@ use crate::{
         Mode,
         upsample::{POSITION_WIDTH, frame_positions},
     },
-    voice::{
-        Base, Voice, read,
-        weights::{apply, collect},
-    },
+    voice::{Base, Voice, read},
+    weights::{apply, collect},
 };
 
 /// Mean squares from the native CPU device.
 pub const NATIVE: [(&str, f32); 9] = [
-    ("encoder", 0.0065973424),
-    ("durations", 0.03872081),
-    ("context", 0.042059407),
-    ("decoder", 0.4036015),
-    ("postnet", 0.05065416),
-    ("gradient of the speakers", 0.022061825),
-    ("gradient of the recurrence", 4.8544973e-7),
-    ("gradient of the projection", 1.8505202e-6),
-    ("loss after a step of training", 0.4306093),
+    ("encoder", 0.009809771),
+    ("durations", 0.00047643666),
+    ("context", 0.0446295),
+    ("decoder", 0.25702494),
+    ("postnet", 0.050137598),
+    ("gradient of the speakers", 0.014216389),
+    ("gradient of the recurrence", 1.3135666e-7),
+    ("gradient of the projection", 1.3431237e-6),
+    ("loss after a step of training", 0.28927734),
 ];
 
 /// How far a figure may be off, relative to itself. Devices sum in different orders, and a graphics card's functions are shorter than the CPU's: a few
@@ -77,7 +72,8 @@ async fn frames(base: &Base) -> Result<Vec<f32>> {
     let context = base.contexts(&SYMBOLS, &durations, count);
     let parts = Voice::unadapted(base).parts;
     let config = base.config();
-    let previous = Tensor::zeros([1, count / config.reduction, config.mels], &base.device);
+    // Where frames feed back, the first is silence, and here all are.
+    let previous = config.feedback.then(|| Tensor::zeros([1, count / config.reduction, config.mels], &base.device));
     let (decoded, _) = parts.decoder.forward(previous, context, parts.speaker.val(), parts.decoder.start(1, &base.device));
     let made = decoded.clone() + parts.postnet.forward(decoded, Mode::Steady);
     read(made.reshape([count * config.mels])).await
@@ -92,12 +88,9 @@ fn model(device: &Device) -> Tacotron {
         .map(|(number, (name, weight))| {
             let count: usize = weight.shape.iter().product();
             let wave = |index: usize| 0.3 * (0.7 + 0.37 * number as f32 + 1.3 * index as f32).sin();
-            let value = |index: usize| match name.as_str() {
-                "decoder.prenet.second.weight" => 0.0,
-                // A variance is positive.
-                name if name.ends_with("running_var") => 1.0 + wave(index),
-                _ => wave(index),
-            };
+            // A variance is positive.
+            let least = if name.ends_with("running_var") { 1.0 } else { 0.0 };
+            let value = |index: usize| least + wave(index);
             (name.clone(), (weight.shape, (0..count).map(value).collect::<Vec<f32>>()))
         })
         .collect();
@@ -117,7 +110,6 @@ struct Made {
 
 impl Made {
     fn by(model: &Tacotron, device: &Device) -> Self {
-        let config = TacotronConfig::tiny(2);
         let frames: usize = DURATIONS.iter().sum::<u32>() as usize;
         let input = Symbols::new(&[&SYMBOLS], None, device);
         let speaker = model.speakers.val().slice([1..2]);
@@ -130,8 +122,7 @@ impl Made {
         let encoded = model.encode(&input, Mode::Steady);
         let durations = model.durations.forward(encoded.clone(), speaker.clone(), &input.lengths);
         let context = model.upsample(&input, encoded.clone(), row(lengths), row(times), positions);
-        let previous = Tensor::zeros([1, frames / config.reduction, config.mels], device);
-        let (decoded, _) = model.decoder.forward(previous, context.clone(), speaker, model.decoder.start(1, device));
+        let (decoded, _) = model.decoder.forward(None, context.clone(), speaker, model.decoder.start(1, device));
         let residual = model.postnet.forward(decoded.clone(), Mode::Steady);
         Self { encoded, durations, context, decoded, residual }
     }
@@ -167,8 +158,8 @@ mod tests {
 
     #[test]
     fn the_cpu_makes_the_values_that_are_written_here() {
-        for ((name, found), (_, expected)) in pollster::block_on(figures(&Device::flex())).unwrap().into_iter().zip(NATIVE) {
-            assert!((found - expected).abs() <= 1e-5 * expected.abs(), "{name}: {found:e}, not {expected:e}");
-        }
+        let found = pollster::block_on(figures(&Device::flex())).unwrap();
+        let off = found.iter().zip(NATIVE).filter(|((_, found), (_, expected))| (found - expected).abs() > 1e-5 * expected.abs());
+        assert_eq!(off.count(), 0, "{found:#?}");
     }
 }

@@ -3,11 +3,11 @@
 use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::rc::Rc;
 
-use super::weights::{apply, unpack};
 use crate::{
     Error, Result,
-    train::align::Aligner,
+    align::Aligner,
     audio::mel::MelConfig,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{
@@ -15,6 +15,8 @@ use crate::{
         upsample::{POSITION_WIDTH, frame_positions},
     },
     text::{Phonemizer, symbols},
+    vocoder::{GriffinLim, NeuralVocoder, Vocoder},
+    weights::{apply, unpack},
 };
 
 /// One file of a base.
@@ -37,6 +39,9 @@ pub struct Files {
     pub weights: FileEntry,
     pub lexicon: FileEntry,
     pub aligner: FileEntry,
+    /// A base without one speaks through Griffin-Lim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vocoder: Option<FileEntry>,
 }
 
 /// `manifest.json`: what the base is, how it was made and how well it speaks.
@@ -68,6 +73,8 @@ pub struct BaseFiles<'a> {
     pub weights: &'a [u8],
     pub lexicon: &'a [u8],
     pub aligner: &'a [u8],
+    /// Where the manifest names one.
+    pub vocoder: Option<&'a [u8]>,
 }
 
 /// A base voice on its device.
@@ -76,6 +83,8 @@ pub struct Base {
     pub model: Tacotron,
     pub phonemizer: Phonemizer,
     pub aligner: Aligner,
+    /// The neural one, where the base has it.
+    pub vocoder: Rc<dyn Vocoder>,
     pub device: Device,
     hash: String,
 }
@@ -87,16 +96,26 @@ impl Base {
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
         let corrupt = |what: String| Error::BaseCorrupt(what);
         let manifest: Manifest = serde_json::from_str(files.manifest_json).map_err(|error| corrupt(format!("manifest.json: {error}")))?;
-        for (name, entry, content) in [
+        let vocoder = match (&manifest.files.vocoder, files.vocoder) {
+            (Some(entry), Some(content)) => Some(("vocoder", entry, content)),
+            (None, _) => None,
+            (Some(_), None) => return Err(corrupt("the vocoder that the manifest names is missing".into())),
+        };
+        let named = [
             ("weights", &manifest.files.weights, files.weights),
             ("lexicon", &manifest.files.lexicon, files.lexicon),
             ("aligner", &manifest.files.aligner, files.aligner),
-        ] {
+        ];
+        for (name, entry, content) in named.into_iter().chain(vocoder) {
             if sha256_hex(content) != entry.sha256 {
                 return Err(corrupt(format!("the {name} are not those that the manifest names")));
             }
         }
         check(&manifest).map_err(corrupt)?;
+        let vocoder: Rc<dyn Vocoder> = match vocoder {
+            Some((_, _, content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
+            None => Rc::new(GriffinLim::new(manifest.mel.clone())),
+        };
         let (weights, _) = unpack(files.weights).map_err(corrupt)?;
         let model = apply(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
         Ok(Self {
@@ -104,6 +123,7 @@ impl Base {
             phonemizer: Phonemizer::new(files.lexicon)?,
             // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
             aligner: Aligner::load(files.aligner, &Device::flex())?,
+            vocoder,
             device: device.clone(),
             hash: manifest.files.weights.sha256.clone(),
             manifest,

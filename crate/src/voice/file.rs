@@ -4,13 +4,11 @@ use burn::{
     module::{Module, Param},
     prelude::*,
 };
-use super::{
-    Base,
-    weights::{Metadata, Precision, Weight, Weights, apply, collect, pack, unpack},
-};
+use super::Base;
 use crate::{
     Error, Result,
     model::{decoder::Decoder, postnet::Postnet},
+    weights::{Metadata, Precision, Weight, Weights, apply, collect, pack, unpack},
 };
 
 /// The parts that adapt to a speaker; the encoder stays.

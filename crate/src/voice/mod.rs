@@ -1,8 +1,7 @@
-//! What a voice is: weights by name, the base that ships, and the files that visitors keep.
+//! What a voice is: the base that ships, and the files that visitors keep.
 
 mod base;
 mod file;
-pub mod weights;
 
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;

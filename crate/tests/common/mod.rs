@@ -30,7 +30,7 @@ pub fn tiny_files() -> (Manifest, Vec<u8>) {
 
 pub fn load(manifest: &Manifest, weights: &[u8]) -> ownvoice::Result<Base> {
     let manifest_json = serde_json::to_string(manifest).unwrap();
-    Base::load(BaseFiles { manifest_json: &manifest_json, weights, lexicon: LEXICON, aligner: ALIGNER }, &Device::flex())
+    Base::load(BaseFiles { manifest_json: &manifest_json, weights, lexicon: LEXICON, aligner: ALIGNER, vocoder: None }, &Device::flex())
 }
 
 pub fn tiny_base() -> Base {

@@ -1,4 +1,7 @@
 //! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
+//! [`attention`] is the other way, kept for comparison.
+
+pub mod attention;
 
 use burn::prelude::*;
 
@@ -8,7 +11,7 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    voice::weights::{Metadata, Precision, apply, collect, pack, unpack},
+    weights::{Metadata, Precision, apply, collect, pack, unpack},
 };
 
 /// The recogniser, ready to align.

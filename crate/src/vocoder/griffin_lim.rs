@@ -4,7 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use realfft::num_complex::Complex32;
 
-use super::vocoder::Vocoder;
+use super::Vocoder;
 use crate::audio::{
     level::limit,
     mel::{Mel, MelConfig, MelExtractor},

@@ -1,5 +1,11 @@
 //! What turns mel spectrograms into sound.
 
+mod griffin_lim;
+mod neural;
+
+pub use griffin_lim::GriffinLim;
+pub use neural::NeuralVocoder;
+
 use crate::audio::mel::Mel;
 
 pub trait Vocoder {

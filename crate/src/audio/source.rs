@@ -1,0 +1,177 @@
+//! The two sources of a voice, both white and of unit power: pulses at its pitch, and noise. Filters make speech of them.
+
+use rand::Rng;
+use realfft::{ComplexToReal, RealFftPlanner, RealToComplex, num_complex::Complex32};
+use std::{f32::consts::TAU, sync::Arc};
+
+/// Pulses without harmonics beyond half the sample rate. Where the voice sets in or ends they fade over one hop.
+///
+/// * `f0_hz`: one value a hop, 0 where unvoiced
+/// * `phase`: of the first sample, in turns
+///
+/// Returns `(frames - 1) * hop_length` samples; frame `t` is centred on sample `t * hop_length`.
+pub fn pulses(f0_hz: &[f32], sample_rate_hz: u32, hop_length: usize, phase: f32) -> Vec<f32> {
+    let rate = sample_rate_hz as f32;
+    let mut turns = phase;
+    let mut samples = Vec::with_capacity(f0_hz.len().saturating_sub(1) * hop_length);
+    for pair in f0_hz.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let (voiced_from, voiced_to) = (f32::from(u8::from(from > 0.0)), f32::from(u8::from(to > 0.0)));
+        // A frame without a pitch takes its neighbour's while it fades.
+        let (start, end) = if from <= 0.0 { (to, to) } else if to <= 0.0 { (from, from) } else { (from, to) };
+        for n in 0..hop_length {
+            let share = n as f32 / hop_length as f32;
+            let gain = voiced_from + share * (voiced_to - voiced_from);
+            let hz = start + share * (end - start);
+            samples.push(if gain > 0.0 { gain * pulse(turns, (rate / 2.0 / hz) as usize) } else { 0.0 });
+            turns = (turns + hz / rate).fract();
+        }
+    }
+    samples
+}
+
+/// `harmonics` cosines of equal amplitude, as Dirichlet's closed form, at unit power.
+fn pulse(turns: f32, harmonics: usize) -> f32 {
+    let count = harmonics as f32;
+    let half = (TAU * turns / 2.0).sin();
+    let sum = if half.abs() < 1e-4 { count } else { 0.5 * ((TAU * turns * (count + 0.5)).sin() / half - 1.0) };
+    sum / (count / 2.0).sqrt()
+}
+
+/// Noise of unit power, evenly distributed.
+pub fn noise(samples: usize, random: &mut impl Rng) -> Vec<f32> {
+    let bound = 3.0f32.sqrt();
+    (0..samples).map(|_| random.random_range(-bound..bound)).collect()
+}
+
+/// Filters a source with another filter each frame, fading from one to the next. Plans its transforms once.
+pub struct FrameFilter {
+    fft_length: usize,
+    hop_length: usize,
+    forward: Arc<dyn RealToComplex<f32>>,
+    inverse: Arc<dyn ComplexToReal<f32>>,
+}
+
+impl FrameFilter {
+    /// `fft_length` holds two hops and the filters' response.
+    pub fn new(fft_length: usize, hop_length: usize) -> Self {
+        assert!(fft_length.is_multiple_of(2) && fft_length > 2 * hop_length);
+        let mut planner = RealFftPlanner::new();
+        Self { fft_length, hop_length, forward: planner.plan_fft_forward(fft_length), inverse: planner.plan_fft_inverse(fft_length) }
+    }
+
+    pub fn bins(&self) -> usize {
+        self.fft_length / 2 + 1
+    }
+
+    /// Adds the filtered source to `out`.
+    ///
+    /// * `source`:         `[(T - 1) * hop]`
+    /// * `log_amplitudes`: `[T, F]`, made into filters of minimum phase
+    pub fn add(&self, out: &mut [f32], source: &[f32], log_amplitudes: &[f32]) {
+        let hop = self.hop_length;
+        let mut time = self.forward.make_input_vec();
+        let mut spectrum = self.forward.make_output_vec();
+        let scale = 1.0 / self.fft_length as f32;
+        for (t, logs) in log_amplitudes.chunks_exact(self.bins()).enumerate() {
+            let filter = self.minimum_phase(logs);
+            // Hann's halves of neighbours add up to one.
+            let first = (t * hop) as isize - hop as isize;
+            time.fill(0.0);
+            for (n, x) in time[..2 * hop].iter_mut().enumerate() {
+                let sample = usize::try_from(first + n as isize).ok().and_then(|index| source.get(index));
+                *x = sample.map_or(0.0, |sample| sample * (0.5 - 0.5 * (TAU * n as f32 / (2 * hop) as f32).cos()));
+            }
+            self.forward.process(&mut time, &mut spectrum).expect("buffers come from this plan");
+            spectrum.iter_mut().zip(&filter).for_each(|(x, h)| *x *= h);
+            self.to_time(&mut spectrum, &mut time);
+            for (n, x) in time.iter().enumerate() {
+                if let Some(out) = usize::try_from(first + n as isize).ok().and_then(|index| out.get_mut(index)) {
+                    *out += x * scale;
+                }
+            }
+        }
+    }
+
+    /// The spectrum `[F]` of these amplitudes whose energy comes earliest, by its cepstrum (Oppenheim and Schafer 1989, section 12.7).
+    fn minimum_phase(&self, log_amplitudes: &[f32]) -> Vec<Complex32> {
+        let half = self.fft_length / 2;
+        let mut spectrum: Vec<Complex32> = log_amplitudes.iter().map(|log| Complex32::new(*log, 0.0)).collect();
+        let mut cepstrum = self.inverse.make_output_vec();
+        self.to_time(&mut spectrum, &mut cepstrum);
+        let scale = 1.0 / self.fft_length as f32;
+        cepstrum[0] *= scale;
+        cepstrum[half] *= scale;
+        cepstrum[1..half].iter_mut().for_each(|c| *c *= 2.0 * scale);
+        cepstrum[half + 1..].fill(0.0);
+        self.forward.process(&mut cepstrum, &mut spectrum).expect("buffers come from this plan");
+        spectrum.iter().map(|log| Complex32::from_polar(log.re.exp(), log.im)).collect()
+    }
+
+    /// Not scaled.
+    fn to_time(&self, spectrum: &mut [Complex32], time: &mut [f32]) {
+        // A real signal has no phase at 0 Hz and at half the sample rate.
+        spectrum[0].im = 0.0;
+        spectrum[self.fft_length / 2].im = 0.0;
+        self.inverse.process(spectrum, time).expect("buffers come from this plan");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audio::{pitch, stft::Stft};
+    use rand::SeedableRng;
+
+    fn power(samples: &[f32]) -> f32 {
+        samples.iter().map(|x| x * x).sum::<f32>() / samples.len() as f32
+    }
+
+    #[test]
+    fn both_sources_are_white_and_of_unit_power() {
+        let pulses = pulses(&[100.0; 81], 16_000, 200, 0.3);
+        let noise = noise(16_000, &mut rand_chacha::ChaCha8Rng::seed_from_u64(1));
+        for source in [pulses, noise] {
+            assert_eq!(source.len(), 16_000);
+            assert!((power(&source) - 1.0).abs() < 0.05, "{}", power(&source));
+            // Eighths of the band hold an eighth of the power each.
+            let mut bands = [0.0f32; 8];
+            Stft::new(1024, 800, 200).analyze(&source, |_, spectrum| {
+                spectrum[..512].iter().enumerate().for_each(|(bin, x)| bands[bin / 64] += x.norm_sqr());
+            });
+            let total: f32 = bands.iter().sum();
+            assert!(bands.iter().all(|band| (band / total * 8.0 - 1.0).abs() < 0.1), "{bands:?}");
+        }
+    }
+
+    #[test]
+    fn pulses_have_the_pitch_asked_for_and_stop_where_there_is_none() {
+        let f0: Vec<f32> = (0..121).map(|t| if t < 80 { 180.0 } else { 0.0 }).collect();
+        let samples = pulses(&f0, 16_000, 200, 0.0);
+        assert!((pitch::track(&samples, 16_000, 200).mean_hz() - 180.0).abs() < 0.5);
+        assert!(samples[80 * 200..].iter().all(|x| *x == 0.0));
+    }
+
+    #[test]
+    fn a_flat_filter_changes_nothing_and_a_louder_one_doubles() {
+        let filter = FrameFilter::new(1024, 200);
+        let source = pulses(&[120.0; 21], 16_000, 200, 0.0);
+        for gain in [1.0f32, 2.0] {
+            let mut out = vec![0.0; source.len()];
+            filter.add(&mut out, &source, &vec![gain.ln(); 21 * filter.bins()]);
+            assert!(out.iter().zip(&source).all(|(out, source)| (out - gain * source).abs() < 1e-3 * 20.0));
+        }
+    }
+
+    #[test]
+    fn minimum_phase_keeps_the_amplitudes_and_comes_first() {
+        let filter = FrameFilter::new(1024, 200);
+        let logs: Vec<f32> = (0..filter.bins()).map(|bin| -((bin as f32 - 90.0) / 40.0).powi(2).min(6.0)).collect();
+        let spectrum = filter.minimum_phase(&logs);
+        assert!(spectrum.iter().zip(&logs).all(|(x, log)| (x.norm_sqr().sqrt() - log.exp()).abs() < 1e-3));
+        let mut time = filter.inverse.make_output_vec();
+        filter.to_time(&mut spectrum.clone(), &mut time);
+        let energy = |range: &[f32]| range.iter().map(|x| x * x).sum::<f32>();
+        assert!(energy(&time[..256]) > 0.99 * energy(&time));
+    }
+}

@@ -1,0 +1,189 @@
+//! One loop for everything that is trained from nothing: resumable, with checkpoints, a progress bar and a curve.
+
+use burn::prelude::*;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use super::{
+    adam::{Adam, AdamConfig},
+    moments::{moment_weights, take_moments},
+};
+use crate::{
+    Error, Result,
+    nn::Mode,
+    weights::{Metadata, Precision, apply, collect, pack, unpack},
+};
+
+/// How a model is trained; kept beside it, so that the same command makes it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    pub steps: usize,
+    pub batch: usize,
+    /// Frames.
+    pub window: usize,
+    pub seed: u64,
+    pub rate_start: f64,
+    pub rate_end: f64,
+    /// Every how many steps the state is saved and the held-out loss taken.
+    pub checkpoint_every: usize,
+}
+
+impl Recipe {
+    /// Short warm-up, then exponential decay from start to end.
+    fn rate(&self, step: usize) -> f64 {
+        const WARM_UP_STEPS: f64 = 100.0;
+        let progress = step as f64 / self.steps as f64;
+        let decayed = self.rate_start * (self.rate_end / self.rate_start).powf(progress);
+        decayed * ((step + 1) as f64 / WARM_UP_STEPS).min(1.0)
+    }
+}
+
+/// A model that says in numbers what it gets wrong.
+pub trait Learner: Module {
+    type Batch;
+
+    /// Names of what [`Self::losses`] returns.
+    const LOSSES: &'static [&'static str];
+    /// The one of them that the held-out loss is of.
+    const JUDGED: usize;
+
+    /// Each `[1]`; training minimises their sum.
+    fn losses(&self, batch: &Self::Batch, mode: Mode) -> Vec<Tensor<1>>;
+}
+
+/// What a batch is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draw {
+    Train,
+    /// The n-th of the batches that are held out: the same at each look.
+    HeldOut(usize),
+}
+
+const HELD_OUT_BATCHES: usize = 2;
+/// Steps between two lines of the curve.
+const REPORT_EVERY: usize = 20;
+
+/// The curve of a run in its folder: a line every 20 steps of step, seconds, the model's losses, and the held-out loss where it was taken.
+pub fn curve_path(directory: &Path) -> PathBuf {
+    directory.join("curve.csv")
+}
+
+/// What is to be done, and where.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub recipe: Recipe,
+    /// Holds checkpoint and curve.
+    pub directory: PathBuf,
+    /// Go on from the checkpoint, where there is one.
+    pub resume: bool,
+    /// Tracks gradients.
+    pub device: Device,
+}
+
+/// A training on its way.
+pub struct Run<'a, M> {
+    pub model: M,
+    adam: Adam,
+    plan: &'a Plan,
+}
+
+impl<'a, M: Learner> Run<'a, M> {
+    /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
+    pub fn open(blank: M, plan: &'a Plan) -> Result<Self> {
+        fs::create_dir_all(&plan.directory).map_err(Error::io(&plan.directory))?;
+        let mut run = Self { model: blank, adam: Adam::new(AdamConfig::default()), plan };
+        if plan.resume && run.checkpoint_path().exists() {
+            run.load_checkpoint()?;
+            plan.device.seed(plan.recipe.seed + run.step() as u64);
+        } else {
+            let curve = curve_path(&plan.directory);
+            fs::write(&curve, format!("step,seconds,{},held_out\n", M::LOSSES.join(","))).map_err(Error::io(&curve))?;
+        }
+        Ok(run)
+    }
+
+    /// Steps done.
+    pub fn step(&self) -> usize {
+        self.adam.updates
+    }
+
+    /// Trains to the recipe's last step and returns the model and its held-out loss.
+    pub fn finish(mut self, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
+        let Plan { recipe, directory, device, .. } = self.plan;
+        let bar = ProgressBar::new(recipe.steps as u64)
+            .with_position(self.step() as u64)
+            .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+        let begun = Instant::now();
+        // On the device: nothing is read back between two reports.
+        let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
+        let mut sums = blank.clone();
+        for step in self.step()..recipe.steps {
+            let losses = Tensor::cat(self.model.losses(&draw(Draw::Train), Mode::Train), 0);
+            let gradients = losses.clone().sum().backward();
+            sums = sums + losses.inner();
+            let rate = recipe.rate(step);
+            self.model = self.adam.step(self.model, &gradients, |_| rate);
+            bar.inc(1);
+            if (step + 1) % REPORT_EVERY == 0 {
+                let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(REPORT_EVERY as f32);
+                let means = means.into_data().try_to_vec::<f32>().expect("losses are f32");
+                if !means.iter().all(|mean| mean.is_finite()) {
+                    return Err(Error::TrainingDiverged { iteration: step });
+                }
+                let mut held_out = String::new();
+                if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
+                    self.save_checkpoint()?;
+                    held_out = format!("{:.4}", self.held_out_loss(&mut draw));
+                }
+                let named: Vec<String> = means.iter().map(|mean| format!("{mean:.4}")).collect();
+                let line = format!("{},{:.1},{},{held_out}\n", step + 1, begun.elapsed().as_secs_f32(), named.join(","));
+                let curve = curve_path(directory);
+                let file = OpenOptions::new().append(true).open(&curve);
+                file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(Error::io(&curve))?;
+                bar.set_message(M::LOSSES.iter().zip(&named).map(|(name, mean)| format!("{name} {mean}")).collect::<Vec<_>>().join(", "));
+                bar.suspend(|| print!("{line}"));
+            }
+        }
+        bar.finish();
+        let loss = self.held_out_loss(&mut draw);
+        Ok((self.model, loss))
+    }
+
+    fn held_out_loss(&self, draw: &mut impl FnMut(Draw) -> M::Batch) -> f32 {
+        let judged = (0..HELD_OUT_BATCHES).map(|index| self.model.losses(&draw(Draw::HeldOut(index)), Mode::Steady).swap_remove(M::JUDGED));
+        judged.map(|loss| loss.into_scalar::<f32>()).sum::<f32>() / HELD_OUT_BATCHES as f32
+    }
+
+    fn checkpoint_path(&self) -> PathBuf {
+        self.plan.directory.join("checkpoint.safetensors")
+    }
+
+    fn save_checkpoint(&self) -> Result<()> {
+        let mut weights = collect(&self.model);
+        weights.extend(moment_weights(&self.adam));
+        let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
+        let bytes = pollster::block_on(pack(weights, Precision::Full, metadata));
+        // A crash while writing must not cost the checkpoint before.
+        let path = self.checkpoint_path();
+        let partial = path.with_extension("partial");
+        fs::write(&partial, bytes).map_err(Error::io(&partial))?;
+        fs::rename(&partial, &path).map_err(Error::io(path))
+    }
+
+    fn load_checkpoint(&mut self) -> Result<()> {
+        let path = self.checkpoint_path();
+        let bytes = fs::read(&path).map_err(Error::io(&path))?;
+        let (mut weights, metadata) = unpack(&bytes).map_err(Error::CheckpointCorrupt)?;
+        let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
+        self.adam.updates = updates.ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
+        self.adam.moments = take_moments(&mut weights, &self.plan.device).into_iter().collect();
+        self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
+        Ok(())
+    }
+}

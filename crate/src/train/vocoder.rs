@@ -1,0 +1,290 @@
+//! Trains the neural vocoder on recordings: their own spectrograms, and what a base makes of the same words.
+//!
+//! The filters make a power spectrum of two sources whose own are known, and that is compared with the recording's: no phase, no
+//! adversary and no sound has to be made while training.
+
+use burn::{
+    prelude::*,
+    tensor::activation::{log_sigmoid, log_softmax},
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::run::{Draw, Learner, Plan, Recipe, Run};
+use crate::{
+    Error, Result,
+    audio::{
+        mel::{Mel, MelConfig, MelExtractor},
+        pitch,
+        source::pulses,
+        stft::Stft,
+    },
+    model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
+    nn::Mode,
+};
+
+impl Recipe {
+    /// The shipped vocoder's.
+    pub fn vocoder() -> Self {
+        Self { steps: 8000, batch: 12, window: 96, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 200 }
+    }
+}
+
+/// A recording, and a spectrogram to make it from.
+pub struct Take {
+    samples: Vec<f32>,
+    f0_hz: Vec<f32>,
+    mel: Mel,
+}
+
+impl Take {
+    /// * `samples`: at the rate of `extractor`
+    /// * `mel`:     of another origin, with the recording's frames; `None` takes the recording's own
+    pub fn new(samples: Vec<f32>, mel: Option<Mel>, extractor: &MelExtractor) -> Self {
+        let config = extractor.config();
+        let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
+        let mel = mel.unwrap_or_else(|| extractor.extract(&samples));
+        assert_eq!(mel.frames(), f0_hz.len(), "a frame a hop");
+        Self { samples, f0_hz, mel }
+    }
+}
+
+/// Windows under which spectra are compared, in samples. 50 ms tells harmonics apart, and so pulses from noise.
+const LONG_WINDOW: usize = 800;
+/// 20 ms tells moments apart. A low voice has two pulses in it, and how they interfere depends on where they lie: only the powers' sum is
+/// compared, or noise, which is never quite wrong, would win over pulses, which always are.
+const SHORT_WINDOW: usize = 320;
+
+/// What the spectra of one window length are compared with.
+pub struct Spectra {
+    /// Power of the recording, `[B, T, F]`
+    target: Tensor<3>,
+    /// Power of the pulses, `[B, T, F]`, or `[B, T, 1]` where it is the same for all frequencies
+    pulses: Tensor<3>,
+    /// Power of noise in every bin.
+    noise: f32,
+}
+
+pub struct VocoderBatch {
+    /// `[B, T, M]`, normalised
+    mel: Tensor<3>,
+    /// `[B, T, F]`
+    envelope: Tensor<3>,
+    /// `[B, T, PITCH_CLASSES]`, shares of the two nearest classes; zero where unvoiced
+    pitch: Tensor<3>,
+    /// `[B, T, 1]`
+    voiced: Tensor<3>,
+    long: Spectra,
+    short: Spectra,
+}
+
+impl Learner for SourceFilter {
+    type Batch = VocoderBatch;
+
+    const LOSSES: &'static [&'static str] = &["spectrum", "pitch", "voicing", "restraint"];
+    const JUDGED: usize = 0;
+
+    fn losses(&self, batch: &VocoderBatch, _mode: Mode) -> Vec<Tensor<1>> {
+        const PITCH_WEIGHT: f32 = 0.2;
+        /// Where a recording has no pulses, nothing says what their filter should be: then what the spectrogram suggests.
+        const RESTRAINT: f32 = 1e-3;
+        let Filters { pitch, voicing, harmonic, noise } = self.forward(batch.mel.clone(), batch.envelope.clone());
+        let restraint = (harmonic.clone() - batch.envelope.clone()).powi_scalar(2).mean().mul_scalar(RESTRAINT);
+        let (harmonic, noise) = (harmonic.mul_scalar(2.0).exp(), noise.mul_scalar(2.0).exp());
+        let [long, short] = [&batch.long, &batch.short].map(|spectra| divergence(spectra, harmonic.clone(), noise.clone()));
+        let spectrum = (long + short).div_scalar(2.0);
+        let voiced = batch.voiced.clone().sum().clamp_min(1.0);
+        let pitch = (log_softmax(pitch, 2) * batch.pitch.clone()).sum().neg() / voiced;
+        let unvoiced = batch.voiced.clone().neg().add_scalar(1.0);
+        let voicing = (log_sigmoid(voicing.clone()) * batch.voiced.clone() + log_sigmoid(voicing.neg()) * unvoiced).mean().neg();
+        vec![spectrum, pitch.mul_scalar(PITCH_WEIGHT), voicing, restraint]
+    }
+}
+
+/// Amplitudes below this are silence, as in the spectrograms.
+const FLOOR: f32 = 1e-5;
+
+/// What noise of unit power typically has in a bin: its power there is spread exponentially, and [`divergence`] is least when this stands for it.
+const TYPICAL_NOISE: f32 = 0.61;
+
+/// How far the recording's power lies from the filtered sources': the log-logistic likelihood of their ratio, 0 where they are equal.
+///
+/// It forgives alike what is far too loud and far too quiet. Itakura and Saito's, the likelihood of noise, does not: the nulls between
+/// the pulses' harmonics, which lie elsewhere in the recording, then drown the voice in noise.
+fn divergence(spectra: &Spectra, harmonic: Tensor<3>, noise: Tensor<3>) -> Tensor<1> {
+    let floor = FLOOR * FLOOR * spectra.noise;
+    let power = harmonic * spectra.pulses.clone() + noise.mul_scalar(TYPICAL_NOISE * spectra.noise) + floor;
+    let ratio = (spectra.target.clone() + floor) / power;
+    (ratio.clone().add_scalar(1.0).log().mul_scalar(2.0) - ratio.log()).mean() - 2.0 * std::f32::consts::LN_2
+}
+
+/// Makes batches of takes.
+struct Feeder<'a> {
+    takes: &'a [Take],
+    extractor: MelExtractor,
+    long: Stft,
+    short: Stft,
+    config: &'a VocoderConfig,
+    recipe: &'a Recipe,
+    device: Device,
+}
+
+/// Frames around a window, so that its spectra hear what lies beside it.
+const MARGIN: usize = 4;
+
+impl Feeder<'_> {
+    fn draw(&self, from: &[usize], random: &mut ChaCha8Rng) -> VocoderBatch {
+        let (batch, frames, bins) = (self.recipe.batch, self.recipe.window, self.config.bins);
+        let (mut mels, mut envelopes, mut pitches, mut voiced) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut long, mut short, mut long_pulses) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..batch {
+            let take = &self.takes[from[random.random_range(0..from.len())]];
+            let first = random.random_range(0..=take.mel.frames() - frames);
+            let mel = Mel { mels: take.mel.mels, data: take.mel.data[first * take.mel.mels..(first + frames) * take.mel.mels].to_vec() };
+            envelopes.extend(self.extractor.envelope(&mel));
+            mels.extend(mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale));
+            for &hz in &take.f0_hz[first..first + frames] {
+                voiced.push(f32::from(u8::from(hz > 0.0)));
+                pitches.extend(shares(hz));
+            }
+            let (recording, source) = self.around(take, first, random.random());
+            for (stft, samples, powers) in [(&self.long, &recording, &mut long), (&self.short, &recording, &mut short), (&self.long, &source, &mut long_pulses)] {
+                stft.analyze(samples, |t, spectrum| {
+                    if (MARGIN..MARGIN + frames).contains(&t) {
+                        powers.extend(spectrum.iter().map(|x| x.norm_sqr()));
+                    }
+                });
+            }
+        }
+        let tensor = |values: Vec<f32>, width: usize| Tensor::<3>::from_data(TensorData::new(values, [batch, frames, width]), &self.device);
+        VocoderBatch {
+            mel: tensor(mels, self.config.mels),
+            envelope: tensor(envelopes, bins),
+            pitch: tensor(pitches, PITCH_CLASSES),
+            long: Spectra { target: tensor(long, bins), pulses: tensor(long_pulses, bins), noise: noise_power(LONG_WINDOW) },
+            short: Spectra {
+                target: tensor(short, bins),
+                pulses: tensor(voiced.iter().map(|voiced| voiced * TYPICAL_NOISE * noise_power(SHORT_WINDOW)).collect(), 1),
+                noise: noise_power(SHORT_WINDOW),
+            },
+            voiced: tensor(voiced, 1),
+        }
+    }
+
+    /// The recording and its pulses from [`MARGIN`] frames before the window to as many after it; silence beyond the recording.
+    fn around(&self, take: &Take, first: usize, phase: f32) -> (Vec<f32>, Vec<f32>) {
+        let MelConfig { sample_rate_hz, hop_length, .. } = *self.extractor.config();
+        let frames = self.recipe.window + 2 * MARGIN;
+        let frame = |index: usize| (first + index).checked_sub(MARGIN);
+        let f0: Vec<f32> = (0..=frames).map(|index| frame(index).and_then(|at| take.f0_hz.get(at)).copied().unwrap_or(0.0)).collect();
+        let sample = |index: usize| (first * hop_length + index).checked_sub(MARGIN * hop_length);
+        let recording = (0..frames * hop_length).map(|index| sample(index).and_then(|at| take.samples.get(at)).copied().unwrap_or(0.0));
+        (recording.collect(), pulses(&f0, sample_rate_hz, hop_length, phase))
+    }
+}
+
+/// Of noise of unit power in each bin: Hann's window, squared, sums to three eighths of its length.
+fn noise_power(window: usize) -> f32 {
+    0.375 * window as f32
+}
+
+/// How a pitch falls on the two nearest classes; nothing where there is none.
+fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
+    let mut shares = [0.0; PITCH_CLASSES];
+    if hz > 0.0 {
+        let class = pitch_class(hz);
+        let (below, above) = (class as usize, (class as usize + 1).min(PITCH_CLASSES - 1));
+        shares[above] += class.fract();
+        shares[below] += 1.0 - class.fract();
+    }
+    shares
+}
+
+/// Every how many takes one is kept from training.
+const HELD_OUT_EVERY: usize = 50;
+
+/// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
+pub fn train(takes: &[Take], mel: &MelConfig, config: &VocoderConfig, blank: SourceFilter, plan: &Plan) -> Result<(SourceFilter, f32)> {
+    let Plan { recipe, device, .. } = plan;
+    let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
+    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
+    if train.is_empty() || held_out.is_empty() {
+        return Err(Error::CorpusInvalid("too few recordings to train on".into()));
+    }
+    let run = Run::open(blank, plan)?;
+    let feeder = Feeder {
+        takes,
+        extractor: MelExtractor::new(mel.clone()),
+        long: Stft::new(mel.fft_length, LONG_WINDOW, mel.hop_length),
+        short: Stft::new(mel.fft_length, SHORT_WINDOW, mel.hop_length),
+        config,
+        recipe,
+        device: device.clone(),
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(recipe.seed + run.step() as u64);
+    run.finish(|draw| match draw {
+        Draw::Train => feeder.draw(&train, &mut random),
+        Draw::HeldOut(index) => feeder.draw(&held_out, &mut ChaCha8Rng::seed_from_u64(index as u64)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audio::source::noise;
+
+    /// Pulses at a twentieth, with a tenth of that of noise.
+    fn voice(seconds: f32, hz: f32) -> Vec<f32> {
+        let frames = (seconds * 80.0) as usize + 1;
+        let pulses = pulses(&vec![hz; frames], 16_000, 200, 0.0);
+        let noise = noise(pulses.len(), &mut ChaCha8Rng::seed_from_u64(hz as u64));
+        pulses.into_iter().zip(noise).map(|(x, y)| 0.05 * x + 0.005 * y).collect()
+    }
+
+    #[test]
+    fn a_batch_holds_the_recording_and_its_pulses() {
+        let mel = MelConfig::speech_16k();
+        let extractor = MelExtractor::new(mel.clone());
+        let takes = [Take::new(voice(1.5, 150.0), None, &extractor)];
+        let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
+        let recipe = Recipe { batch: 2, window: 40, ..Recipe::vocoder() };
+        let (long, short) = (Stft::new(1024, LONG_WINDOW, 200), Stft::new(1024, SHORT_WINDOW, 200));
+        let feeder = Feeder { takes: &takes, extractor, long, short, config: &config, recipe: &recipe, device: Device::flex() };
+        let batch = feeder.draw(&[0], &mut ChaCha8Rng::seed_from_u64(3));
+        assert_eq!(batch.mel.dims(), [2, 40, 80]);
+        assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
+        let with = |spectra: &Spectra, harmonic: f32, noise: f32| {
+            let power = |amplitude: f32| Tensor::full(spectra.target.dims(), amplitude * amplitude, &Device::flex());
+            divergence(spectra, power(harmonic), power(noise)).into_scalar::<f32>()
+        };
+        let right = with(&batch.long, 0.05, 0.005);
+        for (harmonic, noise) in [(0.005, 0.05), (0.1, 0.005), (0.025, 0.005), (0.05, 0.02), (0.05, 0.001)] {
+            assert!(right < 0.95 * with(&batch.long, harmonic, noise), "{right}; {harmonic} and {noise}: {}", with(&batch.long, harmonic, noise));
+        }
+        // The short window hears how loud it is, and not of what.
+        let (pulses, noise) = (with(&batch.short, 0.05, 0.005), with(&batch.short, 0.005, 0.05));
+        assert!((pulses - noise).abs() < 0.01 && pulses < 0.9 * with(&batch.short, 0.1, 0.005) && pulses < 0.9 * with(&batch.short, 0.025, 0.005));
+    }
+
+    #[test]
+    fn a_pitch_falls_between_its_classes() {
+        let at = shares(crate::model::vocoder::pitch_hz(20.25));
+        assert!((at[20] - 0.75).abs() < 1e-3 && (at[21] - 0.25).abs() < 1e-3);
+        assert_eq!(shares(0.0).iter().sum::<f32>(), 0.0);
+    }
+
+    #[test]
+    fn a_few_steps_learn_pitch_and_spectrum() {
+        let mel = MelConfig::speech_16k();
+        let extractor = MelExtractor::new(mel.clone());
+        let takes: Vec<Take> = (0..60).map(|index| Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor)).collect();
+        let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
+        let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
+        let folder = tempfile::tempdir().unwrap();
+        let plan = Plan { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        train(&takes, &mel, &config, SourceFilter::new(&config, &plan.device), &plan).unwrap();
+        let curve = std::fs::read_to_string(crate::train::run::curve_path(folder.path())).unwrap();
+        let losses: Vec<f32> = curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
+        assert!(losses.len() == 10 && losses[9] < 0.75 * losses[0], "{curve}");
+    }
+}
