@@ -65,6 +65,8 @@ const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samp
 export function spoken(order) {
   const path = join(mkdtempSync(join(tmpdir(), "ownvoice-microphone-")), "microphone.wav");
   const sounds = order.map(sound);
+  // A slow machine opens the microphone late: the first reader waits for it.
+  sounds[0] = Buffer.concat([Buffer.alloc(1.5 * 16_000 * 2), sounds[0]]);
   writeFileSync(path, wav(Buffer.concat(sounds)));
   let at = 0;
   return { path, parts: sounds.map(({ length }) => ({ begin: at, end: (at += length / 2 / 16_000) })) };
