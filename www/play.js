@@ -31,6 +31,8 @@ export function stop() {
   onEnd();
 }
 
+export const isSilent = () => playing === null;
+
 /** How far `key` has played, 0 to 1; null when it does not play. @param {string} key */
 export function position(key) {
   if (playing?.key !== key || !context) return null;

@@ -277,7 +277,7 @@ function renderTraining(state) {
   $("train-clip").hidden = !badClip;
   say($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
   $("preview-on").checked = state.preview !== null;
-  $("preview").hidden = !preview;
+  $("preview").hidden = !preview || !running;
   say($("preview-words"), preview ? t("train.previewed", { n: preview.iteration }) : "");
   say($("preview-play"), t(position("preview") === null ? "read.play" : "read.pause"));
   $("train-start").hidden = running;

@@ -1,6 +1,7 @@
 // Learning: started, paused, stopped, gone on with; and what leads on when a clip is in the way.
 
-import { closeMicrophone, go } from "./recording.js";
+import { isSilent } from "./play.js";
+import { closeMicrophone, go, togglePlaying } from "./recording.js";
 import { forgetSpoken } from "./speaking.js";
 import { CONSENT, failure, goodClips, initial, isLost, state, studio, update } from "./state.js";
 
@@ -86,7 +87,10 @@ export async function setPreview(preview) {
 /** @param {CloneProgress} progress */
 function onStep(progress) {
   const { training } = state;
-  if (progress.status === "preview") return change({ preview: progress });
+  if (progress.status === "preview") {
+    change({ preview: progress });
+    return isSilent() ? togglePlaying("preview", progress.speech) : undefined;
+  }
   if (progress.status !== "training") return change({ phase: progress.status });
   const losses = [...training.losses];
   losses[progress.iteration - 1] = progress.loss;

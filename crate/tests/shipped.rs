@@ -2,30 +2,18 @@
 
 mod common;
 
-use burn::prelude::Device;
-use common::held_out_clips;
+use common::{held_out_clips, shipped_base};
 use ownvoice::{
     evaluate::speaker::{SpeakerStats, distance},
     synth::{SpeakOptions, speak_async},
     train::{CloneOptions, FineTuner},
-    voice::{Base, BaseFiles, Manifest, Voice, sha256_hex},
+    voice::{Manifest, Voice, sha256_hex},
 };
 use pollster::block_on;
 use std::{fs, path::Path};
 
 fn models() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models")
-}
-
-fn base() -> Base {
-    let folder = models().join("base");
-    let manifest_json = fs::read_to_string(folder.join("manifest.json")).unwrap();
-    let manifest: Manifest = serde_json::from_str(&manifest_json).unwrap();
-    let read = |path: &str| fs::read(folder.join(path)).unwrap();
-    let (weights, lexicon, aligner) = (read(&manifest.files.weights.path), read(&manifest.files.lexicon.path), read(&manifest.files.aligner.path));
-    let vocoder = manifest.files.vocoder.as_ref().map(|entry| read(&entry.path));
-    let files = BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
-    Base::load(files, &Device::flex()).unwrap()
 }
 
 #[test]
@@ -44,7 +32,7 @@ fn every_file_is_the_one_that_the_manifest_names() {
 
 #[test]
 fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
-    let base = base();
+    let base = shipped_base();
     let clips = held_out_clips(8);
     let mut target = SpeakerStats::default();
     for clip in &clips {

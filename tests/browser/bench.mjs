@@ -2,11 +2,10 @@
 // SwiftShader, whose time says nothing of a GPU's). An array of figures is the last thing printed.
 
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./harness.mjs";
-import { SENTENCES, run, serveBase, visit, withPackage } from "./steps.mjs";
+import { SENTENCES, run, visit, withPackage } from "./steps.mjs";
 
 const ITERATIONS = 12;
 /** The first iterations warm up: memory grows, and the browser compiles what runs often. */
@@ -57,7 +56,7 @@ async function cpu() {
   }
 }
 
-/** A folder with the shipped base and one speaker: choosing among all of them would take SwiftShader ten minutes. */
+/** The shipped base with one speaker, as manifest and weights: choosing among all of them would take SwiftShader ten minutes. */
 function oneSpeaker() {
   const base = join(ROOT, "models/base");
   const manifest = JSON.parse(readFileSync(join(base, "manifest.json"), "utf8"));
@@ -83,18 +82,18 @@ function oneSpeaker() {
   manifest.speakers = manifest.speakers.slice(0, 1);
   manifest.default_speaker = manifest.speakers[0];
   manifest.model.speakers = 1;
-  const folder = mkdtempSync(join(tmpdir(), "ownvoice-bench-"));
-  writeFileSync(join(folder, weights.path), cut);
-  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-  return folder;
+  return { manifest: Buffer.from(JSON.stringify(manifest)), weights: cut };
 }
 
 /** Launches of one iteration. The loss is read at the first and at the fifth: then nothing is queued, and the difference is exact. */
 async function launches() {
   const session = await visit({ device: "webgpu", path: "icon.svg" });
   try {
-    await serveBase(session, oneSpeaker());
-    await withPackage(session, 2, { device: "webgpu", before: COUNTER });
+    const { manifest, weights } = oneSpeaker();
+    session.change("models/base/manifest.json", () => manifest);
+    session.change("models/base/weights.safetensors", () => weights);
+    session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(COUNTER), body]));
+    await withPackage(session, 2, "webgpu");
     const measured = await run(
       session,
       `const counts = [], seconds = [];

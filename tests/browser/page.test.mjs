@@ -7,7 +7,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { PHONE, SENTENCES, chooseFiles, download, heard, inOrder, ready, record, speak, spoken, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, chooseFiles, download, heard, inOrder, note, noted, ready, record, speak, spoken, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -57,6 +57,19 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   session.assertNoRequestsSince(loaded, "from load through recording, training, speaking, saving and opening");
   session.assertNothingLeft();
   session.assertQuiet();
+});
+
+test("from the first visit to the first sound", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg" });
+  t.after(() => session.close());
+  const started = performance.now();
+  await session.goto();
+  await session.page.click("#base .say", { timeout: MINUTE });
+  await session.page.waitForSelector("#base .play:not([hidden])", { timeout: MINUTE });
+  const seconds = (performance.now() - started) / 1000;
+  t.diagnostic(`${seconds.toFixed(1)} s`);
+  // Three times what it takes on a machine with nothing else to do is still no fault of the page.
+  assert.ok(seconds < 30, `${seconds.toFixed(1)} s`);
 });
 
 test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, async (t) => {
@@ -113,6 +126,7 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
   const { path: microphone, parts } = inOrder(3);
   const first = await visit({ device: "cpu", tiny: true, microphone, profile });
+  t.after(() => first.close());
   await ready(first);
   await record(first.page, parts);
   await first.page.click("#train-start");
@@ -127,10 +141,12 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 4 sentences/);
   const from = Number(((await page.textContent("#train-resume")) ?? "").match(/iteration (\d+)/)?.[1]);
   assert.ok(from >= 25 && from % 25 === 0, `from ${from}`);
+  await note(page);
   await page.click("#train-resume");
-  await page.waitForFunction((from) => document.querySelector("#train-words")?.textContent?.startsWith(`Iteration ${from + 1} `), from, { timeout: MINUTE, polling: 20 });
+  await page.waitForSelector("#train-stop:not([hidden])", { timeout: MINUTE });
   await page.click("#train-stop");
   await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  assert.equal((await noted(page))[0], from + 1, "it goes on with the next iteration");
 
   // The finished voice outlives the tab as well; and everything can be deleted.
   await page.reload();
@@ -187,8 +203,7 @@ test("a clip that says something else is told at once, and recorded again", { ti
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  await record(page, parts.slice(0, 1));
-  const opened = Date.now() - parts[0].end * 1000;
+  const opened = await record(page, parts.slice(0, 1));
   await page.click("#next");
   const take = async (/** @type {{ begin: number, end: number }} */ { begin, end }) => {
     await page.waitForTimeout(Math.max(0, opened + begin * 1000 - Date.now()));

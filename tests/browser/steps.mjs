@@ -59,21 +59,32 @@ export const spokenSamples = (index) => ({ text: SENTENCES[index].text, samples:
 /** @param {Buffer} samples @returns {Buffer} */
 const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
 
-/** What the fake microphone is to hear, one after the other. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
+/** What the fake microphone is to hear, and when each of it should be recorded. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
+
+/** Silence between two readers, in seconds: a slow machine needs some of it to click. */
+const GAP = 2.5;
 
 /** @param {(number | "consent")[]} order @returns {Spoken} */
 export function spoken(order) {
   const path = join(mkdtempSync(join(tmpdir(), "ownvoice-microphone-")), "microphone.wav");
+  const silence = Buffer.alloc(GAP * 16_000 * 2);
   const sounds = order.map(sound);
-  writeFileSync(path, wav(Buffer.concat(sounds)));
+  writeFileSync(path, wav(Buffer.concat(sounds.flatMap((samples) => [silence, samples]))));
   let at = 0;
-  return { path, parts: sounds.map(({ length }) => ({ begin: at, end: (at += length / 2 / 16_000) })) };
+  const parts = sounds.map(({ length }) => {
+    const begin = at + GAP / 2;
+    at += GAP + length / 2 / 16_000;
+    return { begin, end: at + GAP / 5 };
+  });
+  // The microphone opens when the first is asked for.
+  return { path, parts: [{ ...parts[0], begin: 0 }, ...parts.slice(1)] };
 }
 
 /** Consent and the first sentences. @param {number} count */
 export const inOrder = (count) => spoken(["consent", ...Array(count).keys()]);
 
-/** Records the cards from the fake microphone, each while it is being read, the first of them when this is called. @param {Page} page @param {Spoken["parts"]} parts */
+/** Records the cards from the fake microphone, each while it is being read, the first of them when this is called.
+ * @param {Page} page @param {Spoken["parts"]} parts @returns {Promise<number>} When the microphone began to hear, in ms. */
 export async function record(page, parts) {
   let opened = 0;
   for (const [index, { begin, end }] of parts.entries()) {
@@ -89,6 +100,7 @@ export async function record(page, parts) {
     await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
     assert.match((await page.textContent("#clip-words")) ?? "", /^Good/, `card ${index + 1}`);
   }
+  return opened;
 }
 
 /** Chooses the same sentences as files, with the texts in a metadata.csv. @param {Page} page @param {number} count */
@@ -99,6 +111,20 @@ export async function chooseFiles(page, count) {
   await page.setInputFiles("#file-input", [...files, { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(table) }]);
   await page.waitForFunction((count) => document.querySelectorAll("#file-list .verdict[data-state=good]").length === count, count);
   await page.check("#files-agreed");
+}
+
+/** Notes each iteration that the page tells of, from now on; none is too short to be seen. @param {Page} page */
+export const note = (page) =>
+  page.evaluate(() => {
+    const noted = (/** @type {any} */ (globalThis).noted = /** @type {string[]} */ ([]));
+    const words = /** @type {Element} */ (document.querySelector("#train-words"));
+    new MutationObserver(() => noted.push(words.textContent ?? "")).observe(words, { childList: true, characterData: true, subtree: true });
+  });
+
+/** The iterations since then. @param {Page} page @returns {Promise<number[]>} */
+export async function noted(page) {
+  const words = /** @type {string[]} */ (await page.evaluate("noted"));
+  return words.flatMap((said) => said.match(/^Iteration (\d+) /)?.[1] ?? []).map(Number);
 }
 
 /** Speaks the text in the box and returns what was heard. @param {Page} page @param {"base" | "mine"} which */
@@ -140,20 +166,16 @@ function chunks(bytes, from, to) {
 }
 
 /** Loads the package in a document of the site that has no script of its own (`icon.svg`), with the first sentences as clips, for `run`.
- * @param {Session} session @param {number} count
- * @param {{ device?: "cpu" | "webgpu", before?: string }} [options] `before`: a script that the worker runs before its own */
-export async function withPackage(session, count, { device = "cpu", before = "" } = {}) {
+ * @param {Session} session @param {number} count @param {"cpu" | "webgpu"} [device] */
+export async function withPackage(session, count, device = "cpu") {
   const clips = Array.from({ length: count }, (_, index) => spokenSamples(index)).map(({ text, samples }) => ({ text, samples: samples.toString("base64") }));
   const failed = await run(session, `globalThis.ownvoice = await import(new URL("js/index.js", location.href).href);
-    const script = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-    const worker = new URL("js/worker.js", location.href).href;
-    const workerUrl = input.before ? script(\`import "\${script(input.before)}"; import "\${worker}";\`) : undefined;
-    globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: input.device, workerUrl });
+    globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: input.device });
     globalThis.clips = input.clips.map(({ text, samples }) => {
       const bytes = Uint8Array.from(atob(samples), (letter) => letter.charCodeAt(0));
       return { text, samples: Float32Array.from(new Int16Array(bytes.buffer), (x) => x / 32768), sampleRate: 16000 };
     });
-    globalThis.clip = globalThis.clips[0];`, { device, before, clips });
+    globalThis.clip = globalThis.clips[0];`, { device, clips });
   assert.equal(failed, undefined);
 }
 

@@ -91,8 +91,8 @@ async function serve(folder) {
   return { url: `http://127.0.0.1:${address.port}/`, stop: () => void server.close() };
 }
 
-/** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url */
-async function speaks(t, url) {
+/** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url @param {RegExp[]} [expected] */
+async function speaks(t, url, expected) {
   const session = await open({ device: "cpu", url });
   t.after(() => session.close());
   await session.goto();
@@ -101,7 +101,7 @@ async function speaks(t, url) {
   assert.ok(Number(wav) > 10_000 && Number(seconds) > 0.3, `${wav} bytes, ${seconds} s`);
   assert.equal(device, "cpu");
   session.assertNothingLeft();
-  session.assertQuiet();
+  session.assertQuiet(expected);
 }
 
 test("a plain page, with an import map", { timeout: 5 * MINUTE }, async (t) => {
@@ -135,7 +135,8 @@ test("Vite, as it is developed with", { timeout: 5 * MINUTE }, async (t) => {
   const server = await viteServer({ root, logLevel: "error", configFile: false, plugins: [models], optimizeDeps: { exclude: ["ownvoice"] }, server: { host: "127.0.0.1", port: 0, hmr: false, ws: false } });
   await server.listen();
   t.after(() => server.close());
-  await speaks(t, server.resolvedUrls?.local[0] ?? "");
+  // Its own socket for news of changed files is a tunnel, which the recorder refuses.
+  await speaks(t, server.resolvedUrls?.local[0] ?? "", [/WebSocket/]);
 });
 
 test("webpack", { timeout: 5 * MINUTE }, async (t) => {

@@ -69,7 +69,8 @@ async fn a_longer_window_launches_no_more() {
     let device = Device::wgpu_options().tasks_max(32).init_async().await.expect("a WebGPU adapter");
     let (fused, plain) = (of_a_recurrence(scan, &device).await, of_a_recurrence(scan_with_tensors, &device).await);
     let (short, long) = (of_a_step(16, &device).await, of_a_step(64, &device).await);
-    let counted = format!("launches: recurrence of 32 steps {fused}, op by op {plain}; whole tiny model {short} for 16 frames, {long} for 64");
+    let counted =
+        format!("launches: recurrence of 32 steps {fused}, op by op {plain}; whole tiny model {short} for 16 frames, {long} for 64");
     web_sys::console::log_1(&counted.into());
     assert!(fused < 12.0, "{fused}");
     assert!(plain > 20.0 * fused, "the count sees no difference: {plain}");

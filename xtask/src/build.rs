@@ -2,14 +2,14 @@
 
 use crate::setup::{self, WASM};
 use crate::shell::{
-    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, remove_dir, root, run, shown, timed, wasm_target, write,
+    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, remove_dir, root, run, timed, wasm_target, write,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Which folder answers for which first part of a path. The page is last: it answers for the rest.
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];

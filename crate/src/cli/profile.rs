@@ -108,13 +108,17 @@ impl Clock<'_> {
 pub fn profile(arguments: &ProfileArguments) -> Result<()> {
     let config = TacotronConfig::small(SPEAKERS);
     if arguments.runs == 0 || arguments.batch == 0 || arguments.window == 0 || arguments.window % config.reduction != 0 {
-        return Err(Error::OptionInvalid(format!("runs, batch and window must be positive, the window a multiple of {}", config.reduction)));
+        return Err(Error::OptionInvalid(format!(
+            "runs, batch and window must be positive, the window a multiple of {}",
+            config.reduction
+        )));
     }
     let device = arguments.device.open()?.autodiff();
     let rows = measure(&Clock { device: &device, runs: arguments.runs }, &config, arguments);
     let shown = |time: Option<f64>| time.map_or(String::new(), |time| format!("{time:.2}"));
     if arguments.json {
-        let rows: Vec<_> = rows.iter().map(|row| json!({"module": row.module, "forward_ms": row.forward, "backward_ms": row.backward})).collect();
+        let rows: Vec<_> =
+            rows.iter().map(|row| json!({"module": row.module, "forward_ms": row.forward, "backward_ms": row.backward})).collect();
         println!("{}", serde_json::to_string(&rows).expect("plain data"));
     } else {
         println!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
@@ -137,7 +141,7 @@ fn measure(clock: &Clock, config: &TacotronConfig, arguments: &ProfileArguments)
     let Batch { symbols, durations, times, positions, previous, targets, mask, .. } = &batch;
     let mut model = Tacotron::new(config, device);
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
-    let speaker = model.speakers.val().select(0, batch.speakers.clone());
+    let speaker = model.speakers.val().select(0, batch.speakers.clone()).detach().require_grad(); // (B, V)
     let upsample = |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
     let context = upsample(encoded.clone()).detach().require_grad(); // (B, T, C)
     let start = || model.decoder.start(arguments.batch, device);

@@ -34,7 +34,11 @@ fn same(what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
     assert_eq!(fused.len(), plain.len());
     for (index, (fused, plain)) in fused.iter().zip(plain).enumerate() {
         assert_eq!(fused.len(), plain.len(), "{what}, tensor {index}");
-        let worst = fused.iter().zip(plain).map(|(a, b)| (a - b).abs()).fold(0.0, |worst: f32, error| if error > worst || error.is_nan() { error } else { worst });
+        let worst = fused
+            .iter()
+            .zip(plain)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, |worst: f32, error| if error > worst || error.is_nan() { error } else { worst });
         assert!(worst < TOLERANCE, "{what}: tensor {index} deviates by {worst:e}");
     }
 }
@@ -125,7 +129,11 @@ pub async fn convolution(device: &Device) {
                 gradient(&layer.norm.beta.val(), &gradients).await,
             ]);
         }
-        same(&format!("convolution {batch} x {steps} x {inputs}, {taps} taps, {outputs} outputs, {activation:?}"), &results[0], &results[1]);
+        same(
+            &format!("convolution {batch} x {steps} x {inputs}, {taps} taps, {outputs} outputs, {activation:?}"),
+            &results[0],
+            &results[1],
+        );
     }
     // With batch statistics burn normalises, and the activation alone is ours.
     for activation in [Activation::Relu, Activation::Tanh] {

@@ -23,12 +23,16 @@ export type LoadOptions = {
      * Name of a local database in which recordings and training outlive the tab. Nothing is kept without it.
      */
     keep?: string;
+    /**
+     * Keeps the fetched weights in the browser's cache, by their hash (true).
+     */
+    cache?: boolean;
     onProgress?: (progress: LoadProgress) => void;
     signal?: AbortSignal;
     workerUrl?: string | URL;
     wasmUrl?: string | URL;
     /**
-     * For servers that place the files elsewhere.
+     * For servers that place the files elsewhere; the program may be gzipped or not.
      */
     workletUrl?: string | URL;
 };
@@ -56,12 +60,21 @@ export type ClipReport = {
     noiseDb: number;
     snrDb: number;
     clippedPercent: number;
+    score: number | null;
+};
+export type Consent = {
+    text: string;
+    recording?: Omit<Clip, "text">;
 };
 export type CloneProgress = {
     status: "aligning";
 } | {
     status: "finishing";
-} | TrainingStep;
+} | TrainingStep | {
+    status: "preview";
+    iteration: number;
+    speech: Speech;
+};
 export type TrainingStep = {
     status: "training";
     iteration: number;
@@ -80,6 +93,14 @@ export type CloneOptions = {
      * The same seed, clips and device give the same voice.
      */
     seed?: number;
+    /**
+     * Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
+     */
+    consent?: Consent;
+    /**
+     * A sentence that the voice speaks every 25 iterations, while it learns.
+     */
+    preview?: string;
     onStep?: (progress: CloneProgress) => void;
     /**
      * Ends with the error `cancelled`, and forgets the training.
@@ -138,7 +159,11 @@ export type Microphone = {
  * @param {LoadOptions} options
  * @returns {Promise<Studio>}
  */
-export declare function load({ base, device, prompts, microphone, keep, onProgress, signal, workerUrl, wasmUrl, workletUrl }: LoadOptions): Promise<Studio>;
+export declare const load: (options: LoadOptions) => Promise<Studio>;
+export type Inherited = {
+    module: WebAssembly.Module;
+    capture: Microphone | null;
+};
 /** A loaded base voice on a device. */
 export declare class Studio {
     #private;
@@ -157,8 +182,12 @@ export declare class Studio {
     kept: Kept | null;
     /** @type {string | null} Why nothing is kept although it was asked for. */
     keepReason: string | null;
-    /** @param {Remote} remote @param {any} loaded @param {Microphone | null} capture */
-    constructor(remote: Remote, loaded: any, capture: Microphone | null);
+    /** @type {boolean} Whether the next visit finds the weights without the network. */
+    cached: boolean;
+    /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, whoever ended it: `worker-crashed`, `device-lost` or `closed`. */
+    ended: Promise<OwnvoiceError>;
+    /** @param {Remote} remote @param {any} loaded @param {Microphone | null} capture @param {(changed: any) => Promise<Studio>} restart */
+    constructor(remote: Remote, loaded: any, capture: Microphone | null, restart: (changed: any) => Promise<Studio>);
     /** `load({ microphone: true })` prepares it. @returns {Microphone} */
     get microphone(): Microphone;
     /**
@@ -168,36 +197,63 @@ export declare class Studio {
      * @param {CloneOptions} [options]
      * @returns {Promise<Voice>}
      */
-    clone(clips: Clip[], { iterations, seed, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
+    clone(clips: Clip[], { iterations, seed, consent, preview, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
     /**
-     * Goes on with a training that a closed tab cut off.
+     * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
      *
-     * @param {Pick<CloneOptions, "onStep" | "signal" | "stopSignal">} [options]
+     * @param {Pick<CloneOptions, "preview" | "onStep" | "signal" | "stopSignal">} [options]
      * @returns {Promise<Voice>}
      */
-    resume({ onStep, signal, stopSignal }?: Pick<CloneOptions, "onStep" | "signal" | "stopSignal">): Promise<Voice>;
+    resume({ preview, onStep, signal, stopSignal }?: Pick<CloneOptions, "preview" | "onStep" | "signal" | "stopSignal">): Promise<Voice>;
+    /** Changes a training under way: lets it rest, or go on; gives it another sentence to preview, or none.
+     * @param {{ paused?: boolean, preview?: string | null }} change @returns {Promise<void>} */
+    steer(change: {
+        paused?: boolean;
+        preview?: string | null;
+    }): Promise<void>;
+    /**
+     * Throws the worker away, dead or alive, and builds another on the same base: nothing but the weights' cache is asked for them. Voices of the old
+     * studio are gone with it; what is kept (`studio.kept`) is there still.
+     *
+     * @param {Pick<LoadOptions, "device" | "onProgress" | "signal">} [changed]
+     * @returns {Promise<Studio>} in place of this one
+     */
+    restart(changed?: Pick<LoadOptions, "device" | "onProgress" | "signal">): Promise<Studio>;
+    /** @returns {Promise<number>} Bytes of the program's memory, weights on the CPU included. */
+    memoryBytes(): Promise<number>;
     /** Opens a saved voice. @param {Blob} blob @returns {Promise<Voice>} */
     open(blob: Blob): Promise<Voice>;
-    /** Fails with the reason, as code and in words, where a clip is not fit to learn from. @param {Omit<Clip, "text">} clip @returns {Promise<ClipReport>} */
-    checkClip({ samples, sampleRate }: Omit<Clip, "text">): Promise<ClipReport>;
+    /** Fails with the reason, as code and in words, where a clip is not fit to learn from, or does not say its text.
+     * @param {Omit<Clip, "text"> & { text?: string }} clip @returns {Promise<ClipReport>} */
+    checkClip({ samples, sampleRate, text }: Omit<Clip, "text"> & {
+        text?: string;
+    }): Promise<ClipReport>;
     /** @param {Blob} blob A WAV file of any format and channel count. @returns {Promise<Omit<Clip, "text">>} */
     readWav(blob: Blob): Promise<Omit<Clip, "text">>;
     /** Ends the worker and frees everything. */
     close(): void;
 }
+export type VoiceInfo = {
+    id: string;
+    adapted: boolean;
+    iterations: number;
+    seconds: number;
+    consent: {
+        text: string;
+        recordingSha256: string | null;
+    } | null;
+};
+/** @typedef {{ id: string, adapted: boolean, iterations: number, seconds: number, consent: { text: string, recordingSha256: string | null } | null }} VoiceInfo
+ * How a voice was made: iterations, from how many seconds of speech. `id` is the beginning of its file's SHA-256. */
 /** Someone's voice, in the worker. */
 export declare class Voice {
     #private;
-    /** @type {{ adapted: boolean, iterations: number, seconds: number }} How it was made: iterations, from how many seconds of speech. */
-    info: {
-        adapted: boolean;
-        iterations: number;
-        seconds: number;
-    };
-    /** @param {Remote} remote @param {{ handle: number, info: Voice["info"] }} held */
+    /** @type {VoiceInfo} */
+    info: VoiceInfo;
+    /** @param {Remote} remote @param {{ handle: number, info: VoiceInfo }} held */
     constructor(remote: Remote, { handle, info }: {
         handle: number;
-        info: Voice["info"];
+        info: VoiceInfo;
     });
     /**
      * Speaks a text of any length, sentence by sentence.
@@ -207,6 +263,8 @@ export declare class Voice {
      * @returns {Promise<Speech>}
      */
     say(text: string, { signal, seed, onProgress }?: SayOptions): Promise<Speech>;
+    /** Frees it at once, instead of when the browser finds that it was dropped. */
+    close(): Promise<void>;
     /** @returns {Promise<Blob>} A file that `studio.open` reads, and the command line too. */
     save(): Promise<Blob>;
 }
@@ -222,7 +280,9 @@ export declare class Speech {
     symbols: string[];
     /** Why it ended. */
     stop: string;
-    /** @param {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} spoken */
+    /** The id of the voice that spoke; empty for a preview of one that is still learning. */
+    voice: string;
+    /** @param {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} spoken @param {string} voice */
     constructor({ samples, sampleRate, mel, durations, symbols, stop }: {
         samples: Float32Array;
         sampleRate: number;
@@ -230,8 +290,8 @@ export declare class Speech {
         durations: Uint32Array;
         symbols: string[];
         stop: string;
-    });
-    /** @returns {Blob} A WAV file. */
+    }, voice: string);
+    /** @returns {Blob} A WAV file that says of itself that it is synthetic, by what, and with which voice. */
     toBlob(): Blob;
 }
 /** Recordings and training that outlive the tab, on this machine only. */

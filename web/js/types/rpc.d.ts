@@ -2,13 +2,22 @@
 export declare class OwnvoiceError extends Error {
     /** @type {string} */
     code: string;
-    /** @param {string} code @param {string} message */
-    constructor(code: string, message: string);
+    /** @type {number | undefined} Which of the given clips it is about, counted from 0. */
+    clip: number | undefined;
+    /** @type {number | undefined} What was measured, where a measure decides: dB, seconds or percent. */
+    found: number | undefined;
+    /** @param {string} code @param {string} message @param {{ clip?: number, found?: number }} [about] */
+    constructor(code: string, message: string, { clip, found }?: {
+        clip?: number;
+        found?: number;
+    });
 }
-/** @param {unknown} error @returns {{ code: string, message: string }} */
+/** @param {unknown} error @returns {{ code: string, message: string, clip?: number, found?: number }} */
 export declare function describe(error: unknown): {
     code: string;
     message: string;
+    clip?: number;
+    found?: number;
 };
 export type CallOptions = {
     /**
@@ -36,6 +45,8 @@ export type CallOptions = {
 export declare class Remote {
     #private;
     worker: Worker;
+    /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, with the reason. */
+    ended: Promise<OwnvoiceError>;
     /** @param {Worker} worker */
     constructor(worker: Worker);
     /**
@@ -72,5 +83,7 @@ export declare class Transfer {
 export declare function serve(methods: {
     [method: string]: (args: any, context: Context) => any;
 }): void;
+/** Says that nothing the worker would answer can be trusted any more. @param {string} code @param {string} message */
+export declare const crash: (code: string, message: string) => void;
 /** Lets messages in: promises alone never give the event loop a turn. */
 export declare const breathe: () => Promise<any>;

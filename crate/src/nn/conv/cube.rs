@@ -169,7 +169,15 @@ impl ConvOps for CubeBackend {
         // SAFETY: indices stop at `count` and inside the item's steps.
         unsafe {
             unfold_kernel::launch_unchecked(
-                &client, cubes(count), dim(), input(tensor), output(&unfolded), count as u32, steps as u32, channels as u32, taps,
+                &client,
+                cubes(count),
+                dim(),
+                input(tensor),
+                output(&unfolded),
+                count as u32,
+                steps as u32,
+                channels as u32,
+                taps,
             );
         }
         unfolded
@@ -184,7 +192,15 @@ impl ConvOps for CubeBackend {
         // SAFETY: as above.
         unsafe {
             fold_kernel::launch_unchecked(
-                &client, cubes(count), dim(), input(unfolded), output(&folded), count as u32, steps as u32, channels as u32, taps,
+                &client,
+                cubes(count),
+                dim(),
+                input(unfolded),
+                output(&folded),
+                count as u32,
+                steps as u32,
+                channels as u32,
+                taps,
             );
         }
         folded
@@ -195,7 +211,9 @@ impl ConvOps for CubeBackend {
         let count = tensor.shape().num_elements();
         let client = tensor.client.clone();
         // SAFETY: indices stop at `count`.
-        unsafe { activate_kernel::launch_unchecked(&client, cubes(count), dim(), input(tensor), output(&activated), count as u32, activation) };
+        unsafe {
+            activate_kernel::launch_unchecked(&client, cubes(count), dim(), input(tensor), output(&activated), count as u32, activation)
+        };
         activated
     }
 
@@ -206,7 +224,14 @@ impl ConvOps for CubeBackend {
         // SAFETY: as above.
         unsafe {
             activate_backward_kernel::launch_unchecked(
-                &client, cubes(count), dim(), input(grad), input(activated), output(&grad_input), count as u32, activation,
+                &client,
+                cubes(count),
+                dim(),
+                input(grad),
+                input(activated),
+                output(&grad_input),
+                count as u32,
+                activation,
             );
         }
         grad_input

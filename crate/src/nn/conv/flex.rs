@@ -121,7 +121,8 @@ impl ConvOps for Flex {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let [grad, output, normalised, gamma, variance] = [grad, output, normalised, gamma, variance].map(packed);
         let (shape, channels) = (dims(&grad), dims(&gamma)[0]);
-        let scale: Vec<f32> = values(&gamma).iter().zip(values(&variance)).map(|(gamma, variance)| gamma / (variance + epsilon).sqrt()).collect();
+        let scale: Vec<f32> =
+            values(&gamma).iter().zip(values(&variance)).map(|(gamma, variance)| gamma / (variance + epsilon).sqrt()).collect();
         let (mut grad_gamma, mut grad_beta) = (vec![0.0; channels], vec![0.0; channels]);
         let mut grad_input = values(&grad).to_vec();
         pulp::Arch::new().dispatch(|| {

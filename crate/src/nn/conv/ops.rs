@@ -1,12 +1,13 @@
 //! What a convolution is made of besides its matrix product, as backend operations with hand-written gradients.
 
 use burn::backend::{
-    Autodiff, Backend, backend_extension,
+    Autodiff, Backend,
     autodiff::{
         checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
         grads::Gradients,
         ops::{Backward, Ops, OpsKind},
     },
+    backend_extension,
     tensor::FloatTensor,
 };
 

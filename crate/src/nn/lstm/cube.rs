@@ -63,12 +63,12 @@ impl Plan {
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn forward_kernel(
-    projected: &[f32],                    // [T, B, 4H]
-    w_hh: &[f32],                         // [H, 4H]
-    initial: &[f32],                      // [B, 2H]
-    lengths: ComptimeOption<&[u32]>,      // [B]
-    states: &mut [f32],                   // [T, B, 2H]
-    gates: &mut [f32],                    // [T, B, 4H]
+    projected: &[f32],               // [T, B, 4H]
+    w_hh: &[f32],                    // [H, 4H]
+    initial: &[f32],                 // [B, 2H]
+    lengths: ComptimeOption<&[u32]>, // [B]
+    states: &mut [f32],              // [T, B, 2H]
+    gates: &mut [f32],               // [T, B, 4H]
     steps: u32,
     batch: u32,
     #[comptime] hidden: usize,
@@ -190,14 +190,14 @@ fn forward_kernel(
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn backward_kernel(
-    grad: &[f32],               // [T, B, 2H]
-    states: &[f32],             // [T, B, 2H]
-    gates: &[f32],              // [T, B, 4H]
-    w_hh_transposed: &[f32],    // [4H, H]
-    initial: &[f32],            // [B, 2H]
-    grad_gates: &mut [f32],     // [T, B, 4H]
-    grad_initial: &mut [f32],   // [B, 2H]
-    previous: &mut [f32],       // [T, B, H]: the hidden state that each step saw
+    grad: &[f32],             // [T, B, 2H]
+    states: &[f32],           // [T, B, 2H]
+    gates: &[f32],            // [T, B, 4H]
+    w_hh_transposed: &[f32],  // [4H, H]
+    initial: &[f32],          // [B, 2H]
+    grad_gates: &mut [f32],   // [T, B, 4H]
+    grad_initial: &mut [f32], // [B, 2H]
+    previous: &mut [f32],     // [T, B, H]: the hidden state that each step saw
     steps: u32,
     batch: u32,
     #[comptime] hidden: usize,

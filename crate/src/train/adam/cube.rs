@@ -65,7 +65,13 @@ impl AdamOps for CubeBackend {
         // SAFETY: reads stop at `count`; each workgroup writes its own sum.
         unsafe {
             squares_kernel::launch_unchecked(
-                &client, CubeCount::Static(PARTS as u32, 1, 1), dim(), input(gradient), output(&parts), count as u32, (place * PARTS) as u32,
+                &client,
+                CubeCount::Static(PARTS as u32, 1, 1),
+                dim(),
+                input(gradient),
+                output(&parts),
+                count as u32,
+                (place * PARTS) as u32,
             );
         }
         parts

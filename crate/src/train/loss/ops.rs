@@ -1,12 +1,13 @@
 //! L1 + L2 of two spectrograms as a backend operation with a hand-written gradient.
 
 use burn::backend::{
-    Autodiff, Backend, backend_extension,
+    Autodiff, Backend,
     autodiff::{
         checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
         grads::Gradients,
         ops::{Backward, Ops, OpsKind},
     },
+    backend_extension,
     tensor::FloatTensor,
 };
 
