@@ -16,6 +16,9 @@ import { wavBlob } from "./wav.js";
 // A closed tab loses at most this much training; as often, a preview is spoken.
 const CHECKPOINT_ITERATIONS = 25;
 
+// A graphics card that gives no answer must not keep a page from starting. One that was asked for by name is waited for.
+const SELF_TEST_SECONDS = 90;
+
 /** @type {Engine} */
 let engine;
 /** @type {Store | null} */
@@ -143,8 +146,10 @@ serve({
     chosen = await device;
     if (chosen.kind === "webgpu") {
       try {
-        engine = await Engine.load(parts, "webgpu");
-        chosen = { ...chosen, selfTest: await engine.selfTest(parts) };
+        const tested = trusted(parts);
+        const [trustedEngine, selfTest] = await (wanted === "webgpu" ? tested : inTime(tested, SELF_TEST_SECONDS));
+        engine = trustedEngine;
+        chosen = { ...chosen, selfTest };
       } catch (error) {
         if (wanted === "webgpu") throw error;
         chosen = distrusted(chosen, error);
@@ -247,6 +252,18 @@ serve({
     await Promise.all([store?.clear("recordings"), store?.clear("run")]);
   },
 });
+
+/** An engine on the graphics card that has computed what the CPU computes. @param {import("../pkg/ownvoice_web.js").BaseParts} parts */
+async function trusted(parts) {
+  const candidate = await Engine.load(parts, "webgpu");
+  return /** @type {const} */ ([candidate, await candidate.selfTest(parts)]);
+}
+
+/** @template T @param {Promise<T>} promise @param {number} seconds @returns {Promise<T>} */
+function inTime(promise, seconds) {
+  const late = new Promise((_, reject) => setTimeout(() => reject(new Error(`it gave no answer within ${seconds} s`)), seconds * 1000));
+  return Promise.race([promise, /** @type {Promise<never>} */ (late)]);
+}
 
 /** @param {string} text */
 function parseManifest(text) {
