@@ -68,6 +68,14 @@ pub fn apply<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f3
     }
 }
 
+/// As [`apply`], where each parameter of the module must be named.
+pub fn apply_all<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f32>)>) -> Result<M, String> {
+    match collect(&module).keys().find(|name| !weights.contains_key(*name)) {
+        Some(name) => Err(format!("{name} is missing")),
+        None => apply(module, weights),
+    }
+}
+
 struct Apply<'a> {
     path: Vec<String>,
     weights: &'a HashMap<String, (Vec<usize>, Vec<f32>)>,
@@ -175,6 +183,8 @@ mod tests {
             assert!(unpack(&bytes[..cut]).is_err(), "cut at {cut}");
         }
         let wrong = HashMap::from([("weight".to_string(), (vec![3, 2], vec![0.0; 6]))]);
-        assert!(apply(layer, &wrong).unwrap_err().contains("[3, 2]"));
+        assert!(apply(layer.clone(), &wrong).unwrap_err().contains("[3, 2]"));
+        let half = HashMap::from([("weight".to_string(), (vec![2, 2], vec![0.0; 4]))]);
+        assert_eq!(apply_all(layer, &half).unwrap_err(), "bias is missing");
     }
 }

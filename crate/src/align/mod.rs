@@ -11,7 +11,7 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    weights::{Metadata, Precision, apply, collect, pack, unpack},
+    weights::{Metadata, Precision, apply_all, collect, pack, unpack},
 };
 
 /// The recogniser, ready to align.
@@ -66,11 +66,8 @@ impl Aligner {
         }
         let mels = metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
         let mels = mels.ok_or_else(|| corrupt("it does not say how many channels it hears".into()))?;
-        let model = Recogniser::new(mels, device);
-        if let Some(name) = collect(&model).keys().find(|name| !weights.contains_key(*name)) {
-            return Err(corrupt(format!("{name} is missing")));
-        }
-        Ok(Self { model: apply(model, &weights).map_err(corrupt)?, mels, device: device.clone() })
+        let model = apply_all(Recogniser::new(mels, device), &weights).map_err(corrupt)?;
+        Ok(Self { model, mels, device: device.clone() })
     }
 
     /// The file that [`Self::load`] reads.

@@ -255,7 +255,7 @@ mod tests {
                 let labels = super::super::label(&phonemizer, &recording.text, recording.phones.as_deref(), audio.seconds()).unwrap();
                 let frames = 1 + audio.samples.len() / 200;
                 if let Some(durations) = labels.durations(frames, 0.0125) {
-                    assert_eq!(durations.iter().sum::<usize>(), frames, "{}", recording.id);
+                    assert_eq!(durations.iter().sum::<u32>(), frames as u32, "{}", recording.id);
                 }
             }
         }

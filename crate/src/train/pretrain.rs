@@ -6,10 +6,10 @@ use super::{
     batch::{Batch, Batcher},
     features::Features,
     loss::{attention_losses, losses},
-    run::{Draw, Learner, Plan, Recipe, Run},
+    run::{Draw, Learner, Plan, Recipe, Run, split},
 };
 use crate::{
-    Error, Result,
+    Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::Mode,
 };
@@ -74,17 +74,11 @@ impl Pretrained for AttentiveTacotron {
     }
 }
 
-/// Every how many utterances one is kept from training.
-const HELD_OUT_EVERY: usize = 50;
-
 /// Trains to the recipe's last step and returns the model and its held-out loss.
 pub fn pretrain<M: Pretrained>(features: &Features, config: &TacotronConfig, plan: &Plan) -> Result<(M, f32)> {
     let Plan { recipe, device, .. } = plan;
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
-    let (held_out, train): (Vec<usize>, Vec<usize>) = aligned.partition(|index| index % HELD_OUT_EVERY == 0);
-    if train.is_empty() || held_out.is_empty() {
-        return Err(Error::CorpusInvalid("too few aligned utterances to train on".into()));
-    }
+    let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
     let run = Run::open(M::blank(config, device), plan)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);

@@ -1,4 +1,4 @@
-//! One loop for everything that is trained from nothing: resumable, with checkpoints, a progress bar and a curve.
+//! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, a progress bar and a curve.
 
 use burn::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -63,6 +63,16 @@ pub enum Draw {
     Train,
     /// The n-th of the batches that are held out: the same at each look.
     HeldOut(usize),
+}
+
+/// Splits a corpus' usable items, by index, into those to train on and those kept from it: one in fifty.
+pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usize>)> {
+    const HELD_OUT_EVERY: usize = 50;
+    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
+    if train.is_empty() || held_out.is_empty() {
+        return Err(Error::CorpusInvalid("too few recordings to train on, or too short ones, or without durations".into()));
+    }
+    Ok((train, held_out))
 }
 
 const HELD_OUT_BATCHES: usize = 2;
