@@ -1,10 +1,10 @@
 //! `ownvoice bench`: seconds an iteration and speed of speech on this machine, as rows for `cargo xtask bench`.
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
-use super::{base, device::DeviceName};
+use super::{base, device::DeviceName, noise};
 use crate::{
     Result,
     synth::{SpeakOptions, speak_async},
@@ -23,6 +23,9 @@ pub struct BenchArguments {
     /// Iterations that are timed, after five that are not
     #[arg(long, default_value_t = 20)]
     iterations: usize,
+    /// Time a training step of the speaker encoder instead, with its noise made on the device and on the host
+    #[arg(long)]
+    speaker_encoder: bool,
     #[arg(long)]
     json: bool,
 }
@@ -45,6 +48,10 @@ impl Vocoder for Silent {
 
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let device = arguments.device.open()?;
+    if arguments.speaker_encoder {
+        print(&noise::rows(&device), arguments.json);
+        return Ok(());
+    }
     let base = base::load(&arguments.base, &device)?;
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };
@@ -57,14 +64,18 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     if let Some(megabytes) = peak_memory_mb() {
         rows.push(json!({"name": "train.peak_memory_mb", "value": megabytes, "unit": "MB (whole process)"}));
     }
-    if arguments.json {
-        println!("{}", serde_json::to_string(&rows).expect("plain data"));
-    } else {
-        for row in rows {
-            println!("{:<32} {:>9.4} {}", row["name"].as_str().unwrap_or(""), row["value"].as_f64().unwrap_or(0.0), row["unit"].as_str().unwrap_or(""));
-        }
-    }
+    print(&rows, arguments.json);
     Ok(())
+}
+
+fn print(rows: &[Value], as_json: bool) {
+    if as_json {
+        println!("{}", serde_json::to_string(rows).expect("plain data"));
+        return;
+    }
+    for row in rows {
+        println!("{:<48} {:>9.4} {}", row["name"].as_str().unwrap_or(""), row["value"].as_f64().unwrap_or(0.0), row["unit"].as_str().unwrap_or(""));
+    }
 }
 
 /// Seconds for the spectrogram, for its samples, of the speech; and the samples.

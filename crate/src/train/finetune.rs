@@ -4,12 +4,13 @@
 //! on the device, runs decoder and postnet, and updates them and the speaker vector.
 
 use burn::{
-    module::Module,
+    module::{Lora, Module, ParamGroup},
     prelude::*,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::{collections::HashMap, rc::Rc};
 use web_time::Instant;
 
 use super::{
@@ -20,7 +21,12 @@ use super::{
 };
 use crate::{
     Error, Result,
-    model::tacotron::Symbols,
+    align::{Aligner, edits, said},
+    audio::{
+        mel::Mel,
+        speaker::{SpeakerStats, similarity},
+    },
+    model::{TacotronConfig, tacotron::Symbols},
     nn::Mode,
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
@@ -44,12 +50,80 @@ pub struct CloneOptions {
     pub seed: u64,
     pub rate: f64,
     pub speaker_rate: f64,
+    pub adapts: Adapts,
+    pub stop_rule: StopRule,
 }
 
 impl Default for CloneOptions {
     fn default() -> Self {
-        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 5e-4, speaker_rate: 2e-3 }
+        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 2e-3, speaker_rate: 2e-3, adapts: Adapts::Everything, stop_rule: StopRule::Voice }
     }
+}
+
+/// What learns beside the speaker vector. The encoder never does: what a frame says does not depend on who says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Adapts {
+    Speaker,
+    Decoder,
+    Postnet,
+    /// Decoder and postnet, each matrix by a product of two of this rank (Hu et al. 2021, "LoRA"). For comparison: it cannot be resumed.
+    LowRank(usize),
+    /// Decoder and postnet.
+    Everything,
+}
+
+impl Adapts {
+    fn includes(self, path: &str) -> bool {
+        match self {
+            Self::Speaker => false,
+            Self::Decoder => path.starts_with("decoder."),
+            Self::Postnet => path.starts_with("postnet."),
+            Self::LowRank(_) | Self::Everything => true,
+        }
+    }
+}
+
+impl Adapts {
+    /// Attaches what is to learn instead of the weights themselves.
+    fn prepare(self, parts: Adapted) -> Adapted {
+        let Self::LowRank(rank) = self else { return parts };
+        let speaker = ParamGroup::from_paths(vec!["speaker"]);
+        parts.apply_lora(Lora::new(rank, rank as f64).set_param_group(ParamGroup::all().exclude(speaker.clone()))).unfreeze_group(speaker)
+    }
+}
+
+/// When learning ends before its last iteration, and which weights are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopRule {
+    /// Never; the last.
+    Fixed,
+    /// By the held-out clip's spectrogram loss.
+    Loss,
+    /// By how near the speaker the held-out clip's words sound, as long as they are understood.
+    Voice,
+}
+
+impl StopRule {
+    /// The higher, the better.
+    fn score(self, look: &Look, start: Option<Look>) -> f32 {
+        match self {
+            Self::Fixed | Self::Loss => -look.loss,
+            Self::Voice => {
+                let lost = look.phoneme_error_rate - start.map_or(0.0, |start| start.phoneme_error_rate);
+                look.similarity - lost.max(0.0)
+            }
+        }
+    }
+}
+
+/// What is found at a look at the held-out clip.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    pub loss: f32,
+    /// Of the voice to that of the recordings, by the statistics of their spectra: 0 to 1.
+    pub similarity: f32,
+    /// Of the recogniser in what is said.
+    pub phoneme_error_rate: f32,
 }
 
 /// Why fine-tuning is over.
@@ -82,6 +156,8 @@ pub struct Step {
     pub seconds: f32,
     /// The held-out clip's loss, at the iterations that take it.
     pub held_out_loss: Option<f32>,
+    /// All that was found at those iterations.
+    pub look: Option<Look>,
     pub stop: Option<TuneStop>,
 }
 
@@ -89,6 +165,8 @@ pub struct Step {
 const READ_EVERY: usize = 5;
 /// Iterations between two looks at the held-out clip; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
+/// Share of the learning rates that is left at the end.
+const RATE_END: f64 = 0.1;
 /// Looks without improvement that end the training.
 const PATIENCE: usize = 4;
 /// From this many clips on, the last is held out.
@@ -147,6 +225,16 @@ impl Speech {
     }
 }
 
+/// A clip that is not learnt from.
+struct HeldOut {
+    first: usize,
+    frames: usize,
+    /// Classes of its phones.
+    said: Vec<usize>,
+    /// What the speaker's spectra are like in all clips.
+    speaker: SpeakerStats,
+}
+
 pub struct FineTuner {
     options: CloneOptions,
     reduction: usize,
@@ -155,13 +243,16 @@ pub struct FineTuner {
     adam: Adam,
     speech: Speech,
     training: Vec<(usize, usize)>,
-    held_out: Option<(usize, usize)>,
+    held_out: Option<HeldOut>,
+    config: TacotronConfig,
+    aligner: Rc<Aligner>,
     timing_speaker: Tensor<2>,
     pace: f32,
     seconds: f32,
     loss: f32,
-    best: Option<(f32, Adapted)>,
-    base_loss: Option<f32>,
+    best: Option<(Look, Adapted)>,
+    /// Before the first iteration.
+    start: Option<Look>,
     stale: usize,
     begun: Option<Instant>,
 }
@@ -182,7 +273,13 @@ impl FineTuner {
             return Err(Error::ClipTooShort { seconds, minimum_seconds: MINIMUM_SECONDS });
         }
         let speech = assemble(base, &aligned, options.window);
-        let held_out = (speech.clips.len() >= HOLD_OUT_FROM).then(|| *speech.clips.last().expect("counted"));
+        let held_out = aligned.last().filter(|_| aligned.len() >= HOLD_OUT_FROM).map(|last| {
+            let mut speaker = SpeakerStats::default();
+            let mels = base.mel_config().mels;
+            aligned.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&Mel { mels, data: clip.mel.clone() })));
+            let &(first, frames) = speech.clips.last().expect("as many as clips");
+            HeldOut { first, frames, said: said(&last.symbols), speaker }
+        });
         let training = speech.clips[..speech.clips.len() - usize::from(held_out.is_some())].to_vec();
         let speaker = nearest_speaker(base, &speech, &options).await?;
         let pace = pace(base, &aligned, speaker).await?;
@@ -190,31 +287,35 @@ impl FineTuner {
         let mut tuner = Self {
             reduction: base.config().reduction,
             device: base.device.clone().autodiff(),
-            parts: start.parts.train(),
+            parts: options.adapts.prepare(start.parts.train()),
             adam: Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() }),
             speech,
             training,
             held_out,
+            config: base.config().clone(),
+            aligner: base.aligner.clone(),
             timing_speaker: base.speaker(speaker),
             pace,
             seconds,
             loss: f32::NAN,
             best: None,
-            base_loss: None,
+            start: None,
             stale: 0,
             begun: None,
             options,
         };
-        tuner.base_loss = tuner.held_out_loss().await?;
+        tuner.start = tuner.look().await?;
         Ok(tuner)
     }
 
     /// Goes on from a checkpoint of the same clips and options.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
         let (mut weights, metadata) = unpack(checkpoint).map_err(Error::CheckpointCorrupt)?;
+        let named = |key: &str| metadata.get(key);
+        let lacks = |key: &str| Error::CheckpointCorrupt(format!("it lacks its {key}"));
         let number = |key: &str| -> Result<f64> {
-            let value = metadata.get(key).and_then(|value| value.parse().ok());
-            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| Error::CheckpointCorrupt(format!("it lacks its {key}")))
+            let value = named(key).and_then(|value| value.parse().ok());
+            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| lacks(key))
         };
         if metadata.get("base").map(String::as_str) != Some(base.hash()) {
             return Err(Error::BaseMismatch { expected: metadata.get("base").cloned().unwrap_or_default(), found: base.hash().into() });
@@ -226,6 +327,8 @@ impl FineTuner {
             seed: number("seed")? as u64,
             rate: number("rate")?,
             speaker_rate: number("speaker_rate")?,
+            adapts: named("adapts").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("adapts"))?,
+            stop_rule: named("stop_rule").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("stop_rule"))?,
         };
         let mut tuner = Self::start_async(base, clips, options).await?;
         tuner.adam.updates = number("updates")? as usize;
@@ -243,7 +346,8 @@ impl FineTuner {
         let start = tuner.parts.clone();
         tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
         if !best.is_empty() {
-            tuner.best = Some((number("best")? as f32, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
+            let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
+            tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
     }
@@ -264,8 +368,15 @@ impl FineTuner {
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
         let loss = loss(&self.parts, &windows);
         let gradients = loss.backward();
-        let (rate, speaker_rate) = (self.options.rate, self.options.speaker_rate);
-        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| if path == "speaker" { speaker_rate } else { rate });
+        let CloneOptions { rate, speaker_rate, adapts, iterations, .. } = self.options;
+        // What the first iterations have moved, the last settle.
+        let fall = RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * iteration as f64 / iterations as f64).cos());
+        let rates = |path: &str| match path {
+            "speaker" => speaker_rate,
+            path if adapts.includes(path) => rate,
+            _ => 0.0,
+        };
+        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| fall * rates(path));
         let iteration = iteration + 1;
         let last = iteration >= self.options.iterations;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
@@ -274,11 +385,12 @@ impl FineTuner {
                 return Err(Error::TrainingDiverged { iteration });
             }
         }
-        let mut held_out_loss = None;
+        let mut look = None;
         if iteration % EVALUATE_EVERY == 0 || last {
-            held_out_loss = self.held_out_loss().await?;
-            if let Some(now) = held_out_loss {
-                if self.best.as_ref().is_none_or(|(best, _)| now < *best) {
+            look = self.look().await?;
+            if let Some(now) = look {
+                let better = self.best.as_ref().is_none_or(|(best, _)| self.options.stop_rule.score(&now, self.start) > self.options.stop_rule.score(best, self.start));
+                if better || self.options.stop_rule == StopRule::Fixed {
                     self.best = Some((now, self.parts.clone()));
                     self.stale = 0;
                 } else {
@@ -293,7 +405,7 @@ impl FineTuner {
         } else {
             None
         };
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss, stop })
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss: look.map(|look| look.loss), look, stop })
     }
 
     /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
@@ -309,12 +421,23 @@ impl FineTuner {
         unreachable!("the draw lies below the total")
     }
 
-    async fn held_out_loss(&self) -> Result<Option<f32>> {
-        let Some((first, frames)) = self.held_out else { return Ok(None) };
+    /// Says the held-out clip with its own timing and listens: its spectrogram, how near it is to the speaker, and whether it is understood.
+    async fn look(&self) -> Result<Option<Look>> {
+        let Some(held_out) = &self.held_out else { return Ok(None) };
+        let (first, frames) = (held_out.first, held_out.frames);
         let starts: Vec<usize> = (first..first + frames).step_by(self.options.window).collect();
         self.device.seed(0); // The prenet drops the same values at each look.
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
-        Ok(Some(read(loss(&self.parts.valid(), &windows)).await?[0]))
+        let (before, after) = predict(&self.parts.valid(), &windows);
+        let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
+        let TacotronConfig { mels, mel_mean, mel_scale, .. } = self.config;
+        let mut data = read(after.reshape([starts.len() * self.options.window * mels])).await?;
+        data.truncate(frames * mels);
+        data.iter_mut().for_each(|value| *value = *value * mel_scale + mel_mean);
+        let mel = Mel { mels, data };
+        let similarity = similarity(&SpeakerStats::from_mel(&mel), &held_out.speaker);
+        let errors = edits(&self.aligner.heard(&mel).await?, &held_out.said).0;
+        Ok(Some(Look { loss, similarity, phoneme_error_rate: errors as f32 / held_out.said.len().max(1) as f32 }))
     }
 
     /// All that [`Self::resume_async`] needs beside the clips.
@@ -327,14 +450,16 @@ impl FineTuner {
         if let Some((_, best)) = &self.best {
             put("best.", best);
         }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate } = &self.options;
+        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule } = &self.options;
+        let json = |value: serde_json::Result<String>| value.expect("plain data");
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
-        let best = self.best.as_ref().map_or(f32::MAX, |(loss, _)| *loss);
         for (key, value) in [
             ("updates", self.adam.updates.to_string()),
             ("stale", self.stale.to_string()),
             ("loss", self.loss.to_string()),
-            ("best", best.to_string()),
+            ("best", json(serde_json::to_string(&self.best.as_ref().map(|(look, _)| look)))),
+            ("adapts", json(serde_json::to_string(adapts))),
+            ("stop_rule", json(serde_json::to_string(stop_rule))),
             ("iterations", iterations.to_string()),
             ("batch", batch.to_string()),
             ("window", window.to_string()),
@@ -350,28 +475,39 @@ impl FineTuner {
     /// The voice as it stands, to be heard while training goes on.
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
-        Voice { parts: self.parts.valid(), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
+        Voice { parts: self.parts.clone().materialize().valid(), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
-        let held_out_loss = self.base_loss.zip(self.best.as_ref().map(|(loss, _)| *loss)).map(|(before, after)| [before, after]);
-        let parts = self.best.map_or(self.parts, |(_, best)| best).valid();
+        let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
+        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid();
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
     }
 }
 
-fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+/// The windows' spectrograms before and after the postnet, `[B, T, M]`.
+fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
     let speaker = parts.speaker.val();
     let width = speaker.dims()[1];
     let state = parts.decoder.start(batch, &windows.targets.device());
     let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
     let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
-    let compare = |predicted| spectrogram_loss(predicted, windows.targets.clone(), windows.mask.clone(), windows.valid_frames);
-    compare(frames.clone()) + compare(frames + residual)
+    (frames.clone(), frames + residual)
+}
+
+fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+    let (before, after) = predict(parts, windows);
+    windows.loss(before) + windows.loss(after)
+}
+
+impl Windows {
+    fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
+        spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
+    }
 }
 
 /// Puts the clips on the device, each padded to at least one window.

@@ -21,4 +21,4 @@ pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
-pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};
+pub use finetune::{Adapts, Clip, CloneOptions, FineTuner, Look, Step, StopRule, TuneStop};
