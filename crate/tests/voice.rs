@@ -92,7 +92,7 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let untouched = say(&fresh, &Voice::unadapted(&fresh), "Good morning.", &SpeakOptions::default()).unwrap();
     assert_eq!(unadapted.mel, untouched.mel, "opening a voice changed the base");
     let worst = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(worst < 0.05, "half precision costs {worst}");
+    assert!(worst < 0.05, "what the file keeps costs {worst}");
 }
 
 #[test]
