@@ -210,14 +210,37 @@ pub fn node_modules() -> Result {
     if node_major(&node).is_none_or(|major| major < 20) {
         return Err(format!("Node {} is too old: version 20 or later is needed", node.trim()));
     }
-    let tests = root().join("tests");
-    let stamp = tests.join("node_modules/.ownvoice-lock");
-    let lock = fingerprint(&tests.join("package-lock.json"))?;
+    npm_ci(&root().join("tests"), "the tests")
+}
+
+fn npm_ci(folder: &Path, whose: &str) -> Result {
+    let stamp = folder.join("node_modules/.ownvoice-lock");
+    let lock = fingerprint(&folder.join("package-lock.json"))?;
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    timed("set-up: Node packages of the tests (npm ci)", || run(npm().arg("ci").current_dir(&tests)))?;
+    timed(&format!("set-up: Node packages of {whose} (npm ci)"), || run(npm().arg("ci").current_dir(folder)))?;
     write(&stamp, lock)
+}
+
+/// What ownvoice is measured against in the browser: tests/peers/node_modules as the lock file has it.
+pub fn peers() -> Result {
+    npm_ci(&root().join("tests/peers"), "what ownvoice is measured against")
+}
+
+/// A Python with PyTorch, to measure against; one of our own in the cache.
+pub fn pytorch() -> Result<PathBuf> {
+    let folder = cache().join("py");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if output(command(&python).args(["-c", "import torch"])).is_ok() {
+        return Ok(python);
+    }
+    let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed: PyTorch needs it")?;
+    timed("set-up: PyTorch (pip; some gigabytes, once)", || {
+        run(command(&system).args(["-m", "venv"]).arg(&folder))?;
+        run(command(&python).args(["-m", "pip", "install", "--quiet", "torch"]))
+    })?;
+    Ok(python)
 }
 
 /// `v20.20.2` -> 20

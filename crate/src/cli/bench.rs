@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 use std::{path::PathBuf, time::Instant};
 
-use super::{base, device::DeviceName};
+use super::{base, device::DeviceName, op_by_op::OpByOp};
 use crate::{
     Result,
     synth::{SpeakOptions, speak_async},
@@ -49,12 +49,15 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };
     let s_per_iter = train(&base, &[clip], arguments.iterations)?;
+    let memory_mb = peak_memory_mb();
+    let op_by_op = train_op_by_op(&base, arguments.iterations.div_ceil(4));
     let mut rows = vec![
         json!({"name": "train.native.cpu.s_per_iter", "value": s_per_iter, "unit": "s (small, 8 x 128 frames)"}),
+        json!({"name": "train.native.op_by_op.s_per_iter", "value": op_by_op, "unit": "s (the same from burn's own layers)"}),
         json!({"name": "say.rtf.mel", "value": mel_seconds / speech_seconds, "unit": "s a second of speech"}),
         json!({"name": "say.rtf.vocoder", "value": vocoder_seconds / speech_seconds, "unit": "s a second of speech"}),
     ];
-    if let Some(megabytes) = peak_memory_mb() {
+    if let Some(megabytes) = memory_mb {
         rows.push(json!({"name": "train.peak_memory_mb", "value": megabytes, "unit": "MB (whole process)"}));
     }
     if arguments.json {
@@ -92,6 +95,17 @@ fn train(base: &Base, clips: &[Clip], iterations: usize) -> Result<f64> {
         pollster::block_on(tuner.step_async())?;
     }
     Ok(begun.elapsed().as_secs_f64() / iterations as f64)
+}
+
+/// Seconds of an iteration that fuses nothing.
+fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
+    let CloneOptions { batch, window, .. } = CloneOptions::default();
+    let mut training = OpByOp::new(base.config(), batch, window, &base.device);
+    training.step();
+    let begun = Instant::now();
+    (0..iterations).for_each(|_| training.step());
+    base.device.sync().expect("the device answers");
+    begun.elapsed().as_secs_f64() / iterations as f64
 }
 
 /// The process's highest resident memory, where the system tells.

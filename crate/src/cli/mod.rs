@@ -9,6 +9,7 @@ mod data;
 mod device;
 mod evaluate;
 mod import;
+mod op_by_op;
 mod pretraining;
 mod profile;
 mod recipe;
