@@ -11,7 +11,7 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    weights::{Metadata, Precision, apply_all, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
 };
 
 /// The recogniser, ready to align.
@@ -74,7 +74,7 @@ impl Aligner {
     pub async fn pack(model: &Recogniser, mels: usize) -> Vec<u8> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
         let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        pack(collect(model), Precision::Half, metadata).await
+        pack(collect(model), Storage::Half, metadata).await
     }
 
     /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`crate::text::spell`].
@@ -408,7 +408,7 @@ mod tests {
         let device = Device::flex();
         let other_channels = pollster::block_on(Aligner::pack(&Recogniser::new(8, &device), 80));
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Precision::Half, Metadata::new()));
+        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new()));
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

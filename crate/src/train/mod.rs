@@ -6,7 +6,7 @@ pub mod features;
 pub mod finetune;
 pub mod judge;
 pub mod loss;
-pub mod moments;
+pub mod optimizer_state;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
