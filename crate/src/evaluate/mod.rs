@@ -1,5 +1,6 @@
 //! How near one voice is to another, by signal statistics alone: nothing here is trained, and nothing here listens.
 
+pub mod encoder;
 pub mod mcd;
 pub mod speaker;
 

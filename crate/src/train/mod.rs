@@ -12,8 +12,12 @@ pub mod pretrain;
 #[cfg(feature = "cli")]
 pub mod recogniser;
 #[cfg(feature = "cli")]
+pub mod room;
+#[cfg(feature = "cli")]
 pub mod run;
 pub mod self_test;
+#[cfg(feature = "cli")]
+pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
