@@ -7,6 +7,7 @@ pub mod finetune;
 pub mod judge;
 pub mod loss;
 pub mod moments;
+pub mod picture;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
@@ -18,3 +19,4 @@ pub mod self_test;
 pub mod vocoder;
 
 pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};
+pub use picture::Picture;
