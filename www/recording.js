@@ -55,7 +55,7 @@ async function keep(write) {
     const { kept } = studio();
     if (kept && !state.kept.asked && !state.kept.persistent) {
       update({ kept: { ...state.kept, asked: true } });
-      kept.persist().then((persistent) => update({ kept: { ...state.kept, persistent } }));
+      kept.persist().then(weigh);
     }
   } catch (error) {
     update({ microphoneError: /** @type {Failure} */ (error) });

@@ -252,7 +252,7 @@ function renderKept({ studio, recordings, voice, training, offline, kept }) {
   say(
     $("kept-words"),
     !studio?.kept ? t("kept.not")
-    : some ? t(voice ? "kept.voice" : "kept.some", { count: recordings.size, mb: mb(kept.bytes) })
+    : some ? t(!voice ? "kept.some" : recordings.size ? "kept.voice" : "kept.voiceOnly", { count: recordings.size, mb: mb(kept.bytes) })
     : t("kept.none"),
   );
   fail($("kept-error"), studio?.keepReason ?? null);

@@ -99,7 +99,7 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
 #[test]
 fn a_picture_nears_the_recording_and_lies_where_its_sounds_are() {
     let base = tiny_base();
-    let mut tuner = block_on(FineTuner::start_async(&base, &held_out_clips(2), options(150))).unwrap();
+    let mut tuner = block_on(FineTuner::start_async(&base, &held_out_clips(2), CloneOptions { window: 128, ..options(150) })).unwrap();
     let before = block_on(tuner.picture_async(&base)).unwrap();
     while block_on(tuner.step_async()).unwrap().stop.is_none() {}
     let after = block_on(tuner.picture_async(&base)).unwrap();

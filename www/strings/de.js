@@ -146,6 +146,7 @@ export const de = {
   "likeness.measuring": "Wird gemessen, {part}",
 
   "kept.some": "In diesem Browser auf diesem Gerät liegen: Aufnahmen von {count} Sätzen, {mb} MB.",
+  "kept.voiceOnly": "In diesem Browser auf diesem Gerät liegt Ihre Stimme, {mb} MB.",
   "kept.voice": "In diesem Browser auf diesem Gerät liegen: Ihre Stimme und Aufnahmen von {count} Sätzen, {mb} MB.",
   "kept.persistent": "Der Browser hat versprochen, es zu behalten.",
   "kept.fleeting": "Der Browser darf es löschen, wenn die Platte voll ist: Bitte die Stimme als Datei speichern.",

@@ -145,6 +145,7 @@ export const en = {
   "likeness.measuring": "Measuring, {part}",
 
   "kept.some": "Kept in this browser, on this machine: recordings of {count} sentences, {mb} MB.",
+  "kept.voiceOnly": "Kept in this browser, on this machine: your voice, {mb} MB.",
   "kept.voice": "Kept in this browser, on this machine: your voice and recordings of {count} sentences, {mb} MB.",
   "kept.persistent": "The browser has promised to keep it.",
   "kept.fleeting": "The browser may make room of it when the disk is full: save the voice as a file.",
