@@ -154,7 +154,7 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   assert.equal(await page.isDisabled("#mine .say"), false, "the voice is back");
   page.once("dialog", (dialog) => dialog.accept());
   await page.click("#delete-all");
-  await page.waitForSelector("#delete-all", { state: "hidden" });
+  await page.waitForFunction(() => /until you delete them/.test(document.querySelector("#kept-words")?.textContent ?? ""));
   await page.reload();
   await ready(second);
   assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 0);

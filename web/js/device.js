@@ -3,6 +3,13 @@
 import { OwnvoiceError } from "./rpc.js";
 
 /**
+ * Which device computes, and why: `studio.device`.
+ *
+ * @example
+ * const studio = await load({ base: "/models/base/" });
+ * const { kind, name, reason, code, selfTest } = studio.device;
+ * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
+ *
  * @typedef {object} Device
  * @property {"webgpu" | "cpu"} kind
  * @property {string} name What the browser calls it.
@@ -11,7 +18,6 @@ import { OwnvoiceError } from "./rpc.js";
  * @property {string} adapter The graphics adapter that was found, whether or not it is used; empty without one.
  * @property {{ deviation: number, tolerance: number } | null} selfTest How far the adapter's results were from the CPU's before it was trusted; relative.
  */
-
 
 const CPU = "CPU (WebAssembly SIMD)";
 

@@ -23,6 +23,7 @@ pub fn all(trunk: bool) -> Result {
     wasm_pack()?;
     browser()?;
     node_modules()?;
+    page_modules()?;
     if trunk {
         let folder = tool("trunk", "trunk", TRUNK_VERSION, &["--locked"])?;
         eprintln!("Trunk is in {}", folder.display());
@@ -206,26 +207,32 @@ fn find_browser() -> Option<Browser> {
 
 /// What the browser tests and the type checker are made of: tests/node_modules as the lock file has it.
 pub fn node_modules() -> Result {
+    installed("tests")
+}
+
+/// The libraries of the page: vendor/node_modules as the lock file has it, hashes checked.
+pub fn page_modules() -> Result {
+    installed("vendor")
+}
+
+fn installed(folder: &str) -> Result {
     let node = output(command("node").arg("--version")).map_err(|_| "Node is not installed: version 20 or later is needed".to_string())?;
     if node_major(&node).is_none_or(|major| major < 20) {
         return Err(format!("Node {} is too old: version 20 or later is needed", node.trim()));
     }
-    npm_ci(&root().join("tests"), "the tests")
-}
-
-fn npm_ci(folder: &Path, whose: &str) -> Result {
-    let stamp = folder.join("node_modules/.ownvoice-lock");
-    let lock = fingerprint(&folder.join("package-lock.json"))?;
+    let path = root().join(folder);
+    let stamp = path.join("node_modules/.ownvoice-lock");
+    let lock = fingerprint(&path.join("package-lock.json"))?;
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    timed(&format!("set-up: Node packages of {whose} (npm ci)"), || run(npm().arg("ci").current_dir(folder)))?;
+    timed(&format!("set-up: Node packages of {folder} (npm ci)"), || run(npm().arg("ci").current_dir(&path)))?;
     write(&stamp, lock)
 }
 
 /// What ownvoice is measured against in the browser: tests/peers/node_modules as the lock file has it.
 pub fn peers() -> Result {
-    npm_ci(&root().join("tests/peers"), "what ownvoice is measured against")
+    installed("tests/peers")
 }
 
 /// A Python with PyTorch, to measure against; one of our own in the cache.

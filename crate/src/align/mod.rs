@@ -104,6 +104,12 @@ impl Aligner {
         Ok(PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() })
     }
 
+    /// How surely each of `symbols` is heard in each frame, `[T, L]`, 0 to 1, wherever in the text it stands.
+    pub async fn heard(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
+        let posteriors = self.posteriors(mel).await?;
+        Ok(posteriors.iter().flat_map(|frame| symbols.iter().map(|&symbol| frame[class(symbol)].exp())).collect())
+    }
+
     /// Log posteriors of the classes in each frame.
     async fn posteriors(&self, mel: &Mel) -> Result<Vec<[f32; CLASSES]>> {
         if mel.mels != self.mels {

@@ -9,6 +9,7 @@ use crate::{
     Error, Result,
     audio::{Audio, mel::MelExtractor, prepare_clip},
     evaluate::{
+        anchors::recorded,
         difference,
         speaker::{SpeakerStats, distance, similarity},
     },
@@ -71,17 +72,9 @@ pub fn figures(base: &Base, voice: Option<&Voice>, clips: &[Clip], sentences: us
     }
     let count = sentences.clamp(2, clips.len() / 2);
     let (others, said) = clips.split_at(clips.len() - count);
-    let rate_hz = base.mel_config().sample_rate_hz;
     let prepared = |clip: &Clip| prepare_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz }, base.mel_config());
-    let stats_of = |clips: &[Clip]| -> Result<SpeakerStats> {
-        let mut stats = SpeakerStats::default();
-        for clip in clips {
-            stats.merge(&SpeakerStats::from_audio(&prepared(clip)?, rate_hz)?);
-        }
-        Ok(stats)
-    };
-    let target = stats_of(said)?;
-    let same_speaker = stats_of(others)?;
+    let target = recorded(base, said)?;
+    let same_speaker = recorded(base, others)?;
     let recordings = said.iter().map(|clip| Ok((clip.text.clone(), prepared(clip)?))).collect::<Result<Vec<_>>>()?;
 
     let unadapted = measure(base, &Voice::unadapted(base), &recordings)?;

@@ -1,9 +1,11 @@
 //! How near one voice is to another, by signal statistics alone: nothing here is trained, and nothing here listens.
 
+pub mod anchors;
 pub mod encoder;
 pub mod mcd;
 pub mod speaker;
 
+pub use anchors::{Anchors, anchors};
 pub use mcd::mcd;
 
 use crate::Result;

@@ -17,6 +17,7 @@ use super::{
     judge::{AlignedClip, align_clips},
     loss::spectrogram_loss,
     optimizer_state::{optimizer_weights, restore_optimizer},
+    picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
@@ -159,6 +160,7 @@ pub struct FineTuner {
     speech: Speech,
     training: Vec<(usize, usize)>,
     held_out: Option<(usize, usize)>,
+    shown: Shown,
     timing_speaker: Tensor<2>,
     pace: f32,
     seconds: f32,
@@ -202,6 +204,8 @@ impl FineTuner {
             speech,
             training,
             held_out,
+            // The one that is held out, where one is.
+            shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             pace,
             seconds,
@@ -329,6 +333,17 @@ impl FineTuner {
         Ok(Some(read(loss(&self.parts.valid(), &windows)).await?[0]))
     }
 
+    /// The last clip, recorded and as the model makes it now.
+    pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
+        let &(first, frames) = self.speech.clips.last().expect("counted");
+        let reduction = self.reduction;
+        let padded = frames.next_multiple_of(reduction);
+        self.device.seed(0);
+        let windows = self.speech.gather(&[first], padded, reduction);
+        let predicted = read(predict(&self.parts.valid(), &windows).1.narrow(1, 0, frames).reshape([frames * base.config().mels])).await?;
+        self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
+    }
+
     /// All that [`Self::resume_async`] needs beside the clips.
     pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
         let mut weights = optimizer_weights(&self.adam);
@@ -377,14 +392,20 @@ impl FineTuner {
 }
 
 fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+    let compare = |predicted| spectrogram_loss(predicted, windows.targets.clone(), windows.mask.clone(), windows.valid_frames);
+    let (frames, refined) = predict(parts, windows);
+    compare(frames) + compare(refined)
+}
+
+/// The frames before and after the postnet, `[B, T, M]` each.
+fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
     let speaker = parts.speaker.val();
     let width = speaker.dims()[1];
     let state = parts.decoder.start(batch, &windows.targets.device());
     let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
     let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
-    let compare = |predicted| spectrogram_loss(predicted, windows.targets.clone(), windows.mask.clone(), windows.valid_frames);
-    compare(frames.clone()) + compare(frames + residual)
+    (frames.clone(), frames + residual)
 }
 
 /// Puts the clips on the device, each padded to at least one window.

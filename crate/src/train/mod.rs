@@ -7,6 +7,7 @@ pub mod finetune;
 pub mod judge;
 pub mod loss;
 pub mod optimizer_state;
+pub mod picture;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
@@ -22,3 +23,4 @@ pub mod speaker_encoder;
 pub mod vocoder;
 
 pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};
+pub use picture::Picture;
