@@ -259,7 +259,16 @@ export type Inherited = {
 /** A loaded base voice on a device. */
 export declare class Studio {
     #private;
-    /** @type {Device} Which device computes, and why. */
+    /**
+     * Which device computes, and why.
+     *
+     * @example
+     * const studio = await load({ base: "/models/base/" });
+     * const { kind, name, reason, code, selfTest } = studio.device;
+     * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
+     *
+     * @type {Device}
+     */
     device: Device;
     /** @type {Voice} Speaks as the base voice does, before any training. */
     base: Voice;
