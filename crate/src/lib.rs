@@ -1,6 +1,6 @@
 //! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
 //!
-//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`model`], [`weights`], [`align`], [`vocoder`], [`voice`], `import`, [`train`], [`synth`], [`evaluate`], `cli`.
+//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], `import`, [`train`], [`synth`], [`evaluate`], `cli`.
 //!
 //! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 
@@ -13,9 +13,9 @@ pub mod text;
 
 pub mod nn;
 
-pub mod model;
-
 pub mod weights;
+
+pub mod model;
 
 pub mod align;
 

@@ -21,7 +21,7 @@ pub type Weights = BTreeMap<String, Weight>;
 
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precision {
+pub enum Storage {
     /// What ships.
     Half,
     /// What a checkpoint needs to go on as if nothing had happened.
@@ -68,6 +68,14 @@ pub fn apply<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f3
     }
 }
 
+/// As [`apply`], where each parameter of the module must be named.
+pub fn apply_all<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f32>)>) -> Result<M, String> {
+    match collect(&module).keys().find(|name| !weights.contains_key(*name)) {
+        Some(name) => Err(format!("{name} is missing")),
+        None => apply(module, weights),
+    }
+}
+
 struct Apply<'a> {
     path: Vec<String>,
     weights: &'a HashMap<String, (Vec<usize>, Vec<f32>)>,
@@ -106,14 +114,14 @@ pub type Metadata = BTreeMap<String, String>;
 const METADATA: &str = "ownvoice";
 
 /// Reads the weights from their device and packs them.
-pub async fn pack(weights: Weights, precision: Precision, metadata: Metadata) -> Vec<u8> {
+pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
         let data = weight.values.into_data_async().await.expect("the device answers");
         let values = data.try_to_vec::<f32>().expect("weights are f32");
-        let (dtype, bytes) = match precision {
-            Precision::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
-            Precision::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
+        let (dtype, bytes) = match storage {
+            Storage::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
+            Storage::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
         };
         stored.push((name, weight.shape, dtype, bytes));
     }
@@ -158,7 +166,7 @@ mod tests {
         device.seed(3);
         let config = TacotronConfig::tiny(2);
         let model = Tacotron::new(&config, &device);
-        let bytes = pollster::block_on(pack(collect(&model), Precision::Full, Metadata::from([("a".into(), "b".into())])));
+        let bytes = pollster::block_on(pack(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())])));
         let (weights, metadata) = unpack(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
@@ -170,11 +178,13 @@ mod tests {
     fn damage_is_an_error() {
         let device = Device::flex();
         let layer = burn::nn::LinearConfig::new(2, 2).init(&device);
-        let bytes = pollster::block_on(pack(collect(&layer), Precision::Half, Metadata::new()));
+        let bytes = pollster::block_on(pack(collect(&layer), Storage::Half, Metadata::new()));
         for cut in 0..bytes.len() {
             assert!(unpack(&bytes[..cut]).is_err(), "cut at {cut}");
         }
         let wrong = HashMap::from([("weight".to_string(), (vec![3, 2], vec![0.0; 6]))]);
-        assert!(apply(layer, &wrong).unwrap_err().contains("[3, 2]"));
+        assert!(apply(layer.clone(), &wrong).unwrap_err().contains("[3, 2]"));
+        let half = HashMap::from([("weight".to_string(), (vec![2, 2], vec![0.0; 4]))]);
+        assert_eq!(apply_all(layer, &half).unwrap_err(), "bias is missing");
     }
 }

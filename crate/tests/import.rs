@@ -27,7 +27,7 @@ use pollster::block_on;
 const TOLERANCE: f32 = 1e-4;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/nvidia").join(name)
+    Path::new("../tests/fixtures/nvidia").join(name)
 }
 
 /// The reference ran without dropout.

@@ -6,7 +6,7 @@
 use std::{
     cell::RefCell,
     collections::{BTreeSet, HashMap},
-    path::Path,
+    path::PathBuf,
 };
 
 use burn::{
@@ -55,7 +55,7 @@ struct Seen {
 
 impl Fixture {
     fn load(name: &'static str) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/parity/{name}.safetensors"));
+        let path = PathBuf::from(format!("../tests/parity/{name}.safetensors"));
         let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let (tensors, metadata) = unpack(&bytes).unwrap();
         Self {
@@ -325,6 +325,7 @@ fn ten_updates() {
         epsilon: number("epsilon"),
         weight_decay: number("weight_decay"),
         clip_norm: number("clip_norm"),
+        ..AdamConfig::default()
     });
     let mut totals = Vec::new();
     for update in 0..10 {

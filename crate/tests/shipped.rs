@@ -10,15 +10,15 @@ use ownvoice::{
     voice::{Manifest, Voice, sha256_hex},
 };
 use pollster::block_on;
-use std::{fs, path::Path};
+use std::{fs, path::PathBuf};
 
-fn models() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models")
+fn models() -> PathBuf {
+    PathBuf::from("../models")
 }
 
 #[test]
 fn every_file_is_the_one_that_the_manifest_names() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-base");
+    let fixtures = PathBuf::from("../tests/fixtures/tiny-base");
     for folder in [models().join("base"), fixtures] {
         let manifest: Manifest = serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
         for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner].into_iter().chain(&manifest.files.vocoder) {

@@ -167,6 +167,12 @@ describe("voices", () => {
       return a.samples.length === b.samples.length && a.samples.every((x, i) => x === b.samples[i])`);
     assert.equal(same, true);
   });
+  test("learns in half precision too, and says what it left out", async () => {
+    const steps = await inPage("const steps = []; await studio.clone(clips, { iterations: 5, precision: 'mixed', onStep: (step) => steps.push(step) }); return steps.filter(({ status }) => status === 'training')");
+    assert.equal(steps.length, 5);
+    assert.ok(steps.every((/** @type {any} */ { loss, overflows }) => Number.isFinite(loss) && overflows < 5), JSON.stringify(steps));
+  });
+  test("knows no other precision", () => fails("option-invalid", "return studio.clone(clips, { precision: 'double' })"));
   test("cut off", () => fails("voice-corrupt", `${saved} return studio.open(new Blob([bytes.subarray(0, bytes.length / 2)]))`));
   test("not a voice", () => fails("voice-corrupt", "return studio.open(new Blob(['This is a letter.']))"));
   test("empty", () => fails("voice-corrupt", "return studio.open(new Blob([]))"));

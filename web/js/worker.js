@@ -195,16 +195,16 @@ serve({
     return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
   },
 
-  /** @param {{ clips: Clip[], consent?: { text: string, recording?: Omit<Clip, "text"> }, iterations?: number, seed?: number, preview?: string, pictures?: boolean }} args
+  /** @param {{ clips: Clip[], consent?: { text: string, recording?: Omit<Clip, "text"> }, iterations?: number, seed?: number, precision?: string, preview?: string, pictures?: boolean }} args
    * @param {Context} context */
-  async clone({ clips, consent: given, iterations, seed, preview, pictures = false }, context) {
+  async clone({ clips, consent: given, iterations, seed, precision, preview, pictures = false }, context) {
     steering = { paused: false, preview: preview ?? null };
     runUnkept = false;
     context.progress({ status: "aligning" });
     await breathe();
     check(context.signal);
     const consent = await consentOf(given);
-    const tuner = await engine.tuner(clips, iterations, seed);
+    const tuner = await engine.tuner(clips, iterations, seed, precision);
     await forgetTraining(); // the voice of the last one stays until this one's is there
     await keepOfRun("clips", { clips, consent }, context);
     return train(tuner, consent, pictures, context);

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use burn::tensor::Device;
 use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
+use ownvoice::nn::Precision;
 use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
@@ -24,7 +25,7 @@ export interface Clip { samples: Float32Array; sampleRate: number; text: string 
 export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
 export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; cutOff: "start" | "end" | null; score: number | null }
 export interface SelfTest { deviation: number; tolerance: number }
-export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; stop: string | null }
+export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; overflows: number; stop: string | null }
 export interface Picture {
   mels: number; frameSeconds: number; recorded: Float32Array<ArrayBuffer>; predicted: Float32Array<ArrayBuffer>;
   alignment: Float32Array<ArrayBuffer>; durations: Uint32Array<ArrayBuffer>; symbols: string[];
@@ -150,14 +151,24 @@ impl Engine {
         Ok(Voice { base: self.base.clone(), voice })
     }
 
-    /// Aligns the clips and prepares their training.
-    pub async fn tuner(&self, clips: Vec<Clip>, iterations: Option<u32>, seed: Option<u32>) -> Result<Tuner, JsValue> {
+    /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`.
+    pub async fn tuner(
+        &self,
+        clips: Vec<Clip>,
+        iterations: Option<u32>,
+        seed: Option<u32>,
+        precision: Option<String>,
+    ) -> Result<Tuner, JsValue> {
         let mut options = CloneOptions::default();
         if let Some(iterations) = iterations {
             options.iterations = iterations as usize;
         }
         if let Some(seed) = seed {
             options.seed = seed.into();
+        }
+        if let Some(name) = precision {
+            let known = Precision::by_name(&name);
+            options.precision = known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))?;
         }
         let tuner = FineTuner::start_async(&self.base, &clips_of(&clips), options).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
@@ -188,6 +199,7 @@ impl Tuner {
             ("loss", step.loss.into()),
             ("seconds", step.seconds.into()),
             ("heldOutLoss", step.held_out_loss.map_or(JsValue::NULL, JsValue::from)),
+            ("overflows", (step.overflows as u32).into()),
             ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
         ]))
     }

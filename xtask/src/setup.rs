@@ -230,6 +230,26 @@ fn installed(folder: &str) -> Result {
     write(&stamp, lock)
 }
 
+/// What ownvoice is measured against in the browser: tests/peers/node_modules as the lock file has it.
+pub fn peers() -> Result {
+    installed("tests/peers")
+}
+
+/// A Python with PyTorch, to measure against; one of our own in the cache.
+pub fn pytorch() -> Result<PathBuf> {
+    let folder = cache().join("py");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if output(command(&python).args(["-c", "import torch"])).is_ok() {
+        return Ok(python);
+    }
+    let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed: PyTorch needs it")?;
+    timed("set-up: PyTorch (pip; some gigabytes, once)", || {
+        run(command(&system).args(["-m", "venv"]).arg(&folder))?;
+        run(command(&python).args(["-m", "pip", "install", "--quiet", "torch"]))
+    })?;
+    Ok(python)
+}
+
 /// `v20.20.2` -> 20
 fn node_major(version: &str) -> Option<u32> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()

@@ -6,14 +6,19 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Errors here are read by people only.
 pub type Result<T = (), E = String> = std::result::Result<T, E>;
 
-/// The repository.
+/// The repository. Asked of cargo as it runs: a build folder that two checkouts share may hold the other's xtask.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository")
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let xtask = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        Path::new(&xtask).parent().expect("xtask is a folder of the repository").to_path_buf()
+    });
+    &ROOT
 }
 
 /// What outlives a clean clone: build folders and installed tools.

@@ -9,8 +9,8 @@ use crate::{
     audio::mel::Mel,
     model::{AttentiveTacotron, TacotronConfig, tacotron::Symbols},
     nn::Mode,
-    text::symbols::{self, Symbol},
-    weights::{Metadata, Precision, apply, collect, pack, unpack},
+    text::symbols::{self, SYMBOL_COUNT, Symbol},
+    weights::{Metadata, Storage},
 };
 
 #[derive(Debug)]
@@ -23,21 +23,12 @@ pub struct AttentionAligner {
 impl AttentionAligner {
     /// From the bytes that [`Self::pack`] made.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
-        let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
-        if metadata.get("symbols") != Some(&symbols::version()) {
-            return Err(corrupt("made with another symbol table".into()));
-        }
-        let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
-        let config: TacotronConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
-        let model = apply(AttentiveTacotron::new(&config, device), &weights).map_err(corrupt)?;
-        Ok(Self { model: model.valid(), config, device: device.clone() })
+        let (model, config, _) = AttentiveTacotron::load(bytes, (&symbols::version(), SYMBOL_COUNT), device)?;
+        Ok(Self { model, config, device: device.clone() })
     }
 
     pub async fn pack(model: &AttentiveTacotron, config: &TacotronConfig) -> Vec<u8> {
-        let config = serde_json::to_string(config).expect("plain data");
-        let metadata = Metadata::from([("symbols".to_string(), symbols::version()), ("config".to_string(), config)]);
-        pack(collect(model), Precision::Half, metadata).await
+        model.pack(config, &symbols::version(), Storage::Half, Metadata::new()).await
     }
 
     /// Frames of each symbol, at least one step's; their sum is the recording's frames. It listens as a mean of all its speakers.

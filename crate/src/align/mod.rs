@@ -11,7 +11,7 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    weights::{Metadata, Precision, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
 };
 
 /// The recogniser, ready to align.
@@ -66,18 +66,15 @@ impl Aligner {
         }
         let mels = metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
         let mels = mels.ok_or_else(|| corrupt("it does not say how many channels it hears".into()))?;
-        let model = Recogniser::new(mels, device);
-        if let Some(name) = collect(&model).keys().find(|name| !weights.contains_key(*name)) {
-            return Err(corrupt(format!("{name} is missing")));
-        }
-        Ok(Self { model: apply(model, &weights).map_err(corrupt)?, mels, device: device.clone() })
+        let model = apply_all(Recogniser::new(mels, device), &weights).map_err(corrupt)?;
+        Ok(Self { model, mels, device: device.clone() })
     }
 
     /// The file that [`Self::load`] reads.
     pub async fn pack(model: &Recogniser, mels: usize) -> Vec<u8> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
         let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        pack(collect(model), Precision::Half, metadata).await
+        pack(collect(model), Storage::Half, metadata).await
     }
 
     /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`crate::text::spell`].
@@ -417,7 +414,7 @@ mod tests {
         let device = Device::flex();
         let other_channels = pollster::block_on(Aligner::pack(&Recogniser::new(8, &device), 80));
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Precision::Half, Metadata::new()));
+        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new()));
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

@@ -112,6 +112,10 @@ pub struct MelExtractor {
     config: MelConfig,
     stft: Stft,
     filters: Vec<Filter>,
+    /// The filters' centres, in bins.
+    centres: Vec<f32>,
+    /// What each filter makes of white noise of unit power, a log amplitude.
+    of_white: Vec<f32>,
 }
 
 /// One triangle of the filterbank, without the zeros around it.
@@ -125,6 +129,16 @@ impl Filter {
         self.weights.iter().zip(&spectrum[self.first_bin..]).map(|(w, x)| w * x).sum()
     }
 
+    fn area(&self) -> f32 {
+        self.weights.iter().sum::<f32>().max(1e-12)
+    }
+
+    /// In bins.
+    fn centre(&self) -> f32 {
+        let moment: f32 = self.weights.iter().enumerate().map(|(bin, weight)| weight * (self.first_bin + bin) as f32).sum();
+        moment / self.area()
+    }
+
     /// `spectrum += scale * weights`
     fn add_to(&self, spectrum: &mut [f32], scale: f32) {
         self.weights.iter().zip(&mut spectrum[self.first_bin..]).for_each(|(w, x)| *x += w * scale);
@@ -136,7 +150,12 @@ impl MelExtractor {
     pub fn new(config: MelConfig) -> Self {
         config.check().expect("a sound mel configuration");
         let stft = Stft::new(config.fft_length, config.window_length, config.hop_length);
-        Self { filters: filterbank(&config), stft, config }
+        let filters = filterbank(&config);
+        // Hann's window, squared, sums to three eighths of its length.
+        let white = (0.375 * config.window_length as f32).sqrt();
+        let centres = filters.iter().map(Filter::centre).collect();
+        let of_white = filters.iter().map(|filter| (white * filter.area()).max(1e-12).ln()).collect();
+        Self { filters, centres, of_white, stft, config }
     }
 
     pub fn config(&self) -> &MelConfig {
@@ -162,17 +181,10 @@ impl MelExtractor {
     /// mean at its centre, straight lines in between, level beyond the outermost. Smooth where [`Self::to_linear`] is exact.
     pub fn envelope(&self, mel: &Mel) -> Vec<f32> {
         assert_eq!(mel.mels, self.config.mels, "the mel spectrogram is of another configuration");
-        let centre = |filter: &Filter| {
-            let moment: f32 = filter.weights.iter().enumerate().map(|(bin, weight)| weight * (filter.first_bin + bin) as f32).sum();
-            moment / filter.weights.iter().sum::<f32>().max(1e-12)
-        };
-        let centres: Vec<f32> = self.filters.iter().map(centre).collect();
-        // Hann's window, squared, sums to three eighths of its length.
-        let white = (0.375 * self.config.window_length as f32).sqrt();
-        let of_white: Vec<f32> = self.filters.iter().map(|filter| (white * filter.weights.iter().sum::<f32>()).max(1e-12).ln()).collect();
+        let centres = &self.centres;
         let mut out = Vec::with_capacity(mel.frames() * self.stft.bins());
         for t in 0..mel.frames() {
-            let logs: Vec<f32> = mel.frame(t).iter().zip(&of_white).map(|(log, white)| log - white).collect();
+            let logs: Vec<f32> = mel.frame(t).iter().zip(&self.of_white).map(|(log, white)| log - white).collect();
             let mut right = 0;
             for bin in 0..self.stft.bins() {
                 let at = bin as f32;
@@ -198,7 +210,7 @@ impl MelExtractor {
     pub fn to_linear(&self, mel: &Mel) -> Vec<f32> {
         assert_eq!(mel.mels, self.config.mels, "the mel spectrogram is of another configuration");
         let bins = self.stft.bins();
-        let areas: Vec<f32> = self.filters.iter().map(|filter| filter.weights.iter().sum::<f32>()).collect();
+        let areas: Vec<f32> = self.filters.iter().map(Filter::area).collect();
         let mut cover = vec![0.0; bins];
         self.filters.iter().for_each(|filter| filter.add_to(&mut cover, 1.0));
 
@@ -210,7 +222,7 @@ impl MelExtractor {
             wanted.fill(0.0);
             for ((filter, area), b) in self.filters.iter().zip(&areas).zip(&target) {
                 filter.add_to(&mut wanted, *b);
-                filter.add_to(x, b / area.max(1e-12));
+                filter.add_to(x, b / area);
             }
             x.iter_mut().zip(&cover).for_each(|(x, c)| *x = if *c > 0.0 { *x / c } else { 0.0 });
             for _ in 0..LINEAR_ITERATIONS {

@@ -3,6 +3,7 @@
 pub mod level;
 pub mod mel;
 pub mod pitch;
+pub mod psola;
 pub mod resample;
 pub mod source;
 pub mod stft;

@@ -97,6 +97,8 @@ struct Yin {
     sample_rate_hz: f32,
     shortest: usize,
     longest: usize,
+    /// The geometric middle of both.
+    usual: usize,
     /// Samples compared at each lag.
     window: usize,
     forward: std::sync::Arc<dyn realfft::RealToComplex<f32>>,
@@ -114,7 +116,8 @@ impl Yin {
         let fft_length = (2 * window + longest).next_power_of_two();
         let mut planner = RealFftPlanner::new();
         let (forward, inverse) = (planner.plan_fft_forward(fft_length), planner.plan_fft_inverse(fft_length));
-        Self { sample_rate_hz, shortest, longest, window, forward, inverse, powers: Vec::new() }
+        let usual = (sample_rate_hz / (MIN_HZ * MAX_HZ).sqrt()) as usize;
+        Self { sample_rate_hz, shortest, longest, usual, window, forward, inverse, powers: Vec::new() }
     }
 
     /// The periods that may repeat around sample `centre`, or as near to it as the clip's ends allow. A clip of less than 42 ms has none.
@@ -125,7 +128,8 @@ impl Yin {
             self.powers.push(0.0);
             return Vec::new();
         };
-        let start = centre.saturating_sub(span / 2).min(latest);
+        // Two windows are compared, the later by one period: `centre` is to lie in the middle of both, not of the longest that would be looked at.
+        let start = centre.saturating_sub((self.window + self.usual) / 2).min(latest);
         let mut long = samples[start..start + span].to_vec();
         let mean = long.iter().sum::<f32>() / span as f32;
         long.iter_mut().for_each(|x| *x -= mean);
@@ -235,6 +239,19 @@ mod tests {
         let errors: Vec<f32> = (2..79).map(|t| (pitch.f0_hz[t] / hz(t as f32 / 80.0) - 1.0).abs()).collect();
         assert!(errors.iter().all(|error| *error < 0.1), "no octave errors: {pitch:?}");
         assert!(median(errors) < 0.01);
+    }
+
+    #[test]
+    fn a_sweep_is_followed_without_delay() {
+        // An octave in two seconds: the delay that fits best says by how many frames the track is late.
+        for low in [75.0f32, 120.0, 190.0] {
+            let hz = |t: f32| low * (t / 2.0).exp2();
+            let pitch = track(&voice(hz, 2.0), RATE, 200);
+            let late: Vec<f32> = (10..150).map(|t| t as f32 - 160.0 * (pitch.f0_hz[t] / low).log2()).collect();
+            let late = median(late);
+            println!("from {low} Hz: {late:.2} frames late");
+            assert!(late.abs() < 0.25, "from {low} Hz: {late} frames late");
+        }
     }
 
     #[test]

@@ -12,12 +12,7 @@ use super::device::DeviceName;
 use crate::{
     Error, Result,
     align::{Aligner, Alignment, PhonemeErrors, attention::AttentionAligner, edits},
-    audio::{
-        self,
-        mel::{Mel, MelConfig, MelExtractor},
-        resample::resample,
-        wav,
-    },
+    audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{Labels, Recording, label, layouts},
     model::recogniser::{PAUSE, class},
     text::{Phonemizer, spell, symbols::Symbol},
@@ -83,17 +78,56 @@ struct Item {
     word_ends: Vec<bool>,
 }
 
-/// What was measured on one speaker.
+/// How well one speaker's phones were found, and how fast.
 #[derive(Default)]
-struct Figures {
-    boundary_ms: Vec<f32>,
-    /// Of each recording with its own text, and with that of another of about the same length.
-    right_scores: Vec<f32>,
-    wrong_scores: Vec<f32>,
-    errors: usize,
-    length: usize,
+struct Boundaries {
+    errors_ms: Vec<f32>,
     elapsed: Duration,
     seconds: f32,
+}
+
+impl Boundaries {
+    const COLUMNS: &str = "speaker | recordings | boundary error ms: median, mean, 90 % | s per minute";
+
+    /// Lets `aligner` align a recording, and compares.
+    async fn take(&mut self, item: &Item, frame_seconds: f32, aligner: impl Future<Output = Result<Alignment>>) -> Result<Alignment> {
+        let begun = Instant::now();
+        let alignment = aligner.await?;
+        self.elapsed += begun.elapsed();
+        self.seconds += item.mel.frames() as f32 * frame_seconds;
+        self.errors_ms.extend(boundary_errors_ms(&alignment, &item.truth, frame_seconds));
+        Ok(alignment)
+    }
+
+    /// Under [`Self::COLUMNS`].
+    fn row(&mut self, speaker: &str, recordings: usize) -> String {
+        let mean = self.errors_ms.iter().sum::<f32>() / self.errors_ms.len().max(1) as f32;
+        let [median, most] = [0.5, 0.9].map(|share| quantile(&mut self.errors_ms, share));
+        let seconds = self.elapsed.as_secs_f32() * 60.0 / self.seconds;
+        format!("{speaker} | {recordings} | {median:.1}, {mean:.1}, {most:.1} | {seconds:.2}")
+    }
+}
+
+/// What the recogniser thinks of one speaker's recordings.
+#[derive(Default)]
+struct Scores {
+    /// Of each recording with its own text, and with that of another of about the same length.
+    right: Vec<f32>,
+    wrong: Vec<f32>,
+    errors: usize,
+    length: usize,
+}
+
+impl Scores {
+    const COLUMNS: &str = "phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max";
+
+    /// Under [`Self::COLUMNS`].
+    fn row(&mut self) -> String {
+        let rate = self.errors as f32 / self.length.max(1) as f32;
+        let [least, low, right] = [0.0, 0.05, 0.5].map(|share| quantile(&mut self.right, share));
+        let [wrong, high, most] = [0.5, 0.95, 1.0].map(|share| quantile(&mut self.wrong, share));
+        format!("{rate:.3} | {least:.2}, {low:.2}, {right:.2}; {wrong:.2}, {high:.2}, {most:.2}")
+    }
 }
 
 /// Prints, for each speaker, how far the boundaries of the phones that text and engine have in common lie from the engine's own.
@@ -111,26 +145,10 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
     if let Some(path) = &arguments.attention {
         return align_by_attention(path, arguments.device, &speakers, config.frame_seconds());
     }
-    println!(
-        "speaker | recordings | boundary error ms: median, mean, 90 % | phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max | s per minute"
-    );
+    println!("{} | {}", Boundaries::COLUMNS, Scores::COLUMNS);
     for (speaker, items) in &speakers {
-        let mut figures = pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
-        let mean = figures.boundary_ms.iter().sum::<f32>() / figures.boundary_ms.len().max(1) as f32;
-        println!(
-            "{speaker} | {} | {:.1}, {mean:.1}, {:.1} | {:.3} | {:.2}, {:.2}, {:.2}; {:.2}, {:.2}, {:.2} | {:.2}",
-            items.len(),
-            quantile(&mut figures.boundary_ms, 0.5),
-            quantile(&mut figures.boundary_ms, 0.9),
-            figures.errors as f32 / figures.length.max(1) as f32,
-            quantile(&mut figures.right_scores, 0.0),
-            quantile(&mut figures.right_scores, 0.05),
-            quantile(&mut figures.right_scores, 0.5),
-            quantile(&mut figures.wrong_scores, 0.5),
-            quantile(&mut figures.wrong_scores, 0.95),
-            quantile(&mut figures.wrong_scores, 1.0),
-            figures.elapsed.as_secs_f32() * 60.0 / figures.seconds,
-        );
+        let (mut boundaries, mut scores) = pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
+        println!("{} | {}", boundaries.row(speaker, items.len()), scores.row());
     }
     Ok(())
 }
@@ -139,58 +157,44 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
 fn align_by_attention(path: &std::path::Path, device: DeviceName, speakers: &BTreeMap<String, Vec<Item>>, frame_seconds: f32) -> Result<()> {
     let bytes = fs::read(path).map_err(Error::io(path))?;
     let aligner = AttentionAligner::load(&bytes, &device.open()?)?;
-    println!("speaker | recordings | boundary error ms: median, mean, 90 % | s per minute");
+    println!("{}", Boundaries::COLUMNS);
     for (speaker, items) in speakers {
-        let mut figures = Figures::default();
+        let mut boundaries = Boundaries::default();
         for item in items {
-            let begun = Instant::now();
-            let durations = pollster::block_on(aligner.align(&item.mel, &item.symbols))?;
-            figures.elapsed += begun.elapsed();
-            figures.seconds += item.mel.frames() as f32 * frame_seconds;
-            let alignment = Alignment { symbols: item.symbols.clone(), durations, score: 0.0 };
-            figures.boundary_ms.extend(boundary_errors_ms(&alignment, &item.truth, frame_seconds));
+            let aligned = async {
+                let durations = aligner.align(&item.mel, &item.symbols).await?;
+                Ok(Alignment { symbols: item.symbols.clone(), durations, score: 0.0 })
+            };
+            pollster::block_on(boundaries.take(item, frame_seconds, aligned))?;
         }
-        let mean = figures.boundary_ms.iter().sum::<f32>() / figures.boundary_ms.len().max(1) as f32;
-        println!(
-            "{speaker} | {} | {:.1}, {mean:.1}, {:.1} | {:.2}",
-            items.len(),
-            quantile(&mut figures.boundary_ms, 0.5),
-            quantile(&mut figures.boundary_ms, 0.9),
-            figures.elapsed.as_secs_f32() * 60.0 / figures.seconds,
-        );
+        println!("{}", boundaries.row(speaker, items.len()));
     }
     Ok(())
 }
 
 /// `None` where the engine said something else than the text.
 fn item(recording: &Recording, extractor: &MelExtractor, config: &MelConfig, phonemizer: &Phonemizer) -> Result<Option<Item>> {
-    let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
-    let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
-    let samples = audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB);
+    let samples = recording.samples(config.sample_rate_hz)?;
     let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
     let Ok(truth) = label(phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
     let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
     Ok(Some(Item { mel: extractor.extract(&samples), truth, symbols, word_ends }))
 }
 
-async fn measure(aligner: &Aligner, items: &[Item], frame_seconds: f32) -> Result<Figures> {
-    let mut figures = Figures::default();
+async fn measure(aligner: &Aligner, items: &[Item], frame_seconds: f32) -> Result<(Boundaries, Scores)> {
+    let (mut boundaries, mut scores) = (Boundaries::default(), Scores::default());
     for (index, item) in items.iter().enumerate() {
-        let begun = Instant::now();
-        let alignment = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends).await?;
-        figures.elapsed += begun.elapsed();
-        figures.seconds += item.mel.frames() as f32 * frame_seconds;
-        figures.right_scores.push(alignment.score);
-        figures.boundary_ms.extend(boundary_errors_ms(&alignment, &item.truth, frame_seconds));
+        let aligned = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends);
+        scores.right.push(boundaries.take(item, frame_seconds, aligned).await?.score);
         let PhonemeErrors { errors, length } = aligner.phoneme_errors(&item.mel, &item.symbols).await?;
-        figures.errors += errors;
-        figures.length += length;
+        scores.errors += errors;
+        scores.length += length;
         let others = items.iter().enumerate().filter(|(other, _)| *other != index);
         if let Some((_, other)) = others.min_by_key(|(_, other)| other.symbols.len().abs_diff(item.symbols.len())) {
-            figures.wrong_scores.push(aligner.align_anyway(&item.mel, &other.symbols, &other.word_ends).await?.score);
+            scores.wrong.push(aligner.align_anyway(&item.mel, &other.symbols, &other.word_ends).await?.score);
         }
     }
-    Ok(figures)
+    Ok((boundaries, scores))
 }
 
 /// Start and end of every phone that both sides have.

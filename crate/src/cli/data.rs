@@ -2,16 +2,11 @@
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
-    Error, Result,
-    audio::{
-        self,
-        mel::{MelConfig, MelExtractor},
-        resample::resample,
-        wav,
-    },
+    Result,
+    audio::mel::{MelConfig, MelExtractor},
     corpus::{self, MakeOptions, layouts},
     text::Phonemizer,
     train::features::Features,
@@ -58,10 +53,7 @@ pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
     let mut features = Features::new(config.clone());
     let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
     for recording in bar.wrap_iter(recordings.into_iter()) {
-        let bytes = fs::read(&recording.wav).map_err(Error::io(&recording.wav))?;
-        let clip = wav::read(&bytes)?;
-        let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
-        let samples = audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB);
+        let samples = recording.samples(config.sample_rate_hz)?;
         let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
         let labels = match corpus::label(&phonemizer, &recording.text, recording.phones.as_deref(), seconds) {
             Ok(labels) => labels,
@@ -72,7 +64,6 @@ pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
         };
         let mel = extractor.extract(&samples);
         let durations = labels.durations(mel.frames(), config.frame_seconds());
-        let durations = durations.map(|durations| durations.into_iter().map(|frames| frames as u32).collect());
         features.push(&recording.speaker, recording.id, recording.text, labels.symbols, durations, &mel);
     }
     features.save(&arguments.out)?;

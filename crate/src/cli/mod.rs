@@ -9,10 +9,12 @@ mod data;
 mod device;
 mod evaluate;
 mod import;
+mod op_by_op;
 mod pretraining;
 mod profile;
 mod recipe;
 mod say;
+mod speaker_encoder;
 mod vocoder;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +42,10 @@ enum Command {
     TrainAligner(aligner::TrainArguments),
     /// Train the neural vocoder; resumable
     TrainVocoder(vocoder::TrainVocoderArguments),
+    /// Train the encoder that tells speakers apart; resumable
+    TrainSpeakerEncoder(speaker_encoder::TrainArguments),
+    /// Measure the speaker encoder on speakers that it never heard
+    VerifySpeakers(speaker_encoder::VerifyArguments),
     /// Make a recording again from its spectrogram alone, to hear what a vocoder costs
     Vocode(vocoder::VocodeArguments),
     /// Measure the aligner on voices whose phone times are known
@@ -67,6 +73,8 @@ pub fn run() -> Result<()> {
         Command::Recipe(arguments) => recipe::recipe(&arguments),
         Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
         Command::TrainVocoder(arguments) => vocoder::train_vocoder(&arguments),
+        Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(&arguments),
+        Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(&arguments),
         Command::Vocode(arguments) => vocoder::vocode(&arguments),
         Command::Align(arguments) => aligner::align(&arguments),
         Command::Import(arguments) => import::import(&arguments),

@@ -40,10 +40,6 @@ pub struct RecipeArguments {
 }
 
 const VOCODER: &str = "vocoder.safetensors";
-const VOCODER_STEPS: usize = 6000;
-/// Its last steps, on what it will be fed.
-const VOCODER_END_STEPS: usize = 2000;
-const VOCODER_END_RATE: f64 = 3e-4;
 /// Speech that a clone is measured with, as of a visitor.
 const CLONE_SECONDS: f32 = 60.0;
 const SENTENCES: usize = 10;
@@ -81,10 +77,12 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         device: *device,
         steps: *steps,
         batch: Recipe::base().batch,
+        precision: Recipe::base().precision,
         seed: *seed,
         resume: true,
         run: Some(run),
     })?;
+    let (on_recordings, on_base) = (Recipe::vocoder(), Recipe::vocoder_end());
     let heard = work.join("vocoder-heard.safetensors");
     let vocoder = TrainVocoderArguments {
         corpus: corpus_folder.clone(),
@@ -93,24 +91,24 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         from: None,
         run: work.join("vocoder-heard"),
         device: *device,
-        steps: VOCODER_STEPS,
-        rate: Recipe::vocoder().rate_start,
+        steps: on_recordings.steps,
+        rate: on_recordings.rate_start,
         seed: *seed,
         resume: true,
     };
     if !heard.exists() {
-        println!("5/7 vocoder, on recordings: {VOCODER_STEPS} steps");
+        println!("5/7 vocoder, on recordings: {} steps", on_recordings.steps);
         train_vocoder(&vocoder)?;
     }
-    println!("6/7 vocoder, on what the base says: {VOCODER_END_STEPS} steps");
+    println!("6/7 vocoder, on what the base says: {} steps", on_base.steps);
     let spoken = out.join(VOCODER);
     train_vocoder(&TrainVocoderArguments {
         out: spoken.clone(),
         base: Some(out.clone()),
         from: Some(heard),
         run: work.join("vocoder-spoken"),
-        steps: VOCODER_END_STEPS,
-        rate: VOCODER_END_RATE,
+        steps: on_base.steps,
+        rate: on_base.rate_start,
         ..vocoder
     })?;
     let mut manifest = base::read_manifest(out)?;

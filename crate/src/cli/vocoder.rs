@@ -65,12 +65,12 @@ pub struct TrainVocoderArguments {
 
 pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
     let device = arguments.device.open()?;
-    let mel = MelConfig::speech_16k();
+    let extractor = MelExtractor::new(MelConfig::speech_16k());
     let recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
     let bar = ProgressBar::new(recordings.len() as u64).with_message("reading");
     let read = |(index, recording): (usize, &Recording)| {
         bar.inc(1);
-        take(recording, arguments.seed + index as u64, &mel)
+        take(recording, arguments.seed + index as u64, &extractor)
     };
     let mut takes = recordings.par_iter().enumerate().map(read).collect::<Result<Vec<Take>>>()?;
     bar.finish_and_clear();
@@ -78,7 +78,7 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
         let base = base::load(folder, &device)?;
         let bar = ProgressBar::new(recordings.len() as u64).with_message("spoken by the base");
         for recording in bar.wrap_iter(recordings.iter()) {
-            takes.extend(spoken(&base, recording)?);
+            takes.extend(spoken(&base, recording, &extractor)?);
         }
     }
     println!("{} takes of {} recordings", takes.len(), recordings.len());
@@ -91,7 +91,7 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
         let (weights, _) = unpack(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
         blank = apply(blank, &weights).map_err(Error::CheckpointCorrupt)?;
     }
-    let (model, held_out_loss) = train(&takes, &mel, &config, blank, &plan)?;
+    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &plan)?;
     let bytes = pollster::block_on(NeuralVocoder::pack(&model, &config));
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
@@ -134,26 +134,21 @@ pub fn vocode(arguments: &VocodeArguments) -> Result<()> {
 }
 
 /// A recording with its own spectrogram. Every other one is played faster or slower: a vocoder must know any voice.
-fn take(recording: &Recording, seed: u64, mel: &MelConfig) -> Result<Take> {
+fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Take> {
     const SPEEDS: std::ops::Range<f32> = 0.8..1.25;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
     let speed = if random.random_bool(0.5) { 1.0 } else { random.random_range(SPEEDS) };
-    let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, mel.sample_rate_hz)?;
-    Ok(Take::new(audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB), None, &MelExtractor::new(mel.clone())))
+    Ok(Take::new(recording.samples_at_speed(speed, extractor.config().sample_rate_hz)?, None, extractor))
 }
 
 /// A recording with the spectrogram that the base makes of its words in its timing. `None` where the base does not know the speaker or the phone times.
-fn spoken(base: &Base, recording: &Recording) -> Result<Option<Take>> {
-    let mel = base.mel_config();
+fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<Take>> {
+    let mel = extractor.config();
     let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else { return Ok(None) };
-    let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
-    let samples = resample(&clip.samples, clip.sample_rate_hz, mel.sample_rate_hz)?;
-    let samples = audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB);
+    let samples = recording.samples(mel.sample_rate_hz)?;
     let seconds = samples.len() as f32 / mel.sample_rate_hz as f32;
     let Ok(labels) = label(&base.phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
     let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else { return Ok(None) };
-    let durations: Vec<u32> = durations.into_iter().map(|frames| frames as u32).collect();
     let made = pollster::block_on(frames(base, &Voice::of_base_speaker(base, speaker), &labels.symbols, &durations))?;
-    Ok(Some(Take::new(samples, Some(made), &MelExtractor::new(mel.clone()))))
+    Ok(Some(Take::new(samples, Some(made), extractor)))
 }

@@ -323,7 +323,7 @@ pub struct Labels {
 
 impl Labels {
     /// Frames of each symbol: at least one each, `frames` together. `None` without times, or with fewer frames than symbols.
-    pub fn durations(&self, frames: usize, frame_seconds: f32) -> Option<Vec<usize>> {
+    pub fn durations(&self, frames: usize, frame_seconds: f32) -> Option<Vec<u32>> {
         let ends = self.end_seconds.as_ref()?;
         let symbols = ends.len();
         if frames < symbols || symbols == 0 {
@@ -335,7 +335,7 @@ impl Labels {
             let end = if after == 0 { frames } else { ((end / frame_seconds).round() as usize).clamp(start + 1, frames - after) };
             let duration = end - start;
             start = end;
-            duration
+            duration as u32
         });
         Some(durations.collect())
     }
@@ -423,7 +423,7 @@ mod tests {
         let phones = engine("pau dh ax k ae t pau");
         let labels = label(&phonemizer, "The cat.", Some(&phones), 0.7).unwrap();
         assert_eq!(symbols::format(&labels.symbols), "_ DH AH0 K AE1 T . _");
-        assert_eq!(labels.durations(57, 0.0125).unwrap().iter().sum::<usize>(), 57);
+        assert_eq!(labels.durations(57, 0.0125).unwrap().iter().sum::<u32>(), 57);
         assert_eq!(label(&phonemizer, "The cat.", None, 0.7).unwrap().end_seconds, None);
         assert_eq!(label(&phonemizer, "Something else entirely.", Some(&phones), 0.7).unwrap_err().code(), "clip-mismatch");
     }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::engines::EnginePhone;
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample, wav},
+};
 
 /// One recording and what is said in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +17,20 @@ pub struct Recording {
     pub wav: PathBuf,
     /// The phones with their end times, where the corpus has them.
     pub phones: Option<Vec<EnginePhone>>,
+}
+
+impl Recording {
+    /// Its samples at a rate of choice, at the level of speech.
+    pub fn samples(&self, sample_rate_hz: u32) -> Result<Vec<f32>> {
+        self.samples_at_speed(1.0, sample_rate_hz)
+    }
+
+    /// The same, played faster or slower: pitch and formants move along.
+    pub fn samples_at_speed(&self, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
+        let clip = wav::read(&std::fs::read(&self.wav).map_err(Error::io(&self.wav))?)?;
+        let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, sample_rate_hz)?;
+        Ok(normalize(&samples, SPEECH_LEVEL_DB))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! How near one voice is to another, by signal statistics alone: nothing here is trained, and nothing here listens.
 
 pub mod anchors;
+pub mod encoder;
 pub mod mcd;
 pub mod speaker;
 

@@ -15,7 +15,6 @@ use crate::{
     audio::mel::MelConfig,
     model::{AttentiveTacotron, TacotronConfig},
     text::nvidia::SYMBOL_COUNT,
-    voice::MAX_WIDTH,
     weights::apply,
 };
 use names::{Change, convolution, table};
@@ -119,21 +118,13 @@ impl Checkpoint {
         let [location_filters, _, location_kernel] = self.shape("decoder.attention_layer.location_layer.location_conv.conv.weight")?;
         let [postnet_width, _, postnet_kernel] = self.shape(&convolution("postnet", 0))?;
         let (encoder_layers, postnet_layers) = (self.layers("encoder"), self.layers("postnet"));
-        let widths = [encoder_width, prenet_width, decoder_width, attention_width, location_filters, postnet_width];
-        let kernels = [encoder_kernel, location_kernel, postnet_kernel];
-        if widths.iter().any(|width| !(1..=MAX_WIDTH).contains(width))
-            || kernels.iter().any(|taps| taps % 2 == 0 || *taps > 255)
-            || encoder_layers.max(postnet_layers) > 16
-        {
-            return Err(unsupported("its sizes make no sense"));
-        }
         if symbols != SYMBOL_COUNT {
             return Err(unsupported(format!("it knows {symbols} symbols; NVIDIA's table has {SYMBOL_COUNT}")));
         }
         if mels != MelConfig::nvidia_22k().mels {
             return Err(unsupported(format!("its spectrograms have {mels} channels")));
         }
-        Ok(TacotronConfig {
+        let config = TacotronConfig {
             symbols,
             speaker_width: 1,
             mels,
@@ -149,7 +140,9 @@ impl Checkpoint {
             location_filters,
             location_kernel,
             ..TacotronConfig::tacotron2(1)
-        })
+        };
+        config.check().map_err(unsupported)?;
+        Ok(config)
     }
 
     fn read(&self, name: &str) -> Result<Values> {

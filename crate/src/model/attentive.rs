@@ -14,7 +14,11 @@ use super::{
     postnet::Postnet,
     tacotron::Symbols,
 };
-use crate::nn::Mode;
+use crate::{
+    Error, Result,
+    nn::{Mode, Precision},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
+};
 
 #[derive(Module, Debug)]
 pub struct AttentiveTacotron {
@@ -33,6 +37,32 @@ impl AttentiveTacotron {
             decoder: AttentionDecoder::new(config, device),
             postnet: Postnet::new(config, device),
         }
+    }
+
+    /// In what the products of encoder and postnet are computed; the decoder's, a step at a time, stay f32.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { encoder: self.encoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
+    }
+
+    /// Reads a file that [`Self::pack`] made for the symbol table of this version and size, for inference. It is not trusted.
+    pub fn load(bytes: &[u8], (symbols, symbol_count): (&str, usize), device: &Device) -> Result<(Self, TacotronConfig, Metadata)> {
+        let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
+        let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
+        let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
+        let config: TacotronConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
+        config.check().map_err(corrupt)?;
+        if metadata.get("symbols").map(String::as_str) != Some(symbols) || config.symbols != symbol_count {
+            return Err(corrupt("it was made with another symbol table".into()));
+        }
+        let model = apply_all(Self::new(&config, device), &weights).map_err(corrupt)?;
+        Ok((model.valid(), config, metadata))
+    }
+
+    /// The file that [`Self::load`] reads; `more` is kept beside sizes and symbol table.
+    pub async fn pack(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Vec<u8> {
+        more.insert("symbols".into(), symbols.into());
+        more.insert("config".into(), serde_json::to_string(config).expect("plain data"));
+        pack(collect(self), storage, more).await
     }
 
     /// Decodes while hearing the true frames.

@@ -111,4 +111,51 @@ impl TacotronConfig {
             ..Self::small(speakers)
         }
     }
+
+    /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. Says what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let widths = [
+            self.encoder_width,
+            self.duration_width,
+            self.prenet_width,
+            self.decoder_width,
+            self.postnet_width,
+            self.attention_width,
+            self.location_filters,
+        ];
+        let kernels = [self.encoder_kernel, self.postnet_kernel, self.location_kernel];
+        let sound = widths.iter().all(|width| (2..=MAX_WIDTH).contains(width))
+            && [self.symbols, self.speakers, self.speaker_width, self.mels].iter().all(|size| (1..=MAX_WIDTH).contains(size))
+            && kernels.iter().all(|taps| taps % 2 == 1 && *taps < 256)
+            && self.encoder_layers <= 16
+            && [self.postnet_layers, self.reduction].iter().all(|count| (1..=16).contains(count))
+            && [self.prenet_dropout, self.dropout].iter().all(|share| (0.0..1.0).contains(share));
+        if sound { Ok(()) } else { Err("the model's sizes make no sense".into()) }
+    }
+}
+
+/// Widths beyond this are no Tacotron.
+const MAX_WIDTH: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_sound_and_hostile_sizes_are_not() {
+        for preset in [TacotronConfig::small(33), TacotronConfig::tacotron2(1), TacotronConfig::tiny(2)] {
+            assert_eq!(preset.check(), Ok(()));
+        }
+        let small = || TacotronConfig::small(1);
+        for hostile in [
+            TacotronConfig { decoder_width: 1 << 40, ..small() },
+            TacotronConfig { speakers: 0, ..small() },
+            TacotronConfig { reduction: 0, ..small() },
+            TacotronConfig { location_kernel: 30, ..small() },
+            TacotronConfig { postnet_layers: 17, ..small() },
+            TacotronConfig { dropout: f64::NAN, ..small() },
+        ] {
+            assert!(hostile.check().is_err(), "{hostile:?}");
+        }
+    }
 }

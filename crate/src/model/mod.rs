@@ -9,6 +9,7 @@ pub mod duration;
 pub mod encoder;
 pub mod postnet;
 pub mod recogniser;
+pub mod speaker_encoder;
 pub mod stop;
 pub mod tacotron;
 pub mod vocoder;

@@ -16,16 +16,16 @@ use super::{
     adam::{Adam, AdamConfig},
     judge::{AlignedClip, align_clips},
     loss::spectrogram_loss,
-    moments::{moment_weights, take_moments},
+    optimizer_state::{optimizer_weights, restore_optimizer},
     picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
     model::tacotron::Symbols,
-    nn::Mode,
+    nn::{Mode, Precision},
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
-    weights::{Metadata, Precision, apply, pack, unpack},
+    weights::{Metadata, Storage, apply, pack, unpack},
 };
 
 /// A recording and what it says.
@@ -45,11 +45,12 @@ pub struct CloneOptions {
     pub seed: u64,
     pub rate: f64,
     pub speaker_rate: f64,
+    pub precision: Precision,
 }
 
 impl Default for CloneOptions {
     fn default() -> Self {
-        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 5e-4, speaker_rate: 2e-3 }
+        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 5e-4, speaker_rate: 2e-3, precision: Precision::F32 }
     }
 }
 
@@ -83,6 +84,8 @@ pub struct Step {
     pub seconds: f32,
     /// The held-out clip's loss, at the iterations that take it.
     pub held_out_loss: Option<f32>,
+    /// Updates left out so far because half precision overflowed, as of the latest loss.
+    pub overflows: usize,
     pub stop: Option<TuneStop>,
 }
 
@@ -162,6 +165,7 @@ pub struct FineTuner {
     pace: f32,
     seconds: f32,
     loss: f32,
+    overflows: usize,
     best: Option<(f32, Adapted)>,
     base_loss: Option<f32>,
     stale: usize,
@@ -176,6 +180,9 @@ impl FineTuner {
         }
         if options.iterations == 0 || options.batch == 0 || options.window < base.config().reduction || options.window % base.config().reduction != 0 {
             return Err(Error::OptionInvalid("iterations, batch and window must be positive, the window a multiple of the reduction".into()));
+        }
+        if !options.precision.runs_on(&base.device) {
+            return Err(Error::PrecisionUnsupported);
         }
         let aligned = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
@@ -192,8 +199,8 @@ impl FineTuner {
         let mut tuner = Self {
             reduction: base.config().reduction,
             device: base.device.clone().autodiff(),
-            parts: start.parts.train(),
-            adam: Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() }),
+            parts: start.parts.train().with_precision(options.precision),
+            adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
             speech,
             training,
             held_out,
@@ -203,6 +210,7 @@ impl FineTuner {
             pace,
             seconds,
             loss: f32::NAN,
+            overflows: 0,
             best: None,
             base_loss: None,
             stale: 0,
@@ -230,10 +238,11 @@ impl FineTuner {
             seed: number("seed")? as u64,
             rate: number("rate")?,
             speaker_rate: number("speaker_rate")?,
+            precision: metadata.get("precision").and_then(|name| Precision::by_name(name)).unwrap_or_default(),
         };
         let mut tuner = Self::start_async(base, clips, options).await?;
         tuner.adam.updates = number("updates")? as usize;
-        tuner.adam.moments = take_moments(&mut weights, &base.device).into_iter().collect();
+        restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
         tuner.stale = number("stale")? as usize;
         tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
         let mut take = |prefix: &str| -> HashMap<String, (Vec<usize>, Vec<f32>)> {
@@ -267,13 +276,16 @@ impl FineTuner {
         let starts: Vec<usize> = (0..self.options.batch).map(|_| self.draw(&mut rng)).collect();
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
         let loss = loss(&self.parts, &windows);
-        let gradients = loss.backward();
+        let gradients = self.adam.scaled(loss.clone()).backward();
         let (rate, speaker_rate) = (self.options.rate, self.options.speaker_rate);
         self.parts = self.adam.step(self.parts.clone(), &gradients, |path| if path == "speaker" { speaker_rate } else { rate });
         let iteration = iteration + 1;
         let last = iteration >= self.options.iterations;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
-            self.loss = read(loss.inner()).await?[0];
+            let overflows = self.adam.overflows(&self.device.clone().inner());
+            let told = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
+            self.loss = told[0];
+            self.overflows = told[1] as usize;
             if !self.loss.is_finite() {
                 return Err(Error::TrainingDiverged { iteration });
             }
@@ -297,7 +309,7 @@ impl FineTuner {
         } else {
             None
         };
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss, stop })
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss, overflows: self.overflows, stop })
     }
 
     /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
@@ -334,7 +346,7 @@ impl FineTuner {
 
     /// All that [`Self::resume_async`] needs beside the clips.
     pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
-        let mut weights = moment_weights(&self.adam);
+        let mut weights = optimizer_weights(&self.adam);
         let mut put = |prefix: &str, parts: &Adapted| {
             weights.extend(adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
@@ -342,7 +354,7 @@ impl FineTuner {
         if let Some((_, best)) = &self.best {
             put("best.", best);
         }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate } = &self.options;
+        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, precision } = &self.options;
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
         let best = self.best.as_ref().map_or(f32::MAX, |(loss, _)| *loss);
         for (key, value) in [
@@ -356,23 +368,24 @@ impl FineTuner {
             ("seed", seed.to_string()),
             ("rate", rate.to_string()),
             ("speaker_rate", speaker_rate.to_string()),
+            ("precision", precision.name().to_string()),
         ] {
             metadata.insert(key.to_string(), value);
         }
-        Ok(pack(weights, Precision::Full, metadata).await)
+        Ok(pack(weights, Storage::Full, metadata).await)
     }
 
     /// The voice as it stands, to be heard while training goes on.
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
-        Voice { parts: self.parts.valid(), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
+        Voice { parts: self.parts.valid().with_precision(Precision::F32), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.base_loss.zip(self.best.as_ref().map(|(loss, _)| *loss)).map(|(before, after)| [before, after]);
-        let parts = self.best.map_or(self.parts, |(_, best)| best).valid();
+        let parts = self.best.map_or(self.parts, |(_, best)| best).valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
     }

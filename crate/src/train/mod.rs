@@ -6,15 +6,19 @@ pub mod features;
 pub mod finetune;
 pub mod judge;
 pub mod loss;
-pub mod moments;
+pub mod optimizer_state;
 pub mod picture;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
 pub mod recogniser;
 #[cfg(feature = "cli")]
+pub mod room;
+#[cfg(feature = "cli")]
 pub mod run;
 pub mod self_test;
+#[cfg(feature = "cli")]
+pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 

@@ -1,4 +1,6 @@
 //! Trains the recogniser on the phone times of a prepared corpus, through rooms and microphones that it makes up.
+//!
+//! A loop of its own: a quarter of an hour needs no checkpoints, and it is judged by frames, not by a loss.
 
 use burn::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     adam::{Adam, AdamConfig},
     features::{Features, Utterance},
+    run::split,
 };
 use crate::{
     Error, Result,
@@ -41,8 +44,6 @@ impl Recipe {
     }
 }
 
-/// Every how many utterances one is kept from training.
-const HELD_OUT_EVERY: usize = 50;
 const REPORT_EVERY: usize = 50;
 
 /// Trains to the recipe's last step. `report` is given the model now and then, and a line that says how well it does.
@@ -55,10 +56,7 @@ pub fn train(
     let device = &device.clone().autodiff();
     let long_enough = |item: &Utterance| item.durations.is_some() && item.frames >= recipe.window;
     let usable = (0..features.utterances.len()).filter(|&index| long_enough(&features.utterances[index]));
-    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
-    if train.is_empty() || held_out.is_empty() {
-        return Err(Error::CorpusInvalid("too few aligned utterances to train on".into()));
-    }
+    let (train, held_out) = split(usable)?;
     device.seed(recipe.seed);
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
     let mut model = Recogniser::new(features.mel.mels, device);

@@ -10,9 +10,9 @@ use burn::{
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::run::{Draw, Learner, Plan, Recipe, Run};
+use super::run::{Draw, Learner, Plan, Recipe, Run, split};
 use crate::{
-    Error, Result,
+    Result,
     audio::{
         mel::{Mel, MelConfig, MelExtractor},
         pitch,
@@ -20,13 +20,18 @@ use crate::{
         stft::Stft,
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
-    nn::Mode,
+    nn::{Mode, Precision},
 };
 
 impl Recipe {
-    /// The shipped vocoder's.
+    /// The shipped vocoder's, on recordings.
     pub fn vocoder() -> Self {
-        Self { steps: 8000, batch: 12, window: 96, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 200 }
+        Self { steps: 6000, batch: 12, window: 96, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 200, precision: Precision::F32 }
+    }
+
+    /// Its last steps, on what it will be fed.
+    pub fn vocoder_end() -> Self {
+        Self { steps: 2000, rate_start: 3e-4, ..Self::vocoder() }
     }
 }
 
@@ -200,17 +205,11 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
     shares
 }
 
-/// Every how many takes one is kept from training.
-const HELD_OUT_EVERY: usize = 50;
-
 /// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
 pub fn train(takes: &[Take], mel: &MelConfig, config: &VocoderConfig, blank: SourceFilter, plan: &Plan) -> Result<(SourceFilter, f32)> {
     let Plan { recipe, device, .. } = plan;
     let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
-    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
-    if train.is_empty() || held_out.is_empty() {
-        return Err(Error::CorpusInvalid("too few recordings to train on".into()));
-    }
+    let (train, held_out) = split(usable)?;
     let run = Run::open(blank, plan)?;
     let feeder = Feeder {
         takes,

@@ -17,8 +17,16 @@ use crate::{
         source::{FrameFilter, noise, pulses},
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_hz},
-    weights::{Metadata, Precision, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
 };
+
+/// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
+/// its noise, and training cannot tell them apart. Without the cut voices are hoarse; cutting more changes nothing (DESIGN.md).
+const VOICED_NOISE_CUT: f32 = 1.4;
+/// Rounds of correction; each takes about a third off the error.
+const CORRECTIONS: usize = 4;
+/// At most this in a round, in nepers.
+const CORRECTION_MAX: f32 = 3.0;
 
 /// It runs on the CPU wherever the model runs: for a second of speech the network is a few dozen milliseconds of one core.
 pub struct NeuralVocoder {
@@ -43,11 +51,8 @@ impl NeuralVocoder {
         if (config.mels, config.bins) != (mel.mels, mel.fft_length / 2 + 1) {
             return Err(corrupt("it was made for other spectrograms".into()));
         }
-        let blank = SourceFilter::new(&config, &Device::flex());
-        if let Some(name) = collect(&blank).keys().find(|name| !weights.contains_key(*name)) {
-            return Err(corrupt(format!("{name} is missing")));
-        }
-        Ok(Self::new(apply(blank, &weights).map_err(corrupt)?, config, mel))
+        let model = apply_all(SourceFilter::new(&config, &Device::flex()), &weights).map_err(corrupt)?;
+        Ok(Self::new(model, config, mel))
     }
 
     /// `model` is on the CPU device.
@@ -59,7 +64,7 @@ impl NeuralVocoder {
     /// The file that [`Self::load`] reads.
     pub async fn pack(model: &SourceFilter, config: &VocoderConfig) -> Vec<u8> {
         let config = serde_json::to_string(config).expect("plain data");
-        pack(collect(model), Precision::Half, Metadata::from([("config".to_string(), config)])).await
+        pack(collect(model), Storage::Half, Metadata::from([("config".to_string(), config)])).await
     }
 
     /// F0 a frame in Hz, 0 where unvoiced, and the log amplitudes of both filters, `[T, F]` each.
@@ -76,6 +81,15 @@ impl NeuralVocoder {
         let voiced = voicing.iter().map(|share| *share > 0.5);
         let f0 = smooth(&f0).into_iter().zip(voiced).map(|(hz, voiced)| if voiced { hz } else { 0.0 }).collect();
         (f0, values(harmonic), values(noise))
+    }
+
+    /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
+    fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
+        let made = self.extractor.envelope(&self.extractor.extract(samples));
+        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| (wanted - made).clamp(-CORRECTION_MAX, CORRECTION_MAX).exp());
+        let mut spectra = Vec::with_capacity(wanted.len());
+        self.extractor.stft().analyze(samples, |_, spectrum| spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain)));
+        self.extractor.stft().synthesize(&spectra)
     }
 }
 
@@ -103,25 +117,6 @@ impl Vocoder for NeuralVocoder {
             samples = self.corrected(&samples, &wanted);
         }
         samples.into_iter().map(limit).collect()
-    }
-}
-
-/// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
-/// its noise, and training cannot tell them apart. Without the cut voices are hoarse; cutting more changes nothing (DESIGN.md).
-const VOICED_NOISE_CUT: f32 = 1.4;
-/// Rounds of correction; each takes about a third off the error.
-const CORRECTIONS: usize = 4;
-/// At most this in a round, in nepers.
-const CORRECTION_MAX: f32 = 3.0;
-
-impl NeuralVocoder {
-    /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
-    fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
-        let made = self.extractor.envelope(&self.extractor.extract(samples));
-        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| (wanted - made).clamp(-CORRECTION_MAX, CORRECTION_MAX).exp());
-        let mut spectra = Vec::with_capacity(wanted.len());
-        self.extractor.stft().analyze(samples, |_, spectrum| spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain)));
-        self.extractor.stft().synthesize(&spectra)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     },
     text::{Phonemizer, symbols},
     vocoder::{GriffinLim, NeuralVocoder, Vocoder},
-    weights::{apply, unpack},
+    weights::{apply_all, unpack},
 };
 
 /// One file of a base.
@@ -89,9 +89,6 @@ pub struct Base {
     hash: String,
 }
 
-/// Widths beyond this are no Tacotron, but an attempt to exhaust memory.
-pub(crate) const MAX_WIDTH: usize = 4096;
-
 impl Base {
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
         let corrupt = |what: String| Error::BaseCorrupt(what);
@@ -117,7 +114,7 @@ impl Base {
             None => Rc::new(GriffinLim::new(manifest.mel.clone())),
         };
         let (weights, _) = unpack(files.weights).map_err(corrupt)?;
-        let model = apply(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
+        let model = apply_all(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
         Ok(Self {
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
@@ -173,17 +170,11 @@ impl Base {
 
 fn check(manifest: &Manifest) -> Result<(), String> {
     let model = &manifest.model;
-    let widths = [model.speaker_width, model.encoder_width, model.duration_width, model.prenet_width, model.decoder_width, model.postnet_width];
-    if widths.iter().any(|width| !(2..=MAX_WIDTH).contains(width)) || !(1..=16).contains(&model.reduction) {
-        return Err("the model's sizes make no sense".into());
-    }
-    if model.encoder_layers > 16 || !(1..=16).contains(&model.postnet_layers) || model.encoder_kernel % 2 == 0 || model.postnet_kernel % 2 == 0 {
-        return Err("the model's layers make no sense".into());
-    }
+    model.check()?;
     if model.symbols != symbols::SYMBOL_COUNT || manifest.symbols != symbols::version() {
         return Err("it was trained with another symbol table".into());
     }
-    if model.speakers != manifest.speakers.len() || model.speakers == 0 || model.mels != manifest.mel.mels {
+    if model.speakers != manifest.speakers.len() || model.mels != manifest.mel.mels {
         return Err("manifest and model disagree".into());
     }
     manifest.mel.check().map_err(|error| error.to_string())

@@ -6,7 +6,6 @@ mod file;
 
 pub use attentive::AttentiveVoice;
 #[cfg(feature = "cli")]
-pub(crate) use base::MAX_WIDTH;
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;
 pub use file::{Adapted, Consent, Voice, VoiceInfo};

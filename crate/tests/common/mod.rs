@@ -11,14 +11,14 @@ use ownvoice::{
 use serde::Deserialize;
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 pub const LEXICON: &[u8] = include_bytes!("../../../models/lexicon/en.lex");
 pub const ALIGNER: &[u8] = include_bytes!("../../../models/base/aligner.safetensors");
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures")
+    PathBuf::from("../tests/fixtures")
 }
 
 /// Manifest and weights of a base that is briefly trained.
@@ -48,7 +48,7 @@ pub fn other_base() -> Base {
 
 /// The base that ships.
 pub fn shipped_base() -> Base {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/base");
+    let folder = PathBuf::from("../models/base");
     let manifest_json = fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: Manifest = serde_json::from_str(&manifest_json).unwrap();
     let read = |entry: &FileEntry| fs::read(folder.join(&entry.path)).unwrap();

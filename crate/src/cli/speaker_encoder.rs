@@ -1,0 +1,164 @@
+//! `ownvoice train-speaker-encoder` and `ownvoice verify-speakers`.
+
+use burn::module::Module;
+use clap::Args;
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use std::{collections::BTreeMap, fs, path::{Path, PathBuf}};
+
+use super::{curve::plot, device::DeviceName};
+use crate::{
+    Error, Result,
+    audio::{
+        mel::{Mel, MelConfig, MelExtractor},
+        wav,
+    },
+    corpus::{Disguise, Recording, layouts},
+    evaluate::encoder::{SpeakerJudge, VoiceVector, equal_error_rate, heard},
+    train::{
+        run::{Plan, Recipe, curve_path},
+        speaker_encoder::{Sample, train},
+    },
+};
+
+#[derive(Args)]
+pub struct TrainArguments {
+    /// Corpus folder
+    #[arg(long)]
+    pub corpus: PathBuf,
+    /// File for the weights
+    #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
+    pub out: PathBuf,
+    /// Folder for checkpoint and curve
+    #[arg(long)]
+    pub run: PathBuf,
+    #[arg(long, value_enum, default_value = "cpu")]
+    pub device: DeviceName,
+    #[arg(long, default_value_t = Recipe::speaker_encoder().steps)]
+    pub steps: usize,
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Go on from the checkpoint in the folder for runs
+    #[arg(long)]
+    pub resume: bool,
+}
+
+/// Formants and pitch of the speakers that each voice of the corpus is made into.
+const FORMANTS: [f32; 3] = [0.86, 1.0, 1.16];
+const PITCHES: [f32; 3] = [0.8, 1.0, 1.25];
+/// Clips of each of them.
+const CLIPS: usize = 40;
+
+pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
+    let recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
+    let disguises: Vec<Disguise> =
+        FORMANTS.iter().flat_map(|&formants| PITCHES.map(|pitch| Disguise { formants, pitch: pitch * formants })).collect();
+    let mut tasks: Vec<(usize, &Recording, Disguise)> = Vec::new();
+    let mut speakers = 0;
+    for recordings in by_speaker(&recordings).values() {
+        for (index, disguise) in disguises.iter().enumerate() {
+            // Each from another place, so that words tell no speaker.
+            let clips = recordings.iter().cycle().skip(index * CLIPS).take(CLIPS.min(recordings.len()));
+            tasks.extend(clips.map(|recording| (speakers, *recording, *disguise)));
+            speakers += 1;
+        }
+    }
+    let mel = MelConfig::speech_16k();
+    let bar = ProgressBar::new(tasks.len() as u64).with_message("reading");
+    let sample = |&(speaker, recording, disguise): &(usize, &Recording, Disguise)| -> Result<Sample> {
+        bar.inc(1);
+        Ok(Sample::new(speaker, &Mel { mels: mel.mels, data: hear(recording, disguise, &MelExtractor::new(mel.clone()))? }))
+    };
+    let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
+    bar.finish_and_clear();
+    println!("{} clips of {speakers} speakers", samples.len());
+    let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, ..Recipe::speaker_encoder() };
+    let plan = Plan { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: arguments.device.open()?.autodiff() };
+    let (model, held_out_loss) = train(&samples, mel.mels, &plan)?;
+    let bytes = pollster::block_on(SpeakerJudge::pack(&model.valid()));
+    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
+    println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
+    plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
+}
+
+/// Recordings of each voice; those that are another one played faster or slower, whose names hold an `@`, are left to [`Disguise`].
+fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
+    let mut speakers: BTreeMap<&str, Vec<&Recording>> = BTreeMap::new();
+    for recording in recordings.iter().filter(|recording| !recording.speaker.contains('@')) {
+        speakers.entry(&recording.speaker).or_default().push(recording);
+    }
+    speakers
+}
+
+fn hear(recording: &Recording, disguise: Disguise, extractor: &MelExtractor) -> Result<Vec<f32>> {
+    let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+    heard(extractor, &disguise.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz)
+}
+
+#[derive(Args)]
+pub struct VerifyArguments {
+    /// Folder of speakers that the encoder was not trained on
+    #[arg(long)]
+    corpus: PathBuf,
+    /// Weights of the encoder
+    #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
+    encoder: PathBuf,
+}
+
+pub fn verify_speakers(arguments: &VerifyArguments) -> Result<()> {
+    let judge = SpeakerJudge::load(&fs::read(&arguments.encoder).map_err(Error::io(&arguments.encoder))?)?;
+    let Verification { speakers, trials, equal_error_rate, own, strangers } = verify(&judge, &arguments.corpus)?;
+    println!("{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %", 100.0 * equal_error_rate);
+    println!("mean cosine of two clips: same speaker {own:.2}, others {strangers:.2}");
+    Ok(())
+}
+
+/// What [`verify`] finds.
+pub struct Verification {
+    pub speakers: usize,
+    /// Pairs of clips.
+    pub trials: usize,
+    pub equal_error_rate: f32,
+    /// Mean cosines.
+    pub own: f32,
+    pub strangers: f32,
+}
+
+/// Of each voice in the folder, the voice itself and others made of it: neighbours, a seventh in the formants or three semitones away.
+const NEIGHBOURS: [(f32, f32); 5] = [(1.0, 1.0), (0.875, 1.0), (1.14, 1.0), (1.0, 0.84), (1.0, 1.19)];
+/// Clips of each.
+const VERIFIED_CLIPS: usize = 24;
+
+/// All pairs of clips of speakers that were made from the folder's voices.
+pub fn verify(judge: &SpeakerJudge, corpus: &Path) -> Result<Verification> {
+    let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
+    let mut vectors: Vec<(usize, VoiceVector)> = Vec::new();
+    let mut speakers = 0;
+    for recordings in by_speaker(&recordings).values() {
+        for (index, &(formants, pitch)) in NEIGHBOURS.iter().enumerate() {
+            let disguise = Disguise { formants, pitch: pitch * formants };
+            for recording in recordings.iter().skip(index).step_by(NEIGHBOURS.len()).take(VERIFIED_CLIPS) {
+                let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+                vectors.push((speakers, judge.listen(&disguise.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz)?));
+            }
+            speakers += 1;
+        }
+    }
+    let (mut own, mut strangers) = (Vec::new(), Vec::new());
+    for (index, (speaker, vector)) in vectors.iter().enumerate() {
+        for (other, another) in &vectors[..index] {
+            if speaker == other { &mut own } else { &mut strangers }.push(vector.similarity(another));
+        }
+    }
+    if own.is_empty() || strangers.is_empty() {
+        return Err(Error::CorpusInvalid("verification needs several recordings of several speakers".into()));
+    }
+    let mean = |scores: &[f32]| scores.iter().sum::<f32>() / scores.len() as f32;
+    Ok(Verification {
+        speakers,
+        trials: own.len() + strangers.len(),
+        equal_error_rate: equal_error_rate(&own, &strangers),
+        own: mean(&own),
+        strangers: mean(&strangers),
+    })
+}

@@ -1,0 +1,49 @@
+//! Other speakers out of recorded ones: pitch and formants moved independently, the words kept.
+
+use crate::{
+    Result,
+    audio::{pitch, psola::shift_pitch, resample::resample},
+};
+
+/// How a voice is changed. Both 1 leave it as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Disguise {
+    /// Formants times this, by playing faster; the clip is shorter by as much.
+    pub formants: f32,
+    /// Pitch times this.
+    pub pitch: f32,
+}
+
+/// Samples from one value of the pitch track to the next.
+const HOP: usize = 200;
+
+impl Disguise {
+    /// `[S]` to `[S / formants]`.
+    pub fn apply(self, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
+        // Playing faster raises the pitch as well.
+        let factor = self.pitch / self.formants;
+        let shifted = if (factor - 1.0).abs() < 1e-3 {
+            samples.to_vec()
+        } else {
+            shift_pitch(samples, &pitch::track(samples, sample_rate_hz, HOP), sample_rate_hz, HOP, factor)
+        };
+        resample(&shifted, (sample_rate_hz as f32 * self.formants).round() as u32, sample_rate_hz)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audio::source::pulses;
+
+    #[test]
+    fn pitch_and_length_are_those_asked_for() {
+        let voice = pulses(&vec![120.0; 81], 16_000, 200, 0.0);
+        for (formants, pitch) in [(1.0, 1.0), (1.15, 1.335), (0.87, 1.2)] {
+            let changed = Disguise { formants, pitch }.apply(&voice, 16_000).unwrap();
+            assert!((changed.len() as f32 * formants - voice.len() as f32).abs() < 3.0);
+            let hz = pitch::track(&changed, 16_000, 200).mean_hz();
+            assert!((hz / (120.0 * pitch) - 1.0).abs() < 0.02, "{formants}, {pitch}: {hz}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Similarity of voices by the trained speaker encoder, beside the statistics of [`super::speaker`]; and how often it errs (equal error rate).
+
+use burn::prelude::*;
+
+use crate::{
+    Error, Result,
+    audio::{
+        SPEECH_LEVEL_DB, level,
+        mel::{MelConfig, MelExtractor},
+        resample::resample,
+    },
+    model::speaker_encoder::{EMBEDDING, SpeakerEncoder},
+    nn::Mode,
+    weights::{Metadata, Storage, apply, collect, pack, unpack},
+};
+
+/// The speaker encoder, ready to listen. It runs on the CPU.
+pub struct SpeakerJudge {
+    model: SpeakerEncoder,
+    extractor: MelExtractor,
+}
+
+/// The direction in which the encoder places a voice, `[EMBEDDING]`, of unit length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VoiceVector(Vec<f32>);
+
+impl VoiceVector {
+    /// The direction of the mean of several clips' vectors; `None` of none.
+    pub fn mean<'a>(vectors: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let mut sum = vec![0.0; EMBEDDING];
+        let mut any = false;
+        for vector in vectors {
+            sum.iter_mut().zip(&vector.0).for_each(|(sum, x)| *sum += x);
+            any = true;
+        }
+        any.then(|| Self::of_length_one(sum))
+    }
+
+    fn of_length_one(values: Vec<f32>) -> Self {
+        let length = values.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-12);
+        Self(values.into_iter().map(|x| x / length).collect())
+    }
+
+    /// The cosine between two voices: 1 for the same, about 0 for strangers.
+    pub fn similarity(&self, other: &Self) -> f32 {
+        self.0.iter().zip(&other.0).map(|(a, b)| a * b).sum()
+    }
+}
+
+impl SpeakerJudge {
+    /// From the bytes of `models/base/speaker_encoder.safetensors`.
+    pub fn load(bytes: &[u8]) -> Result<Self> {
+        let corrupt = |what: String| Error::BaseCorrupt(format!("speaker encoder: {what}"));
+        let (weights, _) = unpack(bytes).map_err(corrupt)?;
+        let blank = SpeakerEncoder::new(MelConfig::speech_16k().mels, &Device::flex());
+        if let Some(name) = collect(&blank).keys().find(|name| !weights.contains_key(*name)) {
+            return Err(corrupt(format!("{name} is missing")));
+        }
+        Ok(Self::new(apply(blank, &weights).map_err(corrupt)?))
+    }
+
+    /// `model` is on the CPU device and tracks no gradients.
+    pub fn new(model: SpeakerEncoder) -> Self {
+        Self { model, extractor: MelExtractor::new(MelConfig::speech_16k()) }
+    }
+
+    /// The file that [`Self::load`] reads.
+    pub async fn pack(model: &SpeakerEncoder) -> Vec<u8> {
+        pack(collect(model), Storage::Half, Metadata::new()).await
+    }
+
+    /// Who speaks in a clip of any level and rate, `[S]`. Fails with `clip-empty` where nobody does.
+    pub fn listen(&self, samples: &[f32], sample_rate_hz: u32) -> Result<VoiceVector> {
+        let mel = heard(&self.extractor, samples, sample_rate_hz)?;
+        let frames = mel.len() / self.extractor.config().mels;
+        let input = Tensor::from_data(TensorData::new(mel, [1, frames, self.extractor.config().mels]), &Device::flex());
+        let vector = self.model.forward(input, None, Mode::Steady).into_data().try_to_vec::<f32>().expect("computed in f32");
+        Ok(VoiceVector::of_length_one(vector))
+    }
+}
+
+/// A clip as the encoder hears it, in training too: its speech at one level, log-mels `[T, M]`.
+pub fn heard(extractor: &MelExtractor, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
+    let rate_hz = extractor.config().sample_rate_hz;
+    let samples = resample(samples, sample_rate_hz, rate_hz)?;
+    let speech = &samples[level::trim_silence(&samples, rate_hz)];
+    if speech.is_empty() {
+        return Err(Error::ClipEmpty);
+    }
+    Ok(extractor.extract(&level::normalize(speech, SPEECH_LEVEL_DB)).data)
+}
+
+/// The error rate at the threshold where as many strangers are let in as own speakers are turned away, 0 to 1.
+pub fn equal_error_rate(own: &[f32], strangers: &[f32]) -> f32 {
+    let mut all: Vec<(f32, bool)> = own.iter().map(|x| (*x, true)).chain(strangers.iter().map(|x| (*x, false))).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut turned_away, mut let_in) = (0, strangers.len());
+    for (_, is_own) in all {
+        let (miss, alarm) = (turned_away as f32 / own.len() as f32, let_in as f32 / strangers.len() as f32);
+        if miss >= alarm {
+            return (miss + alarm) / 2.0;
+        }
+        if is_own { turned_away += 1 } else { let_in -= 1 }
+    }
+    1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_errors() {
+        assert_eq!(equal_error_rate(&[0.9, 0.8], &[0.1, 0.2]), 0.0);
+        assert_eq!(equal_error_rate(&[0.9, 0.8, 0.7, 0.2], &[0.1, 0.3, 0.0, 0.1]), 0.25);
+        assert_eq!(equal_error_rate(&[0.1], &[0.9]), 1.0);
+    }
+
+    #[test]
+    fn vectors_average_by_direction() {
+        let vector = |x: f32, y: f32| VoiceVector::of_length_one([vec![x, y], vec![0.0; EMBEDDING - 2]].concat());
+        let mean = VoiceVector::mean([&vector(5.0, 0.0), &vector(0.0, 1.0)]).unwrap();
+        assert!((mean.similarity(&vector(1.0, 1.0)) - 1.0).abs() < 1e-6);
+        assert!(vector(1.0, 0.0).similarity(&vector(0.0, 2.0)).abs() < 1e-6);
+        assert!(VoiceVector::mean([]).is_none());
+    }
+
+    #[test]
+    fn a_file_is_checked_and_nobody_is_an_error() {
+        let device = Device::flex();
+        device.seed(1);
+        let bytes = pollster::block_on(SpeakerJudge::pack(&SpeakerEncoder::new(80, &device)));
+        let judge = SpeakerJudge::load(&bytes).unwrap();
+        let tone: Vec<f32> = (0..16_000).map(|n| 0.2 * (n as f32 * 0.06).sin()).collect();
+        let vector = judge.listen(&tone, 16_000).unwrap();
+        let quiet: Vec<f32> = tone.iter().map(|x| 0.1 * x).collect();
+        assert!((vector.similarity(&vector) - 1.0).abs() < 1e-5);
+        assert!(vector.similarity(&judge.listen(&quiet, 16_000).unwrap()) > 0.999, "level does not count");
+        assert_eq!(judge.listen(&[], 16_000).unwrap_err().code(), "clip-empty");
+        for damaged in [&bytes[..40], &bytes[..bytes.len() - 3]] {
+            assert_eq!(SpeakerJudge::load(damaged).err().unwrap().code(), "base-corrupt");
+        }
+    }
+}
