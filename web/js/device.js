@@ -3,13 +3,6 @@
 import { OwnvoiceError } from "./rpc.js";
 
 /**
- * Which device computes, and why: `studio.device`.
- *
- * @example
- * const studio = await load({ base: "/models/base/" });
- * const { kind, name, reason, code, selfTest } = studio.device;
- * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
- *
  * @typedef {object} Device
  * @property {"webgpu" | "cpu"} kind
  * @property {string} name What the browser calls it.

@@ -148,7 +148,16 @@ export class Studio {
     this.#remote = remote;
     this.#capture = capture;
     this.#restart = restart;
-    /** @type {Device} Which device computes, and why. */
+    /**
+     * Which device computes, and why.
+     *
+     * @example
+     * const studio = await load({ base: "/models/base/" });
+     * const { kind, name, reason, code, selfTest } = studio.device;
+     * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
+     *
+     * @type {Device}
+     */
     this.device = loaded.device;
     /** @type {Voice} Speaks as the base voice does, before any training. */
     this.base = new Voice(remote, loaded.base);

@@ -110,6 +110,7 @@ export type TrainingStep = {
     loss: number;
     seconds: number;
     heldOutLoss: number | null;
+    overflows: number;
     stop: string | null;
 };
 export type CloneOptions = {
@@ -121,6 +122,10 @@ export type CloneOptions = {
      * The same seed, clips and device give the same voice.
      */
     seed?: number;
+    /**
+     * `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
+     */
+    precision?: "f32" | "mixed";
     /**
      * Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
      */
@@ -209,13 +214,15 @@ export type Microphone = {
  * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
  */
 /**
- * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration.
- * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, stop: string | null }} TrainingStep
+ * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration, and `overflows` the
+ * iterations that were left out because half precision did not hold their gradients.
+ * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
  */
 /**
  * @typedef {object} CloneOptions
  * @property {number} [iterations] At most this many (200).
  * @property {number} [seed] The same seed, clips and device give the same voice.
+ * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
  * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
  * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
  * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
@@ -259,7 +266,16 @@ export type Inherited = {
 /** A loaded base voice on a device. */
 export declare class Studio {
     #private;
-    /** @type {Device} Which device computes, and why. */
+    /**
+     * Which device computes, and why.
+     *
+     * @example
+     * const studio = await load({ base: "/models/base/" });
+     * const { kind, name, reason, code, selfTest } = studio.device;
+     * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
+     *
+     * @type {Device}
+     */
     device: Device;
     /** @type {Voice} Speaks as the base voice does, before any training. */
     base: Voice;
@@ -292,7 +308,7 @@ export declare class Studio {
      * @param {CloneOptions} [options]
      * @returns {Promise<Voice>}
      */
-    clone(clips: Clip[], { iterations, seed, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
+    clone(clips: Clip[], { iterations, seed, precision, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
     /**
      * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
      *
