@@ -8,6 +8,7 @@ pub mod judge;
 pub mod loss;
 pub mod optimizer_state;
 pub mod picture;
+pub mod profile;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
