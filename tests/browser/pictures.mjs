@@ -31,7 +31,7 @@ for (const [index, { begin, end }] of parts.entries()) {
   opened ||= Date.now();
   if (index === 6) {
     await page.waitForTimeout(Math.max(0, opened + (end - 2.2) * 1000 - Date.now()));
-    await picture("reading", "body");
+    await picture("reading", "main section");
   }
   await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
   await page.click("#record-button");
