@@ -33,12 +33,12 @@ export function renderProfile({ profile: { status, part, found, error }, trainin
   if (!found || $("profile-table").shown === found) return;
   $("profile-table").shown = found;
   const counted = found.rows.some(({ forwardLaunches }) => forwardLaunches !== null);
-  const columns = ["module", "forwardMs", "backwardMs", ...(counted ? ["forwardLaunches", "backwardLaunches"] : [])];
-  const cell = (/** @type {any} */ value, /** @type {string} */ column) => (value === null ? "" : number(value, column.endsWith("Ms") ? 1 : 0));
-  $("profile-table").tHead.replaceChildren(element("tr", {}, ...columns.map((column) => element("th", { scope: "col" }, t(`profile.${column}`)))));
+  const figures = /** @type {const} */ (["forwardMs", "backwardMs", ...(counted ? /** @type {const} */ (["forwardLaunches", "backwardLaunches"]) : [])]);
+  $("profile-table").tHead.replaceChildren(element("tr", {}, ...(/** @type {const} */ (["module", ...figures])).map((column) => element("th", { scope: "col" }, t(`profile.${column}`)))));
   const rows = found.rows.map((row) => {
-    const [, ...figures] = columns.map((column) => element("td", {}, cell(row[/** @type {"forwardMs"} */ (column)], column)));
-    return element("tr", {}, element("th", { scope: "row" }, t(`profile.module.${row.module}`)), ...figures);
+    const cells = figures.map((figure) => element("td", {}, row[figure] === null ? "" : number(row[figure], figure.endsWith("Ms") ? 1 : 0)));
+    const name = t(/** @type {import("./strings.js").Key} */ (`profile.module.${row.module}`));
+    return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
   });
   $("profile-table").tBodies[0].replaceChildren(...rows);
   say($("profile-memory"), found.deviceBytes === null ? "" : t("profile.memory", { mb: number(found.deviceBytes / 1e6, 0) }));
