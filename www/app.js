@@ -2,13 +2,15 @@
 
 import { start } from "./engine.js";
 import { addFiles, judgeAgain, removeFile, write } from "./files.js";
-import { activate, workOffline } from "./offline.js";
+import { activate, forgetSite, workOffline } from "./offline.js";
 import { position, stop as stopPlaying } from "./play.js";
+import { measure } from "./profile.js";
 import { closeMicrophone, discard, go, live, playClip, toggleRecording, togglePlaying } from "./recording.js";
-import { $, offerLanguages, render, renderMoving, translate } from "./render.js";
+import { $ } from "./dom.js";
+import { offerLanguages, render, renderMoving, translate } from "./render.js";
 import { forgetSpoken, openVoice, saveVoice, speak } from "./speaking.js";
-import { drawnBy, initial, state, studio, update } from "./state.js";
-import { choose, t } from "./strings.js";
+import { drawnBy, initial, state, studio, update, weigh } from "./state.js";
+import { choose, forgetLanguage, t } from "./strings.js";
 import { cancelTraining, goToBadClip, setPreview, stopTraining, togglePause, train } from "./training.js";
 
 let moving = false;
@@ -30,13 +32,17 @@ drawnBy(() => {
   move();
 });
 
+/** All that this page has put on this machine. */
 async function deleteAll() {
   if (!confirm(t("kept.sure"))) return;
   stopPlaying();
   await studio().kept?.clear();
+  await forgetSite();
+  forgetLanguage();
   forgetSpoken("mine");
   await state.voice?.close();
-  update({ recordings: new Map(), files: [], fileErrors: [], voice: null, voiceFile: null, training: initial.training, current: 0 });
+  update({ recordings: new Map(), files: [], fileErrors: [], voice: null, voiceFile: null, training: initial.training, likeness: initial.likeness, current: 0 });
+  await weigh();
 }
 
 /** A sentence in the box is as good a preview as any; English, as all that is spoken. */
@@ -63,6 +69,7 @@ onClick("train-stop", stopTraining);
 onClick("train-cancel", cancelTraining);
 onClick("train-clip", goToBadClip);
 onClick("preview-play", () => togglePlaying("preview", state.training.preview?.speech));
+onClick("profile-start", measure);
 onClick("save", saveVoice);
 onClick("delete-all", deleteAll);
 onClick("update", activate);

@@ -1,7 +1,7 @@
 // The engine behind the page: loaded at the start, and loaded again when the browser takes it away.
 
 import { load } from "./js/index.js";
-import { CONSENT, SENTENCES, isLost, judged, state, update } from "./state.js";
+import { CONSENT, SENTENCES, isLost, judged, state, update, weigh } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
 
@@ -50,7 +50,7 @@ async function restore(studio) {
   let left = {};
   let { training } = state;
   if (studio.kept) {
-    for (const recording of await studio.kept.recordings()) recordings.set(recording.id, await judged(recording));
+    for (const recording of await studio.kept.recordings()) recordings.set(recording.id, await judged(recording, "recording"));
     const { checkpoint, voice: file } = await studio.kept.training();
     training = { ...training, resumable: checkpoint };
     if (file) {
@@ -65,6 +65,7 @@ async function restore(studio) {
   const prompts = studio.prompts.length ? [CONSENT, ...studio.prompts.slice(0, SENTENCES)] : [];
   const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
   update({ ...left, prompts, recordings, training, current: Math.max(0, firstOpen), load: { status: "ready" } });
+  await weigh();
 }
 
 let ends = 0;
@@ -106,11 +107,11 @@ async function recover(reason) {
 /** Clips whose check the old engine took with it. */
 async function judgeWhatWasNot() {
   for (const clip of state.recordings.values()) {
-    if (isLost(clip.error)) update({ recordings: new Map(state.recordings).set(clip.id, await judged(clip)) });
+    if (isLost(clip.error)) update({ recordings: new Map(state.recordings).set(clip.id, await judged(clip, "recording")) });
   }
   for (const clip of state.files) {
     if (!isLost(clip.error)) continue;
-    const verdict = await judged(clip);
+    const verdict = await judged(clip, "file");
     update({ files: state.files.map((now) => (now.id === clip.id ? verdict : now)) });
   }
 }

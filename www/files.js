@@ -17,7 +17,7 @@ export async function addFiles(chosen) {
     const { prompts } = studio();
     const text = texts.get(id) ?? prompts.find((prompt) => prompt.id === id)?.text ?? prompts.find((prompt) => !used.has(prompt.text))?.text ?? "";
     try {
-      const clip = await judged({ id, text, ...(await studio().readWav(file)) });
+      const clip = await judged({ id, text, ...(await studio().readWav(file)) }, "file");
       update({ files: [...state.files.filter((other) => other.id !== id), clip] });
     } catch (error) {
       const { code } = /** @type {Failure} */ (error);
@@ -35,7 +35,7 @@ export function write(id, text) {
 export async function judgeAgain(id) {
   const clip = state.files.find((clip) => clip.id === id);
   if (!clip) return;
-  const verdict = await judged(clip);
+  const verdict = await judged(clip, "file");
   // The text may have been changed once more meanwhile.
   update({ files: state.files.map((now) => (now.id === id && now.text === clip.text ? verdict : now)) });
 }

@@ -25,3 +25,11 @@ export function activate() {
   navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
   registration?.waiting?.postMessage("activate");
 }
+
+/** Takes the program and the base voice off this machine; this visit goes on with what it has loaded. */
+export async function forgetSite() {
+  await registration?.unregister();
+  const ours = (await globalThis.caches?.keys() ?? []).filter((name) => name.startsWith("ownvoice-"));
+  await Promise.all(ours.map((name) => caches.delete(name)));
+  update({ offline: { ready: false, newer: false } });
+}

@@ -1,40 +1,80 @@
-// One thing plays at a time.
+// One thing plays at a time: a whole sound, or pieces one after the other without a gap, each as soon as it is made.
+
+/** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
+/** @typedef {{ source: AudioBufferSourceNode, at: number, begin: number, seconds: number }} Piece When it sounds, and where in the whole it begins. */
+/** @typedef {{ key: string, pieces: Piece[], seconds: number, next: number, open: boolean, onEnd: () => void }} Playing `seconds` is what is known of the whole. */
+
+/** A sound that is to begin now is scheduled this much later: what is due in the past would lose its first samples. */
+const LEAD_SECONDS = 0.01;
 
 /** @type {AudioContext | undefined} */
 let context;
-/** @type {{ source: AudioBufferSourceNode, key: string, started: number, seconds: number, onEnd: () => void } | null} */
+/** @type {Playing | null} */
 let playing = null;
 
 /**
+ * Begins to play what is still being made. Call it in the visitor's own click: browsers keep silent otherwise.
  * @param {string} key Names what plays, for `position`.
- * @param {{ samples: Float32Array, sampleRate: number }} audio
  * @param {() => void} onEnd Called however it ends.
  */
-export function play(key, { samples, sampleRate }, onEnd) {
+export function begin(key, onEnd) {
   stop();
   context ??= new AudioContext();
   context.resume();
-  const buffer = context.createBuffer(1, samples.length, sampleRate);
-  buffer.copyToChannel(/** @type {Float32Array<ArrayBuffer>} */ (samples), 0);
-  const source = new AudioBufferSourceNode(context, { buffer });
-  source.connect(context.destination);
-  source.onended = () => playing?.source === source && stop();
-  source.start();
-  playing = { source, key, started: context.currentTime, seconds: buffer.duration, onEnd };
+  const output = context;
+  /** @type {Playing} */
+  const mine = { key, pieces: [], seconds: 0, next: 0, open: true, onEnd };
+  playing = mine;
+  return {
+    /**
+     * @param {Sound} sound @param {number} [pause] Silence after it, in seconds. @param {number} [from] Seconds of it that are left out.
+     * @returns {number} Milliseconds from now until it sounds.
+     */
+    push({ samples, sampleRate }, pause = 0, from = 0) {
+      if (playing !== mine) return 0; // stopped meanwhile
+      const buffer = output.createBuffer(1, samples.length, sampleRate);
+      buffer.copyToChannel(/** @type {Float32Array<ArrayBuffer>} */ (samples), 0);
+      const source = new AudioBufferSourceNode(output, { buffer });
+      source.connect(output.destination);
+      const at = Math.max(output.currentTime + LEAD_SECONDS, mine.next);
+      source.start(at, from);
+      const piece = { source, at, begin: mine.seconds + from, seconds: buffer.duration - from };
+      source.onended = () => playing === mine && !mine.open && mine.pieces.at(-1) === piece && stop();
+      mine.pieces.push(piece);
+      mine.seconds += buffer.duration + pause;
+      mine.next = at + piece.seconds + pause;
+      return (at - output.currentTime) * 1000;
+    },
+    /** Nothing more will come. */
+    end() {
+      mine.open = false;
+      const last = mine.pieces.at(-1);
+      if (playing === mine && (!last || output.currentTime >= last.at + last.seconds)) stop();
+    },
+  };
+}
+
+/** @param {string} key @param {Sound} sound @param {() => void} onEnd @param {number} [part] Where it begins, 0 to 1. */
+export function play(key, sound, onEnd, part = 0) {
+  const player = begin(key, onEnd);
+  player.push(sound, 0, (part * sound.samples.length) / sound.sampleRate);
+  player.end();
 }
 
 export function stop() {
   if (!playing) return;
-  const { source, onEnd } = playing;
+  const { pieces, onEnd } = playing;
   playing = null;
-  source.stop();
+  for (const { source } of pieces) source.stop();
   onEnd();
 }
 
 export const isSilent = () => playing === null;
 
-/** How far `key` has played, 0 to 1; null when it does not play. @param {string} key */
+/** How far `key` has played, 0 to 1 of what is made of it; null when it does not play. @param {string} key */
 export function position(key) {
   if (playing?.key !== key || !context) return null;
-  return Math.min(1, (context.currentTime - playing.started) / playing.seconds);
+  const now = context.currentTime;
+  const piece = playing.pieces.findLast(({ at }) => at <= now);
+  return piece ? Math.min(1, (piece.begin + Math.min(now - piece.at, piece.seconds)) / playing.seconds) : 0;
 }

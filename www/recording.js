@@ -1,7 +1,7 @@
 // Recording sentences, card by card.
 
 import { play, position, stop as stopPlaying } from "./play.js";
-import { currentPrompt, judged, state, studio, update } from "./state.js";
+import { currentPrompt, failure, isLost, judged, state, studio, update, weigh } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */
@@ -18,12 +18,23 @@ export async function toggleRecording() {
     if (!microphone.isOpen) {
       update({ microphone: "opening", microphoneError: null });
       await microphone.open(hear, lost);
+      prepare();
     }
     microphone.record();
     live.peaks = [];
     update({ microphone: "recording", microphoneError: null });
   } catch (error) {
     update({ microphone: "closed", microphoneError: /** @type {Failure} */ (error) });
+  }
+}
+
+/** While sentences are read, the graphics card compiles what it will train with. */
+async function prepare() {
+  try {
+    await studio().prepare();
+  } catch (error) {
+    // The training would fail alike, and say so; a lost engine is started again.
+    if (!isLost(failure(error))) console.error(error);
   }
 }
 
@@ -42,7 +53,7 @@ async function finishRecording() {
   const clip = { id: prompt.id, text: prompt.text, ...recorded };
   // Kept before it is judged: no recording is lost, whatever comes next.
   await keep(() => studio().kept?.put(clip));
-  const verdict = await judged(clip);
+  const verdict = await judged(clip, "recording");
   update({ microphone: studio().microphone.isOpen ? "open" : "closed", recordings: new Map(state.recordings).set(prompt.id, verdict) });
 }
 
@@ -50,6 +61,13 @@ async function finishRecording() {
 async function keep(write) {
   try {
     await write();
+    await weigh();
+    // Now there is something to lose; a browser that asks the visitor asks about that.
+    const { kept } = studio();
+    if (kept && !state.kept.asked && !state.kept.persistent) {
+      update({ kept: { ...state.kept, asked: true } });
+      kept.persist().then(weigh);
+    }
   } catch (error) {
     update({ microphoneError: /** @type {Failure} */ (error) });
   }
@@ -87,8 +105,13 @@ export function go(index) {
 /** @param {string} key @param {{ samples: Float32Array, sampleRate: number } | null | undefined} audio */
 export function togglePlaying(key, audio) {
   if (position(key) !== null) return stopPlaying();
+  playFrom(key, audio, 0);
+}
+
+/** @param {string} key @param {{ samples: Float32Array, sampleRate: number } | null | undefined} audio @param {number} part Where it begins, 0 to 1. */
+export function playFrom(key, audio, part) {
   if (!audio?.samples.length) return;
-  play(key, audio, () => update({}));
+  play(key, audio, () => update({}), part);
   update({});
 }
 

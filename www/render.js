@@ -1,30 +1,18 @@
 // From the state to the page: no decisions here, and no state but the elements.
 
-import { drawCurve, drawLive, drawWave } from "./draw.js";
+import { renderProfile } from "./profile.js";
+import { $, element, fail, place, say } from "./dom.js";
+import { drawLive } from "./draw.js";
 import { position } from "./play.js";
-import { CONSENT, LEAST_SECONDS, WANTED_SECONDS, consented, currentPrompt, goodClips, goodSeconds } from "./state.js";
-import { LANGUAGES, clock, inWords, language, number, t } from "./strings.js";
+import { playFrom } from "./recording.js";
+import { renderTraining } from "./render-training.js";
+import { CONSENT, WANTED_SECONDS, currentPrompt, goodSeconds } from "./state.js";
+import { LANGUAGES, clock, language, number, t } from "./strings.js";
+import { showWave } from "./wave.js";
 
-/** @import { Device } from "./js/device.js" */
-/** @import { Failure, PageClip, Spoken, State } from "./state.js" */
+/** @import { Sound } from "./play.js" */
+/** @import { Failure, PageClip, State } from "./state.js" */
 /** @import { Key } from "./strings.js" */
-
-/** @param {string} id @returns {any} */
-export const $ = (id) => document.getElementById(id);
-
-/** Words that change only where they differ: live regions speak what is set. @param {Element} element @param {string} words */
-function say(element, words) {
-  if (element.textContent !== words) element.textContent = words;
-}
-
-/** @param {HTMLElement} element @param {Failure | null} error @param {string} [otherWords] Better ones here. */
-function fail(element, error, otherWords) {
-  element.hidden = !error;
-  const { words, code } = error ? { ...inWords(error), ...(otherWords && { words: otherWords }) } : { words: "", code: "" };
-  if (element.dataset.shown === words + code) return;
-  element.dataset.shown = words + code;
-  element.replaceChildren(...(error ? [words, " ", Object.assign(document.createElement("code"), { textContent: code })] : []));
-}
 
 /** Puts the words of the chosen language into the page. */
 export function translate() {
@@ -59,7 +47,9 @@ export function render(state) {
   renderCard(state);
   renderFiles(state);
   renderTraining(state);
+  renderProfile(state);
   renderSpeaking(state);
+  renderLikeness(state);
   renderKept(state);
 }
 
@@ -120,9 +110,6 @@ function renderPrompts({ prompts, recordings, current }) {
   });
 }
 
-/** Which card this is. @param {State["prompts"]} prompts @param {number} index */
-const place = (prompts, index) => (prompts[index].id === CONSENT.id ? t("read.consent") : t("read.position", { n: index, count: prompts.length - 1 }));
-
 /** @param {State} state */
 function renderCard(state) {
   const { prompts, current, microphone, microphoneError, recordings } = state;
@@ -172,16 +159,20 @@ export function renderMoving(state, live) {
   if (state.load.status !== "ready") return;
   const prompt = currentPrompt(state);
   const clip = prompt && state.recordings.get(prompt.id);
-  if (state.microphone === "recording") drawLive($("clip-wave"), live.peaks);
-  else drawWave($("clip-wave"), clip?.samples ?? null, position("clip") ?? 0);
+  const recording = state.microphone === "recording";
+  $("clip-live").hidden = !recording;
+  $("clip-wave").hidden = recording;
+  if (recording) drawLive($("clip-live"), live.peaks);
+  else wave($("clip-wave"), "clip", clip);
   $("level-bar").style.transform = `scaleX(${Math.max(0, Math.min(1, (live.levelDb + 60) / 60))})`;
   $("level").toggleAttribute("data-hot", live.peakDb > -1);
   $("level").ariaValueNow = `${Math.max(-60, Math.round(live.levelDb))}`;
-  drawWave($("preview-wave"), state.training.preview?.speech.samples ?? null, position("preview") ?? 0);
-  for (const which of /** @type {const} */ (["base", "mine"])) {
-    drawWave($(which).querySelector(".wave"), state.spoken[which].speech?.samples ?? null, position(which) ?? 0);
-  }
+  wave($("preview-wave"), "preview", state.training.preview?.speech);
+  for (const which of /** @type {const} */ (["base", "mine"])) wave($(which).querySelector(".wave"), which, state.spoken[which].speech);
 }
+
+/** What has been heard of it is coloured; a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | null | undefined} sound */
+const wave = (element, key, sound) => showWave(element, sound, position(key) ?? 0, (part) => playFrom(key, sound, part));
 
 /** @param {State} state */
 function renderFiles({ files, fileErrors }) {
@@ -192,13 +183,6 @@ function renderFiles({ files, fileErrors }) {
   list.replaceChildren(...files.map(fileRow), ...fileErrors.map(errorRow));
 }
 const none = { id: "", text: "", samples: new Float32Array(), sampleRate: 0 };
-
-/** @param {string} tag @param {Record<string, any>} properties @param {(Node | string)[]} children */
-function element(tag, properties, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-}
 
 /** @param {PageClip} clip */
 function fileRow(clip) {
@@ -220,91 +204,26 @@ function errorRow(error) {
   return element("li", {}, element("span", { className: "name", textContent: error.message }), words);
 }
 
-/** Why this device, in the visitor's language, and what it was found to do. @param {Device} device */
-function why({ kind, code, adapter, selfTest }) {
-  const reason = t(code === "asked" ? `device.asked.${kind}` : `device.${code}`, { adapter });
-  const figure = (/** @type {number} */ value) => value.toExponential(0);
-  return selfTest ? `${reason} ${t("device.tested", { deviation: figure(selfTest.deviation), tolerance: figure(selfTest.tolerance) })}` : reason;
-}
-
-/** @param {State} state */
-function renderTraining(state) {
-  const { studio, training } = state;
-  if (!studio) return;
-  const { status, phase, paused, step, losses, preview, error, badClip, resumable } = training;
-  const running = status === "running";
-  const agreed = consented(state);
-  const clips = goodClips(state);
-  const seconds = goodSeconds(state);
-
-  say($("device-kind"), t(`train.device.${studio.device.kind}`));
-  say($("device-name"), studio.device.name);
-  say($("device-reason"), why(studio.device));
-
-  say(
-    $("train-words"),
-    running && paused && step ? t("train.paused", { n: step.iteration, count: step.iterations })
-    : running && phase === "aligning" ? t("train.aligning")
-    : running && phase === "finishing" ? t("train.finishing")
-    : running && step ? t("train.iteration", { n: step.iteration, count: step.iterations })
-    : running ? t("train.warming")
-    : status === "done" ? t("train.done", { count: losses.length, time: clock(training.seconds) })
-    : status === "cancelled" ? t("train.cancelled")
-    : status === "opened" ? t("train.opened")
-    : !agreed ? t(state.source === "files" ? "train.consentFiles" : "train.consent")
-    : seconds < LEAST_SECONDS ? t("train.need", { seconds: LEAST_SECONDS })
-    : t("train.ready", { clips: clips.length, seconds: clock(seconds) }),
-  );
-  // A screen reader hears every 25th iteration, and each change of phase.
-  const [done, count] = [step ? step.iteration - (step.iteration % 25) : 0, step?.iterations ?? 0];
-  say($("train-said"), running && phase === "training" ? (done ? t("train.iteration", { n: done, count }) : "") : $("train-words").textContent);
-  $("train-run").hidden = !running && losses.length === 0;
-  if (step) {
-    $("train-bar").max = step.iterations;
-    $("train-bar").value = step.iteration;
-    say($("train-loss"), t("train.lossNow", { loss: number(step.loss, 3), first: number(losses[training.first - 1], 3) }));
-    const passed = step.iteration - training.first + 1;
-    const left = (training.seconds / passed) * (step.iterations - step.iteration);
-    say($("train-left"), running && !paused && passed > 1 ? t("train.left", { time: clock(left) }) : "");
-    $("loss-curve").ariaLabel = `${t("train.loss")}. ${$("train-loss").textContent}`;
-    drawCurve($("loss-curve"), losses, step.iterations);
-  } else {
-    $("train-bar").removeAttribute("value");
-  }
-  const bad = state.prompts.findIndex(({ id }) => id === badClip);
-  const named = state.source === "record" && bad >= 0 ? place(state.prompts, bad) : badClip;
-  fail($("train-error"), error, error && badClip ? `${t("train.badClip")} ${named}` : "");
-  $("train-clip").hidden = !badClip;
-  say($("train-clip"), t(state.source === "files" ? "train.clipFile" : "train.clip"));
-  $("preview-on").checked = state.preview !== null;
-  $("preview").hidden = !preview || !running;
-  say($("preview-words"), preview ? t("train.previewed", { n: preview.iteration }) : "");
-  say($("preview-play"), t(position("preview") === null ? "read.play" : "read.pause"));
-  $("train-start").hidden = running;
-  $("train-start").disabled = seconds < LEAST_SECONDS || !agreed;
-  say($("train-start"), t(status === "done" ? "train.again" : "train.start"));
-  $("train-resume").hidden = running || !resumable;
-  say($("train-resume"), t("train.resume", { iteration: resumable?.iteration ?? 0 }));
-  $("train-pause").hidden = !running || !step;
-  $("train-pause").disabled = phase === "finishing";
-  say($("train-pause"), t(paused ? "train.goOn" : "train.pause"));
-  $("train-stop").hidden = !running || !step;
-  $("train-stop").disabled = phase === "finishing";
-  $("train-cancel").hidden = !running;
-  $("train-cancel").disabled = phase === "finishing";
-}
-
 /** @param {State} state */
 function renderSpeaking({ voice, spoken, speakError }) {
   for (const which of /** @type {const} */ (["base", "mine"])) {
-    const { status, words, speech, url } = spoken[which];
+    const { status, speech, url, firstAudioMs } = spoken[which];
     const find = (/** @type {string} */ part) => $(which).querySelector(part);
     const waits = which === "mine" && !voice;
     say(find(".say"), t(status === "working" ? "speak.stop" : "speak.say"));
     find(".say").disabled = waits;
     find(".say").ariaLabel = `${find(".say").textContent}, ${t(`speak.${which}.what`)}`;
     const seconds = speech ? number(speech.samples.length / speech.sampleRate, 1) : "";
-    say(find(".words"), status === "working" ? words : waits ? t("speak.none") : speech ? t("speak.seconds", { seconds }) : "");
+    say(
+      find(".words"),
+      waits ? t("speak.none")
+      : status === "working" ? t(speech ? "speak.working" : "speak.wait")
+      : speech ? t("speak.seconds", { seconds })
+      : "",
+    );
+    // What a test can measure: from the click to the first sound.
+    if (firstAudioMs === null) delete $(which).dataset.firstAudioMs;
+    else $(which).dataset.firstAudioMs = `${Math.round(firstAudioMs)}`;
     find(".play").hidden = !speech || status === "working";
     say(find(".play"), t(position(which) === null ? "read.play" : "read.pause"));
     find(".download").hidden = !url || status === "working";
@@ -315,13 +234,33 @@ function renderSpeaking({ voice, spoken, speakError }) {
 }
 
 /** @param {State} state */
-function renderKept({ studio, recordings, voice, training, offline }) {
-  const bytes = [...recordings.values()].reduce((sum, { samples }) => sum + samples.byteLength, 0);
-  const words = studio?.kept
-    ? recordings.size ? t("kept.some", { count: recordings.size, mb: number(bytes / 1e6, 1) }) : t("kept.none")
-    : t("kept.not", { reason: studio?.keepReason ?? "" });
-  say($("kept-words"), words);
+function renderLikeness({ likeness: { status, part, similarity } }) {
+  $("likeness").hidden = status === "none";
+  const percent = (/** @type {number} */ value) => `${number(100 * value, 0)} %`;
+  const measured = similarity && { base: percent(similarity.base), clone: percent(similarity.clone), own: percent(similarity.sameSpeaker) };
+  say($("likeness-words"), measured ? t("likeness.words", measured) : t("likeness.measuring", { part: percent(part) }));
+  $("likeness-bars").hidden = !similarity;
+  if (!similarity || !measured) return;
+  for (const [name, value] of /** @type {const} */ ([["base", similarity.base], ["clone", similarity.clone], ["own", similarity.sameSpeaker]])) {
+    say($(`likeness-${name}`).querySelector("dd span"), measured[name]);
+    $(`likeness-${name}`).querySelector("dd i").style.inlineSize = `${100 * value}%`;
+  }
+}
+
+/** @param {State} state */
+function renderKept({ studio, recordings, voice, training, offline, kept }) {
+  const mb = (/** @type {number} */ bytes) => number(bytes / 1e6, 1);
+  const some = recordings.size > 0 || voice || training.resumable;
+  say(
+    $("kept-words"),
+    !studio?.kept ? t("kept.not")
+    : some ? t(!voice ? "kept.some" : recordings.size ? "kept.voice" : "kept.voiceOnly", { count: recordings.size, mb: mb(kept.bytes) })
+    : t("kept.none"),
+  );
+  fail($("kept-error"), studio?.keepReason ?? null);
+  say($("kept-promise"), studio?.kept && some ? t(kept.persistent ? "kept.persistent" : "kept.fleeting") : "");
+  say($("kept-total"), kept.totalBytes ? t("kept.total", { mb: mb(kept.totalBytes) }) : "");
   $("offline-words").hidden = !offline.ready;
   $("newer").hidden = !offline.newer;
-  $("delete-all").hidden = recordings.size === 0 && !voice && !training.resumable;
+  $("delete-all").hidden = !studio?.kept;
 }

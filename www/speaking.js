@@ -1,10 +1,9 @@
 // Speaking, before and after; and the voice as a file.
 
-import { stop as stopPlaying } from "./play.js";
-import { togglePlaying } from "./recording.js";
-import { $ } from "./render.js";
+import { Speech } from "./js/index.js";
+import { begin, stop as stopPlaying } from "./play.js";
+import { $ } from "./dom.js";
 import { failure, initial, state, studio, update } from "./state.js";
-import { t } from "./strings.js";
 import { take } from "./training.js";
 
 /** @import { Spoken } from "./state.js" */
@@ -24,25 +23,34 @@ export function forgetSpoken(which) {
   spoke(which, initial.spoken[which]);
 }
 
-/** @param {"base" | "mine"} which */
+/** The first sentence is heard while the next is made. @param {"base" | "mine"} which */
 export async function speak(which) {
-  if (state.spoken[which].status === "working") return speaking[which].abort();
+  if (state.spoken[which].status === "working") {
+    stopPlaying();
+    return speaking[which].abort();
+  }
   const voice = which === "base" ? studio().base : state.voice;
   if (!voice) return;
-  stopPlaying();
-  speaking[which] = new AbortController();
+  const clicked = performance.now();
+  const player = begin(which, () => update({}));
+  const { signal } = (speaking[which] = new AbortController());
   forgetSpoken(which);
   update({ speakError: null });
-  spoke(which, { status: "working", words: t("speak.wait") });
+  spoke(which, { status: "working" });
+  /** @type {Speech[]} */
+  const pieces = [];
   try {
-    const speech = await voice.say($("text").value, {
-      signal: speaking[which].signal,
-      onProgress: ({ sentence, sentences }) => spoke(which, { words: t("speak.working", { n: sentence, count: sentences }) }),
-    });
+    for await (const speech of voice.stream($("text").value, { signal })) {
+      const wait = player.push(speech, speech.pauseSeconds);
+      pieces.push(speech);
+      spoke(which, { speech: Speech.join(pieces), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
+    }
+    player.end();
+    const speech = Speech.join(pieces);
     spoke(which, { status: "done", speech, url: URL.createObjectURL(speech.toBlob()) });
-    togglePlaying(which, speech);
   } catch (error) {
-    spoke(which, { status: "idle" });
+    player.end();
+    forgetSpoken(which);
     update({ speakError: failure(error) });
   }
 }

@@ -1,6 +1,6 @@
 // The state of the page: one value, changed only by `update`, from which everything on it is drawn.
 
-/** @import { Clip, ClipReport, Mel, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
+/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
@@ -32,6 +32,9 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Blob | null} voiceFile The same, as it is saved: a new engine opens it again.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {Failure | null} speakError
+ * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
+ * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
+ * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} kept What lies on this machine, program and base voice included in the total.
  * @property {{ ready: boolean, newer: boolean }} offline
  */
 /**
@@ -41,6 +44,9 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {boolean} paused
  * @property {TrainingStep | null} step
  * @property {number[]} losses One an iteration.
+ * @property {{ iteration: number, loss: number }[]} heldOut The held-out clip's, now and then.
+ * @property {{ iteration: number, picture: Picture, firstDifferenceDb: number } | null} picture
+ * @property {Failure | null} unkept Why this training would not outlive the tab.
  * @property {number} first Iteration that this run began with.
  * @property {number} seconds
  * @property {{ iteration: number, speech: Speech } | null} preview
@@ -48,10 +54,10 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {string | null} badClip The clip that it failed at.
  * @property {{ iteration: number, iterations: number } | null} resumable
  */
-/** @typedef {{ status: "idle" | "working" | "done", words: string, speech: Speech | null, url: string | null }} Spoken */
+/** @typedef {{ status: "idle" | "working" | "done", words: string, speech: Speech | null, url: string | null, firstAudioMs: number | null }} Spoken `firstAudioMs` from the click to the first sound. */
 
 /** @type {Spoken} */
-const silent = { status: "idle", words: "", speech: null, url: null };
+const silent = { status: "idle", words: "", speech: null, url: null, firstAudioMs: null };
 
 /** @type {State} */
 export const initial = {
@@ -67,12 +73,15 @@ export const initial = {
   files: [],
   fileErrors: [],
   filesConsent: false,
-  training: { status: "idle", phase: "aligning", paused: false, step: null, losses: [], first: 0, seconds: 0, preview: null, error: null, badClip: null, resumable: null },
+  training: { status: "idle", phase: "aligning", paused: false, step: null, losses: [], heldOut: [], picture: null, unkept: null, first: 0, seconds: 0, preview: null, error: null, badClip: null, resumable: null },
   preview: null,
   voice: null,
   voiceFile: null,
   spoken: { base: silent, mine: silent },
   speakError: null,
+  likeness: { status: "none", part: 0, similarity: null },
+  profile: { status: "none", part: 0, found: null, error: null },
+  kept: { bytes: 0, persistent: false, asked: false, totalBytes: 0 },
   offline: { ready: false, newer: false },
 };
 
@@ -98,6 +107,13 @@ export function studio() {
 /** @param {unknown} error @returns {Failure | null} Null where the visitor ended it. */
 export const failure = (error) => (/** @type {Failure} */ (error).code === "cancelled" ? null : /** @type {Failure} */ (error));
 
+/** What lies on this machine now. */
+export async function weigh() {
+  const usage = await state.studio?.kept?.usage();
+  const { usage: totalBytes = 0 } = (await navigator.storage?.estimate?.()) ?? {};
+  if (usage) update({ kept: { ...state.kept, ...usage, totalBytes } });
+}
+
 /** Errors after which there is no engine to ask any more. @param {Failure | null} error */
 export const isLost = (error) => ["worker-crashed", "device-lost"].includes(error?.code ?? "");
 
@@ -116,11 +132,14 @@ export const consented = ({ source, filesConsent, recordings }) => (source === "
 /** @param {State} state The sentence on the card. */
 export const currentPrompt = ({ prompts, current }) => prompts[current] ?? null;
 
-/** A clip with its verdict. @param {Omit<PageClip, "report" | "error">} clip @returns {Promise<PageClip>} */
-export async function judged(clip) {
+/** A clip with its verdict. Files may be trimmed to their speech; a recording that is was begun late or ended early.
+ * @param {Omit<PageClip, "report" | "error">} clip @param {"recording" | "file"} kind @returns {Promise<PageClip>} */
+export async function judged(clip, kind) {
   try {
     // A text that is not written yet cannot be missed by the speaker.
-    return { ...clip, report: await studio().checkClip({ ...clip, text: clip.text.trim() || undefined }), error: null };
+    const report = await studio().checkClip({ ...clip, text: clip.text.trim() || undefined });
+    const error = kind === "recording" && report.cutOff ? { code: `clip-cut-off-${report.cutOff}`, message: "the recording begins or ends within a word" } : null;
+    return { ...clip, report: error ? null : report, error };
   } catch (error) {
     return { ...clip, report: null, error: /** @type {Failure} */ (error) };
   }

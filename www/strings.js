@@ -35,6 +35,14 @@ export function choose(chosen) {
   }
 }
 
+export function forgetLanguage() {
+  try {
+    localStorage.removeItem(CHOSEN);
+  } catch {
+    // there was none
+  }
+}
+
 /** @param {Key} key @param {{ [name: string]: string | number }} [values] */
 export function t(key, values = {}) {
   return LANGUAGES[language].strings[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));

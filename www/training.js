@@ -1,12 +1,13 @@
 // Learning: started, paused, stopped, gone on with; and what leads on when a clip is in the way.
 
+import { differenceDb } from "./heat.js";
 import { isSilent } from "./play.js";
 import { closeMicrophone, go, togglePlaying } from "./recording.js";
 import { forgetSpoken } from "./speaking.js";
-import { CONSENT, failure, goodClips, initial, isLost, state, studio, update } from "./state.js";
+import { CONSENT, failure, goodClips, initial, isLost, state, studio, update, weigh } from "./state.js";
 
-/** @import { CloneProgress, Consent, Voice } from "./js/index.js" */
-/** @import { Failure, Training } from "./state.js" */
+/** @import { Clip, CloneProgress, Consent, Voice } from "./js/index.js" */
+/** @import { Failure, State, Training } from "./state.js" */
 
 let cancelling = new AbortController();
 let stopping = new AbortController();
@@ -21,9 +22,9 @@ const change = (change) => update({ training: { ...state.training, ...change } }
 export async function train(how) {
   cancelling = new AbortController();
   stopping = new AbortController();
-  const options = { signal: cancelling.signal, stopSignal: stopping.signal, onStep, preview: state.preview ?? undefined };
+  const options = { signal: cancelling.signal, stopSignal: stopping.signal, onStep, preview: state.preview ?? undefined, pictures: true };
   // What went before is still on the curve when a training goes on.
-  const before = how === "resume" ? { losses: state.training.losses, resumable: state.training.resumable } : {};
+  const before = how === "resume" ? { losses: state.training.losses, heldOut: state.training.heldOut, resumable: state.training.resumable } : {};
   update({ training: { ...initial.training, ...before, status: "running" } });
   if (state.microphone === "open") closeMicrophone();
   const clips = goodClips(state);
@@ -31,12 +32,28 @@ export async function train(how) {
     const voice = how === "resume" ? await studio().resume(options) : await studio().clone(clips, { ...options, consent: consent() });
     await take(voice, await voice.save());
     change({ status: "done" });
+    await Promise.all([weigh(), liken(voice, clips)]);
   } catch (error) {
     const failed = failure(error);
     // The page starts the engine again, and the training with it: see engine.js.
     if (isLost(failed)) return change({ status: "interrupted" });
     change({ status: failed ? "idle" : "cancelled", error: failed, resumable: failed ? state.training.resumable : null });
     if (failed?.clip !== undefined) blame(clips[failed.clip].id, failed);
+  }
+}
+
+/** How near the voice comes to its speaker. A page that goes on to something else may do so: nothing waits for it. @param {Voice} voice @param {Clip[]} clips */
+async function liken(voice, clips) {
+  if (clips.length < 2) return;
+  const likeness = (/** @type {Partial<State["likeness"]>} */ change) => voice === state.voice && update({ likeness: { ...state.likeness, ...change } });
+  likeness({ status: "measuring", part: 0 });
+  try {
+    const onProgress = (/** @type {import("./js/index.js").SayProgress} */ { sentence, sentences }) => likeness({ part: (sentence - 1) / sentences });
+    likeness({ status: "done", similarity: await voice.similarity(clips, { onProgress }) });
+  } catch (error) {
+    likeness({ status: "none" });
+    // The voice is learned all the same; one that has been replaced meanwhile is of no interest.
+    if (!isLost(failure(error)) && voice === state.voice) console.error(error);
   }
 }
 
@@ -50,7 +67,7 @@ function consent() {
 export async function take(voice, file) {
   const before = state.voice;
   forgetSpoken("mine");
-  update({ voice, voiceFile: file });
+  update({ voice, voiceFile: file, likeness: initial.likeness });
   await before?.close();
 }
 
@@ -91,10 +108,17 @@ function onStep(progress) {
     change({ preview: progress });
     return isSilent() ? togglePlaying("preview", progress.speech) : undefined;
   }
+  if (progress.status === "picture") {
+    const firstDifferenceDb = training.picture?.firstDifferenceDb ?? differenceDb(progress.picture);
+    return change({ picture: { ...progress, firstDifferenceDb } });
+  }
+  if (progress.status === "not-kept") return change({ unkept: progress });
   if (progress.status !== "training") return change({ phase: progress.status });
+  const { iteration, heldOutLoss } = progress;
   const losses = [...training.losses];
-  losses[progress.iteration - 1] = progress.loss;
+  losses[iteration - 1] = progress.loss;
+  const heldOut = heldOutLoss === null ? training.heldOut : [...training.heldOut, { iteration, loss: heldOutLoss }];
   // A resumed training begins late.
-  const first = training.first || progress.iteration;
-  change({ phase: "training", step: progress, losses, first, seconds: progress.seconds });
+  const first = training.first || iteration;
+  change({ phase: "training", step: progress, losses, heldOut, first, seconds: progress.seconds });
 }

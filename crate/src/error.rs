@@ -49,6 +49,8 @@ pub enum Error {
     DeviceLost(String),
     #[error("device {0:?} is not built in; {1}")]
     DeviceUnavailable(String, String),
+    #[error("the device has no half precision: it trains in f32 only")]
+    PrecisionUnsupported,
     #[error("training diverged at iteration {iteration}: the loss is not a number")]
     TrainingDiverged { iteration: usize },
     #[error("the checkpoint is damaged: {0}")]
@@ -89,6 +91,7 @@ impl Error {
             Self::DeviceWrong { .. } => "device-wrong",
             Self::DeviceLost(_) => "device-lost",
             Self::DeviceUnavailable(..) => "device-unavailable",
+            Self::PrecisionUnsupported => "precision-unsupported",
             Self::TrainingDiverged { .. } => "training-diverged",
             Self::CheckpointCorrupt(_) => "checkpoint-corrupt",
             Self::CheckpointUnsupported(_) => "checkpoint-unsupported",

@@ -21,7 +21,7 @@ pub type Weights = BTreeMap<String, Weight>;
 
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precision {
+pub enum Storage {
     /// A voice: matrices in bytes with a scale a row, the rest as [`Self::Half`].
     Bytes,
     /// What ships.
@@ -130,13 +130,13 @@ fn row_length(shape: &[usize]) -> usize {
 }
 
 /// Reads the weights from their device and packs them.
-pub async fn pack(weights: Weights, precision: Precision, metadata: Metadata) -> Vec<u8> {
+pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
         let data = weight.values.into_data_async().await.expect("the device answers");
         let values = data.try_to_vec::<f32>().expect("weights are f32");
-        let (dtype, bytes) = match precision {
-            Precision::Bytes if weight.shape.len() > 1 => {
+        let (dtype, bytes) = match storage {
+            Storage::Bytes if weight.shape.len() > 1 => {
                 let scales: Vec<f32> = values.chunks_exact(row_length(&weight.shape)).map(byte_scale).collect();
                 let rows = values.chunks_exact(row_length(&weight.shape)).zip(&scales);
                 let bytes = rows.flat_map(|(row, scale)| row.iter().map(move |value| (value / scale).round() as i8 as u8)).collect();
@@ -144,8 +144,8 @@ pub async fn pack(weights: Weights, precision: Precision, metadata: Metadata) ->
                 stored.push((format!("{name}{SCALES}"), vec![scales.len() / 4], Dtype::F32, scales));
                 (Dtype::I8, bytes)
             }
-            Precision::Bytes | Precision::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
-            Precision::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
+            Storage::Bytes | Storage::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
+            Storage::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
         };
         stored.push((name, weight.shape, dtype, bytes));
     }
@@ -200,7 +200,7 @@ mod tests {
         device.seed(3);
         let config = TacotronConfig::tiny(2);
         let model = Tacotron::new(&config, &device);
-        let bytes = pollster::block_on(pack(collect(&model), Precision::Full, Metadata::from([("a".into(), "b".into())])));
+        let bytes = pollster::block_on(pack(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())])));
         let (weights, metadata) = unpack(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
@@ -215,7 +215,7 @@ mod tests {
         let mut weights = Weights::new();
         weights.insert("w".into(), Weight { shape: vec![3, 3], values: Tensor::from_floats(values, &device) });
         weights.insert("b".into(), Weight { shape: vec![1], values: Tensor::from_floats([0.25], &device) });
-        let bytes = pollster::block_on(pack(weights, Precision::Bytes, Metadata::new()));
+        let bytes = pollster::block_on(pack(weights, Storage::Bytes, Metadata::new()));
         let (read, _) = unpack(&bytes).unwrap();
         assert_eq!((read.len(), &read["b"].1[..]), (2, &[0.25][..]));
         let (shape, found) = &read["w"];
@@ -237,7 +237,7 @@ mod tests {
     fn damage_is_an_error() {
         let device = Device::flex();
         let layer = burn::nn::LinearConfig::new(2, 2).init(&device);
-        let bytes = pollster::block_on(pack(collect(&layer), Precision::Half, Metadata::new()));
+        let bytes = pollster::block_on(pack(collect(&layer), Storage::Half, Metadata::new()));
         for cut in 0..bytes.len() {
             assert!(unpack(&bytes[..cut]).is_err(), "cut at {cut}");
         }

@@ -325,6 +325,7 @@ fn ten_updates() {
         epsilon: number("epsilon"),
         weight_decay: number("weight_decay"),
         clip_norm: number("clip_norm"),
+        ..AdamConfig::default()
     });
     let mut totals = Vec::new();
     for update in 0..10 {

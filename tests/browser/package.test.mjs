@@ -101,6 +101,51 @@ describe("texts", () => {
   test("very long", () => fails("text-too-long", "return studio.base.say('word '.repeat(200000))"));
 });
 
+describe("a stream", () => {
+  const three = "One is short. Two is not much longer. Is this three?";
+  test("is one speech a sentence, each what saying it alone gives, and together the whole", async () => {
+    const { texts, pauses, alike, whole, mel } = await inPage(`const pieces = [];
+      for await (const speech of studio.base.stream(input)) pieces.push(speech);
+      const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
+      const alone = [];
+      for (const { text } of pieces) alone.push(await studio.base.say(text));
+      const joined = ownvoice.Speech.join(pieces);
+      const said = await studio.base.say(input);
+      return { texts: pieces.map(({ text }) => text), pauses: pieces.map(({ pauseSeconds }) => pauseSeconds),
+        alike: pieces.map(({ samples }, i) => same(samples, alone[i].samples)), whole: same(joined.samples, said.samples), mel: [joined.mel.data.length, said.mel.data.length] }`, three);
+    assert.deepEqual(texts, ["One is short.", "Two is not much longer.", "Is this three?"]);
+    assert.deepEqual(alike, [true, true, true]);
+    assert.equal(whole, true);
+    assert.equal(mel[0], mel[1]);
+    assert.ok(pauses[0] > 0.1 && pauses[0] === pauses[1] && pauses[2] === 0, JSON.stringify(pauses));
+  });
+  test("begins with a clause where the first sentence is long", async () => {
+    const texts = await inPage("const texts = []; for await (const { text } of studio.base.stream(input)) texts.push(text); return texts", "When you hear this voice, remember that it was learned on this machine, and nowhere else.");
+    assert.deepEqual(texts, ["When you hear this voice,", "remember that it was learned on this machine, and nowhere else."]);
+  });
+  /** Notes what the page tells the worker. @param {string} body */
+  const told = (body) => inPage(`const { postMessage } = Worker.prototype;
+    const told = [];
+    Worker.prototype.postMessage = function (message, ...rest) { told.push(message.signal ?? message.method); return postMessage.call(this, message, ...rest); };
+    try { ${body} } finally { Worker.prototype.postMessage = postMessage; }`, three);
+  test("ends with the loop, and the work with it", async () => {
+    const [done, messages] = await told(`const stream = studio.base.stream(input);
+      for await (const speech of stream) break;
+      return [(await stream.next()).done, told]`);
+    assert.equal(done, true);
+    assert.deepEqual(messages, ["parts", "say", "say", "cancel"], "the second sentence was under way, the third never asked for");
+  });
+  test("ends with the signal", async () => {
+    const [code, heard, done] = await told(`const end = new AbortController();
+      const stream = studio.base.stream(input, { signal: end.signal });
+      let heard = 0;
+      try { for await (const speech of stream) { heard += 1; end.abort(); } } catch ({ code }) { return [code, heard, (await stream.next()).done]; }`);
+    assert.deepEqual([code, heard, done], ["cancelled", 1, true]);
+  });
+  test("ends with the studio", () => fails("closed", "const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); for await (const speech of other.base.stream('One. Two. Three.')) other.close();"));
+  test("of nothing fails as saying it does", () => fails("text-empty", "for await (const speech of studio.base.stream(' '));"));
+});
+
 describe("voices", () => {
   const saved = "const voice = await studio.clone(clips, { iterations: 2, seed: 7 }); const bytes = new Uint8Array(await (await voice.save()).arrayBuffer());";
   test("saved and opened, they speak alike", async () => {
@@ -122,6 +167,12 @@ describe("voices", () => {
       return a.samples.length === b.samples.length && a.samples.every((x, i) => x === b.samples[i])`);
     assert.equal(same, true);
   });
+  test("learns in half precision too, and says what it left out", async () => {
+    const steps = await inPage("const steps = []; await studio.clone(clips, { iterations: 5, precision: 'mixed', onStep: (step) => steps.push(step) }); return steps.filter(({ status }) => status === 'training')");
+    assert.equal(steps.length, 5);
+    assert.ok(steps.every((/** @type {any} */ { loss, overflows }) => Number.isFinite(loss) && overflows < 5), JSON.stringify(steps));
+  });
+  test("knows no other precision", () => fails("option-invalid", "return studio.clone(clips, { precision: 'double' })"));
   test("cut off", () => fails("voice-corrupt", `${saved} return studio.open(new Blob([bytes.subarray(0, bytes.length / 2)]))`));
   test("not a voice", () => fails("voice-corrupt", "return studio.open(new Blob(['This is a letter.']))"));
   test("empty", () => fails("voice-corrupt", "return studio.open(new Blob([]))"));
@@ -131,6 +182,18 @@ describe("voices", () => {
       if (at < 0) throw new Error("the file does not name its base");
       bytes[at] = bytes[at] === 48 ? 49 : 48;
       return studio.open(new Blob([bytes]))`));
+});
+
+describe("likeness", () => {
+  test("lies between the base and the speaker's own recordings", async () => {
+    const { base, clone, sameSpeaker, progress } = await inPage(`const voice = await studio.clone(clips, { iterations: 60 });
+      const progress = [];
+      return { ...(await voice.similarity(clips, { onProgress: ({ sentence, sentences }) => progress.push(sentence + "/" + sentences) })), progress }`);
+    assert.ok(base < clone && clone < sameSpeaker && sameSpeaker <= 1, JSON.stringify({ base, clone, sameSpeaker }));
+    assert.deepEqual(progress, ["1/2", "2/2"]);
+  });
+  test("needs recordings", () => fails("option-invalid", "return studio.base.similarity([clip])"));
+  test("can be cancelled", () => fails("cancelled", "const end = new AbortController(); return studio.base.similarity(clips, { signal: end.signal, onProgress: () => end.abort() })"));
 });
 
 describe("consent", () => {
@@ -156,6 +219,16 @@ describe("a training under way", () => {
       return [previews, a.info.id === b.info.id]`);
     assert.deepEqual(previews.map((/** @type {number[]} */ preview) => preview[0]), [25, 50]);
     assert.ok(previews.every((/** @type {number[]} */ preview) => preview[1] > 1000), JSON.stringify(previews));
+    assert.equal(same, true);
+  });
+  test("shows pictures where they are asked for, and learns the same", async () => {
+    const [shown, same] = await inPage(`const shown = [];
+      const onStep = ({ status, iteration, picture }) => status === "picture" && shown.push({ iteration, ...picture });
+      const [a, b] = [await studio.clone(clips, { iterations: 30, pictures: true, onStep }), await studio.clone(clips, { iterations: 30, onStep })];
+      return [shown.map(({ iteration, mels, recorded, predicted, alignment, durations, symbols }) => ({ iteration, frames: recorded.length / mels, same: predicted.length === recorded.length,
+        spans: durations.reduce((a, b) => a + b, 0), cells: alignment.length / symbols.length })), a.info.id === b.info.id]`);
+    assert.deepEqual(shown.map((/** @type {any} */ { iteration }) => iteration), [0, 25, 30]);
+    for (const { frames, same, spans, cells } of shown) assert.deepEqual([same, spans, cells], [true, frames, frames]);
     assert.equal(same, true);
   });
   test("rests, and goes on", async () => {
@@ -187,6 +260,16 @@ describe("memory", () => {
       return [first, await studio.memoryBytes()]`);
     t.diagnostic(`${(first / 1e6).toFixed(0)} MB after one clone and 5 sentences, ${(after / 1e6).toFixed(0)} MB after three and 50`);
     assert.ok(after <= first * 1.05, `${first} to ${after} bytes`);
+  });
+  test("stays flat over a training, from its twentieth iteration on", async (t) => {
+    const [early, late] = await inPage(`const bytes = [];
+      const pending = [];
+      const note = ({ iteration }) => (iteration === 20 || iteration === 200) && pending.push(studio.memoryBytes().then((size) => bytes.push(size)));
+      await studio.clone(clips, { iterations: 200, pictures: true, onStep: note });
+      await Promise.all(pending);
+      return bytes`);
+    t.diagnostic(`${(early / 1e6).toFixed(1)} MB, then ${(late / 1e6).toFixed(1)} MB`);
+    assert.ok(late <= early * 1.02, `${early} to ${late} bytes`);
   });
   test("a voice that was closed says so", () => fails("closed", "const voice = await studio.open(await studio.base.save()); await voice.close(); return voice.say('Hello.')"));
 });
@@ -244,6 +327,14 @@ describe("cancelling", () => {
     assert.ok(steps >= 3 && steps <= 5, `${steps} steps`);
   });
   test("speaking", () => fails("cancelled", "const end = new AbortController(); return studio.base.say('One. Two. Three. Four. Five. Six.', { signal: end.signal, onProgress: () => end.abort() })"));
+  test("opening, checking, reading and saving", async () => {
+    const signal = "{ signal: AbortSignal.abort() }";
+    await fails("cancelled", `return studio.open(await studio.base.save(), ${signal})`);
+    await fails("cancelled", `return studio.checkClip(clip, ${signal})`);
+    await fails("cancelled", `return studio.readWav(new Blob([]), ${signal})`);
+    await fails("cancelled", `return studio.base.save(${signal})`);
+    await fails("cancelled", "const end = new AbortController(); const checked = studio.checkClip(clip, { signal: end.signal }); end.abort(); return checked");
+  });
   test("the worker answers while it trains", async () => {
     const spoke = await inPage("const stop = new AbortController(); const training = studio.clone(clips, { stopSignal: stop.signal }); const speech = await studio.base.say('Hello.'); stop.abort(); await training; return speech.samples.length > 1000");
     assert.equal(spoke, true);

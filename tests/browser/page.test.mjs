@@ -33,6 +33,17 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);
   t.diagnostic(`${await page.textContent("#train-words")} ${loss?.[0]}`);
 
+  // What the training looked like, in words as well as in pictures.
+  const [now, first] = ((await page.textContent("#mel-words")) ?? "").match(/[\d.]+/g)?.map(Number) ?? [];
+  assert.ok(now < first, `the spectrograms grow alike: ${await page.textContent("#mel-words")}`);
+  const [sounds, all] = ((await page.textContent("#alignment-words")) ?? "").match(/\d+/g)?.map(Number) ?? [];
+  assert.ok(all > 20 && sounds > all / 4, `${await page.textContent("#alignment-words")}`);
+  assert.ok(await page.getAttribute("#alignment", "aria-label"));
+  await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: 2 * MINUTE });
+  const likeness = await page.$$eval("#likeness-bars dd", (all) => all.map((each) => parseInt(each.textContent ?? "")));
+  assert.ok(likeness[0] < likeness[1] && likeness[1] <= likeness[2], `base, clone, own recordings: ${likeness}`);
+  t.diagnostic(`${await page.textContent("#likeness-words")} ${await page.textContent("#mel-words")} ${await page.textContent("#alignment-words")}`);
+
   const before = heard(await speak(page, "base"));
   const after = heard(await speak(page, "mine"));
   await session.screenshot("cpu-spoken");
@@ -65,11 +76,40 @@ test("from the first visit to the first sound", { timeout: 3 * MINUTE }, async (
   const started = performance.now();
   await session.goto();
   await session.page.click("#base .say", { timeout: MINUTE });
-  await session.page.waitForSelector("#base .play:not([hidden])", { timeout: MINUTE });
+  await session.page.waitForSelector("#base[data-first-audio-ms]", { timeout: MINUTE });
   const seconds = (performance.now() - started) / 1000;
   t.diagnostic(`${seconds.toFixed(1)} s`);
+  assert.deepEqual(session.requests.filter(({ url }) => url.endsWith("uplot.js")), [], "what only a training needs is not fetched for it");
   // Three times what it takes on a machine with nothing else to do is still no fault of the page.
   assert.ok(seconds < 30, `${seconds.toFixed(1)} s`);
+});
+
+test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const sentences = ["Good morning, everyone.", ...SENTENCES.slice(0, 5).map(({ text }) => text)];
+  await page.fill("#text", sentences.join(" "));
+  await page.click("#base .say");
+  await page.waitForSelector("#base[data-first-audio-ms]");
+  assert.equal(await page.textContent("#base .say"), "Stop", "it is still being made");
+  assert.equal(await page.isHidden("#base .download"), true);
+  t.diagnostic(`first sound ${await page.getAttribute("#base", "data-first-audio-ms")} ms after the click`);
+  await page.waitForSelector("#base .play:not([hidden])", { timeout: 2 * MINUTE });
+  assert.equal(await page.textContent("#base .play"), "Stop", "it is made before it has been heard");
+  const { seconds } = heard(await download(page, "#base .download"));
+  assert.ok(seconds > 15 && seconds < 60, `${seconds} s`);
+  await page.click("#base .play");
+  assert.equal(await page.textContent("#base .play"), "Play");
+
+  await page.click("#base .say");
+  await page.waitForSelector("#base[data-first-audio-ms]");
+  await page.click("#base .say");
+  await page.waitForFunction(() => document.querySelector("#base .say")?.textContent === "Speak");
+  assert.equal(await page.isHidden("#base .download"), true, "half of it is not kept");
+  assert.equal(await page.isHidden("#speak-error"), true, "to stop is no error");
+  session.assertQuiet();
 });
 
 test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, async (t) => {
@@ -154,7 +194,7 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   assert.equal(await page.isDisabled("#mine .say"), false, "the voice is back");
   page.once("dialog", (dialog) => dialog.accept());
   await page.click("#delete-all");
-  await page.waitForSelector("#delete-all", { state: "hidden" });
+  await page.waitForFunction(() => /until you delete them/.test(document.querySelector("#kept-words")?.textContent ?? ""));
   await page.reload();
   await ready(second);
   assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 0);

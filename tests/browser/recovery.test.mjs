@@ -76,27 +76,29 @@ test("the engine crashes: it is built again and goes on from the checkpoint", { 
   session.assertNothingLeft();
 });
 
-/** Sees the device that the program makes, from within the worker. @param {Buffer} body */
+/** Sees the device that the program makes, from within the worker. And trusts it unseen: the self-test is another test's subject, and SwiftShader would
+ * compile its kernels anew for each device, minutes of it where the machine has other work. @param {Buffer} body */
 const seen = (body) =>
   Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
 GPUAdapter.prototype.requestDevice = async function (...options) { return (globalThis.device = await requestDevice.apply(this, options)); };
-${body}`);
+${body.toString().replace("await candidate.selfTest(parts)", "null")}`);
 
-test("the graphics adapter is taken away: it is asked for again, and then the CPU goes on", { timeout: 8 * MINUTE, skip: process.env.OWNVOICE_LOST_GPU ? false : "SwiftShader sometimes never answers again after a lost device; OWNVOICE_LOST_GPU=1 runs it" }, async (t) => {
+test("the graphics adapter is taken away: it is asked for again, and then the CPU goes on", { timeout: 8 * MINUTE }, async (t) => {
   const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu", prepare: (session) => session.change("js/worker.js", seen) });
   t.after(() => session.close());
   const { page } = session;
+  const destroy = () => page.workers()[0].evaluate("device.destroy()");
   await ready(session);
   await chooseFiles(page, 2);
   await page.click("#train-start");
-  // SwiftShader takes seconds for each iteration: no checkpoint is waited for here, and training goes on from its start.
-  await trained(session, 1, 3);
-  await page.workers()[0].evaluate("device.destroy()");
+  // No iteration is waited for, for the same reason: training goes on from its start.
+  await page.waitForSelector("#train-cancel:not([hidden])");
+  await destroy();
   await page.waitForSelector("#engine[data-state=restarted]", { timeout: 3 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /graphics card was taken away.*started again/);
   assert.match((await page.textContent("#device-kind")) ?? "", /graphics card/);
   await page.waitForSelector("#train-cancel:not([hidden])");
-  await page.workers()[0].evaluate("device.destroy()");
+  await destroy();
   await page.waitForFunction(() => /processor/.test(document.querySelector("#device-kind")?.textContent ?? ""), null, { timeout: 3 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /taken away twice.*processor/);
   await trained(session, 5);

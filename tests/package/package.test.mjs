@@ -3,29 +3,21 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, test } from "node:test";
 import { publint } from "publint";
 import { build, createServer as viteServer } from "vite";
 import webpack from "webpack";
 import { ROOT, open } from "../browser/harness.mjs";
-import { spokenSamples } from "../browser/steps.mjs";
+import { CLIPS, TARBALL, baseFile, install, serve } from "./consumer.mjs";
 
 const MINUTE = 60_000;
 const TOOLS = join(ROOT, "tests/node_modules/.bin");
-const TARBALL = process.env.OWNVOICE_TARBALL ?? "";
 
 /** A folder in which the tarball is installed. */
 let installed = "";
-before(() => {
-  assert.ok(existsSync(TARBALL), "OWNVOICE_TARBALL names the tarball: `cargo xtask test package` makes it");
-  installed = mkdtempSync(join(tmpdir(), "ownvoice-consumer-"));
-  writeFileSync(join(installed, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--offline", TARBALL], { cwd: installed, stdio: "inherit" });
-});
+before(() => void (installed = install()));
 
 const shipped = () => join(installed, "node_modules/ownvoice");
 
@@ -59,36 +51,10 @@ Object.assign(document.documentElement.dataset, { wav: wav.size, seconds: speech
 function consumer(name, head) {
   const folder = join(installed, name);
   mkdirSync(join(folder, "public"), { recursive: true });
-  const clips = [0, 1].map((index) => ({ text: spokenSamples(index).text, samples: spokenSamples(index).samples.toString("base64") }));
-  writeFileSync(join(folder, "clips.js"), `const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-export const clips = ${JSON.stringify(clips)}.map(({ text, samples }) => (
-  { text, sampleRate: 16000, samples: Float32Array.from(new Int16Array(bytes(samples).buffer), (x) => x / 32768) }));\n`);
+  writeFileSync(join(folder, "clips.js"), CLIPS);
   writeFileSync(join(folder, "main.js"), `import { clips } from "./clips.js";\n${fiveLines()}\n`);
   writeFileSync(join(folder, "index.html"), `<!doctype html><html lang="en"><head><title>${name}</title><link rel="icon" href="data:,">${head}</head><body></body></html>\n`);
   return folder;
-}
-
-const TYPES = /** @type {{ [extension: string]: string }} */ ({ ".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm" });
-
-/** The base voice of the tests, under the path that the README names. @param {string} path @returns {string | null} */
-function baseFile(path) {
-  if (!path.startsWith("/models/")) return null;
-  const tiny = join(ROOT, "tests/fixtures/tiny-base", path.slice("/models/base/".length));
-  return path.startsWith("/models/base/") && existsSync(tiny) ? tiny : join(ROOT, path);
-}
-
-/** @param {string} folder @returns {Promise<{ url: string, stop: () => void }>} */
-async function serve(folder) {
-  const server = createServer((asked, answer) => {
-    const { pathname } = new URL(asked.url ?? "", "http://localhost");
-    const file = baseFile(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
-    if (!existsSync(file)) return void answer.writeHead(404).end();
-    answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));
-  const address = server.address();
-  assert.ok(address && typeof address === "object");
-  return { url: `http://127.0.0.1:${address.port}/`, stop: () => void server.close() };
 }
 
 /** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url @param {RegExp[]} [expected] */

@@ -12,7 +12,6 @@ import { OwnvoiceError } from "./rpc.js";
  * @property {{ deviation: number, tolerance: number } | null} selfTest How far the adapter's results were from the CPU's before it was trusted; relative.
  */
 
-
 const CPU = "CPU (WebAssembly SIMD)";
 
 // Renderers that draw on the CPU: slower there than the CPU path itself.

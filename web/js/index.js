@@ -3,12 +3,22 @@
 // Everything heavy happens in one worker; what is here are handles to it.
 
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
+import { Kept } from "./kept.js";
 import { OwnvoiceError, Remote } from "./rpc.js";
+import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 
-export { OwnvoiceError, wavBlob };
+export { Kept, OwnvoiceError, Speech, Voice, wavBlob };
 
-/** @import { Device } from "./device.js" */
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {import("./kept.js").Recording} Recording */
+/** @typedef {import("./kept.js").Usage} Usage */
+/** @typedef {import("./voice.js").Mel} Mel */
+/** @typedef {import("./voice.js").SayOptions} SayOptions */
+/** @typedef {import("./voice.js").SayProgress} SayProgress */
+/** @typedef {import("./voice.js").Similarity} Similarity */
+/** @typedef {import("./voice.js").StreamOptions} StreamOptions */
+/** @typedef {import("./voice.js").VoiceInfo} VoiceInfo */
 
 /**
  * @typedef {object} LoadOptions
@@ -16,7 +26,7 @@ export { OwnvoiceError, wavBlob };
  * @property {"auto" | "webgpu" | "cpu"} [device] `auto` takes WebGPU where a real adapter is, the CPU otherwise.
  * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
  * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
- * @property {string} [keep] Name of a local database in which recordings and training outlive the tab. Nothing is kept without it.
+ * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]
@@ -30,31 +40,43 @@ export { OwnvoiceError, wavBlob };
 /** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip Mono, -1 to 1, any rate from 8 to 192 kHz; `text` is what is said. */
 /**
  * What was found in a clip. Levels are in dB below full scale. `score` says how well the phones of the text are heard: 0 is certainty, below -2.8 is a
- * mismatch; null without a text.
- * @typedef {{ seconds: number, speechSeconds: number, levelDb: number, noiseDb: number, snrDb: number, clippedPercent: number, score: number | null }} ClipReport
+ * mismatch; null without a text. `cutOff` is where someone is speaking at the very end of the clip: a recording begun late or ended early.
+ * @typedef {{ seconds: number, speechSeconds: number, levelDb: number, noiseDb: number, snrDb: number, clippedPercent: number, cutOff: "start" | "end" | null, score: number | null }} ClipReport
  */
 /** @typedef {{ text: string, recording?: Omit<Clip, "text"> }} Consent What the speaker agreed to, and the recording in which it is said. */
 /**
- * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep | { status: "preview", iteration: number, speech: Speech }} CloneProgress
+ * `not-kept` comes once, where the training could not be kept (`storage-full`): it goes on, but would not outlive the tab.
+ * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep | { status: "preview", iteration: number, speech: Speech }
+ *   | { status: "picture", iteration: number, picture: Picture } | { status: "not-kept", code: string, message: string }} CloneProgress
  */
 /**
- * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration.
- * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, stop: string | null }} TrainingStep
+ * The last clip, which is held out from training where there are five: its spectrogram as it was recorded and as the voice makes it now, `[T, M]` each, and
+ * how surely each symbol is heard in each frame of the latter, `[T, L]`, 0 to 1. `durations` are the frames of each symbol.
+ * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
+ */
+/**
+ * What a training step takes: milliseconds and launches on the graphics card of each module, forward and backward; null where there is none, or where
+ * nothing is launched. `whole step` beside them is the step in one piece. `deviceBytes` is the graphics memory that is held.
+ * @typedef {{ rows: { module: string, forwardMs: number, backwardMs: number | null, forwardLaunches: number | null, backwardLaunches: number | null }[],
+ *   deviceBytes: number | null }} Profile
+ */
+/**
+ * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration, and `overflows` the
+ * iterations that were left out because half precision did not hold their gradients.
+ * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
  */
 /**
  * @typedef {object} CloneOptions
  * @property {number} [iterations] At most this many (200).
  * @property {number} [seed] The same seed, clips and device give the same voice.
+ * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
  * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
  * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
+ * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
  * @property {(progress: CloneProgress) => void} [onStep]
  * @property {AbortSignal} [signal] Ends with the error `cancelled`, and forgets the training.
  * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
  */
-/** @typedef {{ status: "speaking", sentence: number, sentences: number }} SayProgress */
-/** @typedef {{ signal?: AbortSignal, seed?: number, onProgress?: (progress: SayProgress) => void }} SayOptions */
-/** @typedef {{ mels: number, data: Float32Array }} Mel Natural-log amplitudes, frame after frame: `[T, M]`. */
-/** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number }} Recording */
 /**
  * The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate.
  * @typedef {object} Microphone
@@ -65,11 +87,22 @@ export { OwnvoiceError, wavBlob };
  * @property {() => void} close Releases the microphone.
  */
 
-/** Frees a voice in the worker when the page has dropped it. */
-const dropped = new FinalizationRegistry((/** @type {() => void} */ release) => release());
 
 /**
  * Fetches the program and the base voice, and prepares the device.
+ *
+ * @example
+ * const ending = new AbortController();
+ * const studio = await load({
+ *   base: "/models/base/",
+ *   device: "auto",
+ *   signal: ending.signal,
+ *   onProgress(progress) {
+ *     if (progress.status === "fetching") console.log(progress.what, progress.loadedBytes);
+ *   },
+ * });
+ * console.log(studio.device.reason);
+ * studio.close();
  *
  * @param {LoadOptions} options
  * @returns {Promise<Studio>}
@@ -121,7 +154,16 @@ export class Studio {
     this.#remote = remote;
     this.#capture = capture;
     this.#restart = restart;
-    /** @type {Device} Which device computes, and why. */
+    /**
+     * Which device computes, and why.
+     *
+     * @example
+     * const studio = await load({ base: "/models/base/" });
+     * const { kind, name, reason, code, selfTest } = studio.device;
+     * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
+     *
+     * @type {Device}
+     */
     this.device = loaded.device;
     /** @type {Voice} Speaks as the base voice does, before any training. */
     this.base = new Voice(remote, loaded.base);
@@ -131,7 +173,7 @@ export class Studio {
     this.prompts = loaded.prompts;
     /** @type {Kept | null} What outlives the tab; null without `keep`, or where the browser keeps nothing. */
     this.kept = loaded.keeps ? new Kept(remote) : null;
-    /** @type {string | null} Why nothing is kept although it was asked for. */
+    /** @type {{ code: string, message: string } | null} Why nothing is kept although it was asked for: `storage-unavailable`, as in some private windows. */
     this.keepReason = loaded.keepReason;
     /** @type {boolean} Whether the next visit finds the weights without the network. */
     this.cached = loaded.cached;
@@ -146,25 +188,44 @@ export class Studio {
   }
 
   /**
+   * Compiles what a training will run, so that nobody waits for it then: call it when the visitor begins to record. At once on the CPU.
+   *
+   * @returns {Promise<void>}
+   */
+  async prepare() {
+    await this.#remote.call("prepare", {});
+  }
+
+  /**
+   * What a training step takes on this device, module by module; the first runs are left out as warm-up.
+   *
+   * @param {{ runs?: number, onProgress?: (progress: { module: number, modules: number }) => void, signal?: AbortSignal }} [options]
+   * @returns {Promise<Profile>}
+   */
+  async profile({ runs = 5, onProgress, signal } = {}) {
+    return this.#remote.call("profile", { runs }, { signal, onProgress });
+  }
+
+  /**
    * Learns a voice.
    *
    * @param {Clip[]} clips
    * @param {CloneOptions} [options]
    * @returns {Promise<Voice>}
    */
-  async clone(clips, { iterations, seed, consent, preview, onStep, signal, stopSignal } = {}) {
-    const args = { clips: clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text })), consent, iterations, seed, preview };
+  async clone(clips, { iterations, seed, precision, consent, preview, pictures, onStep, signal, stopSignal } = {}) {
+    const args = { clips: clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text })), consent, iterations, seed, precision, preview, pictures };
     return new Voice(this.#remote, await this.#remote.call("clone", args, { signal, stopSignal, onProgress: heard(onStep) }));
   }
 
   /**
    * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
    *
-   * @param {Pick<CloneOptions, "preview" | "onStep" | "signal" | "stopSignal">} [options]
+   * @param {Pick<CloneOptions, "preview" | "pictures" | "onStep" | "signal" | "stopSignal">} [options]
    * @returns {Promise<Voice>}
    */
-  async resume({ preview, onStep, signal, stopSignal } = {}) {
-    return new Voice(this.#remote, await this.#remote.call("resume", { preview }, { signal, stopSignal, onProgress: heard(onStep) }));
+  async resume({ preview, pictures, onStep, signal, stopSignal } = {}) {
+    return new Voice(this.#remote, await this.#remote.call("resume", { preview, pictures }, { signal, stopSignal, onProgress: heard(onStep) }));
   }
 
   /** Changes a training under way: lets it rest, or go on; gives it another sentence to preview, or none.
@@ -190,20 +251,20 @@ export class Studio {
     return this.#remote.call("memory", {});
   }
 
-  /** Opens a saved voice. @param {Blob} blob @returns {Promise<Voice>} */
-  async open(blob) {
-    return new Voice(this.#remote, await this.#remote.call("open", { bytes: new Uint8Array(await blob.arrayBuffer()) }));
+  /** Opens a saved voice. @param {Blob} blob @param {{ signal?: AbortSignal }} [options] @returns {Promise<Voice>} */
+  async open(blob, { signal } = {}) {
+    return new Voice(this.#remote, await this.#remote.call("open", { bytes: new Uint8Array(await blob.arrayBuffer()) }, { signal }));
   }
 
   /** Fails with the reason, as code and in words, where a clip is not fit to learn from, or does not say its text.
-   * @param {Omit<Clip, "text"> & { text?: string }} clip @returns {Promise<ClipReport>} */
-  checkClip({ samples, sampleRate, text }) {
-    return this.#remote.call("checkClip", { samples, sampleRate, text });
+   * @param {Omit<Clip, "text"> & { text?: string }} clip @param {{ signal?: AbortSignal }} [options] @returns {Promise<ClipReport>} */
+  checkClip({ samples, sampleRate, text }, { signal } = {}) {
+    return this.#remote.call("checkClip", { samples, sampleRate, text }, { signal });
   }
 
-  /** @param {Blob} blob A WAV file of any format and channel count. @returns {Promise<Omit<Clip, "text">>} */
-  async readWav(blob) {
-    return this.#remote.call("readWav", { bytes: new Uint8Array(await blob.arrayBuffer()) });
+  /** @param {Blob} blob A WAV file of any format and channel count. @param {{ signal?: AbortSignal }} [options] @returns {Promise<Omit<Clip, "text">>} */
+  async readWav(blob, { signal } = {}) {
+    return this.#remote.call("readWav", { bytes: new Uint8Array(await blob.arrayBuffer()) }, { signal });
   }
 
   /** Ends the worker and frees everything. */
@@ -214,110 +275,4 @@ export class Studio {
 }
 
 /** Progress with speech in it, as its callers know speech. @param {CloneOptions["onStep"]} onStep */
-const heard = (onStep) => onStep && ((/** @type {any} */ progress) => onStep(progress.speech ? { ...progress, speech: new Speech(progress.speech, "") } : progress));
-
-/** @typedef {{ id: string, adapted: boolean, iterations: number, seconds: number, consent: { text: string, recordingSha256: string | null } | null }} VoiceInfo
- * How a voice was made: iterations, from how many seconds of speech. `id` is the beginning of its file's SHA-256. */
-
-/** Someone's voice, in the worker. */
-export class Voice {
-  #remote;
-  #handle;
-
-  /** @param {Remote} remote @param {{ handle: number, info: VoiceInfo }} held */
-  constructor(remote, { handle, info }) {
-    this.#remote = remote;
-    this.#handle = handle;
-    /** @type {VoiceInfo} */
-    this.info = info;
-    dropped.register(this, () => release(remote, handle));
-  }
-
-  /**
-   * Speaks a text of any length, sentence by sentence.
-   *
-   * @param {string} text
-   * @param {SayOptions} [options]
-   * @returns {Promise<Speech>}
-   */
-  async say(text, { signal, seed, onProgress } = {}) {
-    return new Speech(await this.#remote.call("say", { voice: this.#handle, text, seed }, { signal, onProgress }), this.info.id);
-  }
-
-  /** Frees it at once, instead of when the browser finds that it was dropped. */
-  close() {
-    return release(this.#remote, this.#handle);
-  }
-
-  /** @returns {Promise<Blob>} A file that `studio.open` reads, and the command line too. */
-  async save() {
-    return new Blob([await this.#remote.call("save", { voice: this.#handle })], { type: "application/octet-stream" });
-  }
-}
-
-/** @param {Remote} remote @param {number} handle @returns {Promise<void>} */
-const release = (remote, handle) => remote.call("release", { voice: handle }).catch(() => {}); // a closed studio has freed it already
-
-/** Something said. */
-export class Speech {
-  /** @param {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} spoken @param {string} voice */
-  constructor({ samples, sampleRate, mel, durations, symbols, stop }, voice) {
-    /** Mono, -1 to 1. */
-    this.samples = samples;
-    /** Hz */
-    this.sampleRate = sampleRate;
-    this.mel = mel;
-    /** Frames of each symbol. */
-    this.durations = durations;
-    this.symbols = symbols;
-    /** Why it ended. */
-    this.stop = stop;
-    /** The id of the voice that spoke; empty for a preview of one that is still learning. */
-    this.voice = voice;
-  }
-
-  /** @returns {Blob} A WAV file that says of itself that it is synthetic, by what, and with which voice. */
-  toBlob() {
-    const voice = this.voice ? `voice ${this.voice}` : "a voice that is still learning";
-    return wavBlob(this.samples, this.sampleRate, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with ${voice}` });
-  }
-}
-
-/** Recordings and training that outlive the tab, on this machine only. */
-export class Kept {
-  #remote;
-
-  /** @param {Remote} remote */
-  constructor(remote) {
-    this.#remote = remote;
-  }
-
-  /** @returns {Promise<Recording[]>} */
-  recordings() {
-    return this.#remote.call("recordings", {});
-  }
-
-  /** @param {Recording} recording @returns {Promise<void>} Resolves once it is on disk. */
-  put({ id, text, samples, sampleRate }) {
-    return this.#remote.call("keepRecording", { id, text, samples, sampleRate });
-  }
-
-  /** @param {string} id @returns {Promise<void>} */
-  remove(id) {
-    return this.#remote.call("forgetRecording", { id });
-  }
-
-  /**
-   * Where the last training stood (`studio.resume` goes on with it), and the voice that it made (`studio.open` opens it).
-   * @returns {Promise<{ checkpoint: { iteration: number, iterations: number } | null, voice: Blob | null }>}
-   */
-  async training() {
-    const { checkpoint, voice } = await this.#remote.call("run", {});
-    return { checkpoint, voice: voice && new Blob([voice]) };
-  }
-
-  /** Forgets everything. @returns {Promise<void>} */
-  clear() {
-    return this.#remote.call("forgetAll", {});
-  }
-}
+const heard = (onStep) => onStep && ((/** @type {any} */ progress) => onStep(progress.speech ? { ...progress, speech: new Speech(progress.speech, "", progress.text) } : progress));

@@ -3,7 +3,7 @@
 import init, { Engine, read_wav } from "../pkg/ownvoice_web.js";
 import { chooseDevice, distrusted, hearLosses } from "./device.js";
 import { Shelf, counted, get, sha256, verified } from "./download.js";
-import { OwnvoiceError, Transfer, breathe, crash, serve } from "./rpc.js";
+import { OwnvoiceError, Transfer, breathe, crash, describe, serve } from "./rpc.js";
 import { Store } from "./store.js";
 import { wavBlob } from "./wav.js";
 
@@ -23,6 +23,10 @@ const SELF_TEST_SECONDS = 90;
 let engine;
 /** @type {Store | null} */
 let store = null;
+/** @type {import("./device.js").Device} */
+let chosen;
+/** @type {Promise<void> | undefined} */
+let prepared;
 /** @type {Map<number, Voice>} */
 const voices = new Map();
 let nextVoice = 1;
@@ -30,6 +34,8 @@ let nextVoice = 1;
 let memory;
 /** @type {Steering} */
 let steering = { paused: false, preview: null };
+/** Whether there was no room for the training under way: half of one is of no use. */
+let runUnkept = false;
 
 /** @param {Voice} voice @param {string} id */
 function hold(voice, id) {
@@ -54,52 +60,77 @@ function check(signal) {
   if (signal.aborted) throw new OwnvoiceError("cancelled", "cancelled");
 }
 
+/** What is asked before each sentence: tells of it, listens, and says whether to go on. @param {Context} context */
+const each = ({ signal, progress }) => async (/** @type {number} */ done, /** @type {number} */ sentences) => {
+  progress({ status: "speaking", sentence: done + 1, sentences });
+  await breathe();
+  return !signal.aborted;
+};
+
 /** The voice as it stands speaks, and the training goes on. @param {Tuner} tuner @param {string} text @param {AbortSignal} signal */
 async function speakPreview(tuner, text, signal) {
   const voice = tuner.preview();
   try {
-    return await voice.say(text, undefined, async () => {
-      await breathe();
-      return !signal.aborted;
-    });
+    return await voice.say(text, undefined, each({ signal, stopSignal: signal, progress() {} }));
   } finally {
     voice.free();
   }
 }
 
-/** Runs a fine-tuning to its end, early end or cancellation. The worker answers other calls between two iterations.
- * @param {Tuner} tuner @param {Consent | null} consent @param {Context} context */
-async function train(tuner, consent, { signal, stopSignal, progress }) {
+/**
+ * Keeps a part of a training, if there is room. A full disk is told, once, and ends nothing: the training itself needs no disk.
+ * @param {string} key @param {unknown} value @param {Context} context
+ */
+async function keepOfRun(key, value, { progress }) {
+  if (!store || runUnkept) return;
   try {
+    await store.put("run", key, value);
+  } catch (error) {
+    runUnkept = true;
+    const { code, message } = describe(error);
+    progress({ status: "not-kept", code, message });
+  }
+}
+/** Runs a fine-tuning to its end, early end or cancellation. The worker answers other calls between two iterations.
+ * @param {Tuner} tuner @param {Consent | null} consent @param {boolean} pictures @param {Context} context */
+async function train(tuner, consent, pictures, context) {
+  const { signal, stopSignal, progress } = context;
+  const show = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
+  try {
+    await show(tuner.iteration);
     for (;;) {
       const step = await tuner.step();
       progress({ status: "training", ...step });
       await breathe();
       while (steering.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
-      if (signal.aborted) await store?.clear("run");
       check(signal);
-      if (step.stop || stopSignal.aborted) break;
-      if (store && step.iteration % CHECKPOINT_ITERATIONS === 0) {
-        const { iteration, iterations } = step;
-        await store.put("run", "checkpoint", { bytes: await tuner.checkpoint(), iteration, iterations });
-      }
-      if (steering.preview && step.iteration % CHECKPOINT_ITERATIONS === 0) {
-        progress({ status: "preview", iteration: step.iteration, speech: await speakPreview(tuner, steering.preview, signal) });
-      }
+      const { iteration, iterations } = step;
+      const ends = step.stop || stopSignal.aborted;
+      if (ends || iteration % CHECKPOINT_ITERATIONS === 0) await show(iteration);
+      if (ends) break;
+      if (iteration % CHECKPOINT_ITERATIONS !== 0) continue;
+      if (store && !runUnkept) await keepOfRun("checkpoint", { bytes: await tuner.checkpoint(), iteration, iterations }, context);
+      const text = steering.preview;
+      if (text) progress({ status: "preview", iteration, text, speech: await speakPreview(tuner, text, signal) });
     }
   } catch (error) {
     tuner.free();
+    if (signal.aborted) await forgetTraining();
     throw error;
   }
   progress({ status: "finishing" });
   const voice = await tuner.finish(); // frees the tuner
   if (consent) voice.setConsent(consent.text, consent.recordingSha256);
   const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (await voice.save());
-  if (store) {
-    await store.clear("run");
-    await store.put("run", "voice", bytes);
-  }
+  await keepOfRun("voice", { bytes }, context);
+  await forgetTraining();
   return hold(voice, await idOf(bytes));
+}
+
+/** Its checkpoint first: without its clips it would be of no use. */
+async function forgetTraining() {
+  await store?.remove("run", "checkpoint");
+  await store?.remove("run", "clips");
 }
 
 /** What of a consent goes into the voice file. @param {{ text: string, recording?: Omit<Clip, "text"> } | undefined} given @returns {Promise<Consent | null>} */
@@ -115,8 +146,6 @@ serve({
   /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean }} args
    * @param {Context} context */
   async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache }, { signal, progress }) {
-    /** @type {import("./device.js").Device | undefined} */
-    let chosen;
     hearLosses((message) => chosen?.kind === "webgpu" && crash("device-lost", `the graphics adapter was lost: ${message}`));
     const device = chooseDevice(wanted);
     device.catch(() => {}); // looked at below: a missing adapter need not wait for the download, nor go unhandled during it
@@ -162,61 +191,87 @@ serve({
     try {
       if (keep) store = await Store.open(keep);
     } catch (error) {
-      keepReason = /** @type {Error} */ (error).message;
+      keepReason = describe(error);
     }
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
     return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
   },
 
-  /** @param {{ clips: Clip[], consent?: { text: string, recording?: Omit<Clip, "text"> }, iterations?: number, seed?: number, preview?: string }} args
+  /** @param {{ clips: Clip[], consent?: { text: string, recording?: Omit<Clip, "text"> }, iterations?: number, seed?: number, precision?: string, preview?: string, pictures?: boolean }} args
    * @param {Context} context */
-  async clone({ clips, consent: given, iterations, seed, preview }, context) {
+  async clone({ clips, consent: given, iterations, seed, precision, preview, pictures = false }, context) {
     steering = { paused: false, preview: preview ?? null };
+    runUnkept = false;
     context.progress({ status: "aligning" });
     await breathe();
     check(context.signal);
     const consent = await consentOf(given);
-    const tuner = await engine.tuner(clips, iterations, seed);
-    if (store) {
-      await store.clear("run");
-      await store.put("run", "clips", { clips, consent });
-    }
-    return train(tuner, consent, context);
+    const tuner = await engine.tuner(clips, iterations, seed, precision);
+    await forgetTraining(); // the voice of the last one stays until this one's is there
+    await keepOfRun("clips", { clips, consent }, context);
+    return train(tuner, consent, pictures, context);
   },
 
-  /** Goes on from the last checkpoint that was kept. @param {{ preview?: string }} args @param {Context} context */
-  async resume({ preview }, context) {
+  /** Goes on from the last checkpoint that was kept. @param {{ preview?: string, pictures?: boolean }} args @param {Context} context */
+  async resume({ preview, pictures = false }, context) {
     const [kept, checkpoint] = await Promise.all([store?.get("run", "clips"), store?.get("run", "checkpoint")]);
     if (!kept || !checkpoint) throw new OwnvoiceError("nothing-kept", "no training is kept to go on with");
     steering = { paused: false, preview: preview ?? null };
+    runUnkept = false;
     context.progress({ status: "aligning" });
     await breathe();
-    return train(await engine.resume(kept.clips, checkpoint.bytes), kept.consent, context);
+    return train(await engine.resume(kept.clips, checkpoint.bytes), kept.consent, pictures, context);
+  },
+
+  /** Compiles what a training runs, on a graphics card: the CPU has nothing to prepare. */
+  async prepare() {
+    if (chosen.kind === "webgpu") await (prepared ??= engine.prepare());
+  },
+
+  /** @param {{ runs: number }} args @param {Context} context */
+  async profile({ runs }, context) {
+    const counter = chosen.kind === "webgpu" ? countLaunches() : null;
+    try {
+      return await engine.profile(runs, () => counter?.launches ?? null, async (module, modules) => {
+        context.progress({ module, modules });
+        await breathe();
+        return !context.signal.aborted;
+      });
+    } finally {
+      counter?.end();
+    }
   },
 
   /** Changes a training under way. @param {Partial<Steering>} change */
   steer: (change) => void Object.assign(steering, change),
 
   /** @param {{ voice: number, text: string, seed?: number }} args @param {Context} context */
-  async say({ voice, text, seed }, { signal, progress }) {
-    const goOn = async (/** @type {number} */ done, /** @type {number} */ sentences) => {
-      progress({ status: "speaking", sentence: done + 1, sentences });
-      await breathe();
-      return !signal.aborted;
-    };
-    const speech = await held(voice).say(text, seed, goOn);
-    check(signal);
+  async say({ voice, text, seed }, context) {
+    const speech = await held(voice).say(text, seed, each(context));
+    check(context.signal);
     return new Transfer(speech, [speech.samples.buffer, speech.mel.data.buffer, speech.durations.buffer]);
   },
 
-  /** @param {{ voice: number }} args */
-  async save({ voice }) {
+  /** @param {{ text: string }} args */
+  parts: ({ text }) => engine.parts(text),
+
+  /** @param {{ voice: number, clips: Clip[] }} args @param {Context} context */
+  similarity: ({ voice, clips }, context) => held(voice).similarity(clips, each(context)),
+
+  /** @param {{ voice: number }} args @param {Context} context */
+  async save({ voice }, { signal }) {
     const bytes = await held(voice).save();
+    check(signal);
     return new Transfer(bytes, [bytes.buffer]);
   },
 
-  /** @param {{ bytes: Uint8Array<ArrayBuffer> }} args */
-  open: async ({ bytes }) => hold(engine.open(bytes), await idOf(bytes)),
+  /** @param {{ bytes: Uint8Array<ArrayBuffer> }} args @param {Context} context */
+  async open({ bytes }, { signal }) {
+    const id = await idOf(bytes);
+    await breathe();
+    check(signal);
+    return hold(engine.open(bytes), id);
+  },
 
   /** @param {{ voice: number }} args */
   release({ voice }) {
@@ -224,14 +279,20 @@ serve({
     voices.delete(voice);
   },
 
-  /** @param {{ samples: Float32Array, sampleRate: number, text?: string }} args */
-  checkClip: ({ samples, sampleRate, text }) => engine.checkClip(samples, sampleRate, text),
+  /** @param {{ samples: Float32Array, sampleRate: number, text?: string }} args @param {Context} context */
+  async checkClip({ samples, sampleRate, text }, { signal }) {
+    await breathe();
+    check(signal);
+    return engine.checkClip(samples, sampleRate, text);
+  },
 
   /** Bytes of the program's memory, which never shrinks. */
   memory: () => memory.buffer.byteLength,
 
-  /** @param {{ bytes: Uint8Array }} args */
-  readWav({ bytes }) {
+  /** @param {{ bytes: Uint8Array }} args @param {Context} context */
+  async readWav({ bytes }, { signal }) {
+    await breathe();
+    check(signal);
     const audio = read_wav(bytes);
     return new Transfer(audio, [audio.samples.buffer]);
   },
@@ -245,13 +306,32 @@ serve({
   /** What is left of the last training: where it stood, or the voice it made. */
   async run() {
     const [checkpoint, voice] = await Promise.all([store?.get("run", "checkpoint"), store?.get("run", "voice")]);
-    return { checkpoint: checkpoint ? { iteration: checkpoint.iteration, iterations: checkpoint.iterations } : null, voice: voice ?? null };
+    return { checkpoint: checkpoint ? { iteration: checkpoint.iteration, iterations: checkpoint.iterations } : null, voice: voice?.bytes ?? null };
   },
+
+  keptBytes: () => store?.bytes() ?? 0,
+
 
   async forgetAll() {
     await Promise.all([store?.clear("recordings"), store?.clear("run")]);
   },
 });
+
+/** Counts what is launched on the graphics card from now on. */
+function countLaunches() {
+  const names = /** @type {const} */ (["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]);
+  const { prototype } = GPUComputePassEncoder;
+  const before = names.map((name) => prototype[name]);
+  const counter = { launches: 0, end: () => names.forEach((name, index) => Object.assign(prototype, { [name]: before[index] })) };
+  for (const name of names) {
+    const launch = /** @type {(...args: any[]) => undefined} */ (prototype[name]);
+    prototype[name] = function (/** @type {any[]} */ ...args) {
+      counter.launches += 1;
+      return launch.apply(this, args);
+    };
+  }
+  return counter;
+}
 
 /** An engine on the graphics card that has computed what the CPU computes. @param {import("../pkg/ownvoice_web.js").BaseParts} parts */
 async function trusted(parts) {

@@ -6,10 +6,12 @@ use std::rc::Rc;
 
 use burn::tensor::Device;
 use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
+use ownvoice::nn::Precision;
 use ownvoice::audio::{Audio, level, wav};
-use ownvoice::synth::{SpeakOptions, Speech, speak_async};
+use ownvoice::evaluate::{Anchors, anchors};
+use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::symbols;
-use ownvoice::train::{self, CloneOptions, FineTuner, judge::judge, self_test};
+use ownvoice::train::{self, CloneOptions, FineTuner, Picture, judge::judge, profile::{ProfileOptions, profile}, self_test};
 use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -21,13 +23,21 @@ const TYPES: &str = r#"
 export interface BaseParts { manifest: string; weights: Uint8Array; lexicon: Uint8Array; aligner: Uint8Array; vocoder?: Uint8Array }
 export interface Clip { samples: Float32Array; sampleRate: number; text: string }
 export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
-export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; score: number | null }
+export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; cutOff: "start" | "end" | null; score: number | null }
 export interface SelfTest { deviation: number; tolerance: number }
-export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; stop: string | null }
+export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; overflows: number; stop: string | null }
+export interface Picture {
+  mels: number; frameSeconds: number; recorded: Float32Array<ArrayBuffer>; predicted: Float32Array<ArrayBuffer>;
+  alignment: Float32Array<ArrayBuffer>; durations: Uint32Array<ArrayBuffer>; symbols: string[];
+}
+export interface Part { text: string; pauseSeconds: number }
+export interface Similarity { base: number; clone: number; sameSpeaker: number }
+export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null }
+export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
 export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
   samples: Float32Array<ArrayBuffer>; sampleRate: number;
-  mel: { mels: number; data: Float32Array<ArrayBuffer> };
+  mel: { mels: number; frameSeconds: number; data: Float32Array<ArrayBuffer> };
   durations: Uint32Array<ArrayBuffer>; symbols: string[]; stop: string;
 }
 "#;
@@ -114,8 +124,16 @@ impl Engine {
             ("noiseDb", report.noise_db.into()),
             ("snrDb", report.snr_db.into()),
             ("clippedPercent", report.clipped_percent.into()),
+            ("cutOff", report.cut_off.map_or(JsValue::NULL, |edge| edge.name().into())),
             ("score", score),
         ]))
+    }
+
+    /// What a text is spoken in, piece by piece, so that sound comes soon.
+    #[wasm_bindgen(unchecked_return_type = "Part[]")]
+    pub fn parts(&self, text: &str) -> Result<Array, JsValue> {
+        let parts = parts(text, self.base.mel_config()).map_err(fail)?;
+        Ok(parts.into_iter().map(|part| object([("text", part.text.into()), ("pauseSeconds", part.pause_seconds.into())])).collect())
     }
 
     /// Names the base in voice files.
@@ -135,14 +153,59 @@ impl Engine {
         Ok(Voice { base: self.base.clone(), voice })
     }
 
-    /// Aligns the clips and prepares their training.
-    pub async fn tuner(&self, clips: Vec<Clip>, iterations: Option<u32>, seed: Option<u32>) -> Result<Tuner, JsValue> {
+    /// Lets the device compile what a training runs, while nobody waits for it.
+    pub async fn prepare(&self) -> Result<(), JsValue> {
+        FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(fail)
+    }
+
+    /// What a training step takes on this device, module by module. `launches()` tells how many there were so far, or null; after each
+    /// module `goOn(done, of)` is asked.
+    #[wasm_bindgen(unchecked_return_type = "Profile")]
+    pub async fn profile(
+        &self,
+        runs: u32,
+        #[wasm_bindgen(unchecked_param_type = "() => number | null")] launches: Function,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+    ) -> Result<JsValue, JsValue> {
+        let options = ProfileOptions { runs: runs as usize, ..ProfileOptions::default() };
+        let count = || launches.call0(&JsValue::NULL).ok().and_then(|count| count.as_f64()).map(|count| count as u32);
+        let go_on = async |done: usize, of: usize| ask(&go_on, done, of).await;
+        let found = profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on).await.map_err(fail)?;
+        let optional = |value: Option<f64>| value.map_or(JsValue::NULL, JsValue::from);
+        let rows: Array = found
+            .rows
+            .iter()
+            .map(|row| {
+                object([
+                    ("module", row.module.into()),
+                    ("forwardMs", row.forward_ms.into()),
+                    ("backwardMs", optional(row.backward_ms)),
+                    ("forwardLaunches", optional(row.forward_launches)),
+                    ("backwardLaunches", optional(row.backward_launches)),
+                ])
+            })
+            .collect();
+        Ok(object([("rows", rows.into()), ("deviceBytes", optional(found.device_bytes.map(|bytes| bytes as f64)))]))
+    }
+
+    /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`.
+    pub async fn tuner(
+        &self,
+        clips: Vec<Clip>,
+        iterations: Option<u32>,
+        seed: Option<u32>,
+        precision: Option<String>,
+    ) -> Result<Tuner, JsValue> {
         let mut options = CloneOptions::default();
         if let Some(iterations) = iterations {
             options.iterations = iterations as usize;
         }
         if let Some(seed) = seed {
             options.seed = seed.into();
+        }
+        if let Some(name) = precision {
+            let known = Precision::by_name(&name);
+            options.precision = known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))?;
         }
         let tuner = FineTuner::start_async(&self.base, &clips_of(&clips), options).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
@@ -157,6 +220,12 @@ impl Engine {
 
 #[wasm_bindgen]
 impl Tuner {
+    /// Iterations done.
+    #[wasm_bindgen(getter)]
+    pub fn iteration(&self) -> u32 {
+        self.tuner.iteration() as u32
+    }
+
     /// One iteration.
     #[wasm_bindgen(unchecked_return_type = "Step")]
     pub async fn step(&mut self) -> Result<JsValue, JsValue> {
@@ -167,6 +236,7 @@ impl Tuner {
             ("loss", step.loss.into()),
             ("seconds", step.seconds.into()),
             ("heldOutLoss", step.held_out_loss.map_or(JsValue::NULL, JsValue::from)),
+            ("overflows", (step.overflows as u32).into()),
             ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
         ]))
     }
@@ -174,6 +244,21 @@ impl Tuner {
     /// All that `resume` needs beside the clips.
     pub async fn checkpoint(&self) -> Result<Vec<u8>, JsValue> {
         self.tuner.checkpoint_async(&self.base).await.map_err(fail)
+    }
+
+    /// One clip as it was recorded and as the model makes it now, and where its sounds are heard in the latter.
+    #[wasm_bindgen(unchecked_return_type = "Picture")]
+    pub async fn picture(&self) -> Result<JsValue, JsValue> {
+        let Picture { symbols, durations, recorded, predicted, alignment } = self.tuner.picture_async(&self.base).await.map_err(fail)?;
+        Ok(object([
+            ("mels", recorded.mels.into()),
+            ("frameSeconds", self.base.mel_config().frame_seconds().into()),
+            ("recorded", Float32Array::from(&recorded.data[..]).into()),
+            ("predicted", Float32Array::from(&predicted.data[..]).into()),
+            ("alignment", Float32Array::from(&alignment[..]).into()),
+            ("durations", Uint32Array::from(&durations[..]).into()),
+            ("symbols", names(&symbols).into()),
+        ]))
     }
 
     /// The voice as it stands.
@@ -217,12 +302,21 @@ impl Voice {
         #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
     ) -> Result<JsValue, JsValue> {
         let options = SpeakOptions { seed: seed.unwrap_or(0).into(), ..SpeakOptions::default() };
-        let progress = async |done: usize, of: usize| match go_on.call2(&JsValue::NULL, &done.into(), &of.into()) {
-            Ok(asked) => JsFuture::from(asked.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy()),
-            Err(_) => false,
-        };
+        let progress = async |done: usize, of: usize| ask(&go_on, done, of).await;
         let speech = speak_async(&self.base, &self.voice, text, &options, &*self.base.vocoder, progress).await.map_err(fail)?;
-        Ok(spoken(speech))
+        Ok(spoken(speech, self.base.mel_config().frame_seconds()))
+    }
+
+    /// How near it comes to the speaker of these recordings, between its anchors. `goOn(done, of)` is awaited before each sentence that is spoken for it.
+    #[wasm_bindgen(unchecked_return_type = "Similarity")]
+    pub async fn similarity(
+        &self,
+        clips: Vec<Clip>,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+    ) -> Result<JsValue, JsValue> {
+        let progress = async |done: usize, of: usize| ask(&go_on, done, of).await;
+        let Anchors { base, clone, same_speaker } = anchors(&self.base, &self.voice, &clips_of(&clips), progress).await.map_err(fail)?;
+        Ok(object([("base", base.into()), ("clone", clone.into()), ("sameSpeaker", same_speaker.into())]))
     }
 
     /// The voice file: safetensors, the difference from the base.
@@ -231,15 +325,26 @@ impl Voice {
     }
 }
 
-fn spoken(speech: Speech) -> JsValue {
-    let names: Array = speech.symbols.iter().map(|&symbol| JsValue::from(symbols::name(symbol))).collect();
-    let mel = object([("mels", speech.mel.mels.into()), ("data", Float32Array::from(&speech.mel.data[..]).into())]);
+/// Whether to go on; a caller that throws does not want to.
+async fn ask(go_on: &Function, done: usize, of: usize) -> bool {
+    match go_on.call2(&JsValue::NULL, &done.into(), &of.into()) {
+        Ok(asked) => JsFuture::from(asked.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy()),
+        Err(_) => false,
+    }
+}
+
+fn names(spelt: &[symbols::Symbol]) -> Array {
+    spelt.iter().map(|&symbol| JsValue::from(symbols::name(symbol))).collect()
+}
+
+fn spoken(speech: Speech, frame_seconds: f32) -> JsValue {
+    let mel = object([("mels", speech.mel.mels.into()), ("frameSeconds", frame_seconds.into()), ("data", Float32Array::from(&speech.mel.data[..]).into())]);
     object([
         ("samples", Float32Array::from(&speech.samples[..]).into()),
         ("sampleRate", speech.sample_rate_hz.into()),
         ("mel", mel),
         ("durations", Uint32Array::from(&speech.durations[..]).into()),
-        ("symbols", names.into()),
+        ("symbols", names(&speech.symbols).into()),
         ("stop", speech.stop.name().into()),
     ])
 }

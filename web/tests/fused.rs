@@ -42,3 +42,15 @@ async fn loss() {
 async fn optimizer() {
     cases::optimizer(&device().await).await;
 }
+
+#[wasm_bindgen_test]
+async fn overflow() {
+    cases::overflow(&device().await).await;
+}
+
+#[wasm_bindgen_test]
+async fn half_precision() {
+    if !cases::half_precision(&device().await).await {
+        wasm_bindgen_test::console_log!("NOT RUN: this adapter has no shader-f16");
+    }
+}

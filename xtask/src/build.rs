@@ -1,4 +1,5 @@
-//! Builds the wasm and its JavaScript into `www/pkg`, lists the site's files by their hash, and lays out the site.
+//! Builds the wasm and its JavaScript into `www/pkg`, puts the page's libraries into `www/vendor`, lists the site's files by their hash, and lays out
+//! the site.
 
 use crate::setup::{self, WASM};
 use crate::shell::{
@@ -17,6 +18,18 @@ pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), (""
 /// The module as the compiler leaves it. What is served and shipped is its gzip, a seventh of the size wherever it is hosted.
 const MODULE: &str = "ownvoice_web_bg.wasm";
 
+/// What wasm-bindgen writes beside it.
+const GLUE: &str = "ownvoice_web.js";
+
+/// The page's libraries, in the form that sets a global: where from, in `vendor/node_modules`, and under which name, in `www/vendor`.
+const LIBRARIES: [(&str, &str); 5] = [
+    ("uplot/dist/uPlot.iife.min.js", "uplot.js"),
+    ("uplot/dist/uPlot.min.css", "uplot.css"),
+    ("uplot/LICENSE", "uplot-licence.txt"),
+    ("wavesurfer.js/dist/wavesurfer.min.js", "wavesurfer.js"),
+    ("wavesurfer.js/LICENSE", "wavesurfer-licence.txt"),
+];
+
 /// The list of the site's files, in `www/pkg`.
 pub const FILES: &str = "site-files.js";
 
@@ -29,8 +42,9 @@ pub fn all() -> Result {
     }
 }
 
-/// `www/pkg`: the module, its glue and its types.
+/// `www/vendor`, and `www/pkg`: the module, its glue and its types.
 pub fn page() -> Result {
+    libraries()?;
     let bindgen = setup::bindgen()?;
     let mut cargo = cargo_wasm()?;
     cargo.args(["build", "--release", "--target", WASM, "--package", "ownvoice-web", "--lib"]);
@@ -39,7 +53,7 @@ pub fn page() -> Result {
     let wasm = wasm_target().join(WASM).join("release/ownvoice_web.wasm");
     let package = package();
     let stamp = package.join(".built-from");
-    let source = format!("{} {}", bindgen.display(), fingerprint(&wasm)?);
+    let source = format!("minified {} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
         return write(&package.join(FILES), listed(root())?);
     }
@@ -49,7 +63,7 @@ pub fn page() -> Result {
     // The worker says itself where the module is, and in which form.
     glue.args(["--target", "web", "--omit-default-module-path", "--out-dir"]).arg(&package).arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
-    timed("gzip", || gzip(&package.join(MODULE)))?;
+    timed("gzip and terser", || gzip(&package.join(MODULE)).and_then(|()| minify(&package.join(GLUE))))?;
     // The npm package and the type checker look beside the JavaScript, in web/.
     let beside = root().join("web/pkg");
     remove_dir(&beside)?;
@@ -57,6 +71,18 @@ pub fn page() -> Result {
     fs::remove_file(beside.join(MODULE)).map_err(|e| format!("{MODULE}: {e}"))?;
     write(&stamp, source)?;
     write(&package.join(FILES), listed(root())?)
+}
+
+/// The page's libraries as their authors packed them, each with its licence. Nothing is fetched from elsewhere when the page runs.
+fn libraries() -> Result {
+    setup::page_modules()?;
+    let folder = root().join("www/vendor");
+    create_dir(&folder)?;
+    for (from, name) in LIBRARIES {
+        let source = root().join("vendor/node_modules").join(from);
+        fs::copy(&source, folder.join(name)).map_err(|e| format!("{}: {e}", source.display()))?;
+    }
+    Ok(())
 }
 
 /// What sw.js keeps for visits without the internet: every file of the page by its hash, and those of the base voice that say what it is. The
@@ -130,6 +156,12 @@ fn gzip(path: &Path) -> Result {
     let script = "const [, file] = process.argv; const fs = require('fs'); \
                   fs.writeFileSync(`${file}.gz`, require('zlib').gzipSync(fs.readFileSync(file), { level: 9 }))";
     run(command("node").args(["-e", script]).arg(path))
+}
+
+/// Takes the comments and long names out of generated code: nobody reads it, and each visitor fetches it.
+fn minify(path: &Path) -> Result {
+    let terser = root().join("vendor/node_modules/terser/bin/terser");
+    run(command("node").arg(terser).arg(path).args(["--module", "--compress", "--mangle", "--output"]).arg(path))
 }
 
 /// Bytes that a visitor downloads of the module.

@@ -23,6 +23,7 @@ pub fn all(trunk: bool) -> Result {
     wasm_pack()?;
     browser()?;
     node_modules()?;
+    page_modules()?;
     if trunk {
         let folder = tool("trunk", "trunk", TRUNK_VERSION, &["--locked"])?;
         eprintln!("Trunk is in {}", folder.display());
@@ -206,18 +207,47 @@ fn find_browser() -> Option<Browser> {
 
 /// What the browser tests and the type checker are made of: tests/node_modules as the lock file has it.
 pub fn node_modules() -> Result {
+    installed("tests")
+}
+
+/// The libraries of the page: vendor/node_modules as the lock file has it, hashes checked.
+pub fn page_modules() -> Result {
+    installed("vendor")
+}
+
+fn installed(folder: &str) -> Result {
     let node = output(command("node").arg("--version")).map_err(|_| "Node is not installed: version 20 or later is needed".to_string())?;
     if node_major(&node).is_none_or(|major| major < 20) {
         return Err(format!("Node {} is too old: version 20 or later is needed", node.trim()));
     }
-    let tests = root().join("tests");
-    let stamp = tests.join("node_modules/.ownvoice-lock");
-    let lock = fingerprint(&tests.join("package-lock.json"))?;
+    let path = root().join(folder);
+    let stamp = path.join("node_modules/.ownvoice-lock");
+    let lock = fingerprint(&path.join("package-lock.json"))?;
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    timed("set-up: Node packages of the tests (npm ci)", || run(npm().arg("ci").current_dir(&tests)))?;
+    timed(&format!("set-up: Node packages of {folder} (npm ci)"), || run(npm().arg("ci").current_dir(&path)))?;
     write(&stamp, lock)
+}
+
+/// What ownvoice is measured against in the browser: tests/peers/node_modules as the lock file has it.
+pub fn peers() -> Result {
+    installed("tests/peers")
+}
+
+/// A Python with PyTorch, to measure against; one of our own in the cache.
+pub fn pytorch() -> Result<PathBuf> {
+    let folder = cache().join("py");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if output(command(&python).args(["-c", "import torch"])).is_ok() {
+        return Ok(python);
+    }
+    let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed: PyTorch needs it")?;
+    timed("set-up: PyTorch (pip; some gigabytes, once)", || {
+        run(command(&system).args(["-m", "venv"]).arg(&folder))?;
+        run(command(&python).args(["-m", "pip", "install", "--quiet", "torch"]))
+    })?;
+    Ok(python)
 }
 
 /// `v20.20.2` -> 20

@@ -10,7 +10,7 @@ use crate::{
     model::{AttentiveTacotron, TacotronConfig, tacotron::Symbols},
     nn::Mode,
     text::symbols::{self, SYMBOL_COUNT, Symbol},
-    weights::{Metadata, Precision},
+    weights::{Metadata, Storage},
 };
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl AttentionAligner {
     }
 
     pub async fn pack(model: &AttentiveTacotron, config: &TacotronConfig) -> Vec<u8> {
-        model.pack(config, &symbols::version(), Precision::Half, Metadata::new()).await
+        model.pack(config, &symbols::version(), Storage::Half, Metadata::new()).await
     }
 
     /// Frames of each symbol, at least one step's; their sum is the recording's frames. It listens as a mean of all its speakers.

@@ -11,7 +11,7 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    weights::{Metadata, Precision, apply_all, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
 };
 
 /// The recogniser, ready to align.
@@ -74,7 +74,7 @@ impl Aligner {
     pub async fn pack(model: &Recogniser, mels: usize) -> Vec<u8> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
         let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        pack(collect(model), Precision::Half, metadata).await
+        pack(collect(model), Storage::Half, metadata).await
     }
 
     /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`crate::text::spell`].
@@ -97,13 +97,19 @@ impl Aligner {
 
     /// How many phones of a text are not heard as they should be: edits from the phones that are heard to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
-        let (heard, said) = (self.heard(mel).await?, said(symbols));
+        let (heard, said) = (self.transcribe(mel).await?, said(symbols));
         Ok(PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() })
     }
 
     /// The classes of the phones that are heard, without pauses.
-    pub async fn heard(&self, mel: &Mel) -> Result<Vec<usize>> {
+    pub async fn transcribe(&self, mel: &Mel) -> Result<Vec<usize>> {
         Ok(decode(&self.posteriors(mel).await?))
+    }
+
+    /// How surely each of `symbols` is heard in each frame, `[T, L]`, 0 to 1, wherever in the text it stands.
+    pub async fn heard(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
+        let posteriors = self.posteriors(mel).await?;
+        Ok(posteriors.iter().flat_map(|frame| symbols.iter().map(|&symbol| frame[class(symbol)].exp())).collect())
     }
 
     /// Log posteriors of the classes in each frame.
@@ -418,7 +424,7 @@ mod tests {
         let device = Device::flex();
         let other_channels = pollster::block_on(Aligner::pack(&Recogniser::new(8, &device), 80));
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Precision::Half, Metadata::new()));
+        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new()));
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

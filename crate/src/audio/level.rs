@@ -32,6 +32,10 @@ const LOUD_FRAMES: usize = 10;
 /// Samples are clipped in runs of at least [`CLIPPED_RUN`] from here on.
 const CLIPPED_AMPLITUDE: f32 = 0.99;
 const CLIPPED_RUN: usize = 3;
+/// A clip that is cut off is loud for this long at its end; a click of the mouse is shorter.
+const EDGE_SECONDS: f32 = 0.06;
+/// So far below the speech's level that no room reaches it, and that a voice about to end does not.
+const EDGE_RANGE_DB: f32 = 12.0;
 /// Where levelling starts to bend peaks, and what they never reach.
 const KNEE: f32 = 0.8;
 const CEILING: f32 = 0.95;
@@ -48,6 +52,24 @@ pub struct ClipReport {
     pub snr_db: f32,
     /// Of the speech.
     pub clipped_percent: f32,
+    /// Where someone is speaking when the clip begins or ends: a recording that was started late or stopped early. Files may be trimmed that tightly.
+    pub cut_off: Option<Edge>,
+}
+
+/// An end of a clip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Edge {
+    Start,
+    End,
+}
+
+impl Edge {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::End => "end",
+        }
+    }
 }
 
 /// Whether a clip can be learnt from, and if not, the first thing to change about it.
@@ -79,7 +101,21 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     if snr_db < MIN_SNR_DB {
         return Err(Error::ClipNoisy { snr_db, minimum_db: MIN_SNR_DB });
     }
-    Ok(ClipReport { seconds: clip.seconds(), speech_seconds, level_db, noise_db, snr_db, clipped_percent })
+    let cut_off = cut_off(samples, *rate, level_db);
+    Ok(ClipReport { seconds: clip.seconds(), speech_seconds, level_db, noise_db, snr_db, clipped_percent, cut_off })
+}
+
+/// Whether the first or the last [`EDGE_SECONDS`] are about as loud as the speech between.
+fn cut_off(samples: &[f32], sample_rate_hz: u32, level_db: f32) -> Option<Edge> {
+    let length = ((EDGE_SECONDS * sample_rate_hz as f32) as usize).min(samples.len());
+    let is_speech = |part: &[f32]| rms_db(part) > level_db - EDGE_RANGE_DB;
+    if is_speech(&samples[..length]) {
+        Some(Edge::Start)
+    } else if is_speech(&samples[samples.len() - length..]) {
+        Some(Edge::End)
+    } else {
+        None
+    }
 }
 
 /// The largest amplitude, in dBFS.
@@ -230,6 +266,17 @@ mod tests {
         for empty in [peak_db(&[]), rms_db(&[]), rms_db(&[0.0; 9]), speech_level_db(&[], RATE), noise_floor_db(&[], RATE)] {
             assert_eq!(empty, SILENCE_DB);
         }
+    }
+
+    #[test]
+    fn a_recording_started_late_or_stopped_early_says_so() {
+        // The pause after each syllable is 120 ms long.
+        let whole = [vec![0.0; 4000], speech(3.0, 0.5)].concat();
+        assert_eq!(check(whole.clone()).unwrap().cut_off, None);
+        let in_a_syllable = 4000 + RATE as usize * 6 / 100;
+        assert_eq!(check(whole[in_a_syllable..].to_vec()).unwrap().cut_off, Some(Edge::Start));
+        let end = 4000 + RATE as usize * 27 / 10 + RATE as usize * 12 / 100;
+        assert_eq!(check(whole[..end].to_vec()).unwrap().cut_off, Some(Edge::End));
     }
 
     #[test]

@@ -51,6 +51,54 @@ pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
     file.into_inner()
 }
 
+/// What a file says of where it comes from: RIFF INFO, which players and archive tools show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// `ISFT`: the program that made it.
+    pub software: String,
+    /// `ICMT`
+    pub comment: String,
+}
+
+impl Origin {
+    /// Of speech that nobody said, as the page writes it too (`Speech` in `web/js/index.js`). `voice` is the voice's id, [`voice_id`].
+    pub fn synthetic(voice: &str) -> Self {
+        Self { software: "ownvoice".into(), comment: format!("Synthetic speech, made by ownvoice with voice {voice}") }
+    }
+
+    /// Of a recording that a vocoder made again.
+    pub fn resynthesis() -> Self {
+        Self { software: "ownvoice".into(), comment: "A recording made again by ownvoice from its spectrogram".into() }
+    }
+}
+
+/// Names a voice by its file's SHA-256 in hexadecimal: the first 16 digits.
+pub fn voice_id(sha256_hex: &str) -> &str {
+    &sha256_hex[..16]
+}
+
+/// [`write`], with its origin after the sound: readers that expect the sound at byte 44 find it there.
+pub fn write_with_origin(samples: &[f32], sample_rate_hz: u32, origin: &Origin) -> Vec<u8> {
+    let mut info = b"INFO".to_vec();
+    for (name, words) in [(b"ISFT", &origin.software), (b"ICMT", &origin.comment)] {
+        let text = [words.as_bytes(), b"\0"].concat();
+        push_chunk(&mut info, name, &text);
+    }
+    let mut file = write(samples, sample_rate_hz);
+    push_chunk(&mut file, b"LIST", &info);
+    let length = (file.len() - 8) as u32;
+    file[4..8].copy_from_slice(&length.to_le_bytes());
+    file
+}
+
+/// A name, a length and the bytes, made even.
+fn push_chunk(file: &mut Vec<u8>, name: &[u8; 4], bytes: &[u8]) {
+    file.extend(name);
+    file.extend((bytes.len() as u32).to_le_bytes());
+    file.extend(bytes);
+    file.resize(file.len().next_multiple_of(2), 0);
+}
+
 /// Samples until the data ends. `bytes` bounds what is set aside for them.
 fn collect<S: hound::Sample>(
     samples: hound::WavIntoSamples<Cursor<&[u8]>, S>,
@@ -140,6 +188,23 @@ mod tests {
         assert_eq!(audio.sample_rate_hz, 22050);
         assert_eq!(audio.samples, [0.0, 0.5, -1.0, 32767.0 / 32768.0, 0.0]);
         assert_eq!(read(&write(&[], 16000)).unwrap().samples, [0.0f32; 0]);
+    }
+
+    #[test]
+    fn an_origin_follows_the_sound_and_changes_nothing_of_it() {
+        let samples = [0.0, 0.5, -1.0];
+        let bytes = write_with_origin(&samples, 16_000, &Origin::synthetic("0123456789abcdef"));
+        let plain = write(&samples, 16_000);
+        assert_eq!(bytes[8..plain.len()], plain[8..]);
+        assert_eq!(u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize, bytes.len() - 8);
+        // 9 and 63 bytes of text, each with an even number of them in the file.
+        let list: Vec<u8> = [
+            b"LIST\x5e\0\0\0INFOISFT\x09\0\0\0ownvoice\0\0".as_slice(),
+            b"ICMT\x3f\0\0\0Synthetic speech, made by ownvoice with voice 0123456789abcdef\0\0",
+        ]
+        .concat();
+        assert_eq!(String::from_utf8_lossy(&bytes[plain.len()..]), String::from_utf8_lossy(&list));
+        assert_eq!(read(&bytes).unwrap().samples, [0.0, 0.5, -1.0]);
     }
 
     #[test]

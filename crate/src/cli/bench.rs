@@ -4,9 +4,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
-use super::{base, device::DeviceName, noise};
+use super::{base, device::DeviceName, noise, op_by_op::OpByOp};
 use crate::{
     Result,
+    nn::Precision,
     synth::{SpeakOptions, speak_async},
     train::{Clip, CloneOptions, FineTuner},
     vocoder::Vocoder,
@@ -20,6 +21,9 @@ pub struct BenchArguments {
     base: PathBuf,
     #[arg(long, value_enum, default_value = "cpu")]
     device: DeviceName,
+    /// Mixed: products in half precision, where the device has it
+    #[arg(long, value_enum, default_value = "f32")]
+    precision: Precision,
     /// Iterations that are timed, after five that are not
     #[arg(long, default_value_t = 20)]
     iterations: usize,
@@ -55,13 +59,19 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let base = base::load(&arguments.base, &device)?;
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };
-    let s_per_iter = train(&base, &[clip], arguments.iterations)?;
+    let s_per_iter = train(&base, &[clip], arguments.iterations, arguments.precision)?;
+    let memory_mb = peak_memory_mb();
+    let op_by_op = train_op_by_op(&base, arguments.iterations.div_ceil(4));
+    let device = format!("{:?}", arguments.device).to_lowercase();
+    let mixed = if arguments.precision == Precision::Mixed { ".mixed" } else { "" };
+    let name = format!("train.native.{device}{mixed}.s_per_iter");
     let mut rows = vec![
-        json!({"name": "train.native.cpu.s_per_iter", "value": s_per_iter, "unit": "s (small, 8 x 128 frames)"}),
+        json!({"name": name, "value": s_per_iter, "unit": "s (small, 8 x 128 frames)"}),
+        json!({"name": "train.native.op_by_op.s_per_iter", "value": op_by_op, "unit": "s (the same from burn's own layers)"}),
         json!({"name": "say.rtf.mel", "value": mel_seconds / speech_seconds, "unit": "s a second of speech"}),
         json!({"name": "say.rtf.vocoder", "value": vocoder_seconds / speech_seconds, "unit": "s a second of speech"}),
     ];
-    if let Some(megabytes) = peak_memory_mb() {
+    if let Some(megabytes) = memory_mb {
         rows.push(json!({"name": "train.peak_memory_mb", "value": megabytes, "unit": "MB (whole process)"}));
     }
     print(&rows, arguments.json);
@@ -92,8 +102,8 @@ fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     Ok((mel_seconds, vocoder_seconds, samples.len() as f64 / f64::from(speech.sample_rate_hz), samples))
 }
 
-fn train(base: &Base, clips: &[Clip], iterations: usize) -> Result<f64> {
-    let options = CloneOptions { iterations: WARM_UP + iterations, ..CloneOptions::default() };
+fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<f64> {
+    let options = CloneOptions { iterations: WARM_UP + iterations, precision, ..CloneOptions::default() };
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
     let mut begun = Instant::now();
     for iteration in 0..WARM_UP + iterations {
@@ -103,6 +113,17 @@ fn train(base: &Base, clips: &[Clip], iterations: usize) -> Result<f64> {
         pollster::block_on(tuner.step_async())?;
     }
     Ok(begun.elapsed().as_secs_f64() / iterations as f64)
+}
+
+/// Seconds of an iteration that fuses nothing.
+fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
+    let CloneOptions { batch, window, .. } = CloneOptions::default();
+    let mut training = OpByOp::new(base.config(), batch, window, &base.device);
+    training.step();
+    let begun = Instant::now();
+    (0..iterations).for_each(|_| training.step());
+    base.device.sync().expect("the device answers");
+    begun.elapsed().as_secs_f64() / iterations as f64
 }
 
 /// The process's highest resident memory, where the system tells.

@@ -1,6 +1,6 @@
 //! `ownvoice clone`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{fs, path::PathBuf};
 
@@ -9,15 +9,10 @@ use crate::{
     Error, Result,
     audio::wav,
     corpus::layouts,
+    nn::Precision,
     train::{Clip, CloneOptions, FineTuner, Look},
     voice::{Base, Voice},
 };
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Precision {
-    F32,
-    Mixed,
-}
 
 #[derive(Args)]
 pub struct CloneArguments {
@@ -34,6 +29,7 @@ pub struct CloneArguments {
     iterations: usize,
     #[arg(long, value_enum, default_value = "cpu")]
     device: DeviceName,
+    /// Mixed: products in half precision, where the device has it
     #[arg(long, value_enum, default_value = "f32")]
     precision: Precision,
     #[arg(long, default_value_t = 1)]
@@ -62,13 +58,16 @@ pub fn read_clips(directory: &std::path::Path, seconds: Option<f32>) -> Result<V
 }
 
 pub fn clone(arguments: &CloneArguments) -> Result<()> {
-    if arguments.precision == Precision::Mixed {
-        return Err(Error::OptionInvalid("mixed precision is not there yet; --precision f32 is".into()));
-    }
     let device = arguments.device.open()?;
     let base = base::load(&arguments.base, &device)?;
     let clips = read_clips(&arguments.clips, arguments.seconds)?;
-    let options = CloneOptions { iterations: arguments.iterations, seed: arguments.seed, rate: arguments.rate, ..CloneOptions::default() };
+    let options = CloneOptions {
+        iterations: arguments.iterations,
+        seed: arguments.seed,
+        rate: arguments.rate,
+        precision: arguments.precision,
+        ..CloneOptions::default()
+    };
     println!("aligning {} clips", clips.len());
     let voice = learn(&base, &clips, options, &mut |line| println!("{line}"))?;
     let bytes = pollster::block_on(voice.save_async(&base))?;
@@ -93,6 +92,9 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn F
         if let Some(stop) = step.stop {
             bar.finish_and_clear();
             say(&format!("{} iterations in {:.1} s; ended by {}", step.iteration, step.seconds, stop.name()));
+            if step.overflows > 0 {
+                say(&format!("{} iterations were left out: half precision overflowed", step.overflows));
+            }
             break;
         }
     }

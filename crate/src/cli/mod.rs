@@ -12,6 +12,7 @@ mod evaluate;
 mod import;
 mod measure;
 mod noise;
+mod op_by_op;
 mod pretraining;
 mod profile;
 mod recipe;

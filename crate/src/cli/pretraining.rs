@@ -11,6 +11,7 @@ use crate::{
     align::attention::AttentionAligner,
     corpus::HELD_OUT,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
+    nn::Precision,
     text::symbols,
     train::{
         features::Features,
@@ -18,7 +19,7 @@ use crate::{
         run::{Plan, Recipe, curve_path},
     },
     voice::{FileEntry, Files, Manifest},
-    weights::{Metadata, Precision, collect, pack},
+    weights::{Metadata, Storage, collect, pack},
 };
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -55,6 +56,9 @@ pub struct PretrainArguments {
     pub steps: usize,
     #[arg(long, default_value_t = Recipe::base().batch)]
     pub batch: usize,
+    /// Mixed: products in half precision, where the device has it
+    #[arg(long, value_enum, default_value = "f32")]
+    pub precision: Precision,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Go on from the checkpoint in the folder for runs
@@ -74,7 +78,10 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         Preset::Tacotron2 => TacotronConfig::tacotron2(speakers),
         Preset::Tiny => TacotronConfig::tiny(speakers),
     };
-    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::base() };
+    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, precision: arguments.precision, ..Recipe::base() };
+    if !recipe.precision.runs_on(&device) {
+        return Err(Error::PrecisionUnsupported);
+    }
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
     let plan = Plan { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
@@ -100,7 +107,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
 /// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
 fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig, recipe: &Recipe, model: &Tacotron, held_out_loss: f32) -> Result<()> {
     let read = |name: &str| fs::read(out.join(name)).map_err(Error::io(out.join(name)));
-    let weights = pollster::block_on(pack(collect(model), Precision::Half, Metadata::new()));
+    let weights = pollster::block_on(pack(collect(model), Storage::Half, Metadata::new()));
     let manifest = Manifest {
         name: "ownvoice base, English, engine voices".into(),
         licence: "MIT OR Apache-2.0".into(),

@@ -73,6 +73,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         device: *device,
         steps: *steps,
         batch: Recipe::base().batch,
+        precision: Recipe::base().precision,
         seed: *seed,
         resume: true,
         run: Some(run),

@@ -6,11 +6,11 @@ use std::{fs, path::PathBuf, rc::Rc};
 use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
-    audio::wav,
+    audio::wav::{self, Origin},
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::Phonemizer,
     vocoder::{GriffinLim, Vocoder},
-    voice::{AttentiveVoice, Base},
+    voice::{AttentiveVoice, Base, sha256_hex},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,17 +60,21 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
     let imported = arguments.base.join(AttentiveVoice::FILE);
     if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {
         let model = fs::read(&imported).map_err(Error::io(&imported))?;
-        return say_imported(arguments, &AttentiveVoice::load(&model, &device)?, &options);
+        return say_imported(arguments, &AttentiveVoice::load(&model, &device)?, &sha256_hex(&model), &options);
     }
     let base = base::load(&arguments.base, &device)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
     let vocoder = choose(&base, arguments.vocoder)?;
     let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &*vocoder, async |_, _| true))?;
-    write(arguments, &speech, &*vocoder)
+    let hash = match &arguments.voice {
+        Some(path) => sha256_hex(&fs::read(path).map_err(Error::io(path))?),
+        None => base.hash().to_owned(),
+    };
+    write(arguments, &speech, &hash, &*vocoder)
 }
 
 /// An imported model speaks as itself, through Griffin-Lim.
-fn say_imported(arguments: &SayArguments, voice: &AttentiveVoice, options: &SpeakOptions) -> Result<()> {
+fn say_imported(arguments: &SayArguments, voice: &AttentiveVoice, hash: &str, options: &SpeakOptions) -> Result<()> {
     if arguments.voice.is_some() {
         return Err(Error::OptionInvalid("a voice speaks on the base it was learned from, not on an imported model".into()));
     }
@@ -80,11 +84,13 @@ fn say_imported(arguments: &SayArguments, voice: &AttentiveVoice, options: &Spea
     let vocoder = GriffinLim::new(voice.mel.clone());
     let phonemizer = Phonemizer::embedded();
     let speech = pollster::block_on(speak_attentive_async(voice, &phonemizer, &arguments.text, options, &vocoder, async |_, _| true))?;
-    write(arguments, &speech, &vocoder)
+    write(arguments, &speech, hash, &vocoder)
 }
 
-fn write(arguments: &SayArguments, speech: &Speech, vocoder: &dyn Vocoder) -> Result<()> {
-    fs::write(&arguments.out, wav::write(&speech.samples, speech.sample_rate_hz)).map_err(Error::io(&arguments.out))?;
+/// The file says that it is synthetic, and by the hash of which voice.
+fn write(arguments: &SayArguments, speech: &Speech, hash: &str, vocoder: &dyn Vocoder) -> Result<()> {
+    let file = wav::write_with_origin(&speech.samples, speech.sample_rate_hz, &Origin::synthetic(wav::voice_id(hash)));
+    fs::write(&arguments.out, file).map_err(Error::io(&arguments.out))?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
     println!("{}: {seconds:.2} s through {}, ended by {}", arguments.out.display(), vocoder.name(), speech.stop.name());
     Ok(())

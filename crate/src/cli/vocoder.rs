@@ -123,7 +123,8 @@ pub fn vocode(arguments: &VocodeArguments) -> Result<()> {
     let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
     let mel = MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
     let made = vocoder.vocode(&mel);
-    fs::write(&arguments.out, wav::write(&made, config.sample_rate_hz)).map_err(Error::io(&arguments.out))?;
+    let file = wav::write_with_origin(&made, config.sample_rate_hz, &wav::Origin::resynthesis());
+    fs::write(&arguments.out, file).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.2} s through {}", arguments.out.display(), made.len() as f32 / config.sample_rate_hz as f32, vocoder.name());
     let Difference { mcd_db, logf0_rmse, voicing_error } = difference(&samples, &made, config.sample_rate_hz)?;
     let stats = |samples: &[f32]| SpeakerStats::from_audio(samples, config.sample_rate_hz);

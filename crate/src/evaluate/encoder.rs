@@ -11,7 +11,7 @@ use crate::{
     },
     model::speaker_encoder::{EMBEDDING, SpeakerEncoder},
     nn::Mode,
-    weights::{Metadata, Precision, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, apply, collect, pack, unpack},
 };
 
 /// The speaker encoder, ready to listen. It runs on the CPU.
@@ -66,7 +66,7 @@ impl SpeakerJudge {
 
     /// The file that [`Self::load`] reads.
     pub async fn pack(model: &SpeakerEncoder) -> Vec<u8> {
-        pack(collect(model), Precision::Half, Metadata::new()).await
+        pack(collect(model), Storage::Half, Metadata::new()).await
     }
 
     /// Who speaks in a clip of any level and rate, `[S]`. Fails with `clip-empty` where nobody does.

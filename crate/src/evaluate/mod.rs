@@ -1,5 +1,6 @@
 //! How near one voice is to another and what is wrong with it, by signal statistics and by the project's own recogniser and speaker encoder.
 
+pub mod anchors;
 pub mod artefacts;
 pub mod encoder;
 pub mod faults;
@@ -8,6 +9,7 @@ pub mod report;
 pub mod sentences;
 
 pub use crate::audio::speaker;
+pub use anchors::{Anchors, anchors};
 pub use mcd::mcd;
 
 use crate::Result;

@@ -194,7 +194,7 @@ impl<'a> Evaluation<'a> {
         let (base, config) = (self.base, self.base.mel_config());
         let mel = self.extractor.extract(&samples);
         let (symbols, word_ends) = spell(&base.phonemizer.words(text)?);
-        let (heard, said) = (base.aligner.heard(&mel).await?, said(&symbols));
+        let (heard, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
         let alignment = base.aligner.align_anyway(&mel, &symbols, &word_ends).await?;
         let phones = alignment.symbols.iter().zip(&alignment.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let phone_frames: Vec<u32> = phones.map(|(_, &frames)| frames).collect();

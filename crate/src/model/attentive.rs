@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     Error, Result,
-    nn::Mode,
-    weights::{Metadata, Precision, apply_all, collect, pack, unpack},
+    nn::{Mode, Precision},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
 };
 
 #[derive(Module, Debug)]
@@ -39,6 +39,11 @@ impl AttentiveTacotron {
         }
     }
 
+    /// In what the products of encoder and postnet are computed; the decoder's, a step at a time, stay f32.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { encoder: self.encoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
+    }
+
     /// Reads a file that [`Self::pack`] made for the symbol table of this version and size, for inference. It is not trusted.
     pub fn load(bytes: &[u8], (symbols, symbol_count): (&str, usize), device: &Device) -> Result<(Self, TacotronConfig, Metadata)> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
@@ -54,10 +59,10 @@ impl AttentiveTacotron {
     }
 
     /// The file that [`Self::load`] reads; `more` is kept beside sizes and symbol table.
-    pub async fn pack(&self, config: &TacotronConfig, symbols: &str, precision: Precision, mut more: Metadata) -> Vec<u8> {
+    pub async fn pack(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Vec<u8> {
         more.insert("symbols".into(), symbols.into());
         more.insert("config".into(), serde_json::to_string(config).expect("plain data"));
-        pack(collect(self), precision, more).await
+        pack(collect(self), storage, more).await
     }
 
     /// Decodes while hearing the true frames.

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::symbols::SYMBOL_COUNT;
+use crate::{
+    audio::mel::{Mel, MelConfig},
+    text::symbols::SYMBOL_COUNT,
+};
 
 /// Sizes of one Tacotron 2. Widths are channels, kernels are taps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +42,12 @@ pub struct TacotronConfig {
 }
 
 impl TacotronConfig {
+    /// Network output `[T, M]` as the log-mels it stands for, within what is audible.
+    pub fn log_mels(&self, values: Vec<f32>, mel: &MelConfig) -> Mel {
+        let data = values.into_iter().map(|value| (value * self.mel_scale + self.mel_mean).clamp(mel.silence(), 4.0)).collect();
+        Mel { mels: mel.mels, data }
+    }
+
     /// The shipped base: under 20 MB in half precision, trained on two CPU cores.
     pub fn small(speakers: usize) -> Self {
         Self {

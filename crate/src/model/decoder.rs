@@ -12,8 +12,10 @@ use burn::{
 
 use super::TacotronConfig;
 use crate::nn::{
+    Precision,
     dropout::dropout,
     lstm::{Lstm, Scan},
+    product::linear,
     upsample::POSITION_WIDTH,
 };
 
@@ -46,6 +48,8 @@ pub struct Decoder {
     pub second: Lstm,
     pub projection: Linear,
     reduction: usize,
+    /// Whether its products are taken in half precision.
+    half: bool,
 }
 
 /// Both LSTMs' hidden and cell states, `[B, 2H]` each.
@@ -66,7 +70,13 @@ impl Decoder {
             second: Lstm::new(width, width, device),
             projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
             reduction,
+            half: false,
         }
+    }
+
+    pub fn with_precision(self, precision: Precision) -> Self {
+        let (first, second) = (self.first.with_precision(precision), self.second.with_precision(precision));
+        Self { first, second, half: precision == Precision::Mixed, ..self }
     }
 
     pub fn start(&self, batch: usize, device: &Device) -> DecoderState {
@@ -94,7 +104,7 @@ impl Decoder {
         };
         let (hidden, first) = self.first.forward(input, state.first, Scan::default());
         let (hidden, second) = self.second.forward(hidden, state.second, Scan::default());
-        let output = self.projection.forward(Tensor::cat(vec![hidden, context], 2)); // (N, B, R M)
+        let output = linear(&self.projection, Tensor::cat(vec![hidden, context], 2), self.half); // (N, B, R M)
         let mels = output.dims()[2] / self.reduction;
         (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
     }

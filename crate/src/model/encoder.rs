@@ -7,7 +7,7 @@ use burn::{
 };
 
 use super::TacotronConfig;
-use crate::nn::{Mode, conv::{Activation, ConvNorm}, dropout::dropout, lstm::BiLstm};
+use crate::nn::{Mode, Precision, conv::{Activation, ConvNorm}, dropout::dropout, lstm::BiLstm};
 
 #[derive(Module, Debug)]
 pub struct Encoder {
@@ -28,6 +28,11 @@ impl Encoder {
             lstm: BiLstm::new(width, width / 2, device),
             dropout: config.dropout,
         }
+    }
+
+    pub fn with_precision(self, precision: Precision) -> Self {
+        let convolutions = self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
+        Self { convolutions, lstm: self.lstm.with_precision(precision), ..self }
     }
 
     /// * `symbols`: `[B, L]`, padded with anything

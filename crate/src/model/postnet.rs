@@ -3,7 +3,7 @@
 use burn::{module::Module, prelude::*};
 
 use super::TacotronConfig;
-use crate::nn::{Mode, conv::{Activation, ConvNorm}, dropout::dropout};
+use crate::nn::{Mode, Precision, conv::{Activation, ConvNorm}, dropout::dropout};
 
 #[derive(Module, Debug)]
 pub struct Postnet {
@@ -17,6 +17,11 @@ impl Postnet {
         let width = |edge: usize| if edge == 0 || edge == layers { config.mels } else { config.postnet_width };
         let convolution = |layer| ConvNorm::new(width(layer), width(layer + 1), config.postnet_kernel, device);
         Self { convolutions: (0..layers).map(convolution).collect(), dropout: config.dropout }
+    }
+
+    pub fn with_precision(self, precision: Precision) -> Self {
+        let convolutions = self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
+        Self { convolutions, ..self }
     }
 
     /// `[B, T, M]` to what is to be added to it.

@@ -13,7 +13,7 @@ use super::{
     encoder::Encoder,
     postnet::Postnet,
 };
-use crate::nn::{Mode, upsample::gaussian_weights};
+use crate::nn::{Mode, Precision, upsample::gaussian_weights};
 
 #[derive(Module, Debug)]
 pub struct Tacotron {
@@ -64,6 +64,16 @@ impl Tacotron {
             ranges: RangePredictor::new(config, device),
             decoder: Decoder::new(config, device),
             postnet: Postnet::new(config, device),
+        }
+    }
+
+    /// In what its products are computed, but for those of the predictors, which are small.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self {
+            encoder: self.encoder.with_precision(precision),
+            decoder: self.decoder.with_precision(precision),
+            postnet: self.postnet.with_precision(precision),
+            ..self
         }
     }
 

@@ -12,9 +12,14 @@ use burn_cubecl::{
 /// Threads of a workgroup: WebGPU's least.
 pub const THREADS: usize = 256;
 
-/// Not yet written, on the device of another.
+/// Not yet written, on the device of another, in f32.
 pub fn empty(like: &CubeTensor, shape: impl Into<Shape>) -> CubeTensor {
-    empty_device_contiguous_dtype(like.client.clone(), like.device.clone(), shape.into(), DType::F32)
+    empty_of(like, shape, DType::F32)
+}
+
+/// The same in another type.
+pub fn empty_of(like: &CubeTensor, shape: impl Into<Shape>, dtype: DType) -> CubeTensor {
+    empty_device_contiguous_dtype(like.client.clone(), like.device.clone(), shape.into(), dtype)
 }
 
 pub fn empty_like(like: &CubeTensor) -> CubeTensor {

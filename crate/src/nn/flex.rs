@@ -1,10 +1,11 @@
 //! What fused operations on the CPU share: tensors as slices, and functions without branches or calls, so that the compiler vectorises them.
 
 use burn::backend::{
-    DType,
+    DType, Flex,
     flex::{FlexTensor, Layout},
+    ops::FloatTensorOps,
 };
-use burn::tensor::{Bytes, Shape};
+use burn::tensor::{Bytes, FloatDType, Shape};
 
 pub fn tensor(values: Vec<f32>, shape: Vec<usize>) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(Shape::from(shape)), DType::F32)
@@ -14,8 +15,9 @@ pub fn dims(tensor: &FlexTensor) -> Vec<usize> {
     tensor.layout().shape().iter().copied().collect()
 }
 
-/// Contiguous and from the start of its buffer, so that [`values`] are exactly its own.
+/// Contiguous, from the start of its buffer and in f32, so that [`values`] are exactly its own.
 pub fn packed(tensor: FlexTensor) -> FlexTensor {
+    let tensor = if tensor.dtype() == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F32) };
     tensor.to_contiguous()
 }
 

@@ -1,4 +1,4 @@
-//! Layers: recurrence, convolution, upsampling and always-on dropout.
+//! Layers: recurrence, convolution, products in two precisions, upsampling and always-on dropout.
 
 pub mod conv;
 #[cfg(feature = "cube")]
@@ -6,7 +6,10 @@ pub(crate) mod cube;
 pub mod dropout;
 pub(crate) mod flex;
 pub mod lstm;
+pub mod product;
 pub mod upsample;
+
+pub use product::Precision;
 
 /// What a forward pass is for. Given explicitly, so that no layer guesses it from its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Speaks through attention and gate: how long each symbol lasts, and when a sentence is over, is the model's own choice.
 
-use super::speak::{Sentence, SpeakOptions, Speech, mel, sentences};
+use super::speak::{Sentence, SpeakOptions, Speech, sentences};
 use crate::{
     Error, Result,
     model::{StopReason, tacotron::Symbols},
@@ -24,11 +24,11 @@ pub async fn speak_attentive_async(
     }
     let sentences = sentences(text)?;
     let mut speech = Speech::nothing(&voice.mel, StopReason::Gate);
-    voice.device.seed(options.seed);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
             return Err(Error::Cancelled);
         }
+        voice.device.seed(options.seed);
         let symbols = nvidia::spell(&phonemizer.words(sentence)?);
         let sentence = say(voice, symbols, options.max_frames).await?;
         speech.say(&voice.mel, sentence, vocoder);
@@ -50,7 +50,7 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Res
     let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Steady);
     let values = read(refined.reshape([frames * mels])).await?;
     let durations = durations(&attention, symbols.len(), voice.config.reduction as u32);
-    Ok(Sentence { mel: mel(values, &voice.config, &voice.mel), symbols, durations, stop: said.stop })
+    Ok(Sentence { mel: voice.config.log_mels(values, &voice.mel), symbols, durations, stop: said.stop })
 }
 
 /// Frames of each symbol: each step's count for the symbol that it attends to most, attention being `[N, L]`.

@@ -2,8 +2,10 @@
 
 pub mod attentive;
 pub mod speak;
+pub mod stream;
 
 pub use attentive::speak_attentive_async;
 pub use speak::{SpeakOptions, Speech, speak_async};
+pub use stream::{Part, parts};
 
 pub use crate::model::stop::StopReason;

@@ -5,7 +5,7 @@ use burn::prelude::*;
 use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig},
-    model::{TacotronConfig, stop::StopReason, tacotron::Symbols},
+    model::{stop::StopReason, tacotron::Symbols},
     nn::Mode,
     text,
     vocoder::Vocoder,
@@ -88,18 +88,12 @@ pub(super) fn sentences(text: &str) -> Result<Vec<String>> {
     Ok(text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect())
 }
 
-/// Network output `[T M]` as the log-mels it stands for, within what is audible.
-pub(super) fn mel(values: Vec<f32>, model: &TacotronConfig, config: &MelConfig) -> Mel {
-    let data = values.into_iter().map(|value| (value * model.mel_scale + model.mel_mean).clamp(config.silence(), 4.0)).collect();
-    Mel { mels: config.mels, data }
-}
-
 /// Texts beyond this are refused: a book is spoken chapter by chapter.
 pub const MAX_CHARACTERS: usize = 20_000;
 /// No symbol lasts longer, 1 s at 16 kHz.
 const MAX_SYMBOL_FRAMES: f32 = 80.0;
 /// Silence between sentences, 150 ms.
-const PAUSE_FRAMES: usize = 12;
+pub(super) const PAUSE_FRAMES: usize = 12;
 /// Decoder steps between two looks at the device, so that its queue stays short.
 const STEPS_A_SYNC: usize = 64;
 
@@ -117,11 +111,11 @@ pub async fn speak_async(
     }
     let sentences = sentences(text)?;
     let mut speech = Speech::nothing(base.mel_config(), StopReason::Durations);
-    base.device.seed(options.seed);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
             return Err(Error::Cancelled);
         }
+        base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
         let symbols = base.phonemizer.symbols(sentence)?;
         let (durations, stop) = durations(base, voice, &symbols, options).await?;
         let mel = frames(base, voice, &symbols, &durations).await?;
@@ -163,7 +157,7 @@ pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32
     let frames = if config.feedback { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Steady);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
-    Ok(mel(values, config, base.mel_config()))
+    Ok(config.log_mels(values, base.mel_config()))
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.

@@ -4,12 +4,11 @@
 //! on the device, runs decoder and postnet, and updates them and the speaker vector.
 
 use burn::{
-    module::{Lora, Module, ParamGroup},
+    module::Module,
     prelude::*,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, rc::Rc};
 use web_time::Instant;
 
@@ -17,20 +16,22 @@ use super::{
     adam::{Adam, AdamConfig},
     judge::{AlignedClip, align_clips},
     loss::spectrogram_loss,
-    moments::{moment_weights, take_moments},
+    optimizer_state::{optimizer_weights, restore_optimizer},
+    options::{CloneOptions, Look, StopRule},
+    picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
     align::{Aligner, edits, said},
     audio::{
-        mel::Mel,
+        mel::{Mel, MelConfig},
         speaker::{SpeakerStats, similarity},
     },
     model::{TacotronConfig, tacotron::Symbols},
-    nn::Mode,
+    nn::{Mode, Precision, upsample::POSITION_WIDTH},
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
-    weights::{Metadata, Precision, apply, pack, unpack},
+    weights::{Metadata, Storage, apply, pack, unpack},
 };
 
 /// A recording and what it says.
@@ -39,91 +40,6 @@ pub struct Clip {
     pub samples: Vec<f32>,
     pub sample_rate_hz: u32,
     pub text: String,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct CloneOptions {
-    pub iterations: usize,
-    pub batch: usize,
-    /// Frames of a window: 1.6 s at 16 kHz.
-    pub window: usize,
-    pub seed: u64,
-    pub rate: f64,
-    pub speaker_rate: f64,
-    pub adapts: Adapts,
-    pub stop_rule: StopRule,
-}
-
-impl Default for CloneOptions {
-    fn default() -> Self {
-        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 2e-3, speaker_rate: 2e-3, adapts: Adapts::Everything, stop_rule: StopRule::Voice }
-    }
-}
-
-/// What learns beside the speaker vector. The encoder never does: what a frame says does not depend on who says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Adapts {
-    Speaker,
-    Decoder,
-    Postnet,
-    /// Decoder and postnet, each matrix by a product of two of this rank (Hu et al. 2021, "LoRA"). For comparison: it cannot be resumed.
-    LowRank(usize),
-    /// Decoder and postnet.
-    Everything,
-}
-
-impl Adapts {
-    fn includes(self, path: &str) -> bool {
-        match self {
-            Self::Speaker => false,
-            Self::Decoder => path.starts_with("decoder."),
-            Self::Postnet => path.starts_with("postnet."),
-            Self::LowRank(_) | Self::Everything => true,
-        }
-    }
-}
-
-impl Adapts {
-    /// Attaches what is to learn instead of the weights themselves.
-    fn prepare(self, parts: Adapted) -> Adapted {
-        let Self::LowRank(rank) = self else { return parts };
-        let speaker = ParamGroup::from_paths(vec!["speaker"]);
-        parts.apply_lora(Lora::new(rank, rank as f64).set_param_group(ParamGroup::all().exclude(speaker.clone()))).unfreeze_group(speaker)
-    }
-}
-
-/// When learning ends before its last iteration, and which weights are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StopRule {
-    /// Never; the last.
-    Fixed,
-    /// By the held-out clip's spectrogram loss.
-    Loss,
-    /// By how near the speaker the held-out clip's words sound, as long as they are understood.
-    Voice,
-}
-
-impl StopRule {
-    /// The higher, the better.
-    fn score(self, look: &Look, start: Option<Look>) -> f32 {
-        match self {
-            Self::Fixed | Self::Loss => -look.loss,
-            Self::Voice => {
-                let lost = look.phoneme_error_rate - start.map_or(0.0, |start| start.phoneme_error_rate);
-                look.similarity - lost.max(0.0)
-            }
-        }
-    }
-}
-
-/// What is found at a look at the held-out clip.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Look {
-    pub loss: f32,
-    /// Of the voice to that of the recordings, by the statistics of their spectra: 0 to 1.
-    pub similarity: f32,
-    /// Of the recogniser in what is said.
-    pub phoneme_error_rate: f32,
 }
 
 /// Why fine-tuning is over.
@@ -158,6 +74,8 @@ pub struct Step {
     pub held_out_loss: Option<f32>,
     /// All that was found at those iterations.
     pub look: Option<Look>,
+    /// Updates left out so far because half precision overflowed, as of the latest loss.
+    pub overflows: usize,
     pub stop: Option<TuneStop>,
 }
 
@@ -245,11 +163,14 @@ pub struct FineTuner {
     training: Vec<(usize, usize)>,
     held_out: Option<HeldOut>,
     config: TacotronConfig,
+    mel_config: MelConfig,
     aligner: Rc<Aligner>,
+    shown: Shown,
     timing_speaker: Tensor<2>,
     pace: f32,
     seconds: f32,
     loss: f32,
+    overflows: usize,
     best: Option<(Look, Adapted)>,
     /// Before the first iteration.
     start: Option<Look>,
@@ -265,6 +186,9 @@ impl FineTuner {
         }
         if options.iterations == 0 || options.batch == 0 || options.window < base.config().reduction || options.window % base.config().reduction != 0 {
             return Err(Error::OptionInvalid("iterations, batch and window must be positive, the window a multiple of the reduction".into()));
+        }
+        if !options.precision.runs_on(&base.device) {
+            return Err(Error::PrecisionUnsupported);
         }
         let aligned = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
@@ -287,17 +211,21 @@ impl FineTuner {
         let mut tuner = Self {
             reduction: base.config().reduction,
             device: base.device.clone().autodiff(),
-            parts: options.adapts.prepare(start.parts.train()),
-            adam: Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() }),
+            parts: options.adapts.prepare(start.parts.train()).with_precision(options.precision),
+            adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
             speech,
             training,
             held_out,
             config: base.config().clone(),
+            mel_config: base.mel_config().clone(),
             aligner: base.aligner.clone(),
+            // The one that is held out, where one is.
+            shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             pace,
             seconds,
             loss: f32::NAN,
+            overflows: 0,
             best: None,
             start: None,
             stale: 0,
@@ -329,10 +257,11 @@ impl FineTuner {
             speaker_rate: number("speaker_rate")?,
             adapts: named("adapts").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("adapts"))?,
             stop_rule: named("stop_rule").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("stop_rule"))?,
+            precision: metadata.get("precision").and_then(|name| Precision::by_name(name)).unwrap_or_default(),
         };
         let mut tuner = Self::start_async(base, clips, options).await?;
         tuner.adam.updates = number("updates")? as usize;
-        tuner.adam.moments = take_moments(&mut weights, &base.device).into_iter().collect();
+        restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
         tuner.stale = number("stale")? as usize;
         tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
         let mut take = |prefix: &str| -> HashMap<String, (Vec<usize>, Vec<f32>)> {
@@ -352,6 +281,26 @@ impl FineTuner {
         Ok(tuner)
     }
 
+    /// One iteration on nothing, so that a device has compiled what the iterations run before anybody waits for it.
+    pub async fn warm_up_async(base: &Base, options: &CloneOptions) -> Result<()> {
+        let (config, device) = (base.config(), &base.device);
+        let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
+        let context_width = config.encoder_width + POSITION_WIDTH;
+        let speech = Speech {
+            context: nothing(context_width),
+            targets: nothing(config.mels),
+            previous: config.feedback.then(|| nothing(config.mels)),
+            mask: nothing(1) + 1.0,
+            clips: vec![(0, options.window)],
+        };
+        let parts = Voice::of_base_speaker(base, base.default_speaker()).parts.train().with_precision(options.precision);
+        let loss = loss(&parts, &speech.gather(&vec![0; options.batch], options.window, config.reduction));
+        let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() });
+        let gradients = adam.scaled(loss).backward();
+        let parts = adam.step(parts, &gradients, |_| 0.0);
+        read(parts.speaker.val().inner().slice([0..1, 0..1]).reshape([1])).await.map(drop)
+    }
+
     /// Iterations done.
     pub fn iteration(&self) -> usize {
         self.adam.updates
@@ -367,7 +316,7 @@ impl FineTuner {
         let starts: Vec<usize> = (0..self.options.batch).map(|_| self.draw(&mut rng)).collect();
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
         let loss = loss(&self.parts, &windows);
-        let gradients = loss.backward();
+        let gradients = self.adam.scaled(loss.clone()).backward();
         let CloneOptions { rate, speaker_rate, adapts, iterations, .. } = self.options;
         // What the first iterations have moved, the last settle.
         let fall = RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * iteration as f64 / iterations as f64).cos());
@@ -380,7 +329,10 @@ impl FineTuner {
         let iteration = iteration + 1;
         let last = iteration >= self.options.iterations;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
-            self.loss = read(loss.inner()).await?[0];
+            let overflows = self.adam.overflows(&self.device.clone().inner());
+            let told = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
+            self.loss = told[0];
+            self.overflows = told[1] as usize;
             if !self.loss.is_finite() {
                 return Err(Error::TrainingDiverged { iteration });
             }
@@ -405,7 +357,9 @@ impl FineTuner {
         } else {
             None
         };
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss: look.map(|look| look.loss), look, stop })
+        let seconds = begun.elapsed().as_secs_f32();
+        let held_out_loss = look.map(|look| look.loss);
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, held_out_loss, look, overflows: self.overflows, stop })
     }
 
     /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
@@ -430,19 +384,29 @@ impl FineTuner {
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
         let (before, after) = predict(&self.parts.valid(), &windows);
         let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
-        let TacotronConfig { mels, mel_mean, mel_scale, .. } = self.config;
-        let mut data = read(after.reshape([starts.len() * self.options.window * mels])).await?;
-        data.truncate(frames * mels);
-        data.iter_mut().for_each(|value| *value = *value * mel_scale + mel_mean);
-        let mel = Mel { mels, data };
+        let mels = self.config.mels;
+        let mut values = read(after.reshape([starts.len() * self.options.window * mels])).await?;
+        values.truncate(frames * mels);
+        let mel = self.config.log_mels(values, &self.mel_config);
         let similarity = similarity(&SpeakerStats::from_mel(&mel), &held_out.speaker);
-        let errors = edits(&self.aligner.heard(&mel).await?, &held_out.said).0;
+        let errors = edits(&self.aligner.transcribe(&mel).await?, &held_out.said).0;
         Ok(Some(Look { loss, similarity, phoneme_error_rate: errors as f32 / held_out.said.len().max(1) as f32 }))
+    }
+
+    /// The last clip, recorded and as the model makes it now.
+    pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
+        let &(first, frames) = self.speech.clips.last().expect("counted");
+        let reduction = self.reduction;
+        let padded = frames.next_multiple_of(reduction);
+        self.device.seed(0);
+        let windows = self.speech.gather(&[first], padded, reduction);
+        let predicted = read(predict(&self.parts.valid(), &windows).1.narrow(1, 0, frames).reshape([frames * base.config().mels])).await?;
+        self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
     }
 
     /// All that [`Self::resume_async`] needs beside the clips.
     pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
-        let mut weights = moment_weights(&self.adam);
+        let mut weights = optimizer_weights(&self.adam);
         let mut put = |prefix: &str, parts: &Adapted| {
             weights.extend(adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
@@ -450,7 +414,7 @@ impl FineTuner {
         if let Some((_, best)) = &self.best {
             put("best.", best);
         }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule } = &self.options;
+        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule, precision } = &self.options;
         let json = |value: serde_json::Result<String>| value.expect("plain data");
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
         for (key, value) in [
@@ -466,23 +430,25 @@ impl FineTuner {
             ("seed", seed.to_string()),
             ("rate", rate.to_string()),
             ("speaker_rate", speaker_rate.to_string()),
+            ("precision", precision.name().to_string()),
         ] {
             metadata.insert(key.to_string(), value);
         }
-        Ok(pack(weights, Precision::Full, metadata).await)
+        Ok(pack(weights, Storage::Full, metadata).await)
     }
 
     /// The voice as it stands, to be heard while training goes on.
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
-        Voice { parts: self.parts.clone().materialize().valid(), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
+        let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
+        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
-        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid();
+        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
     }

@@ -6,7 +6,10 @@ pub mod features;
 pub mod finetune;
 pub mod judge;
 pub mod loss;
-pub mod moments;
+pub mod optimizer_state;
+pub mod options;
+pub mod picture;
+pub mod profile;
 #[cfg(feature = "cli")]
 pub mod pretrain;
 #[cfg(feature = "cli")]
@@ -21,4 +24,6 @@ pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
-pub use finetune::{Adapts, Clip, CloneOptions, FineTuner, Look, Step, StopRule, TuneStop};
+pub use finetune::{Clip, FineTuner, Step, TuneStop};
+pub use options::{Adapts, CloneOptions, Look, StopRule};
+pub use picture::Picture;

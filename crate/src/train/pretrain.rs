@@ -11,19 +11,20 @@ use super::{
 use crate::{
     Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
-    nn::Mode,
+    nn::{Mode, Precision},
 };
 
 impl Recipe {
     /// The shipped base's.
     pub fn base() -> Self {
-        Self { steps: 6000, batch: 16, window: 160, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 100 }
+        Self { steps: 6000, batch: 16, window: 160, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 100, precision: Precision::F32 }
     }
 }
 
 /// A Tacotron that can be trained on features.
 pub trait Pretrained: Learner<Batch = Batch> {
-    fn blank(config: &TacotronConfig, device: &Device) -> Self;
+    /// Computes its products in `precision`.
+    fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self;
 
     fn draw(batcher: &mut Batcher, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch;
 }
@@ -42,8 +43,8 @@ impl Learner for Tacotron {
 }
 
 impl Pretrained for Tacotron {
-    fn blank(config: &TacotronConfig, device: &Device) -> Self {
-        Self::new(config, device)
+    fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
+        Self::new(config, device).with_precision(precision)
     }
 
     fn draw(batcher: &mut Batcher, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
@@ -65,8 +66,8 @@ impl Learner for AttentiveTacotron {
 }
 
 impl Pretrained for AttentiveTacotron {
-    fn blank(config: &TacotronConfig, device: &Device) -> Self {
-        Self::new(config, device)
+    fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
+        Self::new(config, device).with_precision(precision)
     }
 
     fn draw(batcher: &mut Batcher, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
@@ -80,7 +81,7 @@ pub fn pretrain<M: Pretrained>(features: &Features, config: &TacotronConfig, pla
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
-    let run = Run::open(M::blank(config, device), plan)?;
+    let run = Run::open(M::blank(config, recipe.precision, device), plan)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
     run.finish(|draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),

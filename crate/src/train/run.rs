@@ -12,12 +12,12 @@ use std::{
 
 use super::{
     adam::{Adam, AdamConfig},
-    moments::{moment_weights, take_moments},
+    optimizer_state::{optimizer_weights, restore_optimizer},
 };
 use crate::{
     Error, Result,
-    nn::Mode,
-    weights::{Metadata, Precision, apply, collect, pack, unpack},
+    nn::{Mode, Precision},
+    weights::{Metadata, Storage, apply, collect, pack, unpack},
 };
 
 /// How a model is trained; kept beside it, so that the same command makes it again.
@@ -32,6 +32,8 @@ pub struct Recipe {
     pub rate_end: f64,
     /// Every how many steps the state is saved and the held-out loss taken.
     pub checkpoint_every: usize,
+    #[serde(default)]
+    pub precision: Precision,
 }
 
 impl Recipe {
@@ -107,7 +109,7 @@ impl<'a, M: Learner> Run<'a, M> {
     /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
     pub fn open(blank: M, plan: &'a Plan) -> Result<Self> {
         fs::create_dir_all(&plan.directory).map_err(Error::io(&plan.directory))?;
-        let mut run = Self { model: blank, adam: Adam::new(AdamConfig::default()), plan };
+        let mut run = Self { model: blank, adam: Adam::new(AdamConfig { precision: plan.recipe.precision, ..AdamConfig::default() }), plan };
         if plan.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
             plan.device.seed(plan.recipe.seed + run.step() as u64);
@@ -135,7 +137,7 @@ impl<'a, M: Learner> Run<'a, M> {
         let mut sums = blank.clone();
         for step in self.step()..recipe.steps {
             let losses = Tensor::cat(self.model.losses(&draw(Draw::Train), Mode::Train), 0);
-            let gradients = losses.clone().sum().backward();
+            let gradients = self.adam.scaled(losses.clone().sum()).backward();
             sums = sums + losses.inner();
             let rate = recipe.rate(step);
             self.model = self.adam.step(self.model, &gradients, |_| rate);
@@ -176,9 +178,9 @@ impl<'a, M: Learner> Run<'a, M> {
 
     fn save_checkpoint(&self) -> Result<()> {
         let mut weights = collect(&self.model);
-        weights.extend(moment_weights(&self.adam));
+        weights.extend(optimizer_weights(&self.adam));
         let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
-        let bytes = pollster::block_on(pack(weights, Precision::Full, metadata));
+        let bytes = pollster::block_on(pack(weights, Storage::Full, metadata));
         // A crash while writing must not cost the checkpoint before.
         let path = self.checkpoint_path();
         let partial = path.with_extension("partial");
@@ -192,7 +194,7 @@ impl<'a, M: Learner> Run<'a, M> {
         let (mut weights, metadata) = unpack(&bytes).map_err(Error::CheckpointCorrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates = updates.ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
-        self.adam.moments = take_moments(&mut weights, &self.plan.device).into_iter().collect();
+        restore_optimizer(&mut self.adam, &mut weights, &self.plan.device);
         self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
         Ok(())
     }

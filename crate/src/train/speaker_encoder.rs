@@ -18,13 +18,13 @@ use crate::{
     Error, Result,
     audio::mel::Mel,
     model::speaker_encoder::{EMBEDDING, POOLED, SpeakerEncoder},
-    nn::Mode,
+    nn::{Mode, Precision},
 };
 
 impl Recipe {
     /// The shipped encoder's.
     pub fn speaker_encoder() -> Self {
-        Self { steps: 900, batch: 32, window: 160, seed: 1, rate_start: 2e-3, rate_end: 3.8e-4, checkpoint_every: 100 }
+        Self { steps: 900, batch: 32, window: 160, seed: 1, rate_start: 2e-3, rate_end: 3.8e-4, checkpoint_every: 100, precision: Precision::F32 }
     }
 }
 

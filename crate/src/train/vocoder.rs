@@ -20,13 +20,13 @@ use crate::{
         stft::Stft,
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
-    nn::Mode,
+    nn::{Mode, Precision},
 };
 
 impl Recipe {
     /// The shipped vocoder's, on recordings.
     pub fn vocoder() -> Self {
-        Self { steps: 6000, batch: 12, window: 96, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 200 }
+        Self { steps: 6000, batch: 12, window: 96, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 200, precision: Precision::F32 }
     }
 
     /// Its last steps, on what it will be fed.

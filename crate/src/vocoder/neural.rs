@@ -17,7 +17,7 @@ use crate::{
         source::{FrameFilter, noise, pulses},
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_hz},
-    weights::{Metadata, Precision, apply_all, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
 };
 
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
@@ -64,7 +64,7 @@ impl NeuralVocoder {
     /// The file that [`Self::load`] reads.
     pub async fn pack(model: &SourceFilter, config: &VocoderConfig) -> Vec<u8> {
         let config = serde_json::to_string(config).expect("plain data");
-        pack(collect(model), Precision::Half, Metadata::from([("config".to_string(), config)])).await
+        pack(collect(model), Storage::Half, Metadata::from([("config".to_string(), config)])).await
     }
 
     /// F0 a frame in Hz, 0 where unvoiced, and the log amplitudes of both filters, `[T, F]` each.

@@ -7,7 +7,7 @@ use crate::{
     audio::mel::MelConfig,
     model::{AttentiveTacotron, TacotronConfig},
     text::nvidia,
-    weights::{Metadata, Precision},
+    weights::{Metadata, Storage},
 };
 
 #[derive(Debug)]
@@ -38,6 +38,6 @@ impl AttentiveVoice {
     /// In full precision, as they came: so much is not downloaded by a page.
     pub async fn pack(model: &AttentiveTacotron, config: &TacotronConfig, mel: &MelConfig) -> Vec<u8> {
         let mel = serde_json::to_string(mel).expect("plain data");
-        model.pack(config, nvidia::VERSION, Precision::Full, Metadata::from([("mel".to_string(), mel)])).await
+        model.pack(config, nvidia::VERSION, Storage::Full, Metadata::from([("mel".to_string(), mel)])).await
     }
 }

@@ -8,7 +8,8 @@ use super::Base;
 use crate::{
     Error, Result,
     model::{decoder::Decoder, postnet::Postnet},
-    weights::{Metadata, Precision, Weight, Weights, apply, collect, pack, unpack},
+    nn::Precision,
+    weights::{Metadata, Storage, Weight, Weights, apply, collect, pack, unpack},
 };
 
 /// The parts that adapt to a speaker; the encoder stays.
@@ -18,6 +19,13 @@ pub struct Adapted {
     pub postnet: Postnet,
     /// `[1, V]`
     pub speaker: Param<Tensor<2>>,
+}
+
+impl Adapted {
+    /// In what their products are computed.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { decoder: self.decoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
+    }
 }
 
 /// How a voice was made.
@@ -112,7 +120,7 @@ impl Voice {
             metadata.insert("consent".into(), text.clone());
             metadata.extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
         }
-        Ok(pack(delta, Precision::Bytes, metadata).await)
+        Ok(pack(delta, Storage::Bytes, metadata).await)
     }
 
     /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.

@@ -5,7 +5,6 @@ mod base;
 mod file;
 
 pub use attentive::AttentiveVoice;
-#[cfg(feature = "cli")]
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;
 pub use file::{Adapted, Consent, Voice, VoiceInfo};

@@ -3,9 +3,9 @@
 use burn::module::Param;
 use burn::nn::{Linear, LinearConfig};
 use burn::prelude::*;
-use burn::tensor::Gradients;
+use burn::tensor::{FloatDType, Gradients};
 use burn::tensor::activation::{relu, tanh};
-use ownvoice::nn::Mode;
+use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Scan, scan, scan_with_tensors};
 use ownvoice::train::adam::{Adam, AdamConfig};
@@ -31,6 +31,10 @@ async fn gradient<const D: usize>(tensor: &Tensor<D>, gradients: &Gradients) -> 
 }
 
 fn same(what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
+    within(TOLERANCE, what, fused, plain);
+}
+
+fn within(tolerance: f32, what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
     assert_eq!(fused.len(), plain.len());
     for (index, (fused, plain)) in fused.iter().zip(plain).enumerate() {
         assert_eq!(fused.len(), plain.len(), "{what}, tensor {index}");
@@ -39,7 +43,7 @@ fn same(what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
             .zip(plain)
             .map(|(a, b)| (a - b).abs())
             .fold(0.0, |worst: f32, error| if error > worst || error.is_nan() { error } else { worst });
-        assert!(worst < TOLERANCE, "{what}: tensor {index} deviates by {worst:e}");
+        assert!(worst < tolerance, "{what}: tensor {index} deviates by {worst:e}");
     }
 }
 
@@ -82,7 +86,7 @@ pub async fn recurrence(device: &Device) {
 
 fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
     let [batch, steps, channels] = input.dims();
-    let edge = Tensor::zeros([batch, taps / 2, channels], &input.device());
+    let edge = Tensor::<3>::zeros([batch, taps / 2, channels], &input.device()).cast(FloatDType::from(input.dtype()));
     let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);
     Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
 }
@@ -182,7 +186,7 @@ pub async fn optimizer(device: &Device) {
     layer.weight = Param::from_tensor(noise([70, 50], 1, &device));
     layer.bias = Some(Param::from_tensor(noise([50], 2, &device)));
     let mut weights = [read(layer.weight.val()).await, read(layer.bias.clone().expect("given").val()).await];
-    let config = AdamConfig { beta_1: 0.9, beta_2: 0.99, epsilon: 1e-3, weight_decay: 0.1, clip_norm: 20.0 };
+    let config = AdamConfig { beta_1: 0.9, beta_2: 0.99, epsilon: 1e-3, weight_decay: 0.1, clip_norm: 20.0, precision: Precision::F32 };
     let (rate, [beta_1, beta_2, epsilon]) = (0.05, [0.9f64, 0.99, 1e-3]);
     let mut adam = Adam::new(config);
     let mut moments = weights.clone().map(|values| vec![(0.0f64, 0.0f64); values.len()]);
@@ -209,4 +213,63 @@ pub async fn optimizer(device: &Device) {
         let now = [read(layer.weight.val()).await, read(layer.bias.clone().expect("given").val()).await];
         same(&format!("weights after update {update}"), &now, &weights);
     }
+}
+
+/// An update whose gradients are no numbers is left out and counted, and the loss' scale is halved; the next one is made.
+pub async fn overflow(device: &Device) {
+    let device = device.clone().autodiff();
+    let mut layer: Linear = LinearConfig::new(70, 50).with_bias(false).init(&device);
+    layer.weight = Param::from_tensor(noise([70, 50], 1, &device));
+    let before = read(layer.weight.val()).await;
+    let mut adam = Adam::new(AdamConfig { precision: Precision::Mixed, ..AdamConfig::default() });
+    let input = noise([4, 70], 10, &device);
+    let loss = |layer: &Linear, factor: f32| layer.forward(input.clone()).powi_scalar(2).mean() * factor;
+    for (factor, overflows) in [(f32::MAX, 1.0), (1.0, 1.0), (f32::NAN, 2.0)] {
+        let now = read(layer.weight.val()).await;
+        let gradients = adam.scaled(loss(&layer, factor)).backward();
+        layer = adam.step(layer, &gradients, |_| 0.1);
+        assert_eq!(read(adam.overflows(&device.clone().inner())).await, [overflows], "after a factor of {factor}");
+        assert_eq!(read(layer.weight.val()).await == now, factor != 1.0, "after a factor of {factor}");
+    }
+    assert_ne!(read(layer.weight.val()).await, before);
+}
+
+/// The recurrence with weights in half precision, which it reads and multiplies in single, and unfolding. False where the device has none.
+pub async fn half_precision(device: &Device) -> bool {
+    if !Precision::Mixed.runs_on(device) {
+        return false;
+    }
+    /// What f16 keeps of the gates, and of both factors of the weights' gradient.
+    const HALF_TOLERANCE: f32 = 4e-3;
+    let device = device.clone().autodiff();
+    let half = |tensor: Tensor<2>| tensor.cast(FloatDType::F16);
+    for (number, (steps, batch, width, reverse)) in [(7, 3, 5, false), (4, 9, 34, true), (2, 3, 300, false)].into_iter().enumerate() {
+        let projected = noise([steps, batch, 4 * width], number, &device).require_grad();
+        let w_hh = noise([width, 4 * width], number + 20, &device).div_scalar((width as f32).sqrt()).detach().require_grad();
+        let initial = noise([batch, 2 * width], number + 40, &device).require_grad();
+        let weights = noise([steps, batch, 2 * width], number + 60, &device);
+        let how = Scan { reverse, lengths: None };
+        let mut results = Vec::new();
+        for run in [scan, scan_with_tensors] {
+            let states = run(projected.clone(), half(w_hh.clone()), initial.clone(), how.clone());
+            let gradients = (states.clone() * weights.clone()).sum().backward();
+            results.push([
+                read(states).await,
+                gradient(&projected, &gradients).await,
+                gradient(&w_hh, &gradients).await,
+                gradient(&initial, &gradients).await,
+            ]);
+        }
+        within(HALF_TOLERANCE, &format!("{steps} steps of {batch} x {width} in half precision"), &results[0], &results[1]);
+    }
+    let input = noise([2, 7, 3], 70, &device).require_grad();
+    let weights = noise([2, 7, 15], 71, &device);
+    let mut results = Vec::new();
+    for run in [unfold, unfold_with_tensors] {
+        let unfolded = run(input.clone().cast(FloatDType::F16), 5).cast(FloatDType::F32);
+        let gradients = (unfolded.clone() * weights.clone()).sum().backward();
+        results.push([read(unfolded).await, gradient(&input, &gradients).await]);
+    }
+    within(HALF_TOLERANCE, "unfolding in half precision", &results[0], &results[1]);
+    true
 }

@@ -36,3 +36,15 @@ fn loss() {
 fn optimizer() {
     devices().iter().for_each(|device| pollster::block_on(cases::optimizer(device)));
 }
+
+#[test]
+fn overflow() {
+    devices().iter().for_each(|device| pollster::block_on(cases::overflow(device)));
+}
+
+#[test]
+fn half_precision() {
+    for device in devices() {
+        assert!(pollster::block_on(cases::half_precision(&device)), "{device:?} has no half precision");
+    }
+}

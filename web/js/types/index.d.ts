@@ -1,7 +1,17 @@
+import { Kept } from "./kept.js";
 import { OwnvoiceError, Remote } from "./rpc.js";
+import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
-export { OwnvoiceError, wavBlob };
-import type { Device } from "./device.js";
+export { Kept, OwnvoiceError, Speech, Voice, wavBlob };
+export type Device = import("./device.js").Device;
+export type Recording = import("./kept.js").Recording;
+export type Usage = import("./kept.js").Usage;
+export type Mel = import("./voice.js").Mel;
+export type SayOptions = import("./voice.js").SayOptions;
+export type SayProgress = import("./voice.js").SayProgress;
+export type Similarity = import("./voice.js").Similarity;
+export type StreamOptions = import("./voice.js").StreamOptions;
+export type VoiceInfo = import("./voice.js").VoiceInfo;
 export type LoadOptions = {
     /**
      * Folder of the base voice: manifest.json and the files it names.
@@ -20,7 +30,7 @@ export type LoadOptions = {
      */
     microphone?: boolean;
     /**
-     * Name of a local database in which recordings and training outlive the tab. Nothing is kept without it.
+     * Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
      */
     keep?: string;
     /**
@@ -60,6 +70,7 @@ export type ClipReport = {
     noiseDb: number;
     snrDb: number;
     clippedPercent: number;
+    cutOff: "start" | "end" | null;
     score: number | null;
 };
 export type Consent = {
@@ -74,6 +85,23 @@ export type CloneProgress = {
     status: "preview";
     iteration: number;
     speech: Speech;
+} | {
+    status: "picture";
+    iteration: number;
+    picture: Picture;
+} | {
+    status: "not-kept";
+    code: string;
+    message: string;
+};
+export type Picture = {
+    mels: number;
+    frameSeconds: number;
+    recorded: Float32Array;
+    predicted: Float32Array;
+    alignment: Float32Array;
+    durations: Uint32Array;
+    symbols: string[];
 };
 export type TrainingStep = {
     status: "training";
@@ -82,6 +110,7 @@ export type TrainingStep = {
     loss: number;
     seconds: number;
     heldOutLoss: number | null;
+    overflows: number;
     stop: string | null;
 };
 export type CloneOptions = {
@@ -94,6 +123,10 @@ export type CloneOptions = {
      */
     seed?: number;
     /**
+     * `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
+     */
+    precision?: "f32" | "mixed";
+    /**
      * Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
      */
     consent?: Consent;
@@ -101,6 +134,10 @@ export type CloneOptions = {
      * A sentence that the voice speaks every 25 iterations, while it learns.
      */
     preview?: string;
+    /**
+     * Shows the training: a `picture` at its start, every 25 iterations and at its end.
+     */
+    pictures?: boolean;
     onStep?: (progress: CloneProgress) => void;
     /**
      * Ends with the error `cancelled`, and forgets the training.
@@ -110,26 +147,6 @@ export type CloneOptions = {
      * Ends early and keeps the best so far.
      */
     stopSignal?: AbortSignal;
-};
-export type SayProgress = {
-    status: "speaking";
-    sentence: number;
-    sentences: number;
-};
-export type SayOptions = {
-    signal?: AbortSignal;
-    seed?: number;
-    onProgress?: (progress: SayProgress) => void;
-};
-export type Mel = {
-    mels: number;
-    data: Float32Array;
-};
-export type Recording = {
-    id: string;
-    text: string;
-    samples: Float32Array;
-    sampleRate: number;
 };
 export type Microphone = {
     /**
@@ -153,8 +170,90 @@ export type Microphone = {
      */
     close: () => void;
 };
+/** @typedef {import("./device.js").Device} Device */
+/** @typedef {import("./kept.js").Recording} Recording */
+/** @typedef {import("./kept.js").Usage} Usage */
+/** @typedef {import("./voice.js").Mel} Mel */
+/** @typedef {import("./voice.js").SayOptions} SayOptions */
+/** @typedef {import("./voice.js").SayProgress} SayProgress */
+/** @typedef {import("./voice.js").Similarity} Similarity */
+/** @typedef {import("./voice.js").StreamOptions} StreamOptions */
+/** @typedef {import("./voice.js").VoiceInfo} VoiceInfo */
+/**
+ * @typedef {object} LoadOptions
+ * @property {string | URL} base Folder of the base voice: manifest.json and the files it names.
+ * @property {"auto" | "webgpu" | "cpu"} [device] `auto` takes WebGPU where a real adapter is, the CPU otherwise.
+ * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
+ * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
+ * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
+ * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
+ * @property {(progress: LoadProgress) => void} [onProgress]
+ * @property {AbortSignal} [signal]
+ * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere; the program may be gzipped or not.
+ */
+/**
+ * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
+ *   | { status: "fetching", what: "base", loadedBytes: number, totalBytes: number }
+ *   | { status: "starting" }} LoadProgress
+ */
+/** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip Mono, -1 to 1, any rate from 8 to 192 kHz; `text` is what is said. */
+/**
+ * What was found in a clip. Levels are in dB below full scale. `score` says how well the phones of the text are heard: 0 is certainty, below -2.8 is a
+ * mismatch; null without a text. `cutOff` is where someone is speaking at the very end of the clip: a recording begun late or ended early.
+ * @typedef {{ seconds: number, speechSeconds: number, levelDb: number, noiseDb: number, snrDb: number, clippedPercent: number, cutOff: "start" | "end" | null, score: number | null }} ClipReport
+ */
+/** @typedef {{ text: string, recording?: Omit<Clip, "text"> }} Consent What the speaker agreed to, and the recording in which it is said. */
+/**
+ * `not-kept` comes once, where the training could not be kept (`storage-full`): it goes on, but would not outlive the tab.
+ * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep | { status: "preview", iteration: number, speech: Speech }
+ *   | { status: "picture", iteration: number, picture: Picture } | { status: "not-kept", code: string, message: string }} CloneProgress
+ */
+/**
+ * The last clip, which is held out from training where there are five: its spectrogram as it was recorded and as the voice makes it now, `[T, M]` each, and
+ * how surely each symbol is heard in each frame of the latter, `[T, L]`, 0 to 1. `durations` are the frames of each symbol.
+ * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
+ */
+/**
+ * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration, and `overflows` the
+ * iterations that were left out because half precision did not hold their gradients.
+ * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
+ */
+/**
+ * @typedef {object} CloneOptions
+ * @property {number} [iterations] At most this many (200).
+ * @property {number} [seed] The same seed, clips and device give the same voice.
+ * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
+ * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
+ * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
+ * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
+ * @property {(progress: CloneProgress) => void} [onStep]
+ * @property {AbortSignal} [signal] Ends with the error `cancelled`, and forgets the training.
+ * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
+ */
+/**
+ * The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate.
+ * @typedef {object} Microphone
+ * @property {(onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void) => Promise<void>} open Asks the visitor.
+ * @property {boolean} isOpen
+ * @property {() => void} record Starts a recording.
+ * @property {() => { samples: Float32Array, sampleRate: number }} stop Ends the recording; the microphone stays open.
+ * @property {() => void} close Releases the microphone.
+ */
 /**
  * Fetches the program and the base voice, and prepares the device.
+ *
+ * @example
+ * const ending = new AbortController();
+ * const studio = await load({
+ *   base: "/models/base/",
+ *   device: "auto",
+ *   signal: ending.signal,
+ *   onProgress(progress) {
+ *     if (progress.status === "fetching") console.log(progress.what, progress.loadedBytes);
+ *   },
+ * });
+ * console.log(studio.device.reason);
+ * studio.close();
  *
  * @param {LoadOptions} options
  * @returns {Promise<Studio>}
@@ -167,7 +266,16 @@ export type Inherited = {
 /** A loaded base voice on a device. */
 export declare class Studio {
     #private;
-    /** @type {Device} Which device computes, and why. */
+    /**
+     * Which device computes, and why.
+     *
+     * @example
+     * const studio = await load({ base: "/models/base/" });
+     * const { kind, name, reason, code, selfTest } = studio.device;
+     * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
+     *
+     * @type {Device}
+     */
     device: Device;
     /** @type {Voice} Speaks as the base voice does, before any training. */
     base: Voice;
@@ -180,8 +288,11 @@ export declare class Studio {
     }[];
     /** @type {Kept | null} What outlives the tab; null without `keep`, or where the browser keeps nothing. */
     kept: Kept | null;
-    /** @type {string | null} Why nothing is kept although it was asked for. */
-    keepReason: string | null;
+    /** @type {{ code: string, message: string } | null} Why nothing is kept although it was asked for: `storage-unavailable`, as in some private windows. */
+    keepReason: {
+        code: string;
+        message: string;
+    } | null;
     /** @type {boolean} Whether the next visit finds the weights without the network. */
     cached: boolean;
     /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, whoever ended it: `worker-crashed`, `device-lost` or `closed`. */
@@ -197,14 +308,14 @@ export declare class Studio {
      * @param {CloneOptions} [options]
      * @returns {Promise<Voice>}
      */
-    clone(clips: Clip[], { iterations, seed, consent, preview, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
+    clone(clips: Clip[], { iterations, seed, precision, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
     /**
      * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
      *
-     * @param {Pick<CloneOptions, "preview" | "onStep" | "signal" | "stopSignal">} [options]
+     * @param {Pick<CloneOptions, "preview" | "pictures" | "onStep" | "signal" | "stopSignal">} [options]
      * @returns {Promise<Voice>}
      */
-    resume({ preview, onStep, signal, stopSignal }?: Pick<CloneOptions, "preview" | "onStep" | "signal" | "stopSignal">): Promise<Voice>;
+    resume({ preview, pictures, onStep, signal, stopSignal }?: Pick<CloneOptions, "preview" | "pictures" | "onStep" | "signal" | "stopSignal">): Promise<Voice>;
     /** Changes a training under way: lets it rest, or go on; gives it another sentence to preview, or none.
      * @param {{ paused?: boolean, preview?: string | null }} change @returns {Promise<void>} */
     steer(change: {
@@ -221,101 +332,21 @@ export declare class Studio {
     restart(changed?: Pick<LoadOptions, "device" | "onProgress" | "signal">): Promise<Studio>;
     /** @returns {Promise<number>} Bytes of the program's memory, weights on the CPU included. */
     memoryBytes(): Promise<number>;
-    /** Opens a saved voice. @param {Blob} blob @returns {Promise<Voice>} */
-    open(blob: Blob): Promise<Voice>;
+    /** Opens a saved voice. @param {Blob} blob @param {{ signal?: AbortSignal }} [options] @returns {Promise<Voice>} */
+    open(blob: Blob, { signal }?: {
+        signal?: AbortSignal;
+    }): Promise<Voice>;
     /** Fails with the reason, as code and in words, where a clip is not fit to learn from, or does not say its text.
-     * @param {Omit<Clip, "text"> & { text?: string }} clip @returns {Promise<ClipReport>} */
+     * @param {Omit<Clip, "text"> & { text?: string }} clip @param {{ signal?: AbortSignal }} [options] @returns {Promise<ClipReport>} */
     checkClip({ samples, sampleRate, text }: Omit<Clip, "text"> & {
         text?: string;
+    }, { signal }?: {
+        signal?: AbortSignal;
     }): Promise<ClipReport>;
-    /** @param {Blob} blob A WAV file of any format and channel count. @returns {Promise<Omit<Clip, "text">>} */
-    readWav(blob: Blob): Promise<Omit<Clip, "text">>;
+    /** @param {Blob} blob A WAV file of any format and channel count. @param {{ signal?: AbortSignal }} [options] @returns {Promise<Omit<Clip, "text">>} */
+    readWav(blob: Blob, { signal }?: {
+        signal?: AbortSignal;
+    }): Promise<Omit<Clip, "text">>;
     /** Ends the worker and frees everything. */
     close(): void;
-}
-export type VoiceInfo = {
-    id: string;
-    adapted: boolean;
-    iterations: number;
-    seconds: number;
-    consent: {
-        text: string;
-        recordingSha256: string | null;
-    } | null;
-};
-/** @typedef {{ id: string, adapted: boolean, iterations: number, seconds: number, consent: { text: string, recordingSha256: string | null } | null }} VoiceInfo
- * How a voice was made: iterations, from how many seconds of speech. `id` is the beginning of its file's SHA-256. */
-/** Someone's voice, in the worker. */
-export declare class Voice {
-    #private;
-    /** @type {VoiceInfo} */
-    info: VoiceInfo;
-    /** @param {Remote} remote @param {{ handle: number, info: VoiceInfo }} held */
-    constructor(remote: Remote, { handle, info }: {
-        handle: number;
-        info: VoiceInfo;
-    });
-    /**
-     * Speaks a text of any length, sentence by sentence.
-     *
-     * @param {string} text
-     * @param {SayOptions} [options]
-     * @returns {Promise<Speech>}
-     */
-    say(text: string, { signal, seed, onProgress }?: SayOptions): Promise<Speech>;
-    /** Frees it at once, instead of when the browser finds that it was dropped. */
-    close(): Promise<void>;
-    /** @returns {Promise<Blob>} A file that `studio.open` reads, and the command line too. */
-    save(): Promise<Blob>;
-}
-/** Something said. */
-export declare class Speech {
-    /** Mono, -1 to 1. */
-    samples: Float32Array<ArrayBufferLike>;
-    /** Hz */
-    sampleRate: number;
-    mel: Mel;
-    /** Frames of each symbol. */
-    durations: Uint32Array<ArrayBufferLike>;
-    symbols: string[];
-    /** Why it ended. */
-    stop: string;
-    /** The id of the voice that spoke; empty for a preview of one that is still learning. */
-    voice: string;
-    /** @param {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} spoken @param {string} voice */
-    constructor({ samples, sampleRate, mel, durations, symbols, stop }: {
-        samples: Float32Array;
-        sampleRate: number;
-        mel: Mel;
-        durations: Uint32Array;
-        symbols: string[];
-        stop: string;
-    }, voice: string);
-    /** @returns {Blob} A WAV file that says of itself that it is synthetic, by what, and with which voice. */
-    toBlob(): Blob;
-}
-/** Recordings and training that outlive the tab, on this machine only. */
-export declare class Kept {
-    #private;
-    /** @param {Remote} remote */
-    constructor(remote: Remote);
-    /** @returns {Promise<Recording[]>} */
-    recordings(): Promise<Recording[]>;
-    /** @param {Recording} recording @returns {Promise<void>} Resolves once it is on disk. */
-    put({ id, text, samples, sampleRate }: Recording): Promise<void>;
-    /** @param {string} id @returns {Promise<void>} */
-    remove(id: string): Promise<void>;
-    /**
-     * Where the last training stood (`studio.resume` goes on with it), and the voice that it made (`studio.open` opens it).
-     * @returns {Promise<{ checkpoint: { iteration: number, iterations: number } | null, voice: Blob | null }>}
-     */
-    training(): Promise<{
-        checkpoint: {
-            iteration: number;
-            iterations: number;
-        } | null;
-        voice: Blob | null;
-    }>;
-    /** Forgets everything. @returns {Promise<void>} */
-    clear(): Promise<void>;
 }

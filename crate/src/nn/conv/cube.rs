@@ -1,19 +1,21 @@
 //! A convolution's parts on GPUs: one launch each.
 
-use burn::backend::{TensorMetadata, tensor::FloatTensor};
+use burn::backend::{DType, TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
 };
 
+use half::f16;
+
 use super::{Activation, ops::ConvOps};
-use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, tanh};
+use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh};
 
 /// Columns of a workgroup that sums over rows; as many threads as there are left share each column's rows.
 const COLUMNS: usize = 32;
 
 #[cube(launch_unchecked)]
-fn unfold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
+fn unfold_kernel<F: Float>(input: &[F], output: &mut [F], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
     let (steps, channels) = (steps as usize, channels as usize);
     let mut at = ABSOLUTE_POS;
     while at < count as usize {
@@ -21,7 +23,7 @@ fn unfold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, chan
         let tap = (at / channels) % taps;
         let row = at / (channels * taps);
         let neighbour = row % steps + tap; // half a kernel ahead
-        let mut value = 0.0f32;
+        let mut value = F::new(0.0);
         if neighbour >= comptime!(taps / 2) && neighbour < steps + comptime!(taps / 2) {
             value = input[(row + tap - comptime!(taps / 2)) * channels + channel];
         }
@@ -31,7 +33,7 @@ fn unfold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, chan
 }
 
 #[cube(launch_unchecked)]
-fn fold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
+fn fold_kernel<F: Float>(input: &[F], output: &mut [f32], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
     let (steps, channels) = (steps as usize, channels as usize);
     let mut at = ABSOLUTE_POS;
     while at < count as usize {
@@ -42,7 +44,7 @@ fn fold_kernel(input: &[f32], output: &mut [f32], count: u32, steps: u32, channe
         for tap in 0..taps {
             let step = row % steps + comptime!(taps / 2); // a tap ahead
             if step >= tap && step < steps + tap {
-                sum += input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel];
+                sum += f32::cast_from(input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel]);
             }
         }
         output[at] = sum;
@@ -163,12 +165,13 @@ fn normalise_backward_kernel(
 impl ConvOps for CubeBackend {
     fn unfold_taps(tensor: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let [batch, steps, channels] = tensor.shape().dims::<3>();
-        let unfolded = empty(&tensor, [batch, steps, taps * channels]);
+        let unfolded = empty_of(&tensor, [batch, steps, taps * channels], tensor.dtype);
         let count = batch * steps * taps * channels;
         let client = tensor.client.clone();
         // SAFETY: indices stop at `count` and inside the item's steps.
         unsafe {
-            unfold_kernel::launch_unchecked(
+            let launch = if tensor.dtype == DType::F16 { unfold_kernel::launch_unchecked::<f16> } else { unfold_kernel::launch_unchecked::<f32> };
+            launch(
                 &client,
                 cubes(count),
                 dim(),
@@ -191,7 +194,8 @@ impl ConvOps for CubeBackend {
         let client = unfolded.client.clone();
         // SAFETY: as above.
         unsafe {
-            fold_kernel::launch_unchecked(
+            let launch = if unfolded.dtype == DType::F16 { fold_kernel::launch_unchecked::<f16> } else { fold_kernel::launch_unchecked::<f32> };
+            launch(
                 &client,
                 cubes(count),
                 dim(),

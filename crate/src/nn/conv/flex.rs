@@ -1,6 +1,7 @@
 //! A convolution's parts on the CPU: one pass each.
 
-use burn::backend::{Flex, tensor::FloatTensor};
+use burn::backend::{DType, Flex, ops::FloatTensorOps, tensor::FloatTensor};
+use burn::tensor::FloatDType;
 
 use super::{Activation, ops::ConvOps};
 use crate::nn::flex::{dims, packed, tanh, tensor, values};
@@ -33,6 +34,7 @@ fn slope(activation: Activation, output: f32) -> f32 {
 
 impl ConvOps for Flex {
     fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let dtype = input.dtype();
         let input = packed(input);
         let [batch, steps, channels] = dims(&input)[..] else { unreachable!("[B, T, C]") };
         let mut unfolded = vec![0.0; batch * steps * taps * channels];
@@ -46,7 +48,9 @@ impl ConvOps for Flex {
                 }
             }
         }
-        tensor(unfolded, vec![batch, steps, taps * channels])
+        let unfolded = tensor(unfolded, vec![batch, steps, taps * channels]);
+        // No CPU gains by half precision: it is there so that what a GPU does can be tried without one.
+        if dtype == DType::F32 { unfolded } else { Self::float_cast(unfolded, FloatDType::F16) }
     }
 
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {

@@ -13,7 +13,10 @@ use burn::{
 };
 use ops::ConvOps;
 
-use super::Mode;
+use super::{
+    Mode, Precision,
+    product::{operand, result},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Activation {
@@ -29,6 +32,8 @@ pub struct ConvNorm {
     pub weight: Param<Tensor<2>>,
     pub norm: BatchNorm,
     taps: usize,
+    /// Whether its product is taken in half precision.
+    half: bool,
 }
 
 impl ConvNorm {
@@ -39,15 +44,21 @@ impl ConvNorm {
             weight: Initializer::Uniform { min: -bound, max: bound }.init([taps * inputs, outputs], device),
             norm: BatchNormConfig::new(outputs).init(device),
             taps,
+            half: false,
         }
+    }
+
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { half: precision == Precision::Mixed, ..self }
     }
 
     /// `[B, T, Cin]` to `[B, T, Cout]`; beyond both ends the input is zero.
     pub fn forward(&self, input: Tensor<3>, activation: Activation, mode: Mode) -> Tensor<3> {
         let [batch, steps, _] = input.dims();
-        let unfolded = unfold(input, self.taps);
+        let unfolded = unfold(operand(input, self.half), self.taps);
         let [_, _, width] = unfolded.dims();
-        let output = unfolded.reshape([batch * steps, width]).matmul(self.weight.val()); // (BT, K Cin) x (K Cin, Cout)
+        let output = unfolded.reshape([batch * steps, width]).matmul(operand(self.weight.val(), self.half)); // (BT, K Cin) x (K Cin, Cout)
+        let output = result(output, self.half);
         let outputs = output.dims()[1];
         let activated = match mode {
             Mode::Train => {

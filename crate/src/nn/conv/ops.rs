@@ -15,10 +15,10 @@ use super::Activation;
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait ConvOps: Backend {
-    /// Lays each step's neighbours side by side, `[B, T, C]` to `[B, T, K C]`; beyond both ends they are zero.
+    /// Lays each step's neighbours side by side, `[B, T, C]` to `[B, T, K C]`, in f32 or in f16; beyond both ends they are zero.
     fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
 
-    /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]`.
+    /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]` in f32.
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
 
     /// Activates each value.

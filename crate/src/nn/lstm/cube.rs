@@ -5,16 +5,18 @@
 //! Threads lie along the units: what they read of the weights is contiguous, each weight is read once for all items of the workgroup,
 //! and the state stands in shared memory.
 
-use burn::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
-use burn::tensor::Shape;
+use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
+use burn::tensor::{FloatDType, Shape};
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
     tensor::CubeTensor,
 };
 
+use half::f16;
+
 use super::{LstmOps, Scan, WIDEST_ON_GPUS};
-use crate::nn::cube::{THREADS, empty, input, output, sigmoid, tanh};
+use crate::nn::cube::{THREADS, empty, empty_of, input, output, sigmoid, tanh};
 
 /// `f32`s that a workgroup shares.
 const SHARED: usize = 4 * WIDEST_ON_GPUS;
@@ -62,13 +64,13 @@ impl Plan {
 /// Past an item's length the state goes on unchanged, and the gates say so: keep the cell, take nothing in, put nothing out.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
-fn forward_kernel(
+fn forward_kernel<W: Float>(
     projected: &[f32],               // [T, B, 4H]
-    w_hh: &[f32],                    // [H, 4H]
+    w_hh: &[W],                      // [H, 4H]
     initial: &[f32],                 // [B, 2H]
     lengths: ComptimeOption<&[u32]>, // [B]
     states: &mut [f32],              // [T, B, 2H]
-    gates: &mut [f32],               // [T, B, 4H]
+    gates: &mut [W],                 // [T, B, 4H]
     steps: u32,
     batch: u32,
     #[comptime] hidden: usize,
@@ -137,7 +139,7 @@ fn forward_kernel(
                     let column = k * comptime!(4 * hidden) + min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
                     #[unroll]
                     for gate in 0..4usize {
-                        let weight = w_hh[column + comptime!(gate * hidden)];
+                        let weight = f32::cast_from(w_hh[column + comptime!(gate * hidden)]);
                         #[unroll]
                         for b in 0..tile {
                             sums[comptime!((b * units + u) * 4 + gate)] += hiddens[b] * weight;
@@ -172,10 +174,10 @@ fn forward_kernel(
                     cells[at] = new_cell;
                     shared[comptime!(b * hidden) + unit] = new_hidden;
                     let gate_column = row * comptime!(4 * hidden) + unit;
-                    gates[gate_column] = input;
-                    gates[gate_column + hidden] = forget;
-                    gates[gate_column + comptime!(2 * hidden)] = candidate;
-                    gates[gate_column + comptime!(3 * hidden)] = output;
+                    gates[gate_column] = W::cast_from(input);
+                    gates[gate_column + hidden] = W::cast_from(forget);
+                    gates[gate_column + comptime!(2 * hidden)] = W::cast_from(candidate);
+                    gates[gate_column + comptime!(3 * hidden)] = W::cast_from(output);
                     let state_column = row * comptime!(2 * hidden) + unit;
                     states[state_column] = new_hidden;
                     states[state_column + hidden] = new_cell;
@@ -189,11 +191,11 @@ fn forward_kernel(
 /// From the last step that ran to the first. The gates' gradients of a step stand in shared memory while they meet the weights.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
-fn backward_kernel(
+fn backward_kernel<W: Float>(
     grad: &[f32],             // [T, B, 2H]
     states: &[f32],           // [T, B, 2H]
-    gates: &[f32],            // [T, B, 4H]
-    w_hh_transposed: &[f32],  // [4H, H]
+    gates: &[W],              // [T, B, 4H]
+    w_hh_transposed: &[W],    // [4H, H]
     initial: &[f32],          // [B, 2H]
     grad_gates: &mut [f32],   // [T, B, 4H]
     grad_initial: &mut [f32], // [B, 2H]
@@ -242,10 +244,10 @@ fn backward_kernel(
                     old_hidden = states[before];
                     old_cell = states[before + hidden];
                 }
-                let input = gates[gate_column];
-                let forget = gates[gate_column + hidden];
-                let candidate = gates[gate_column + comptime!(2 * hidden)];
-                let output = gates[gate_column + comptime!(3 * hidden)];
+                let input = f32::cast_from(gates[gate_column]);
+                let forget = f32::cast_from(gates[gate_column + hidden]);
+                let candidate = f32::cast_from(gates[gate_column + comptime!(2 * hidden)]);
+                let output = f32::cast_from(gates[gate_column + comptime!(3 * hidden)]);
                 let squashed = tanh(states[state_column + hidden]);
                 let d_hidden = d_hiddens[at] + grad[state_column];
                 let d_cell = d_cells[at] + grad[state_column + hidden] + d_hidden * output * (1.0f32 - squashed * squashed);
@@ -283,7 +285,7 @@ fn backward_kernel(
                 }
                 #[unroll]
                 for u in 0..units {
-                    let weight = w_hh_transposed[n * hidden + min(first_unit + comptime!(u * threads), comptime!(hidden - 1))];
+                    let weight = f32::cast_from(w_hh_transposed[n * hidden + min(first_unit + comptime!(u * threads), comptime!(hidden - 1))]);
                     #[unroll]
                     for b in 0..tile {
                         d_hiddens[comptime!(b * units + u)] += d_gates[b] * weight;
@@ -317,7 +319,7 @@ impl LstmOps for CubeBackend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let plan = Plan::of(&projected);
         let Plan { steps, batch, hidden, units, threads } = plan;
-        let (states, gates) = (empty(&projected, [steps, batch, 2 * hidden]), empty(&projected, [steps, batch, 4 * hidden]));
+        let (states, gates) = (empty(&projected, [steps, batch, 2 * hidden]), empty_of(&projected, [steps, batch, 4 * hidden], w_hh.dtype));
         let client = projected.client.clone();
         let lengths = scan.lengths.map(|lengths| {
             let lengths: Vec<u32> = lengths.into_iter().map(|length| length as u32).collect();
@@ -329,7 +331,8 @@ impl LstmOps for CubeBackend {
         let tile = plan.tile(4, hidden);
         // SAFETY: indices stop at the last item and the last unit, and all shapes follow from `projected`.
         unsafe {
-            forward_kernel::launch_unchecked(
+            let launch = if w_hh.dtype == DType::F16 { forward_kernel::launch_unchecked::<f16> } else { forward_kernel::launch_unchecked::<f32> };
+            launch(
                 &client,
                 plan.cubes(tile),
                 plan.dim(),
@@ -362,12 +365,14 @@ impl LstmOps for CubeBackend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let plan = Plan::of(&gates);
         let Plan { steps, batch, hidden, units, threads } = plan;
+        let half = w_hh.dtype == DType::F16;
         let (grad_gates, grad_initial) = (empty(&gates, [steps, batch, 4 * hidden]), empty(&gates, [batch, 2 * hidden]));
         let previous = empty(&gates, [steps, batch, hidden]);
         let tile = plan.tile(2, 4 * hidden);
         // SAFETY: as in the forward pass.
         unsafe {
-            backward_kernel::launch_unchecked(
+            let launch = if half { backward_kernel::launch_unchecked::<f16> } else { backward_kernel::launch_unchecked::<f32> };
+            launch(
                 &gates.client,
                 plan.cubes(tile),
                 plan.dim(),
@@ -389,7 +394,10 @@ impl LstmOps for CubeBackend {
             );
         }
         // Weights: the products of all steps are one product over time and batch.
-        let rows = |tensor, width| Self::float_reshape(tensor, Shape::from([steps * batch, width]));
+        let rows = |tensor, width| {
+            let rows = Self::float_reshape(tensor, Shape::from([steps * batch, width]));
+            if half { Self::float_cast(rows, FloatDType::F16) } else { rows }
+        };
         let grad_w_hh = Self::float_matmul(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
         (grad_gates, grad_w_hh, grad_initial)
     }

@@ -17,6 +17,8 @@ use burn::{
     tensor::activation::{sigmoid, tanh},
 };
 
+use super::product::{Precision, operand, product, result};
+
 /// How a scan runs over time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scan {
@@ -29,11 +31,11 @@ pub struct Scan {
 /// The recurrence as a backend operation.
 ///
 /// * `projected`: `[T, B, 4H]`, inputs times `W_ih` plus bias
-/// * `w_hh`:      `[H, 4H]`
+/// * `w_hh`:      `[H, 4H]`, in f32 or in f16
 /// * `initial`:   `[B, 2H]`, hidden then cell state
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait LstmOps: Backend {
-    /// Returns states `[T, B, 2H]` and activated gates `[T, B, 4H]`; only the states carry a gradient.
+    /// Returns states `[T, B, 2H]` and activated gates `[T, B, 4H]`, those for the backward pass alone: only the states carry a gradient.
     fn lstm_forward(
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
@@ -66,6 +68,7 @@ pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Sca
 pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
     let [steps, batch, width] = projected.dims();
     let hidden_width = width / 4;
+    let w_hh = result(w_hh, true);
     let device = projected.device();
     let mut state = initial;
     let mut states = vec![None; steps];
@@ -120,6 +123,8 @@ pub struct Lstm {
     pub w_hh: Param<Tensor<2>>,
     /// `[4H]`
     pub bias: Param<Tensor<1>>,
+    /// Whether its products are taken in half precision.
+    half: bool,
 }
 
 impl Lstm {
@@ -133,7 +138,12 @@ impl Lstm {
             w_ih: uniform.init([input_width, 4 * hidden_width], device),
             w_hh: uniform.init([hidden_width, 4 * hidden_width], device),
             bias: Param::from_tensor(Tensor::cat(vec![rest(1), forget, rest(2)], 0)),
+            half: false,
         }
+    }
+
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { half: precision == Precision::Mixed, ..self }
     }
 
     pub fn hidden_width(&self) -> usize {
@@ -153,8 +163,9 @@ impl Lstm {
         let [steps, batch, input_width] = inputs.dims();
         let hidden_width = self.hidden_width();
         let last = if how.reverse { 0 } else { steps - 1 };
-        let projected = inputs.reshape([steps * batch, input_width]).matmul(self.w_ih.val()) + self.bias.val().unsqueeze();
-        let states = scan(projected.reshape([steps, batch, 4 * hidden_width]), self.w_hh.val(), state, how);
+        let projected = product(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.half) + self.bias.val().unsqueeze();
+        let w_hh = operand(self.w_hh.val(), self.half);
+        let states = scan(projected.reshape([steps, batch, 4 * hidden_width]), w_hh, state, how);
         let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
         (states.narrow(2, 0, hidden_width), final_state)
     }
@@ -168,6 +179,10 @@ pub struct BiLstm {
 }
 
 impl BiLstm {
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { forward: self.forward.with_precision(precision), backward: self.backward.with_precision(precision) }
+    }
+
     /// `hidden_width` is that of one direction.
     pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
         Self { forward: Lstm::new(input_width, hidden_width, device), backward: Lstm::new(input_width, hidden_width, device) }

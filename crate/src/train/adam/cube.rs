@@ -7,8 +7,8 @@ use burn_cubecl::{
     kernel::into_contiguous,
 };
 
-use super::ops::{AdamOps, PARTS, Settings};
-use crate::nn::cube::{THREADS, cubes, dim, empty_like, input, output, sum_of_cube};
+use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, Settings};
+use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, sum_of_cube};
 
 #[cube(launch_unchecked)]
 fn squares_kernel(gradient: &[f32], parts: &mut [f32], count: u32, first: u32) {
@@ -24,6 +24,37 @@ fn squares_kernel(gradient: &[f32], parts: &mut [f32], count: u32, first: u32) {
     }
 }
 
+/// One thread's work, but on the device: nothing has to be read back. Exponents are compared as bits, since a compiler of shaders may take it
+/// that all numbers are finite.
+#[cube(launch_unchecked)]
+fn clip_kernel(squared_norm: &[f32], scaling: &[f32], factor: &mut [f32], new_scaling: &mut [f32], clip_norm: f32, #[comptime] grows: bool) {
+    let scale = scaling[0];
+    let since = scaling[1] + 1.0f32;
+    let mut new_scale = scale;
+    let mut new_since = since;
+    let mut overflows = scaling[2];
+    let mut by = 0.0f32;
+    if (u32::reinterpret(squared_norm[0]) & 0x7f80_0000u32) == 0x7f80_0000u32 {
+        overflows += 1.0f32;
+        new_since = 0.0f32;
+        if comptime!(grows) {
+            new_scale = max(0.5f32 * scale, 1.0f32);
+        }
+    } else {
+        by = min(clip_norm / (squared_norm[0].sqrt() / scale + 1e-6f32), 1.0f32) / scale;
+        if comptime!(grows) {
+            if since >= GROW_AFTER {
+                new_scale = min(2.0f32 * scale, SCALE_MAX);
+                new_since = 0.0f32;
+            }
+        }
+    }
+    factor[0] = by;
+    new_scaling[0] = new_scale;
+    new_scaling[1] = new_since;
+    new_scaling[2] = overflows;
+}
+
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn update_kernel(
@@ -31,7 +62,7 @@ fn update_kernel(
     gradient: &[f32],
     first: &[f32],
     second: &[f32],
-    squared_norm: &[f32],
+    factor: &[f32],
     new_parameter: &mut [f32],
     new_first: &mut [f32],
     new_second: &mut [f32],
@@ -41,17 +72,22 @@ fn update_kernel(
     beta_1: f32,
     beta_2: f32,
     epsilon: f32,
-    clip_norm: f32,
 ) {
-    let scale = min(clip_norm / (squared_norm[0].sqrt() + 1e-6f32), 1.0f32);
+    let factor = factor[0];
     let mut at = ABSOLUTE_POS;
     while at < count as usize {
-        let gradient = gradient[at] * scale;
-        let mean = beta_1 * first[at] + (1.0f32 - beta_1) * gradient;
-        let square = beta_2 * second[at] + (1.0f32 - beta_2) * gradient * gradient;
+        let mut mean = first[at];
+        let mut square = second[at];
+        let mut value = parameter[at];
+        if factor > 0.0f32 {
+            let gradient = gradient[at] * factor;
+            mean = beta_1 * mean + (1.0f32 - beta_1) * gradient;
+            square = beta_2 * square + (1.0f32 - beta_2) * gradient * gradient;
+            value = kept * value - rate * mean / (square.sqrt() + epsilon);
+        }
         new_first[at] = mean;
         new_second[at] = square;
-        new_parameter[at] = kept * parameter[at] - rate * mean / (square.sqrt() + epsilon);
+        new_parameter[at] = value;
         at += CUBE_COUNT_X as usize * THREADS;
     }
 }
@@ -77,15 +113,35 @@ impl AdamOps for CubeBackend {
         parts
     }
 
+    fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let (factor, new_scaling) = (empty(&scaling, [1]), empty_like(&scaling));
+        let client = scaling.client.clone();
+        // SAFETY: one thread reads and writes the first values of its tensors.
+        unsafe {
+            clip_kernel::launch_unchecked(
+                &client,
+                CubeCount::Static(1, 1, 1),
+                CubeDim::new_1d(1),
+                input(squared_norm),
+                input(scaling),
+                output(&factor),
+                output(&new_scaling),
+                clip_norm,
+                grows,
+            );
+        }
+        (factor, new_scaling)
+    }
+
     fn update(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
         first: FloatTensor<Self>,
         second: FloatTensor<Self>,
-        squared_norm: FloatTensor<Self>,
+        factor: FloatTensor<Self>,
         settings: Settings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let Settings { rate, kept, beta_1, beta_2, epsilon, clip_norm } = settings;
+        let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
         let (new_parameter, new_first, new_second) = (empty_like(&parameter), empty_like(&first), empty_like(&second));
         let count = parameter.shape().num_elements();
         let client = parameter.client.clone();
@@ -99,7 +155,7 @@ impl AdamOps for CubeBackend {
                 input(gradient),
                 input(first),
                 input(second),
-                input(squared_norm),
+                input(factor),
                 output(&new_parameter),
                 output(&new_first),
                 output(&new_second),
@@ -109,7 +165,6 @@ impl AdamOps for CubeBackend {
                 beta_1,
                 beta_2,
                 epsilon,
-                clip_norm,
             );
         }
         (new_parameter, new_first, new_second)

@@ -2,7 +2,7 @@
 
 use burn::backend::{Flex, tensor::FloatTensor};
 
-use super::ops::{AdamOps, PARTS, Settings};
+use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, SCALING, Settings};
 use crate::nn::flex::{dims, packed, tensor, values};
 
 impl AdamOps for Flex {
@@ -20,17 +20,34 @@ impl AdamOps for Flex {
         tensor(sums, shape)
     }
 
+    fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let (squared_norm, scaling) = (packed(squared_norm), packed(scaling));
+        let &[scale, since, overflows] = values(&scaling) else { unreachable!("[SCALING]") };
+        let norm = values(&squared_norm)[0].sqrt();
+        let growing = grows && since + 1.0 >= GROW_AFTER;
+        let clipped = (clip_norm / (norm / scale + 1e-6)).min(1.0) / scale;
+        let (factor, scaling) = match norm.is_finite() {
+            false => (0.0, [if grows { (0.5 * scale).max(1.0) } else { scale }, 0.0, overflows + 1.0]),
+            true if growing => (clipped, [(2.0 * scale).min(SCALE_MAX), 0.0, overflows]),
+            true => (clipped, [scale, since + 1.0, overflows]),
+        };
+        (tensor(vec![factor], vec![1]), tensor(scaling.to_vec(), vec![SCALING]))
+    }
+
     fn update(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
         first: FloatTensor<Self>,
         second: FloatTensor<Self>,
-        squared_norm: FloatTensor<Self>,
+        factor: FloatTensor<Self>,
         settings: Settings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let factor = values(&packed(factor))[0];
+        if factor == 0.0 {
+            return (parameter, first, second);
+        }
         let [parameter, gradient, first, second] = [parameter, gradient, first, second].map(packed);
-        let Settings { rate, kept, beta_1, beta_2, epsilon, .. } = settings;
-        let scale = settings.scale(values(&squared_norm)[0]);
+        let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
         let count = values(&parameter).len();
         let gradient = &values(&gradient)[..count];
         let mut weights = values(&parameter).to_vec();
@@ -38,7 +55,7 @@ impl AdamOps for Flex {
         let (moving, first_moving, second_moving) = (&mut weights[..count], &mut firsts[..count], &mut seconds[..count]);
         pulp::Arch::new().dispatch(|| {
             for i in 0..count {
-                let gradient = gradient[i] * scale;
+                let gradient = gradient[i] * factor;
                 first_moving[i] = beta_1 * first_moving[i] + (1.0 - beta_1) * gradient;
                 second_moving[i] = beta_2 * second_moving[i] + (1.0 - beta_2) * gradient * gradient;
                 moving[i] = kept * moving[i] - rate * first_moving[i] / (second_moving[i].sqrt() + epsilon);

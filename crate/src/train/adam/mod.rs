@@ -1,4 +1,5 @@
-//! AdamW with global-norm clipping over named parameters (Loshchilov & Hutter 2019). Nothing is read back: the norm stays on the device.
+//! AdamW with global-norm clipping over named parameters (Loshchilov & Hutter 2019), and loss scaling for mixed precision (Micikevicius et al.
+//! 2018). Nothing is read back: norm, scale and the count of overflows stay on the device.
 
 #[cfg(feature = "cube")]
 mod cube;
@@ -11,8 +12,10 @@ use burn::{
     prelude::*,
     tensor::Gradients,
 };
-use ops::{AdamOps, PARTS, Settings};
+use ops::{AdamOps, PARTS, SCALING, Settings};
 use std::collections::BTreeMap;
+
+use crate::nn::Precision;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamConfig {
@@ -22,11 +25,13 @@ pub struct AdamConfig {
     pub weight_decay: f32,
     /// The gradient of all parameters together is scaled down to this norm.
     pub clip_norm: f32,
+    /// Of what the gradients come from: half precision needs a scaled loss.
+    pub precision: Precision,
 }
 
 impl Default for AdamConfig {
     fn default() -> Self {
-        Self { beta_1: 0.9, beta_2: 0.999, epsilon: 1e-6, weight_decay: 1e-6, clip_norm: 1.0 }
+        Self { beta_1: 0.9, beta_2: 0.999, epsilon: 1e-6, weight_decay: 1e-6, clip_norm: 1.0, precision: Precision::F32 }
     }
 }
 
@@ -44,24 +49,54 @@ pub struct Adam {
     pub updates: usize,
     /// By the parameter's path in the module.
     pub moments: BTreeMap<String, Moments>,
+    /// `[SCALING]`, once there is a device to keep it on.
+    pub scaling: Option<Tensor<1>>,
 }
+
+/// By what mixed precision multiplies the loss at first. Gradients of a mean over a batch's frames are some 1e-5; f16 ends at 6e-8.
+const FIRST_SCALE: f32 = 4096.0;
 
 impl Adam {
     pub fn new(config: AdamConfig) -> Self {
-        Self { config, updates: 0, moments: BTreeMap::new() }
+        Self { config, updates: 0, moments: BTreeMap::new(), scaling: None }
     }
 
-    /// One update of every parameter that has a gradient. `rate` gives each path its learning rate.
+    fn scaling(&mut self, device: &Device) -> Tensor<1> {
+        let first = if self.config.precision == Precision::Mixed { FIRST_SCALE } else { 1.0 };
+        self.scaling.get_or_insert_with(|| Tensor::from_floats([first, 0.0, 0.0], device)).clone()
+    }
+
+    /// The loss whose gradients [`Self::step`] is to be given, `[1]`.
+    pub fn scaled(&mut self, loss: Tensor<1>) -> Tensor<1> {
+        match self.config.precision {
+            Precision::F32 => loss,
+            Precision::Mixed => {
+                let scaling = self.scaling(&loss.device().inner());
+                loss * Tensor::from_inner(scaling.slice([0..1]))
+            }
+        }
+    }
+
+    /// Updates left out because the gradients were no numbers, `[1]`, on the device.
+    pub fn overflows(&mut self, device: &Device) -> Tensor<1> {
+        self.scaling(device).slice([SCALING - 1..SCALING])
+    }
+
+    /// One update of every parameter that has a gradient, unless one of these is no number. `rate` gives each path its learning rate.
     pub fn step<M: Module>(&mut self, module: M, gradients: &Gradients, rate: impl Fn(&str) -> f64) -> M {
         self.updates += 1;
         let mut gathered = Gathered { gradients, found: Vec::new() };
         module.visit(&mut gathered);
         let Some((_, device)) = gathered.found.first() else { return module };
+        let scaling = self.scaling(device);
         let parts = Tensor::<1>::zeros([gathered.found.len() * PARTS], device).into_dispatch();
         let gradients_in_order = gathered.found.into_iter().map(|(gradient, _)| gradient).enumerate();
         let parts = gradients_in_order.fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
         let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
-        module.map(&mut Update { adam: self, gradients, squared_norm, rate, path: Vec::new() })
+        let grows = self.config.precision == Precision::Mixed;
+        let (factor, scaling) = Dispatch::clip(squared_norm.into_dispatch(), scaling.into_dispatch(), self.config.clip_norm, grows);
+        self.scaling = Some(Tensor::from_dispatch(scaling));
+        module.map(&mut Update { adam: self, gradients, factor: Tensor::from_dispatch(factor), rate, path: Vec::new() })
     }
 }
 
@@ -83,8 +118,8 @@ impl ModuleVisitor for Gathered<'_> {
 struct Update<'a, R> {
     adam: &'a mut Adam,
     gradients: &'a Gradients,
-    /// `[1]`
-    squared_norm: Tensor<1>,
+    /// What [`AdamOps::clip`] made, `[1]`.
+    factor: Tensor<1>,
     rate: R,
     path: Vec<String>,
 }
@@ -101,7 +136,7 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(gradient) = param.val().grad(self.gradients) else { return param };
         let path = self.path.join(".");
-        let AdamConfig { beta_1, beta_2, epsilon, weight_decay, clip_norm } = self.adam.config;
+        let AdamConfig { beta_1, beta_2, epsilon, weight_decay, .. } = self.adam.config;
         let moments = self.adam.moments.remove(&path).unwrap_or_else(|| {
             let zeros = Tensor::zeros([gradient.shape().num_elements()], &gradient.device());
             Moments { first: zeros.clone(), second: zeros }
@@ -110,14 +145,14 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
         let updates = self.adam.updates as i32;
         let correction = (1.0 - f64::from(beta_2).powi(updates)).sqrt() / (1.0 - f64::from(beta_1).powi(updates));
         let kept = (1.0 - rate * f64::from(weight_decay)) as f32;
-        let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon, clip_norm };
+        let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon };
         param.map(|value| {
             let (value, first, second) = Dispatch::update(
                 value.inner().into_dispatch(),
                 gradient.into_dispatch(),
                 moments.first.into_dispatch(),
                 moments.second.into_dispatch(),
-                self.squared_norm.clone().into_dispatch(),
+                self.factor.clone().into_dispatch(),
                 settings,
             );
             let moments = Moments { first: Tensor::from_dispatch(first), second: Tensor::from_dispatch(second) };
@@ -156,5 +191,37 @@ mod tests {
         adam.step(layer, &gradients, |_| 0.0);
         let first = adam.moments["weight"].first.clone().into_data().try_to_vec::<f32>().unwrap();
         assert!((first[0] - 0.6).abs() < 1e-4 && (first[1] - 0.8).abs() < 1e-4, "{first:?}");
+    }
+
+    fn weights(layer: &Linear) -> Vec<f32> {
+        layer.weight.val().into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn a_scaled_loss_changes_nothing_and_an_overflow_is_left_out_and_counted() {
+        let device = Device::flex().autodiff();
+        let layer: Linear = LinearConfig::new(2, 1).with_bias(false).init(&device);
+        let input = Tensor::<2>::from_floats([[0.3, -0.5]], &device);
+        let mut single = Adam::new(AdamConfig::default());
+        let mut mixed = Adam::new(AdamConfig { precision: Precision::Mixed, ..AdamConfig::default() });
+        let gradients = |adam: &mut Adam| {
+            let loss = layer.forward(input.clone()).sum();
+            adam.scaled(loss).backward()
+        };
+        let (of_single, of_mixed) = (gradients(&mut single), gradients(&mut mixed));
+        let expected = weights(&single.step(layer.clone(), &of_single, |_| 0.01));
+        for (found, expected) in weights(&mixed.step(layer.clone(), &of_mixed, |_| 0.01)).into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-6, "{found}, {expected}");
+        }
+        let scaling = |adam: &Adam| adam.scaling.clone().unwrap().into_data().try_to_vec::<f32>().unwrap();
+        assert_eq!(scaling(&mixed), [FIRST_SCALE, 1.0, 0.0]);
+        let overflowing = mixed.scaled((layer.forward(input.clone()) * f32::INFINITY).sum()).backward();
+        assert_eq!(weights(&mixed.step(layer.clone(), &overflowing, |_| 0.01)), weights(&layer));
+        assert_eq!(scaling(&mixed), [FIRST_SCALE / 2.0, 0.0, 1.0]);
+        for _ in 0..50 {
+            let gradients = gradients(&mut mixed);
+            mixed.step(layer.clone(), &gradients, |_| 0.0);
+        }
+        assert_eq!(scaling(&mixed), [FIRST_SCALE, 0.0, 1.0]);
     }
 }

@@ -14,29 +14,35 @@ pub struct Settings {
     pub beta_1: f32,
     pub beta_2: f32,
     pub epsilon: f32,
-    pub clip_norm: f32,
 }
 
-impl Settings {
-    /// By what clipping multiplies all gradients.
-    #[inline(always)]
-    pub fn scale(&self, squared_norm: f32) -> f32 {
-        (self.clip_norm / (squared_norm.sqrt() + 1e-6)).min(1.0)
-    }
-}
+/// Values that loss scaling keeps on the device: by what the loss is multiplied, updates since that last changed, and updates left out because
+/// the gradients were no numbers.
+pub const SCALING: usize = 3;
+/// Updates without an overflow after which the loss is multiplied by twice as much.
+pub const GROW_AFTER: f32 = 50.0;
+/// The most that it is multiplied by.
+pub const SCALE_MAX: f32 = 1_048_576.0;
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"))]
 pub trait AdamOps: Backend {
     /// Puts a gradient's sums of squares among those of all parameters: `parts` is `[P * PARTS]`, and `place` counts parameters.
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self>;
 
-    /// The parameter and its moments after an update. `squared_norm` is `[1]`; the others have as many values as the parameter.
+    /// By what all gradients are to be multiplied, `[1]`, so that their norm is `clip_norm` at most and the loss' scale is taken off again; zero
+    /// where they are no numbers. And the scaling after that, `[SCALING]`: with `grows`, overflows halve the scale and their absence doubles it.
+    ///
+    /// * `squared_norm`: `[1]`
+    /// * `scaling`:      `[SCALING]`
+    fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>);
+
+    /// The parameter and its moments after an update; as they were where `factor`, `[1]`, is zero. The others have as many values as the parameter.
     fn update(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
         first: FloatTensor<Self>,
         second: FloatTensor<Self>,
-        squared_norm: FloatTensor<Self>,
+        factor: FloatTensor<Self>,
         settings: Settings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
 }

@@ -1,0 +1,58 @@
+//! How near a voice comes to its speaker, between two anchors: the base voice below, the speaker's own other recordings above.
+
+use super::speaker::{SpeakerStats, similarity};
+use crate::{
+    Error, Result,
+    audio::{Audio, prepare_clip},
+    synth::{SpeakOptions, speak_async},
+    train::Clip,
+    voice::{Base, Voice},
+};
+
+/// At most so many of the recordings are said, half of them where they are few: twenty seconds of speech make the measure steady.
+const SAID: usize = 4;
+
+/// Similarities to the speaker, 0 to 1, see [`similarity`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Anchors {
+    pub base: f32,
+    pub clone: f32,
+    /// Of the speaker's other recordings: as near as anything can come.
+    pub same_speaker: f32,
+}
+
+/// Says the texts of the last recordings with the base and with `voice`, and compares both with those recordings. Before each sentence `progress` hears how
+/// many of how many are done and says whether to go on.
+pub async fn anchors(base: &Base, voice: &Voice, clips: &[Clip], mut progress: impl AsyncFnMut(usize, usize) -> bool) -> Result<Anchors> {
+    if clips.len() < 2 {
+        return Err(Error::OptionInvalid("a similarity needs two recordings at least".into()));
+    }
+    let said = SAID.min(clips.len() / 2);
+    let (others, said) = clips.split_at(clips.len() - said);
+    let target = recorded(base, said)?;
+    let unadapted = Voice::unadapted(base);
+    let (mut done, all) = (0, 2 * said.len());
+    let mut stats = [SpeakerStats::default(), SpeakerStats::default()];
+    for (stats, voice) in stats.iter_mut().zip([&unadapted, voice]) {
+        for clip in said {
+            if !progress(done, all).await {
+                return Err(Error::Cancelled);
+            }
+            let speech = speak_async(base, voice, &clip.text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true).await?;
+            stats.merge(&SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz)?);
+            done += 1;
+        }
+    }
+    let [base_stats, clone] = stats.map(|stats| similarity(&stats, &target));
+    Ok(Anchors { base: base_stats, clone, same_speaker: similarity(&recorded(base, others)?, &target) })
+}
+
+/// The statistics of recordings, prepared as training prepares them.
+pub fn recorded(base: &Base, clips: &[Clip]) -> Result<SpeakerStats> {
+    let mut stats = SpeakerStats::default();
+    for clip in clips {
+        let samples = prepare_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz }, base.mel_config())?;
+        stats.merge(&SpeakerStats::from_audio(&samples, base.mel_config().sample_rate_hz)?);
+    }
+    Ok(stats)
+}

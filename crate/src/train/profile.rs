@@ -1,0 +1,263 @@
+//! Where a training step's time goes, module by module: for the command line and for the page.
+//!
+//! Each module runs alone on inputs of training's size, forward and then backward, and the device is waited for after both; the first runs
+//! are left out as warm-up. Weights and speech are random: they change no time. A whole step beside them shows what the modules leave
+//! unexplained, and what waiting between them costs.
+
+use burn::{Tensor, prelude::*};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use web_time::Instant;
+
+use super::{
+    adam::{Adam, AdamConfig},
+    batch::{Batch, Batcher},
+    features::Features,
+    loss::{losses, spectrogram_loss},
+};
+use crate::{
+    Error, Result,
+    audio::mel::{Mel, MelConfig},
+    model::{Tacotron, TacotronConfig},
+    nn::{Mode, Precision},
+    vocoder::Vocoder,
+    voice::read,
+};
+
+/// What is profiled.
+#[derive(Debug, Clone)]
+pub struct ProfileOptions {
+    pub batch: usize,
+    /// Frames of a window.
+    pub window: usize,
+    /// Runs that are timed, after [`WARM_UP`] that are not.
+    pub runs: usize,
+    /// Batch statistics, as in pretraining; without, running ones, as in cloning.
+    pub pretraining: bool,
+    pub precision: Precision,
+}
+
+impl Default for ProfileOptions {
+    fn default() -> Self {
+        Self { batch: 8, window: 128, runs: 10, pretraining: false, precision: Precision::F32 }
+    }
+}
+
+/// Runs that are not timed: pipelines are compiled and memory is taken.
+pub const WARM_UP: usize = 3;
+const SPEAKERS: usize = 4;
+/// Of one utterance: 40 symbols of 5 frames.
+const SYMBOLS: usize = 40;
+const SYMBOL_FRAMES: u32 = 5;
+
+/// Means of one module.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    pub module: &'static str,
+    pub forward_ms: f64,
+    /// `None` where nothing flows back.
+    pub backward_ms: Option<f64>,
+    /// Launches on the device, where they are counted.
+    pub forward_launches: Option<f64>,
+    pub backward_launches: Option<f64>,
+}
+
+/// What a device takes for a training step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Profile {
+    pub rows: Vec<Row>,
+    /// Memory that the device's allocator holds, in bytes, where it tells.
+    pub device_bytes: Option<u64>,
+}
+
+/// Time, and launches counted since the start where somebody counts.
+type Reading = [f64; 2];
+
+struct Clock<'a, G> {
+    device: &'a Device,
+    runs: usize,
+    /// Launches so far.
+    launches: &'a dyn Fn() -> Option<u32>,
+    rows: Vec<Row>,
+    /// Told the modules done and all of them, and asked whether to go on.
+    go_on: G,
+}
+
+impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
+    /// Until all that was queued is done. Reading a value back waits everywhere; a browser can wait no other way.
+    async fn wait(&self) -> Result<()> {
+        read(Tensor::<1>::zeros([1], &self.device.clone().inner())).await.map(drop)
+    }
+
+    /// What the action took, with all the work that it queued.
+    async fn reading(&self, action: impl FnOnce()) -> Result<Reading> {
+        let launches = (self.launches)();
+        let begun = Instant::now();
+        action();
+        self.wait().await?;
+        let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
+        // What waits launches too, once.
+        let launched = (self.launches)().zip(launches).map_or(f64::NAN, |(now, before)| f64::from(now - before));
+        Ok([milliseconds, launched])
+    }
+
+    async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
+        let launches = |[_, launches]: Reading| (!launches.is_nan()).then_some(launches);
+        self.rows.push(Row {
+            module,
+            forward_ms: forward[0],
+            backward_ms: backward.map(|[milliseconds, _]| milliseconds),
+            forward_launches: launches(forward),
+            backward_launches: backward.and_then(launches),
+        });
+        if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::Cancelled) }
+    }
+
+    async fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
+        let mut sums = [[0.0; 2]; 2];
+        for run in 0..WARM_UP + self.runs {
+            let mut output = None;
+            let ahead = self.reading(|| output = Some(forward())).await?;
+            let sum = output.expect("it ran").sum();
+            let mut gradients = None;
+            let back = self.reading(|| gradients = Some(sum.backward())).await?;
+            if run >= WARM_UP {
+                add(&mut sums[0], ahead, self.runs);
+                add(&mut sums[1], back, self.runs);
+            }
+        }
+        self.put(module, sums[0], Some(sums[1])).await
+    }
+
+    async fn alone(&mut self, module: &'static str, mut action: impl FnMut()) -> Result<()> {
+        let mut sum = [0.0; 2];
+        for run in 0..WARM_UP + self.runs {
+            let reading = self.reading(&mut action).await?;
+            if run >= WARM_UP {
+                add(&mut sum, reading, self.runs);
+            }
+        }
+        self.put(module, sum, None).await
+    }
+}
+
+fn add(sum: &mut Reading, reading: Reading, runs: usize) {
+    sum.iter_mut().zip(reading).for_each(|(sum, value)| *sum += value / runs as f64);
+}
+
+/// Modules that [`profile`] reports.
+const MODULES: usize = 10;
+
+/// Profiles a model of these sizes on a device. `launches` tells how many there were so far, where somebody counts. After each module `go_on`
+/// is told how many are done, and of how many; `false` ends with `cancelled`.
+pub async fn profile(
+    sizes: &TacotronConfig,
+    vocoder: &dyn Vocoder,
+    device: &Device,
+    options: &ProfileOptions,
+    launches: &dyn Fn() -> Option<u32>,
+    go_on: impl AsyncFnMut(usize, usize) -> bool,
+) -> Result<Profile> {
+    let ProfileOptions { batch: items, window, runs, pretraining, precision } = *options;
+    let config = &TacotronConfig { speakers: SPEAKERS, ..sizes.clone() };
+    if runs == 0 || items == 0 || window == 0 || window % config.reduction != 0 {
+        return Err(Error::OptionInvalid(format!(
+            "runs, batch and window must be positive, the window a multiple of {}",
+            config.reduction
+        )));
+    }
+    if !precision.runs_on(device) {
+        return Err(Error::PrecisionUnsupported);
+    }
+    let device = &device.clone().autodiff();
+    let clock = &mut Clock { device, runs, launches, rows: Vec::new(), go_on };
+    let mode = if pretraining { Mode::Train } else { Mode::Steady };
+    let features = corpus(config.mels);
+    let all: Vec<usize> = (0..features.utterances.len()).collect();
+    let mut batcher = Batcher::new(items, window, 0);
+    clock.alone("feeder", || drop(batcher.draw(&features, &all, config, device))).await?;
+
+    let batch = batcher.draw(&features, &all, config, device);
+    let Batch { symbols, durations, times, positions, previous, targets, mask, .. } = &batch;
+    let mut model = Tacotron::new(config, device).with_precision(precision);
+    let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
+    let speaker = model.speakers.val().select(0, batch.speakers.clone()).detach().require_grad(); // (B, V)
+    let upsample = |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
+    let context = upsample(encoded.clone()).detach().require_grad(); // (B, T, C)
+    let decode = || model.decoder.forward(previous.clone(), context.clone(), speaker.clone(), model.decoder.start(items, device)).0;
+    let frames = decode().detach().require_grad(); // (B, T, M)
+    clock.both("encoder", || model.encode(symbols, mode)).await?;
+    clock.both("durations", || model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths)).await?;
+    clock.both("alignment", || upsample(encoded.clone())).await?;
+    clock.both("decoder", decode).await?;
+    clock.both("postnet", || model.postnet.forward(frames.clone(), mode)).await?;
+    clock.both("loss", || spectrogram_loss(frames.clone(), targets.clone(), mask.clone(), batch.valid_frames)).await?;
+    let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
+    let gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
+    clock.alone("optimizer", || drop(adam.step(model.clone(), &gradients, |_| 1e-4))).await?;
+    clock
+        .alone("whole step", || {
+            let batch = batcher.draw(&features, &all, config, device);
+            let gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
+            model = adam.step(model.clone(), &gradients, |_| 1e-4);
+        })
+        .await?;
+    let second = noise(config.mels, (1.0 / features.mel.frame_seconds()) as usize);
+    clock.alone("vocoder, 1 s", || drop(vocoder.vocode(&second))).await?;
+    let device_bytes = device.memory_pool_usage().map(|usage| usage.bytes_reserved);
+    Ok(Profile { rows: std::mem::take(&mut clock.rows), device_bytes })
+}
+
+fn noise(mels: usize, frames: usize) -> Mel {
+    let mut rng = ChaCha8Rng::seed_from_u64(frames as u64);
+    Mel { mels, data: (0..frames * mels).map(|_| rng.random_range(-8.0..0.0)).collect() }
+}
+
+/// Noise with the lengths of speech.
+fn corpus(mels: usize) -> Features {
+    let mut features = Features::new(MelConfig::speech_16k());
+    for number in 0..SPEAKERS {
+        let symbols: Vec<u8> = (0..SYMBOLS).map(|index| 10 + (index % 30) as u8).collect();
+        let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
+        features.push(&number.to_string(), number.to_string(), String::new(), symbols, Some(vec![SYMBOL_FRAMES; SYMBOLS]), &mel);
+    }
+    features
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocoder::GriffinLim;
+    use std::cell::Cell;
+
+    #[test]
+    fn every_module_has_its_row_and_its_share_of_what_is_counted() {
+        let vocoder = GriffinLim::new(MelConfig::speech_16k());
+        let options = ProfileOptions { batch: 2, window: 16, runs: 2, ..ProfileOptions::default() };
+        let (counted, mut done) = (Cell::new(0), 0);
+        let count = || {
+            counted.set(counted.get() + 3);
+            Some(counted.get())
+        };
+        let device = Device::flex();
+        let config = TacotronConfig::tiny(1);
+        let go_on = async |modules, _| {
+            done = modules;
+            true
+        };
+        let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
+        assert_eq!((found.rows.len(), done), (MODULES, MODULES));
+        for row in &found.rows {
+            assert!(row.forward_ms > 0.0 && row.forward_launches == Some(3.0), "{row:?}");
+            assert!(row.backward_ms.is_none_or(|milliseconds| milliseconds > 0.0), "{row:?}");
+        }
+        let share = |module: &str| found.rows.iter().find(|row| row.module == module).unwrap().forward_ms;
+        assert!(share("whole step") > share("optimizer"), "the optimizer is a part of it");
+        let none = ProfileOptions { runs: 0, ..options.clone() };
+        let code = |options: &ProfileOptions, go_on: bool| {
+            pollster::block_on(profile(&config, &vocoder, &device, options, &|| None, async |_, _| go_on)).unwrap_err().code()
+        };
+        assert_eq!((code(&none, true), code(&options, false)), ("option-invalid", "cancelled"));
+    }
+}

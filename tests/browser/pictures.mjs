@@ -1,0 +1,51 @@
+// Makes the README's pictures of the page, docs/*.jpg: reading, learning and speaking, with the voice of the tests. Run by hand when the page has changed.
+
+import { join } from "node:path";
+import { ROOT } from "./harness.mjs";
+import { PHONE, SENTENCES, inOrder, ready, speak, visit } from "./steps.mjs";
+
+const DESKTOP = { width: 1120, height: 860 };
+const MINUTE = 60_000;
+
+const { path: microphone, parts } = inOrder(SENTENCES.length);
+const session = await visit({ device: "cpu", microphone, viewport: DESKTOP });
+const { page } = session;
+
+/** What is on the screen when an element is at its top, or a little below. @param {string} name @param {string} selector */
+async function picture(name, selector) {
+  await page.evaluate((selector) => {
+    const top = document.querySelector(selector)?.getBoundingClientRect().top ?? 0;
+    scrollTo(0, scrollY + top - 24);
+  }, selector);
+  await page.waitForTimeout(300); // what follows the size has followed
+  await page.screenshot({ path: join(ROOT, "docs", `${name}.jpg`), type: "jpeg", quality: 84 });
+}
+
+await ready(session);
+let opened = 0;
+for (const [index, { begin, end }] of parts.entries()) {
+  if (index > 0) await page.click("#next");
+  await page.waitForTimeout(Math.max(0, opened && opened + begin * 1000 - Date.now()));
+  await page.click("#record-button");
+  await page.waitForSelector("#record-button[aria-pressed=true]");
+  opened ||= Date.now();
+  if (index === 6) {
+    await page.waitForTimeout(Math.max(0, opened + (end - 2.2) * 1000 - Date.now()));
+    await picture("reading", "main section");
+  }
+  await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
+  await page.click("#record-button");
+  await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
+}
+await page.click("#train-start");
+await page.waitForFunction(() => /^Iteration 1[0-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 10 * MINUTE });
+await picture("learning", "main section:nth-of-type(2)");
+await page.click("#train-stop");
+await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: 2 * MINUTE });
+await speak(page, "base");
+await speak(page, "mine");
+await page.setViewportSize(PHONE);
+await page.click("#mine .play");
+await page.waitForTimeout(900);
+await picture("speaking", "main section:nth-of-type(3)");
+await session.close();

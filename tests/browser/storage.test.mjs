@@ -1,0 +1,170 @@
+// What is kept: in the browser's own files, whole or not at all; what happens where there is no room or no storage; and that all of it can be deleted.
+
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { chooseFiles, inOrder, ready, record, run, speak, spokenSamples, visit, withPackage } from "./steps.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+
+const MINUTE = 60_000;
+
+/** A studio that keeps, in a document without a script of its own. @param {Session} session */
+async function keeping(session) {
+  await withPackage(session, 2);
+  await run(session, "globalThis.keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', keep: 'test' })");
+}
+
+/** Every file of the page's own, with its size. @param {Session} session @returns {Promise<{ [path: string]: number }>} */
+const files = (session) =>
+  run(
+    session,
+    `const found = {};
+    const walk = async (folder, path) => {
+      for await (const [name, entry] of folder.entries()) {
+        if (entry.kind === "directory") await walk(entry, path + name + "/");
+        else found[path + name] = (await entry.getFile()).size;
+      }
+    };
+    await walk(await navigator.storage.getDirectory(), "");
+    return found;`,
+  );
+
+test("recordings come back as they were, whatever they are called", { timeout: MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  await keeping(session);
+  const back = await run(
+    session,
+    `for (const id of ["p01", "a/b.c", "ü 漢"]) await keeper.kept.put({ id, text: "Text of " + id, samples: clip.samples, sampleRate: 16000 });
+    await keeper.kept.put({ id: "p01", text: "Read again", samples: clip.samples.slice(5), sampleRate: 16000 });
+    await keeper.kept.remove("ü 漢");
+    return (await keeper.kept.recordings()).map(({ id, text, samples, sampleRate }) => ({ id, text, sampleRate, length: samples.length, same: samples.at(-1) === clip.samples.at(-1) }))`,
+  );
+  const { length } = spokenSamples(0).samples;
+  assert.deepEqual(back, [
+    { id: "a/b.c", text: "Text of a/b.c", sampleRate: 16000, length: length / 2, same: true },
+    { id: "p01", text: "Read again", sampleRate: 16000, length: length / 2 - 5, same: true },
+  ]);
+  const kept = await files(session);
+  assert.deepEqual(Object.keys(kept).sort(), ["test/recordings/a%2Fb.c.1", "test/recordings/p01.2"], "and nothing is left of what was before");
+  const { bytes } = await run(session, "return keeper.kept.usage()");
+  assert.equal(bytes, Object.values(kept).reduce((a, b) => a + b));
+});
+
+test("half a file is never taken for one: what was before it counts", { timeout: MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  await keeping(session);
+  const back = await run(
+    session,
+    `await keeper.kept.put({ id: "p01", text: "Whole", samples: clip.samples, sampleRate: 16000 });
+    const folder = await (await (await navigator.storage.getDirectory()).getDirectoryHandle("test")).getDirectoryHandle("recordings");
+    const whole = new Uint8Array(await (await (await folder.getFileHandle("p01.1")).getFile()).arrayBuffer());
+    const write = async (name, bytes) => {
+      const file = await (await folder.getFileHandle(name, { create: true })).createWritable();
+      await file.write(bytes);
+      await file.close();
+    };
+    await write("p01.2", whole.subarray(0, whole.length / 2)); // cut off
+    await write("p01.3", whole.with(whole.length >> 1, whole[whole.length >> 1] ^ 1)); // one wrong bit
+    await write("p02.1", new Uint8Array(10));
+    return (await keeper.kept.recordings()).map(({ text, samples }) => [text, samples.length === clip.samples.length]);`,
+  );
+  assert.deepEqual(back, [["Whole", true]]);
+});
+
+/** Leaves the browser so many bytes for the page. @param {Session} session @param {number} quotaSize */
+async function quota(session, quotaSize) {
+  const devtools = await session.context.newCDPSession(session.page);
+  await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(session.url).origin, quotaSize });
+}
+
+test("a full disk is told, and the training goes on without", { timeout: 3 * MINUTE }, async (t) => {
+  const { path: microphone, parts } = inOrder(1);
+  const session = await visit({ device: "cpu", tiny: true, microphone });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await quota(session, 1);
+  await page.click("#record-button");
+  await page.waitForSelector("#record-button[aria-pressed=true]");
+  await page.waitForTimeout(parts[0].end * 1000);
+  await page.click("#record-button");
+  await page.waitForSelector("#clip-words code");
+  assert.match((await page.textContent("#clip-words")) ?? "", /no room left.*storage-full/);
+  await page.waitForSelector("#prompt-list [data-state=good]"); // the recording is there all the same
+  await session.screenshot("disk-full", "#record");
+
+  await chooseFiles(page, 4);
+  await page.click("#train-start");
+  await page.waitForSelector("#train-unkept:not([hidden])");
+  assert.match((await page.textContent("#train-unkept")) ?? "", /no room on this disk.*storage-full/);
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await speak(page, "mine");
+  session.assertQuiet();
+});
+
+/** A browser that gives a page no files, as in some private windows. @param {Buffer} body */
+const without = (body) =>
+  Buffer.concat([Buffer.from('StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException("Security error when calling GetDirectory", "SecurityError"));\n'), body]);
+
+test("without storage the page says so, and works", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, prepare: (session) => session.change("js/worker.js", without) });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  assert.match((await page.textContent("#kept-words")) ?? "", /keeps nothing/);
+  assert.match((await page.textContent("#kept-error")) ?? "", /private windows.*storage-unavailable/);
+  assert.equal(await page.isHidden("#delete-all"), true);
+  await session.screenshot("private-window", "footer");
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await speak(page, "mine");
+  session.assertQuiet();
+});
+
+test("the browser is asked to keep it when there is something to lose, and everything can be deleted", { timeout: 3 * MINUTE }, async (t) => {
+  const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
+  const { path: microphone, parts } = inOrder(1);
+  const prepare = (/** @type {Session} */ { page }) =>
+    page.addInitScript(() => {
+      const asked = (/** @type {any} */ (globalThis).asked = /** @type {string[]} */ ([]));
+      StorageManager.prototype.persist = async () => {
+        asked.push(document.querySelector("#prompt-position")?.textContent ?? "");
+        return true;
+      };
+      StorageManager.prototype.persisted = async () => asked.length > 0;
+    });
+  // The service worker keeps files that are what the list says: no other base voice can stand in.
+  const session = await visit({ device: "cpu", microphone, profile, serviceWorker: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
+  await page.click("#languages [lang=de]");
+  await page.click("#languages [lang=en]");
+  assert.deepEqual(await page.evaluate("asked"), []);
+  await record(page, parts);
+  assert.deepEqual(await page.evaluate("asked"), ["First, your consent"], "once, after the first recording");
+  assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 2 sentences, \d\.\d MB/);
+  await page.waitForFunction(() => /promised to keep it/.test(document.querySelector("#kept-promise")?.textContent ?? ""));
+  assert.match((await page.textContent("#kept-total")) ?? "", /base voice \d+\.\d MB/);
+  await session.screenshot("kept", "footer");
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await page.click("#train-stop", { timeout: MINUTE });
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  const before = await files(session);
+  assert.deepEqual(Object.keys(before).map((path) => path.replace(/\.\d+$/, "")).sort(), ["ownvoice/recordings/consent", "ownvoice/recordings/p01", "ownvoice/run/voice"]);
+
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.click("#delete-all");
+  await page.waitForFunction(() => /until you delete them/.test(document.querySelector("#kept-words")?.textContent ?? ""));
+  assert.deepEqual(await files(session), {});
+  const left = await page.evaluate(async () => ({ caches: await caches.keys(), workers: (await navigator.serviceWorker.getRegistrations()).length, words: { ...localStorage } }));
+  assert.deepEqual(left, { caches: [], workers: 0, words: {} });
+});

@@ -1,0 +1,53 @@
+// Someone who installs the package: a folder with the tarball in it, clips as they might come from anywhere, and a server.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { ROOT } from "../browser/harness.mjs";
+import { spokenSamples } from "../browser/steps.mjs";
+
+/** The tarball of `cargo xtask pack`. */
+export const TARBALL = process.env.OWNVOICE_TARBALL ?? "";
+
+/** @returns {string} A new folder in which the tarball is installed. */
+export function install() {
+  assert.ok(existsSync(TARBALL), "OWNVOICE_TARBALL names the tarball: `cargo xtask test package` makes it");
+  const folder = mkdtempSync(join(tmpdir(), "ownvoice-consumer-"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--offline", TARBALL], { cwd: folder, stdio: "inherit" });
+  return folder;
+}
+
+const clips = [0, 1].map((index) => ({ text: spokenSamples(index).text, samples: spokenSamples(index).samples.toString("base64") }));
+
+/** A module that exports them. */
+export const CLIPS = `/** @param {string} text */
+const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+export const clips = ${JSON.stringify(clips)}.map(({ text, samples }) => (
+  { text, sampleRate: 16000, samples: Float32Array.from(new Int16Array(bytes(samples).buffer), (x) => x / 32768) }));\n`;
+
+const TYPES = /** @type {{ [extension: string]: string }} */ ({ ".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm" });
+
+/** The base voice of the tests, under the path that the README names. @param {string} path @returns {string | null} */
+export function baseFile(path) {
+  if (!path.startsWith("/models/")) return null;
+  const tiny = join(ROOT, "tests/fixtures/tiny-base", path.slice("/models/base/".length));
+  return path.startsWith("/models/base/") && existsSync(tiny) ? tiny : join(ROOT, path);
+}
+
+/** @param {string} folder @returns {Promise<{ url: string, stop: () => void }>} */
+export async function serve(folder) {
+  const server = createServer((asked, answer) => {
+    const { pathname } = new URL(asked.url ?? "", "http://localhost");
+    const file = baseFile(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
+    if (!existsSync(file)) return void answer.writeHead(404).end();
+    answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));
+  const address = server.address();
+  assert.ok(address && typeof address === "object");
+  return { url: `http://127.0.0.1:${address.port}/`, stop: () => void server.close() };
+}

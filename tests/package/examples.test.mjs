@@ -1,0 +1,99 @@
+// Each example that the documentation shows runs as it stands there: the code blocks of both READMEs, and the examples beside `load`, `Device`, `Voice` and
+// `Speech` in the types that the package ships. They are checked by the type checker against the installed package, and run in Chromium.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { ROOT, open } from "../browser/harness.mjs";
+import { CLIPS, install, serve } from "./consumer.mjs";
+
+const MINUTE = 60_000;
+
+/** A folder in which the tarball is installed. */
+const installed = install();
+const shipped = join(installed, "node_modules/ownvoice");
+
+/** @typedef {{ name: string, code: string }} Example */
+
+/** Code blocks of a Markdown file. @param {string} file @returns {Example[]} */
+function blocks(file) {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  return [...text.matchAll(/```js\n([^]*?)```/g)].map(([, code], index) => ({ name: `${file}, block ${index + 1}`, code }));
+}
+
+/** Examples of the types: from `@example` to the next tag or the comment's end, without the stars. @param {string} file @returns {Example[]} */
+function examples(file) {
+  const text = readFileSync(join(shipped, "js/types", file), "utf8");
+  return [...text.matchAll(/@example\n([^]*?)(?=\n\s*\*\s*@|\n\s*\*\/)/g)].map(([, lines], index) => ({
+    name: `${file}, example ${index + 1}`,
+    code: lines.replace(/^\s*\* ?/gm, ""),
+  }));
+}
+
+const all = [...blocks("README.md"), ...blocks("web/README.md"), ...["index.d.ts", "voice.d.ts"].flatMap(examples)];
+
+/** As a page of its own: what it does not import itself, and what a reader has at hand. A few iterations are as good as two hundred to see that it runs.
+ * @param {Example} example */
+function script({ code }) {
+  const imports = /^import .* from "ownvoice"/m.test(code) ? "" : 'import { load } from "ownvoice";\n';
+  const onStep = /\bonStep\b/.test(code) ? "const onStep = () => {};\n" : "";
+  return `${imports}import { clips } from "./clips.js";\n${onStep}${code}\nexport {};\ndocument.documentElement.dataset.done = "yes";\n`;
+}
+
+test("there are examples of each", () => {
+  const names = all.map(({ name }) => name.replace(/, .*/, ""));
+  for (const file of ["README.md", "web/README.md", "index.d.ts", "voice.d.ts"]) assert.ok(names.includes(file), file);
+  for (const call of ["load(", ".clone(", ".say(", ".stream(", ".save(", ".open(", ".device", ".toBlob("]) assert.ok(all.some(({ code }) => code.includes(call)), call);
+});
+
+test("the type checker finds nothing wrong with them", () => {
+  const folder = join(installed, "checked");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "clips.js"), CLIPS);
+  all.forEach((example, index) => writeFileSync(join(folder, `${index}.js`), script(example)));
+  const compilerOptions = { allowJs: true, checkJs: true, noEmit: true, strict: true, target: "es2023", lib: ["es2023", "dom", "esnext.disposable"], module: "esnext", moduleResolution: "bundler", types: [] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.js"] }));
+  const said = (() => {
+    try {
+      execFileSync("node", [join(ROOT, "tests/node_modules/typescript/bin/tsc"), "--project", folder], { encoding: "utf8" });
+      return "";
+    } catch (error) {
+      return /** @type {{ stdout: string }} */ (error).stdout;
+    }
+  })();
+  assert.equal(said.replace(/^(\d+)\.js/gm, (_, index) => all[index].name), "");
+});
+
+describe("in Chromium", () => {
+  const folder = join(installed, "examples");
+  /** @type {Awaited<ReturnType<typeof serve>>} */
+  let site;
+  before(async () => {
+    mkdirSync(folder, { recursive: true });
+    cpSync(shipped, join(folder, "ownvoice"), { recursive: true });
+    // What an example calls with its defaults would take two hundred iterations.
+    const engine = join(folder, "ownvoice/js/index.js");
+    writeFileSync(engine, readFileSync(engine, "utf8").replace("async clone(clips, { iterations,", "async clone(clips, { iterations = 3,"));
+    writeFileSync(join(folder, "clips.js"), CLIPS);
+    all.forEach((example, index) => {
+      writeFileSync(join(folder, `${index}.js`), script(example));
+      const map = '<script type="importmap">{ "imports": { "ownvoice": "/ownvoice/js/index.js" } }</script>';
+      writeFileSync(join(folder, `${index}.html`), `<!doctype html><html lang="en"><head><title>${index}</title><link rel="icon" href="data:,">${map}<script type="module" src="${index}.js"></script></head></html>`);
+    });
+    site = await serve(folder);
+  });
+  all.forEach(({ name }, index) => {
+    test(name, { timeout: 2 * MINUTE }, async (t) => {
+      const session = await open({ device: "cpu", url: site.url });
+      t.after(() => session.close());
+      await session.goto(`${index}.html`);
+      const done = session.page.waitForSelector("html[data-done]", { state: "attached", timeout: MINUTE });
+      await done.catch(() => assert.fail(`it does not run to its end: ${JSON.stringify(session.problems)}`));
+      session.assertNothingLeft();
+      session.assertQuiet();
+    });
+  });
+  after(() => site.stop());
+});

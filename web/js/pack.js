@@ -1,0 +1,55 @@
+// Plain values with typed arrays in them, as the bytes of a file and back.
+//
+//   32 bytes      SHA-256 of all that follows
+//    4 bytes      length of the JSON, little endian
+//   JSON          where an array stands, { "array": its kind, "at": its first byte after the JSON, "length": its elements }
+//   the arrays    one after the other, each at a multiple of 4
+
+/** @type {{ [kind: string]: Float32ArrayConstructor | Uint8ArrayConstructor }} */
+const KINDS = { Float32Array, Uint8Array };
+const HASH = 32;
+const HEAD = HASH + 4;
+
+/** @param {number} length */
+const aligned = (length) => Math.ceil(length / 4) * 4;
+
+/** @param {unknown} value @returns {Promise<Uint8Array<ArrayBuffer>>} */
+export async function pack(value) {
+  /** @type {{ at: number, bytes: Uint8Array }[]} */
+  const arrays = [];
+  let length = 0;
+  const text = JSON.stringify(value, (_, part) => {
+    const kind = Object.keys(KINDS).find((name) => part instanceof KINDS[name]);
+    if (!kind) return part;
+    const bytes = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+    const at = length;
+    arrays.push({ at, bytes });
+    length += aligned(bytes.length);
+    return { array: kind, at, length: part.length };
+  });
+  const json = new TextEncoder().encode(text);
+  const begin = aligned(HEAD + json.length);
+  const file = new Uint8Array(begin + length);
+  new DataView(file.buffer).setUint32(HASH, json.length, true);
+  file.set(json, HEAD);
+  for (const { at, bytes } of arrays) file.set(bytes, begin + at);
+  file.set(await hash(file));
+  return file;
+}
+
+/** @param {ArrayBuffer} file @returns {Promise<any>} undefined where it is not whole. */
+export async function unpack(file) {
+  const bytes = new Uint8Array(file);
+  if (bytes.length < HEAD) return undefined;
+  const said = await hash(bytes);
+  if (said.some((byte, i) => byte !== bytes[i])) return undefined;
+  const length = new DataView(file).getUint32(HASH, true);
+  const begin = aligned(HEAD + length);
+  return JSON.parse(new TextDecoder().decode(bytes.subarray(HEAD, HEAD + length)), (_, part) => {
+    const kind = KINDS[part?.array];
+    return kind ? new kind(file.slice(begin + part.at, begin + part.at + part.length * kind.BYTES_PER_ELEMENT)) : part;
+  });
+}
+
+/** @param {Uint8Array<ArrayBuffer>} file */
+const hash = async (file) => new Uint8Array(await crypto.subtle.digest("SHA-256", file.subarray(HASH)));

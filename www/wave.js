@@ -1,0 +1,48 @@
+// Waveforms of what was recorded and spoken. wavesurfer.js draws them and hears where they are clicked; play.js plays.
+
+/** @type {typeof import("wavesurfer.js").default} */
+const WaveSurfer = /** @type {any} */ (globalThis).WaveSurfer;
+
+/** The same everywhere: wavesurfer.js writes it into its style sheet, and the page's policy names that sheet by its hash. */
+const HEIGHT = 64;
+
+/** @param {HTMLElement} element */
+function look(element) {
+  const style = getComputedStyle(element);
+  return { waveColor: style.getPropertyValue("--wave").trim(), progressColor: style.getPropertyValue("--ember").trim() };
+}
+
+/** By their elements. @type {WeakMap<HTMLElement, { surfer: InstanceType<typeof WaveSurfer>, samples: Float32Array | null, colour: string }>} */
+const shown = new WeakMap();
+
+/**
+ * @param {HTMLElement} element
+ * @param {{ samples: Float32Array, sampleRate: number } | null | undefined} sound
+ * @param {number} played Part that has been heard, 0 to 1.
+ * @param {(part: number) => void} onSeek
+ */
+export function showWave(element, sound, played, onSeek) {
+  if (element.clientWidth === 0) return; // not on screen
+  const colours = look(element);
+  let wave = shown.get(element);
+  if (!wave) {
+    if (!sound) return;
+    const surfer = WaveSurfer.create({ container: element, height: HEIGHT, ...colours, cursorWidth: 0, barWidth: 3, barGap: 2, barRadius: 2, normalize: true, hideScrollbar: true });
+    surfer.on("click", (part) => onSeek(part));
+    wave = { surfer, samples: null, colour: colours.waveColor };
+    shown.set(element, wave);
+  }
+  if (wave.colour !== colours.waveColor) {
+    wave.colour = colours.waveColor;
+    wave.surfer.setOptions(colours);
+  }
+  if (wave.samples !== (sound?.samples ?? null)) {
+    wave.samples = sound?.samples ?? null;
+    if (sound) wave.surfer.load("", [louder(sound.samples)], sound.samples.length / sound.sampleRate);
+    else wave.surfer.empty();
+  }
+  if (sound) wave.surfer.setTime((played * sound.samples.length) / sound.sampleRate);
+}
+
+/** Speech is quiet most of the time: a root makes its shape visible. @param {Float32Array} samples */
+const louder = (samples) => samples.map((sample) => Math.sign(sample) * Math.sqrt(Math.abs(sample)));
