@@ -7,7 +7,7 @@ use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{speaker_judge, write_clips, write_wavs},
+    evaluate::{speaker_judge, write_anchors, write_clips},
     measure::{CLONE_SECONDS, SENTENCES},
 };
 use crate::{
@@ -17,8 +17,8 @@ use crate::{
         report::{Evaluation, Identity, Measured},
         sentences::HARD_SENTENCES,
     },
-    train::{Adapts, Clip, CloneOptions, StopRule},
-    voice::{Base, Voice},
+    train::{Adapts, CloneOptions, StopRule},
+    voice::Voice,
 };
 
 /// What differs from row to row.
@@ -101,7 +101,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         let evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
         let wavs = arguments.wavs.as_ref().map(|folder| folder.join(&speaker));
         if let Some(wavs) = &wavs {
-            write_wavs(wavs, &base, &evaluation)?;
+            write_anchors(wavs, &base, &evaluation)?;
         }
         let kinds: Vec<&str> = if arguments.by_error { Fault::ALL.iter().map(|fault| fault.name()).collect() } else { Vec::new() };
         println!("\n{speaker}\n\n{COLUMNS}{}", kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>());
@@ -128,15 +128,11 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         report("same speaker", None, 0)?;
         report("base", Some(&Voice::unadapted(&base)), 0)?;
         for Way { name, options, seconds } in ways(arguments.vary, arguments.seed) {
-            let voice = clone_quietly(&base, &read_clips(folder, Some(seconds))?, options)?;
+            let voice = learn(&base, &read_clips(folder, Some(seconds))?, options, &mut |_| ())?;
             report(&name, Some(&voice), voice.info().iterations)?;
         }
     }
     Ok(())
-}
-
-fn clone_quietly(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Voice> {
-    learn(base, clips, options, &mut |_| ())
 }
 
 fn row(name: &str, iterations: usize, identity: &Identity, measured: &Measured, evaluation: &Evaluation) -> String {

@@ -58,9 +58,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
         figures.insert("hard_sentences.phoneme_error_rate".into(), spoken.phoneme_error_rate().into());
     }
     if let Some(folder) = &arguments.wavs {
-        write_wavs(folder, &base, &evaluation)?;
-        write_clips(&folder.join("base"), &base, &unadapted.clips)?;
-        write_clips(&folder.join("clone"), &base, &clone.clips)?;
+        write_wavs(folder, &base, &evaluation, &clone, &unadapted)?;
     }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&figures).expect("plain numbers"));
@@ -85,8 +83,15 @@ pub fn speaker_judge(directory: &Path, manifest: &Manifest) -> Result<Option<Spe
     SpeakerJudge::load(&fs::read(&path).map_err(Error::io(path))?).map(Some)
 }
 
+/// `target`, `same-speaker`, `base` and `clone`.
+pub fn write_wavs(folder: &Path, base: &Base, evaluation: &Evaluation, clone: &Measured, unadapted: &Measured) -> Result<()> {
+    write_anchors(folder, base, evaluation)?;
+    write_clips(&folder.join("base"), base, &unadapted.clips)?;
+    write_clips(&folder.join("clone"), base, &clone.clips)
+}
+
 /// What a clone is compared with: `target` and `same-speaker`.
-pub fn write_wavs(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
+pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
     let target: Vec<Vec<f32>> = evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
     write_clips(&folder.join("target"), base, &target)?;
     write_clips(&folder.join("same-speaker"), base, &evaluation.others[evaluation.others.len().saturating_sub(target.len())..])

@@ -8,7 +8,7 @@ use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{rounded, speaker_judge},
+    evaluate::{rounded, speaker_judge, write_wavs},
     speaker_encoder::verify,
 };
 use crate::{
@@ -27,6 +27,9 @@ pub struct MeasureArguments {
     /// Corpus folder, with the held-out voices
     #[arg(long)]
     pub corpus: PathBuf,
+    /// Folder for what is compared, as WAV files by speaker, for judges from outside
+    #[arg(long)]
+    pub wavs: Option<PathBuf>,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[arg(long, value_enum, default_value = "cpu")]
@@ -40,7 +43,7 @@ pub const SENTENCES: usize = 10;
 
 /// Names the speaker encoder that lies in the base's folder, measures it on the held-out voices, and clones each of them.
 pub fn measure(arguments: &MeasureArguments) -> Result<()> {
-    let MeasureArguments { base: folder, corpus, seed, device } = arguments;
+    let MeasureArguments { base: folder, corpus, wavs, seed, device } = arguments;
     let held_out = corpus.join("held-out");
     if !held_out.join(DISGUISED).exists() {
         make_disguised(corpus)?;
@@ -71,6 +74,9 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
         let figures = pollster::block_on(async {
             let evaluation = Evaluation::new(&base, Some(&judge), &read_clips(&recordings, None)?, SENTENCES).await?;
             let (clone, unadapted) = (evaluation.measure(&voice).await?, evaluation.measure(&Voice::unadapted(&base)).await?);
+            if let Some(wavs) = wavs {
+                write_wavs(&wavs.join(speaker), &base, &evaluation, &clone, &unadapted)?;
+            }
             evaluation.figures(&clone, &unadapted).await
         })?;
         let figures = rounded(Value::Object(figures));

@@ -126,5 +126,5 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     base::write_manifest(out, &manifest)?;
 
     println!("8/8 clones of the held-out voices");
-    measure(&MeasureArguments { base: out.clone(), corpus: corpus_folder, seed: *seed, device: *device })
+    measure(&MeasureArguments { base: out.clone(), corpus: corpus_folder, wavs: None, seed: *seed, device: *device })
 }

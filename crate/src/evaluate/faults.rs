@@ -64,8 +64,10 @@ pub struct Spoken<'a> {
 /// Phones in a row that make a skip or a repetition: fewer are what the recogniser mishears.
 const RUN: usize = 5;
 const RUNAWAY: f32 = 1.5;
-/// A jump between two voiced frames, in octaves: three semitones in 12.5 ms.
+/// A jump between two voiced frames, in octaves: three semitones.
 const JUMP_OCTAVES: f32 = 0.25;
+/// The frames of a jump are at most this far apart: the tracker calls a frame with two pitches in it unvoiced.
+const GAP_FRAMES: usize = 3;
 const JUMPS_A_SECOND: f32 = 1.0;
 const DRAWN_SECONDS: f32 = 0.5;
 /// Level of the pauses relative to the speech, in dB, from which on they are noisy.
@@ -102,10 +104,11 @@ pub fn run_lengths(said: &[usize], heard: &[usize]) -> Vec<(usize, usize)> {
     kept.into_iter().chain([(said.len(), heard.len())]).map(between).collect()
 }
 
-/// Jumps of three semitones and more from one voiced frame to the next.
+/// Jumps of three semitones and more from one voiced frame to the next, over gaps too short for a consonant.
 fn pitch_jumps(pitch: &Pitch) -> usize {
-    let jumps = |pair: &&[f32]| pair[0] > 0.0 && pair[1] > 0.0 && (pair[1] / pair[0]).log2().abs() > JUMP_OCTAVES;
-    pitch.f0_hz.windows(2).filter(jumps).count()
+    let voiced: Vec<(usize, f32)> = pitch.f0_hz.iter().copied().enumerate().filter(|(_, hz)| *hz > 0.0).collect();
+    let jumps = |pair: &&[(usize, f32)]| pair[1].0 - pair[0].0 <= GAP_FRAMES && (pair[1].1 / pair[0].1).log2().abs() > JUMP_OCTAVES;
+    voiced.windows(2).filter(jumps).count()
 }
 
 #[cfg(test)]

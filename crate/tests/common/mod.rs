@@ -61,8 +61,7 @@ pub fn shipped_base() -> Base {
 
 /// The speaker encoder that ships.
 pub fn shipped_judge() -> SpeakerJudge {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/base/speaker_encoder.safetensors");
-    SpeakerJudge::load(&fs::read(path).unwrap()).unwrap()
+    SpeakerJudge::load(&fs::read("../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
 }
 
 #[derive(Deserialize)]
