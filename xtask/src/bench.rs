@@ -60,8 +60,8 @@ pub fn run(json: bool, device: Option<Device>) -> Result {
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
     let sources = match device {
         None => &SOURCES[..],
-        Some(Device::Vulkan) => &[("Vulkan in f32", || gpu("vulkan", "f32")), ("Vulkan in mixed precision", || gpu("vulkan", "mixed")), ADAPTER],
-        Some(Device::Cuda) => &[("CUDA in f32", || gpu("cuda", "f32")), ("CUDA in mixed precision", || gpu("cuda", "mixed")), ADAPTER],
+        Some(Device::Vulkan) => &VULKAN,
+        Some(Device::Cuda) => &CUDA,
     };
     for &(what, source) in sources {
         eprintln!("=== {what}");
@@ -124,6 +124,8 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
 }
 
 const ADAPTER: Source = ("the browser's own adapter", || in_browser(&["adapter"]));
+const VULKAN: [Source; 3] = [("Vulkan in f32", || gpu("vulkan", "f32")), ("Vulkan in mixed precision", || gpu("vulkan", "mixed")), ADAPTER];
+const CUDA: [Source; 3] = [("CUDA in f32", || gpu("cuda", "f32")), ("CUDA in mixed precision", || gpu("cuda", "mixed")), ADAPTER];
 
 /// Natively on a graphics card.
 fn gpu(device: &str, precision: &str) -> Result<Vec<Row>> {
