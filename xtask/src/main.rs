@@ -19,7 +19,7 @@ cargo xtask test [native] [wasm] [js] [package] [browser]
                                                    run the tests: all stages, or those named
 cargo xtask bench [--json]                         measure; tables, or rows of {name, value, unit}
 cargo xtask pack                                   make the npm tarball and print its path
-cargo xtask build                                  build the page's wasm into www/pkg
+cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
 
 Each finds or installs what it needs first, says so, and does nothing twice.";
