@@ -1,7 +1,7 @@
 // Recording sentences, card by card.
 
 import { play, position, stop as stopPlaying } from "./play.js";
-import { currentPrompt, judged, state, studio, update, weigh } from "./state.js";
+import { currentPrompt, failure, isLost, judged, state, studio, update, weigh } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */
@@ -18,12 +18,23 @@ export async function toggleRecording() {
     if (!microphone.isOpen) {
       update({ microphone: "opening", microphoneError: null });
       await microphone.open(hear, lost);
+      prepare();
     }
     microphone.record();
     live.peaks = [];
     update({ microphone: "recording", microphoneError: null });
   } catch (error) {
     update({ microphone: "closed", microphoneError: /** @type {Failure} */ (error) });
+  }
+}
+
+/** While sentences are read, the graphics card compiles what it will train with. */
+async function prepare() {
+  try {
+    await studio().prepare();
+  } catch (error) {
+    // The training would fail alike, and say so; a lost engine is started again.
+    if (!isLost(failure(error))) console.error(error);
   }
 }
 

@@ -1,5 +1,6 @@
 // From the state to the page: no decisions here, and no state but the elements.
 
+import { renderProfile } from "./profile.js";
 import { $, element, fail, place, say } from "./dom.js";
 import { drawLive } from "./draw.js";
 import { position } from "./play.js";
@@ -46,6 +47,7 @@ export function render(state) {
   renderCard(state);
   renderFiles(state);
   renderTraining(state);
+  renderProfile(state);
   renderSpeaking(state);
   renderLikeness(state);
   renderKept(state);

@@ -1,6 +1,6 @@
 // The state of the page: one value, changed only by `update`, from which everything on it is drawn.
 
-/** @import { ClipReport, Picture, Similarity, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
+/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
@@ -33,6 +33,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {Failure | null} speakError
  * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
+ * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
  * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} kept What lies on this machine, program and base voice included in the total.
  * @property {{ ready: boolean, newer: boolean }} offline
  */
@@ -79,6 +80,7 @@ export const initial = {
   spoken: { base: silent, mine: silent },
   speakError: null,
   likeness: { status: "none", part: 0, similarity: null },
+  profile: { status: "none", part: 0, found: null, error: null },
   kept: { bytes: 0, persistent: false, asked: false, totalBytes: 0 },
   offline: { ready: false, newer: false },
 };

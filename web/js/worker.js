@@ -23,6 +23,10 @@ const SELF_TEST_SECONDS = 90;
 let engine;
 /** @type {Store | null} */
 let store = null;
+/** @type {import("./device.js").Device} */
+let chosen;
+/** @type {Promise<void> | undefined} */
+let prepared;
 /** @type {Map<number, Voice>} */
 const voices = new Map();
 let nextVoice = 1;
@@ -142,8 +146,6 @@ serve({
   /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean }} args
    * @param {Context} context */
   async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache }, { signal, progress }) {
-    /** @type {import("./device.js").Device | undefined} */
-    let chosen;
     hearLosses((message) => chosen?.kind === "webgpu" && crash("device-lost", `the graphics adapter was lost: ${message}`));
     const device = chooseDevice(wanted);
     device.catch(() => {}); // looked at below: a missing adapter need not wait for the download, nor go unhandled during it
@@ -221,6 +223,25 @@ serve({
     return train(await engine.resume(kept.clips, checkpoint.bytes), kept.consent, pictures, context);
   },
 
+  /** Compiles what a training runs, on a graphics card: the CPU has nothing to prepare. */
+  async prepare() {
+    if (chosen.kind === "webgpu") await (prepared ??= engine.prepare());
+  },
+
+  /** @param {{ runs: number }} args @param {Context} context */
+  async profile({ runs }, context) {
+    const counter = chosen.kind === "webgpu" ? countLaunches() : null;
+    try {
+      return await engine.profile(runs, () => counter?.launches ?? null, async (module, modules) => {
+        context.progress({ module, modules });
+        await breathe();
+        return !context.signal.aborted;
+      });
+    } finally {
+      counter?.end();
+    }
+  },
+
   /** Changes a training under way. @param {Partial<Steering>} change */
   steer: (change) => void Object.assign(steering, change),
 
@@ -296,6 +317,22 @@ serve({
     await Promise.all([store?.clear("recordings"), store?.clear("run")]);
   },
 });
+
+/** Counts what is launched on the graphics card from now on. */
+function countLaunches() {
+  const names = /** @type {const} */ (["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]);
+  const { prototype } = GPUComputePassEncoder;
+  const before = names.map((name) => prototype[name]);
+  const counter = { launches: 0, end: () => names.forEach((name, index) => Object.assign(prototype, { [name]: before[index] })) };
+  for (const name of names) {
+    const launch = /** @type {(...args: any[]) => undefined} */ (prototype[name]);
+    prototype[name] = function (/** @type {any[]} */ ...args) {
+      counter.launches += 1;
+      return launch.apply(this, args);
+    };
+  }
+  return counter;
+}
 
 /** An engine on the graphics card that has computed what the CPU computes. @param {import("../pkg/ownvoice_web.js").BaseParts} parts */
 async function trusted(parts) {

@@ -11,7 +11,7 @@ use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::symbols;
-use ownvoice::train::{self, CloneOptions, FineTuner, Picture, judge::judge, self_test};
+use ownvoice::train::{self, CloneOptions, FineTuner, Picture, judge::judge, profile::{ProfileOptions, profile}, self_test};
 use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -32,6 +32,8 @@ export interface Picture {
 }
 export interface Part { text: string; pauseSeconds: number }
 export interface Similarity { base: number; clone: number; sameSpeaker: number }
+export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null }
+export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
 export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
   samples: Float32Array<ArrayBuffer>; sampleRate: number;
@@ -149,6 +151,41 @@ impl Engine {
     pub fn open(&self, bytes: &[u8]) -> Result<Voice, JsValue> {
         let voice = voice::Voice::open(&self.base, bytes).map_err(fail)?;
         Ok(Voice { base: self.base.clone(), voice })
+    }
+
+    /// Lets the device compile what a training runs, while nobody waits for it.
+    pub async fn prepare(&self) -> Result<(), JsValue> {
+        FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(fail)
+    }
+
+    /// What a training step takes on this device, module by module. `launches()` tells how many there were so far, or null; after each
+    /// module `goOn(done, of)` is asked.
+    #[wasm_bindgen(unchecked_return_type = "Profile")]
+    pub async fn profile(
+        &self,
+        runs: u32,
+        #[wasm_bindgen(unchecked_param_type = "() => number | null")] launches: Function,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+    ) -> Result<JsValue, JsValue> {
+        let options = ProfileOptions { runs: runs as usize, ..ProfileOptions::default() };
+        let count = || launches.call0(&JsValue::NULL).ok().and_then(|count| count.as_f64()).map(|count| count as u32);
+        let go_on = async |done: usize, of: usize| ask(&go_on, done, of).await;
+        let found = profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on).await.map_err(fail)?;
+        let optional = |value: Option<f64>| value.map_or(JsValue::NULL, JsValue::from);
+        let rows: Array = found
+            .rows
+            .iter()
+            .map(|row| {
+                object([
+                    ("module", row.module.into()),
+                    ("forwardMs", row.forward_ms.into()),
+                    ("backwardMs", optional(row.backward_ms)),
+                    ("forwardLaunches", optional(row.forward_launches)),
+                    ("backwardLaunches", optional(row.backward_launches)),
+                ])
+            })
+            .collect();
+        Ok(object([("rows", rows.into()), ("deviceBytes", optional(found.device_bytes.map(|bytes| bytes as f64)))]))
     }
 
     /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`.

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Error, Result,
     model::tacotron::Symbols,
-    nn::{Mode, Precision},
+    nn::{Mode, Precision, upsample::POSITION_WIDTH},
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
     weights::{Metadata, Storage, apply, pack, unpack},
@@ -259,6 +259,26 @@ impl FineTuner {
             tuner.best = Some((number("best")? as f32, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
+    }
+
+    /// One iteration on nothing, so that a device has compiled what the iterations run before anybody waits for it.
+    pub async fn warm_up_async(base: &Base, options: &CloneOptions) -> Result<()> {
+        let (config, device) = (base.config(), &base.device);
+        let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
+        let context_width = config.encoder_width + POSITION_WIDTH;
+        let speech = Speech {
+            context: nothing(context_width),
+            targets: nothing(config.mels),
+            previous: config.feedback.then(|| nothing(config.mels)),
+            mask: nothing(1) + 1.0,
+            clips: vec![(0, options.window)],
+        };
+        let parts = Voice::of_base_speaker(base, base.default_speaker()).parts.train().with_precision(options.precision);
+        let loss = loss(&parts, &speech.gather(&vec![0; options.batch], options.window, config.reduction));
+        let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() });
+        let gradients = adam.scaled(loss).backward();
+        let parts = adam.step(parts, &gradients, |_| 0.0);
+        read(parts.speaker.val().inner().slice([0..1, 0..1]).reshape([1])).await.map(drop)
     }
 
     /// Iterations done.

@@ -74,17 +74,17 @@ pub struct Profile {
 /// Time, and launches counted since the start where somebody counts.
 type Reading = [f64; 2];
 
-struct Clock<'a> {
+struct Clock<'a, G> {
     device: &'a Device,
     runs: usize,
     /// Launches so far.
     launches: &'a dyn Fn() -> Option<u32>,
     rows: Vec<Row>,
-    /// Told the number of modules done.
-    progress: &'a dyn Fn(usize),
+    /// Told the modules done and all of them, and asked whether to go on.
+    go_on: G,
 }
 
-impl Clock<'_> {
+impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
     /// Until all that was queued is done. Reading a value back waits everywhere; a browser can wait no other way.
     async fn wait(&self) -> Result<()> {
         read(Tensor::<1>::zeros([1], &self.device.clone().inner())).await.map(drop)
@@ -102,7 +102,7 @@ impl Clock<'_> {
         Ok([milliseconds, launched])
     }
 
-    fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) {
+    async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
         let launches = |[_, launches]: Reading| (!launches.is_nan()).then_some(launches);
         self.rows.push(Row {
             module,
@@ -111,7 +111,7 @@ impl Clock<'_> {
             forward_launches: launches(forward),
             backward_launches: backward.and_then(launches),
         });
-        (self.progress)(self.rows.len());
+        if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::Cancelled) }
     }
 
     async fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
@@ -127,8 +127,7 @@ impl Clock<'_> {
                 add(&mut sums[1], back, self.runs);
             }
         }
-        self.put(module, sums[0], Some(sums[1]));
-        Ok(())
+        self.put(module, sums[0], Some(sums[1])).await
     }
 
     async fn alone(&mut self, module: &'static str, mut action: impl FnMut()) -> Result<()> {
@@ -139,8 +138,7 @@ impl Clock<'_> {
                 add(&mut sum, reading, self.runs);
             }
         }
-        self.put(module, sum, None);
-        Ok(())
+        self.put(module, sum, None).await
     }
 }
 
@@ -149,17 +147,17 @@ fn add(sum: &mut Reading, reading: Reading, runs: usize) {
 }
 
 /// Modules that [`profile`] reports.
-pub const MODULES: usize = 10;
+const MODULES: usize = 10;
 
-/// Profiles a model of these sizes on a device. `launches` tells how many there were so far, where somebody counts; `progress` hears how many of
-/// [`MODULES`] are done.
+/// Profiles a model of these sizes on a device. `launches` tells how many there were so far, where somebody counts. After each module `go_on`
+/// is told how many are done, and of how many; `false` ends with `cancelled`.
 pub async fn profile(
     sizes: &TacotronConfig,
     vocoder: &dyn Vocoder,
     device: &Device,
     options: &ProfileOptions,
     launches: &dyn Fn() -> Option<u32>,
-    progress: &dyn Fn(usize),
+    go_on: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Profile> {
     let ProfileOptions { batch: items, window, runs, pretraining, precision } = *options;
     let config = &TacotronConfig { speakers: SPEAKERS, ..sizes.clone() };
@@ -173,7 +171,7 @@ pub async fn profile(
         return Err(Error::PrecisionUnsupported);
     }
     let device = &device.clone().autodiff();
-    let clock = &mut Clock { device, runs, launches, rows: Vec::new(), progress };
+    let clock = &mut Clock { device, runs, launches, rows: Vec::new(), go_on };
     let mode = if pretraining { Mode::Train } else { Mode::Steady };
     let features = corpus(config.mels);
     let all: Vec<usize> = (0..features.utterances.len()).collect();
@@ -237,22 +235,29 @@ mod tests {
     fn every_module_has_its_row_and_its_share_of_what_is_counted() {
         let vocoder = GriffinLim::new(MelConfig::speech_16k());
         let options = ProfileOptions { batch: 2, window: 16, runs: 2, ..ProfileOptions::default() };
-        let (counted, done) = (Cell::new(0), Cell::new(0));
+        let (counted, mut done) = (Cell::new(0), 0);
         let count = || {
             counted.set(counted.get() + 3);
             Some(counted.get())
         };
         let device = Device::flex();
         let config = TacotronConfig::tiny(1);
-        let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, &|modules| done.set(modules))).unwrap();
-        assert_eq!((found.rows.len(), done.get()), (MODULES, MODULES));
+        let go_on = async |modules, _| {
+            done = modules;
+            true
+        };
+        let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
+        assert_eq!((found.rows.len(), done), (MODULES, MODULES));
         for row in &found.rows {
             assert!(row.forward_ms > 0.0 && row.forward_launches == Some(3.0), "{row:?}");
             assert!(row.backward_ms.is_none_or(|milliseconds| milliseconds > 0.0), "{row:?}");
         }
         let share = |module: &str| found.rows.iter().find(|row| row.module == module).unwrap().forward_ms;
         assert!(share("whole step") > share("optimizer"), "the optimizer is a part of it");
-        let none = ProfileOptions { runs: 0, ..options };
-        assert_eq!(pollster::block_on(profile(&config, &vocoder, &device, &none, &|| None, &|_| ())).unwrap_err().code(), "option-invalid");
+        let none = ProfileOptions { runs: 0, ..options.clone() };
+        let code = |options: &ProfileOptions, go_on: bool| {
+            pollster::block_on(profile(&config, &vocoder, &device, options, &|| None, async |_, _| go_on)).unwrap_err().code()
+        };
+        assert_eq!((code(&none, true), code(&options, false)), ("option-invalid", "cancelled"));
     }
 }

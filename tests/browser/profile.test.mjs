@@ -1,0 +1,43 @@
+// Where a training step's time goes, measured in the page and in the package.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ready, run, visit, withPackage } from "./steps.mjs";
+
+const MODULES = ["Feeder", "Encoder", "Durations", "Alignment", "Decoder", "Postnet", "Loss", "Optimizer", "Whole step", "Vocoder, for 1 s"];
+
+test("the page says where the time goes", { timeout: 180_000 }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  await ready(session);
+  const { page } = session;
+  await page.click("#profile summary");
+  await page.click("#profile-start");
+  await page.waitForSelector("#profile-table:not([hidden])", { timeout: 120_000 });
+  const rows = await page.locator("#profile-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(rows.map(([module]) => module), MODULES);
+  for (const [module, forward, backward, ...launches] of rows) {
+    assert.ok(Number(forward) >= 0 && forward !== "", `${module}: ${forward}`);
+    assert.equal(backward === "", ["Feeder", "Optimizer", "Whole step", "Vocoder, for 1 s"].includes(module ?? ""), `${module}: ${backward}`);
+    assert.deepEqual(launches, [], "a processor launches nothing");
+  }
+  assert.equal(await page.textContent("#profile-start"), "Measure again");
+  await session.screenshot("profile", "#profile");
+  session.assertQuiet();
+});
+
+test("on a graphics card it counts launches, and holds its memory", { timeout: 300_000 }, async (t) => {
+  const session = await visit({ device: "webgpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  await withPackage(session, 1, "webgpu");
+  await run(session, "await studio.prepare()");
+  const { rows, deviceBytes, modules } = await run(session, "const modules = []; return { ...(await studio.profile({ runs: 1, onProgress: ({ module }) => modules.push(module) })), modules }");
+  assert.deepEqual(modules, MODULES.map((_, index) => index + 1));
+  const of = (/** @type {string} */ name) => rows.find((/** @type {any} */ { module }) => module === name);
+  assert.ok(of("decoder").forwardLaunches > 3 && of("decoder").backwardLaunches > 3, JSON.stringify(of("decoder")));
+  // A recurrence that is launched step by step would be thousands.
+  assert.ok(of("whole step").forwardLaunches > 50 && of("whole step").forwardLaunches < 800, JSON.stringify(of("whole step")));
+  assert.ok(deviceBytes > 1e5, `${deviceBytes}`);
+  const cancelled = await run(session, "const end = new AbortController(); return studio.profile({ runs: 1, signal: end.signal, onProgress: () => end.abort() })");
+  assert.equal(cancelled.code, "cancelled");
+});
