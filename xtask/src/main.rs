@@ -20,7 +20,7 @@ cargo xtask test [native] [wasm] [js] [package] [browser]
 cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
                                                    card, natively in both precisions and in the browser
 cargo xtask pack                                   make the npm tarball and print its path
-cargo xtask build                                  build the page's wasm into www/pkg
+cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
 
 Each finds or installs what it needs first, says so, and does nothing twice.";
