@@ -22,6 +22,8 @@ pub type Weights = BTreeMap<String, Weight>;
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
+    /// A voice: matrices in bytes with a scale a row, the rest as [`Self::Half`].
+    Bytes,
     /// What ships.
     Half,
     /// What a checkpoint needs to go on as if nothing had happened.
@@ -113,6 +115,20 @@ pub type Metadata = BTreeMap<String, String>;
 /// Metadata stand as one JSON object under this key: safetensors keeps keys in no order, and equal voices are equal bytes.
 const METADATA: &str = "ownvoice";
 
+/// Beside a tensor of bytes: what one of them is worth, a number a row.
+const SCALES: &str = ".scales";
+
+/// So that the largest value of a row is the largest byte.
+fn byte_scale(row: &[f32]) -> f32 {
+    let most = row.iter().fold(0.0f32, |most, value| most.max(value.abs()));
+    if most > 0.0 { most / 127.0 } else { 1.0 }
+}
+
+/// Values that share a scale.
+fn row_length(shape: &[usize]) -> usize {
+    shape[1..].iter().product::<usize>().max(1)
+}
+
 /// Reads the weights from their device and packs them.
 pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
     let mut stored = Vec::with_capacity(weights.len());
@@ -120,7 +136,15 @@ pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec
         let data = weight.values.into_data_async().await.expect("the device answers");
         let values = data.try_to_vec::<f32>().expect("weights are f32");
         let (dtype, bytes) = match storage {
-            Storage::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
+            Storage::Bytes if weight.shape.len() > 1 => {
+                let scales: Vec<f32> = values.chunks_exact(row_length(&weight.shape)).map(byte_scale).collect();
+                let rows = values.chunks_exact(row_length(&weight.shape)).zip(&scales);
+                let bytes = rows.flat_map(|(row, scale)| row.iter().map(move |value| (value / scale).round() as i8 as u8)).collect();
+                let scales: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+                stored.push((format!("{name}{SCALES}"), vec![scales.len() / 4], Dtype::F32, scales));
+                (Dtype::I8, bytes)
+            }
+            Storage::Bytes | Storage::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
             Storage::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
         };
         stored.push((name, weight.shape, dtype, bytes));
@@ -141,12 +165,22 @@ pub fn unpack(bytes: &[u8]) -> Result<(HashMap<String, (Vec<usize>, Vec<f32>)>, 
         let values: Vec<f32> = match view.dtype() {
             Dtype::F16 => view.data().chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
             Dtype::F32 => view.data().chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect(),
+            Dtype::I8 => view.data().iter().map(|&byte| f32::from(byte as i8)).collect(),
             other => return Err(format!("{name} has type {other:?}")),
         };
         if values.iter().any(|value| !value.is_finite()) {
             return Err(format!("{name} holds values that are not numbers"));
         }
         weights.insert(name.to_string(), (view.shape().to_vec(), values));
+    }
+    for (name, view) in file.iter().filter(|(_, view)| view.dtype() == Dtype::I8) {
+        let (_, scales) = weights.remove(&format!("{name}{SCALES}")).ok_or_else(|| format!("{name} lacks its scales"))?;
+        if view.shape().is_empty() || scales.len() != view.shape()[0] {
+            return Err(format!("{name} has {} scales", scales.len()));
+        }
+        let (shape, values) = weights.get_mut(name).expect("read above");
+        let rows = values.chunks_exact_mut(row_length(shape)).zip(scales);
+        rows.for_each(|(row, scale)| row.iter_mut().for_each(|value| *value *= scale));
     }
     let metadata = match header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)) {
         Some(json) => serde_json::from_str(json).map_err(|error| format!("its metadata cannot be read: {error}"))?,
@@ -172,6 +206,31 @@ mod tests {
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
         assert_eq!(other.decoder.first.w_ih.val().into_data(), model.decoder.first.w_ih.val().into_data());
         assert!(weights.contains_key("postnet.convolutions.0.norm.running_mean"), "{:?}", weights.keys());
+    }
+
+    #[test]
+    fn bytes_keep_each_row_to_a_percent_of_its_largest() {
+        let device = Device::flex();
+        let values = [0.5f32, -0.1, 0.003, 0.0, 0.0, 0.0, 2e-4, 1e-4, -1e-4];
+        let mut weights = Weights::new();
+        weights.insert("w".into(), Weight { shape: vec![3, 3], values: Tensor::from_floats(values, &device) });
+        weights.insert("b".into(), Weight { shape: vec![1], values: Tensor::from_floats([0.25], &device) });
+        let bytes = pollster::block_on(pack(weights, Storage::Bytes, Metadata::new()));
+        let (read, _) = unpack(&bytes).unwrap();
+        assert_eq!((read.len(), &read["b"].1[..]), (2, &[0.25][..]));
+        let (shape, found) = &read["w"];
+        assert_eq!(shape, &[3, 3]);
+        for (row, tolerance) in [0.5f32, 0.0, 2e-4].iter().enumerate().map(|(row, most)| (row, most / 200.0)) {
+            assert!((0..3).all(|column| (found[3 * row + column] - values[3 * row + column]).abs() <= tolerance), "row {row}: {found:?}");
+        }
+        // Without its scales, or with too few, a tensor of bytes says nothing.
+        let scales = |name: &str, count: usize| {
+            let numbers = vec![0u8; 4 * count];
+            let (bytes, scales) = (TensorView::new(Dtype::I8, vec![2, 2], &[1; 4]).unwrap(), TensorView::new(Dtype::F32, vec![count], &numbers).unwrap());
+            safetensors::serialize([("w", bytes), (name, scales)], None).unwrap()
+        };
+        assert!(unpack(&scales("w.scales", 2)).is_ok());
+        assert!(unpack(&scales("v.scales", 2)).is_err() && unpack(&scales("w.scales", 1)).is_err());
     }
 
     #[test]

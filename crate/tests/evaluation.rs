@@ -2,15 +2,18 @@
 
 mod common;
 
-use common::{held_out_clips, shipped_base};
+use common::{held_out_clips, shipped_base, shipped_judge};
 use ownvoice::{
     audio::{mel::MelExtractor, resample::resample},
+    corpus::Disguise,
     evaluate::{
         difference,
+        faults::Fault,
+        report::{Evaluation, Identity},
         speaker::{SpeakerStats, distance},
     },
     synth::{SpeakOptions, speak_async},
-    train::Clip,
+    train::{Clip, CloneOptions, FineTuner, StopRule},
     voice::{Base, Voice},
 };
 use pollster::block_on;
@@ -83,4 +86,68 @@ fn planted_faults_are_noticed() {
     let (whole, cut) = (phoneme_error_rate(&base, text, clip), phoneme_error_rate(&base, text, &dropped(clip)));
     println!("phoneme error rate {whole:.2}, without a third of the words {cut:.2}");
     assert!(cut > whole + 0.15);
+}
+
+#[test]
+fn each_planted_fault_is_counted_under_its_kind() {
+    let (base, judge) = (shipped_base(), shipped_judge());
+    let clips = held_out_clips(8);
+    let evaluation = block_on(Evaluation::new(&base, Some(&judge), &clips, 4)).unwrap();
+    let count = |fault: Fault, change: &dyn Fn(&[f32]) -> Vec<f32>| {
+        let changed: Vec<_> = evaluation.recordings().iter().map(|(text, clip)| (text.clone(), change(clip))).collect();
+        block_on(evaluation.measure_clips(&changed)).unwrap().with_fault(fault)
+    };
+    let third = |clip: &[f32], index: usize| clip[clip.len() * index / 3..clip.len() * (index + 1) / 3].to_vec();
+    let twice = |clip: &[f32]| [third(clip, 0), third(clip, 1), third(clip, 1), third(clip, 2)].concat();
+    let slow = |clip: &[f32]| resample(clip, RATE_HZ, RATE_HZ * 5 / 3).unwrap();
+    let hissing = |clip: &[f32]| noisy(&noisy(clip));
+    let warbling = |clip: &[f32]| {
+        let higher = Disguise { formants: 1.0, pitch: 1.5 }.apply(clip, RATE_HZ).unwrap();
+        (0..clip.len()).map(|n| if n / 1600 % 2 == 0 { clip[n] } else { higher[n] }).collect()
+    };
+    let planted: [(Fault, &dyn Fn(&[f32]) -> Vec<f32>); 6] = [
+        (Fault::Skipped, &dropped),
+        (Fault::Repeated, &twice),
+        (Fault::Runaway, &slow),
+        (Fault::Noisy, &hissing),
+        (Fault::UnstablePitch, &warbling),
+        (Fault::Damaged, &|clip| clip.iter().map(|x| (8.0 * x).clamp(-1.0, 1.0)).collect()),
+    ];
+    for (fault, change) in planted {
+        let (before, after) = (count(fault, &<[f32]>::to_vec), count(fault, change));
+        println!("{}: {before} of 4 recordings, {after} with the fault", fault.name());
+        assert!(before == 0 && after >= 3, "{}: {before} and {after} of 4", fault.name());
+    }
+}
+
+/// A voice before it has learnt, and after a few iterations.
+fn start_and_clone(base: &Base, clips: &[Clip]) -> (Voice, Voice) {
+    let options = CloneOptions { iterations: 40, stop_rule: StopRule::Fixed, ..CloneOptions::default() };
+    let mut tuner = block_on(FineTuner::start_async(base, clips, options)).unwrap();
+    let start = tuner.preview();
+    while block_on(tuner.step_async()).unwrap().stop.is_none() {}
+    (start, block_on(tuner.finish_async()).unwrap())
+}
+
+#[test]
+fn real_speech_ranks_before_clone_before_base_before_another_speaker() {
+    let (base, judge) = (shipped_base(), shipped_judge());
+    let awb = held_out_clips(12);
+    // The same words from another throat: five semitones and 15 % higher.
+    let disguise = |clip: &Clip| Clip { samples: Disguise { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(), sample_rate_hz: RATE_HZ, ..clip.clone() };
+    let higher: Vec<Clip> = awb.iter().map(disguise).collect();
+    for (name, clips, others) in [("flite-awb", &awb, &higher), ("flite-awb-higher", &higher, &awb)] {
+        let evaluation = block_on(Evaluation::new(&base, Some(&judge), clips, 4)).unwrap();
+        let (start, clone) = start_and_clone(&base, &clips[..8]);
+        let of = |identity: &Identity| {
+            let (statistics, cosine) = identity.similarity(&evaluation.target);
+            (statistics, cosine.unwrap())
+        };
+        let said = |voice: &Voice| block_on(evaluation.measure(voice)).unwrap().identity;
+        let wrong: Vec<Vec<f32>> = others[8..].iter().map(samples).collect();
+        let ranks = [of(&evaluation.same_speaker), of(&said(&clone)), of(&said(&start)), of(&Identity::of(&wrong, RATE_HZ, Some(&judge)).unwrap())];
+        println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
+        assert!(ranks.windows(2).all(|pair| pair[0].0 > pair[1].0), "{name}, by statistics: {ranks:?}");
+        assert!(ranks[0].1 > ranks[1].1 && ranks[1].1 > ranks[2].1 && ranks[1].1 > ranks[3].1, "{name}, by the encoder: {ranks:?}");
+    }
 }

@@ -21,12 +21,26 @@ fn every_file_is_the_one_that_the_manifest_names() {
     let fixtures = PathBuf::from("../tests/fixtures/tiny-base");
     for folder in [models().join("base"), fixtures] {
         let manifest: Manifest = serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
-        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner].into_iter().chain(&manifest.files.vocoder) {
+        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner].into_iter().chain(&manifest.files.vocoder).chain(&manifest.files.speaker_encoder) {
             let path = [folder.join(&entry.path), models().join("base").join(&entry.path)].into_iter().find(|path| path.exists()).unwrap();
             let content = fs::read(&path).unwrap();
             assert_eq!((content.len(), sha256_hex(&content)), (entry.bytes, entry.sha256.clone()), "{}", path.display());
         }
         assert!(manifest.files.weights.bytes < 20_000_000);
+    }
+}
+
+/// What the manifest says was measured, in the order that an evaluation has to find.
+#[test]
+fn the_measured_clones_stand_between_their_anchors() {
+    let manifest: Manifest = serde_json::from_str(&fs::read_to_string(models().join("base/manifest.json")).unwrap()).unwrap();
+    for speaker in &manifest.held_out {
+        let of = |name: &str| manifest.quality["clones"][speaker][name].as_f64().unwrap_or_else(|| panic!("{speaker}: no {name}"));
+        for judge in ["similarity", "speaker_encoder"] {
+            let [same, clone, others, base] = ["same_speaker", "clone", "other_speakers", "base"].map(|anchor| of(&format!("{judge}.{anchor}")));
+            assert!(same > clone && clone > others && clone > base, "{speaker}, {judge}: {same} {clone} {others} {base}");
+        }
+        assert!(of("mcd_db") < of("mcd_db.base"), "{speaker}");
     }
 }
 

@@ -7,7 +7,7 @@ use ownvoice::{
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
-    train::{Clip, CloneOptions, FineTuner, Picture, Step, TuneStop, judge::judge},
+    train::{Clip, CloneOptions, FineTuner, Look, Picture, Step, StopRule, TuneStop, judge::judge},
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
 };
@@ -68,14 +68,24 @@ fn mixed_precision_learns_as_well() {
 }
 
 #[test]
-fn a_held_out_clip_keeps_the_best_weights() {
+fn a_held_out_clip_says_which_weights_are_kept() {
     let base = tiny_base();
-    let (voice, steps) = run(&base, &held_out_clips(6), 50);
-    let looks: Vec<f32> = steps.iter().filter_map(|step| step.held_out_loss).collect();
-    assert_eq!(looks.len(), 2);
-    let [before, after] = voice.info().held_out_loss.unwrap();
-    assert_eq!(after, looks.iter().copied().fold(f32::INFINITY, f32::min));
-    assert!(before.is_finite() && before != after);
+    let learn = |stop_rule| {
+        let (voice, steps) = run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(75) });
+        let looks: Vec<Look> = steps.iter().filter_map(|step| step.look).collect();
+        assert_eq!(looks.len(), 3);
+        let [before, after] = voice.info().held_out_loss.unwrap();
+        assert!(before.is_finite() && before != after);
+        let kept = *looks.iter().find(|look| look.loss == after).expect("one of those that were looked at");
+        (looks, kept)
+    };
+    let (looks, kept) = learn(StopRule::Fixed);
+    assert_eq!(kept, looks[2]);
+    let (looks, kept) = learn(StopRule::Loss);
+    assert_eq!(kept.loss, looks.iter().map(|look| look.loss).fold(f32::INFINITY, f32::min));
+    let (looks, kept) = learn(StopRule::Voice);
+    let better = |look: &&Look| look.similarity > kept.similarity && look.phoneme_error_rate <= kept.phoneme_error_rate;
+    assert_eq!(looks.iter().find(better), None, "nearer and as clear as what was kept, {kept:?}");
 }
 
 #[test]
@@ -115,7 +125,7 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let untouched = say(&fresh, &Voice::unadapted(&fresh), "Good morning.", &SpeakOptions::default()).unwrap();
     assert_eq!(unadapted.mel, untouched.mel, "opening a voice changed the base");
     let worst = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(worst < 0.05, "half precision costs {worst}");
+    assert!(worst < 0.05, "what the file keeps costs {worst}");
 }
 
 #[test]

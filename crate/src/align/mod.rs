@@ -97,11 +97,13 @@ impl Aligner {
 
     /// How many phones of a text are not heard as they should be: edits from the phones that are heard to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
-        let heard = decode(&self.posteriors(mel).await?);
-        let mut said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).collect();
-        said.dedup(); // "bad day" has one D to the ear.
-        said.retain(|&class| class != PAUSE);
+        let (heard, said) = (self.transcribe(mel).await?, said(symbols));
         Ok(PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() })
+    }
+
+    /// The classes of the phones that are heard, without pauses.
+    pub async fn transcribe(&self, mel: &Mel) -> Result<Vec<usize>> {
+        Ok(decode(&self.posteriors(mel).await?))
     }
 
     /// How surely each of `symbols` is heard in each frame, `[T, L]`, 0 to 1, wherever in the text it stands.
@@ -236,6 +238,14 @@ fn share(symbols: &[Symbol], durations: &mut [u32]) {
         durations.iter_mut().zip(0..).for_each(|(frames, index)| *frames = total * (index + 1) / count - total * index / count);
         first += group.len();
     }
+}
+
+/// The classes of a text's phones as an ear would count them, without pauses.
+pub fn said(symbols: &[Symbol]) -> Vec<usize> {
+    let mut said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).collect();
+    said.dedup(); // "bad day" has one D to the ear.
+    said.retain(|&class| class != PAUSE);
+    said
 }
 
 /// The likeliest phones where any may follow any, without pauses: each change costs [`CHANGE_COST`], so that a single odd frame is no phone.

@@ -1,11 +1,13 @@
-//! Sound on the host: WAV files, sample rates, levels, mel spectrograms and pitch. Knows nothing of models.
+//! Sound on the host: WAV files, sample rates, levels, mel spectrograms, pitch and what of them tells voices apart. Knows nothing of models.
 
+pub mod cepstra;
 pub mod level;
 pub mod mel;
 pub mod pitch;
 pub mod psola;
 pub mod resample;
 pub mod source;
+pub mod speaker;
 pub mod stft;
 pub mod wav;
 

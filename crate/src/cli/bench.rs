@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
-use super::{base, device::DeviceName, op_by_op::OpByOp};
+use super::{base, device::DeviceName, noise, op_by_op::OpByOp};
 use crate::{
     Error, Result,
     model::TacotronConfig,
@@ -29,6 +29,9 @@ pub struct BenchArguments {
     /// Iterations that are timed, after five that are not
     #[arg(long, default_value_t = 20)]
     iterations: usize,
+    /// Time a training step of the speaker encoder instead, with its noise made on the device and on the host
+    #[arg(long)]
+    speaker_encoder: bool,
     #[arg(long)]
     json: bool,
 }
@@ -54,6 +57,10 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         return Err(Error::OptionInvalid("iterations must be positive".into()));
     }
     let device = arguments.device.open()?;
+    if arguments.speaker_encoder {
+        print(&noise::rows(&device), arguments.json);
+        return Ok(());
+    }
     let base = base::load(&arguments.base, &device)?;
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };

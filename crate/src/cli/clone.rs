@@ -10,7 +10,7 @@ use crate::{
     audio::wav,
     corpus::layouts,
     nn::Precision,
-    train::{Clip, CloneOptions, FineTuner},
+    train::{Clip, CloneOptions, FineTuner, Look},
     voice::{Base, Voice},
 };
 
@@ -68,16 +68,16 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
         precision: arguments.precision,
         ..CloneOptions::default()
     };
-    let voice = learn(&base, &clips, options)?;
+    println!("aligning {} clips", clips.len());
+    let voice = learn(&base, &clips, options, &mut |line| println!("{line}"))?;
     let bytes = pollster::block_on(voice.save_async(&base))?;
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, pace {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.pace);
     Ok(())
 }
 
-/// Fine-tunes to the end, with a bar.
-pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Voice> {
-    println!("aligning {} clips", clips.len());
+/// Fine-tunes to the end, with a bar. `say` is given a line at each look at the held-out clip, and one at the end.
+pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn FnMut(&str)) -> Result<Voice> {
     let bar = ProgressBar::new(options.iterations as u64)
         .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
@@ -85,14 +85,15 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Voice
         let step = pollster::block_on(tuner.step_async())?;
         bar.set_position(step.iteration as u64);
         bar.set_message(format!("loss {:.3}", step.loss));
-        if let Some(held_out) = step.held_out_loss {
-            bar.suspend(|| println!("iteration {}: loss {:.4}, held out {held_out:.4}, {:.1} s", step.iteration, step.loss, step.seconds));
+        if let Some(Look { loss, similarity, phoneme_error_rate }) = step.look {
+            let held_out = format!("held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}");
+            bar.suspend(|| say(&format!("iteration {}: loss {:.4}, {held_out}, {:.1} s", step.iteration, step.loss, step.seconds)));
         }
         if let Some(stop) = step.stop {
             bar.finish_and_clear();
-            println!("{} iterations in {:.1} s; ended by {}", step.iteration, step.seconds, stop.name());
+            say(&format!("{} iterations in {:.1} s; ended by {}", step.iteration, step.seconds, stop.name()));
             if step.overflows > 0 {
-                println!("{} iterations were left out: half precision overflowed", step.overflows);
+                say(&format!("{} iterations were left out: half precision overflowed", step.overflows));
             }
             break;
         }

@@ -3,18 +3,22 @@
 mod base;
 mod bench;
 mod clone;
+mod compare;
 mod aligner;
 mod curve;
 mod data;
 mod device;
 mod evaluate;
 mod import;
+mod measure;
+mod noise;
 mod op_by_op;
 mod pretraining;
 mod profile;
 mod recipe;
 mod say;
 mod speaker_encoder;
+mod spectrogram;
 mod vocoder;
 
 use clap::{Parser, Subcommand};
@@ -56,8 +60,14 @@ enum Command {
     Clone(clone::CloneArguments),
     /// Speak a text
     Say(say::SayArguments),
+    /// Show recordings as spectrograms, one under the other
+    Spectrogram(spectrogram::SpectrogramArguments),
     /// Measure how near a voice is to its speaker
     Evaluate(evaluate::EvaluateArguments),
+    /// Measure a base by cloning the held-out voices, and write what is found into its manifest
+    Measure(measure::MeasureArguments),
+    /// Compare ways of cloning on held-out voices: what adapts, learning rates, iterations, seconds of speech, when to stop
+    Compare(compare::CompareArguments),
     /// Time training and synthesis on this machine
     Bench(bench::BenchArguments),
     /// Show where a training step's time goes, module by module
@@ -80,7 +90,10 @@ pub fn run() -> Result<()> {
         Command::Import(arguments) => import::import(&arguments),
         Command::Clone(arguments) => clone::clone(&arguments),
         Command::Say(arguments) => say::say(&arguments),
+        Command::Spectrogram(arguments) => spectrogram::spectrogram(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
+        Command::Measure(arguments) => measure::measure(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Profile(arguments) => profile::profile(&arguments),
     }

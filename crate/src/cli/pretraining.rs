@@ -116,6 +116,7 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
             lexicon: FileEntry::new(LEXICON, &read(LEXICON)?),
             aligner: FileEntry::new(ALIGNER, &read(ALIGNER)?),
             vocoder: None,
+            speaker_encoder: None,
         },
         model: config,
         mel: features.mel.clone(),

@@ -1,23 +1,22 @@
 //! `ownvoice recipe`: the shipped base voice from nothing, in one command.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{fs, path::PathBuf};
 
 use super::{
     aligner::{TrainArguments, train_aligner},
     base,
-    clone::{learn, read_clips},
     data::{CorpusArguments, PrepareArguments, corpus, prepare},
     device::DeviceName,
-    evaluate::figures,
+    measure::{MeasureArguments, SPEAKER_ENCODER, measure},
     pretraining::{ALIGNER, Path, Preset, PretrainArguments, pretrain},
+    speaker_encoder::{TrainArguments as TrainEncoderArguments, train_speaker_encoder},
     vocoder::{TrainVocoderArguments, train_vocoder},
 };
 use crate::{
     Error, Result,
-    corpus::HELD_OUT,
-    train::{CloneOptions, recogniser, run::Recipe},
+    train::{recogniser, run::Recipe},
     voice::FileEntry,
 };
 
@@ -40,25 +39,22 @@ pub struct RecipeArguments {
 }
 
 const VOCODER: &str = "vocoder.safetensors";
-/// Speech that a clone is measured with, as of a visitor.
-const CLONE_SECONDS: f32 = 60.0;
-const SENTENCES: usize = 10;
 
 /// Corpus, features, aligner, base voice, vocoder and what they measure. What is in the work folder already is not made again.
 pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let RecipeArguments { out, work, hours, steps, seed, device } = arguments;
     let (corpus_folder, features, run) = (work.join("corpus"), work.join("features"), work.join("run"));
     if !corpus_folder.join("corpus.json").exists() {
-        println!("1/7 corpus: {hours} h from the installed speech engines");
+        println!("1/8 corpus: {hours} h from the installed speech engines");
         corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed })?;
     }
     if !features.join("features.json").exists() {
-        println!("2/7 features");
+        println!("2/8 features");
         prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: features.clone() })?;
     }
     let aligner = work.join(ALIGNER);
     if !aligner.exists() {
-        println!("3/7 aligner");
+        println!("3/8 aligner");
         let recipe = recogniser::Recipe::default();
         let partial = aligner.with_extension("partial");
         let arguments =
@@ -68,7 +64,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     }
     fs::create_dir_all(out).map_err(Error::io(out))?;
     fs::copy(&aligner, out.join(ALIGNER)).map_err(Error::io(&aligner))?;
-    println!("4/7 base voice: {steps} steps");
+    println!("4/8 base voice: {steps} steps");
     pretrain(&PretrainArguments {
         data: features,
         out: out.clone(),
@@ -97,10 +93,10 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         resume: true,
     };
     if !heard.exists() {
-        println!("5/7 vocoder, on recordings: {} steps", on_recordings.steps);
+        println!("5/8 vocoder, on recordings: {} steps", on_recordings.steps);
         train_vocoder(&vocoder)?;
     }
-    println!("6/7 vocoder, on what the base says: {} steps", on_base.steps);
+    println!("6/8 vocoder, on what the base says: {} steps", on_base.steps);
     let spoken = out.join(VOCODER);
     train_vocoder(&TrainVocoderArguments {
         out: spoken.clone(),
@@ -115,28 +111,20 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     manifest.files.vocoder = Some(FileEntry::new(VOCODER, &fs::read(&spoken).map_err(Error::io(&spoken))?));
     base::write_manifest(out, &manifest)?;
 
-    println!("7/7 clones of the held-out voices");
-    let device = device.open()?;
-    let base = base::load(out, &device)?;
-    let mut clones = serde_json::Map::new();
-    for speaker in HELD_OUT {
-        let folder = corpus_folder.join("held-out").join(speaker);
-        let options = CloneOptions { seed: *seed, ..CloneOptions::default() };
-        let voice = learn(&base, &read_clips(&folder, Some(CLONE_SECONDS))?, options)?;
-        let figures = rounded(figures(&base, Some(&voice), &read_clips(&folder, None)?, SENTENCES)?);
-        println!("{speaker}: {figures:#}");
-        clones.insert(speaker.to_string(), figures);
-    }
+    let encoder = out.join(SPEAKER_ENCODER);
+    println!("7/8 speaker encoder: {} steps", Recipe::speaker_encoder().steps);
+    train_speaker_encoder(&TrainEncoderArguments {
+        corpus: corpus_folder.clone(),
+        out: encoder,
+        run: work.join("speaker-encoder"),
+        device: *device,
+        steps: Recipe::speaker_encoder().steps,
+        seed: *seed,
+        resume: true,
+    })?;
     manifest.recipe["command"] = json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
-    manifest.quality["clones"] = Value::Object(clones);
-    base::write_manifest(out, &manifest)
-}
+    base::write_manifest(out, &manifest)?;
 
-/// Three decimals: what lies beyond depends on the processor.
-fn rounded(figures: Value) -> Value {
-    let round = |value: Value| value.as_f64().map_or(value, |number| json!((number * 1000.0).round() / 1000.0));
-    match figures {
-        Value::Object(entries) => entries.into_iter().map(|(name, value)| (name, round(value))).collect(),
-        other => round(other),
-    }
+    println!("8/8 clones of the held-out voices");
+    measure(&MeasureArguments { base: out.clone(), corpus: corpus_folder, wavs: None, seed: *seed, device: *device })
 }

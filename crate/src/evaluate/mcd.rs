@@ -1,7 +1,6 @@
 //! Mel-cepstral distortion (Kubichek 1993) along a dynamic time warping path, and pitch differences along the same path.
 
-use super::cepstra;
-use crate::audio::{mel::Mel, pitch::Pitch};
+use crate::audio::{cepstra::cepstra, mel::Mel, pitch::Pitch};
 
 /// Coefficients compared: c1 to c13.
 const ORDERS: usize = 13;

@@ -1,10 +1,6 @@
 //! Who speaks: an x-vector (Snyder et al. 2018), time-delay layers over log-mels, statistics over all frames, one vector a clip.
 
-use burn::{
-    module::Module,
-    nn::{Linear, LinearConfig},
-    prelude::*,
-};
+use burn::{module::Module, prelude::*};
 
 use crate::nn::{Mode, conv::{Activation, ConvNorm}};
 
@@ -24,7 +20,8 @@ const LEAST_VARIANCE: f32 = 1e-4;
 #[derive(Module, Debug)]
 pub struct SpeakerEncoder {
     pub layers: Vec<ConvNorm>,
-    pub projection: Linear,
+    /// Normalised: statistics of rectified layers all point the same way, and no two speakers could be told apart at the start.
+    pub projection: ConvNorm,
 }
 
 impl SpeakerEncoder {
@@ -35,7 +32,7 @@ impl SpeakerEncoder {
             _ => WIDTH,
         };
         let layer = |index: usize| ConvNorm::new(width(index), width(index + 1), TAPS[index], device);
-        Self { layers: (0..TAPS.len()).map(layer).collect(), projection: LinearConfig::new(2 * POOLED, EMBEDDING).init(device) }
+        Self { layers: (0..TAPS.len()).map(layer).collect(), projection: ConvNorm::new(2 * POOLED, EMBEDDING, 1, device) }
     }
 
     /// * `mels`:  `[B, T, M]`, log amplitudes at the speech level that every clip meets the models at
@@ -52,8 +49,8 @@ impl SpeakerEncoder {
         }
         let mean = hidden.clone().mean_dim(1); // (B, 1, POOLED)
         let variance = (hidden - mean.clone()).powi_scalar(2).mean_dim(1);
-        let statistics = Tensor::cat(vec![mean, (variance + LEAST_VARIANCE).sqrt()], 2).squeeze_dim::<2>(1);
-        self.projection.forward(statistics) // (B, 2 POOLED) x (2 POOLED, EMBEDDING)
+        let statistics = Tensor::cat(vec![mean, (variance + LEAST_VARIANCE).sqrt()], 2); // (B, 1, 2 POOLED)
+        self.projection.forward(statistics, Activation::None, mode).squeeze_dim::<2>(1)
     }
 }
 

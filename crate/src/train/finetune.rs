@@ -9,7 +9,7 @@ use burn::{
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::HashMap;
+use std::{collections::HashMap, rc::Rc};
 use web_time::Instant;
 
 use super::{
@@ -17,11 +17,17 @@ use super::{
     judge::{AlignedClip, align_clips},
     loss::spectrogram_loss,
     optimizer_state::{optimizer_weights, restore_optimizer},
+    options::{CloneOptions, Look, StopRule},
     picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
-    model::tacotron::Symbols,
+    align::{Aligner, edits, said},
+    audio::{
+        mel::{Mel, MelConfig},
+        speaker::{SpeakerStats, similarity},
+    },
+    model::{TacotronConfig, tacotron::Symbols},
     nn::{Mode, Precision, upsample::POSITION_WIDTH},
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
@@ -34,24 +40,6 @@ pub struct Clip {
     pub samples: Vec<f32>,
     pub sample_rate_hz: u32,
     pub text: String,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct CloneOptions {
-    pub iterations: usize,
-    pub batch: usize,
-    /// Frames of a window: 1.6 s at 16 kHz.
-    pub window: usize,
-    pub seed: u64,
-    pub rate: f64,
-    pub speaker_rate: f64,
-    pub precision: Precision,
-}
-
-impl Default for CloneOptions {
-    fn default() -> Self {
-        Self { iterations: 200, batch: 8, window: 128, seed: 1, rate: 5e-4, speaker_rate: 2e-3, precision: Precision::F32 }
-    }
 }
 
 /// Why fine-tuning is over.
@@ -84,6 +72,8 @@ pub struct Step {
     pub seconds: f32,
     /// The held-out clip's loss, at the iterations that take it.
     pub held_out_loss: Option<f32>,
+    /// All that was found at those iterations.
+    pub look: Option<Look>,
     /// Updates left out so far because half precision overflowed, as of the latest loss.
     pub overflows: usize,
     pub stop: Option<TuneStop>,
@@ -93,6 +83,8 @@ pub struct Step {
 const READ_EVERY: usize = 5;
 /// Iterations between two looks at the held-out clip; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
+/// Share of the learning rates that is left at the end.
+const RATE_END: f64 = 0.1;
 /// Looks without improvement that end the training.
 const PATIENCE: usize = 4;
 /// From this many clips on, the last is held out.
@@ -151,6 +143,16 @@ impl Speech {
     }
 }
 
+/// A clip that is not learnt from.
+struct HeldOut {
+    first: usize,
+    frames: usize,
+    /// Classes of its phones.
+    said: Vec<usize>,
+    /// What the speaker's spectra are like in all clips.
+    speaker: SpeakerStats,
+}
+
 pub struct FineTuner {
     options: CloneOptions,
     reduction: usize,
@@ -159,15 +161,19 @@ pub struct FineTuner {
     adam: Adam,
     speech: Speech,
     training: Vec<(usize, usize)>,
-    held_out: Option<(usize, usize)>,
+    held_out: Option<HeldOut>,
+    config: TacotronConfig,
+    mel_config: MelConfig,
+    aligner: Rc<Aligner>,
     shown: Shown,
     timing_speaker: Tensor<2>,
     pace: f32,
     seconds: f32,
     loss: f32,
     overflows: usize,
-    best: Option<(f32, Adapted)>,
-    base_loss: Option<f32>,
+    best: Option<(Look, Adapted)>,
+    /// Before the first iteration.
+    start: Option<Look>,
     stale: usize,
     begun: Option<Instant>,
 }
@@ -191,7 +197,13 @@ impl FineTuner {
             return Err(Error::ClipTooShort { seconds, minimum_seconds: MINIMUM_SECONDS });
         }
         let speech = assemble(base, &aligned, options.window);
-        let held_out = (speech.clips.len() >= HOLD_OUT_FROM).then(|| *speech.clips.last().expect("counted"));
+        let held_out = aligned.last().filter(|_| aligned.len() >= HOLD_OUT_FROM).map(|last| {
+            let mut speaker = SpeakerStats::default();
+            let mels = base.mel_config().mels;
+            aligned.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&Mel { mels, data: clip.mel.clone() })));
+            let &(first, frames) = speech.clips.last().expect("as many as clips");
+            HeldOut { first, frames, said: said(&last.symbols), speaker }
+        });
         let training = speech.clips[..speech.clips.len() - usize::from(held_out.is_some())].to_vec();
         let speaker = nearest_speaker(base, &speech, &options).await?;
         let pace = pace(base, &aligned, speaker).await?;
@@ -199,11 +211,14 @@ impl FineTuner {
         let mut tuner = Self {
             reduction: base.config().reduction,
             device: base.device.clone().autodiff(),
-            parts: start.parts.train().with_precision(options.precision),
+            parts: options.adapts.prepare(start.parts.train()).with_precision(options.precision),
             adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
             speech,
             training,
             held_out,
+            config: base.config().clone(),
+            mel_config: base.mel_config().clone(),
+            aligner: base.aligner.clone(),
             // The one that is held out, where one is.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
@@ -212,21 +227,23 @@ impl FineTuner {
             loss: f32::NAN,
             overflows: 0,
             best: None,
-            base_loss: None,
+            start: None,
             stale: 0,
             begun: None,
             options,
         };
-        tuner.base_loss = tuner.held_out_loss().await?;
+        tuner.start = tuner.look().await?;
         Ok(tuner)
     }
 
     /// Goes on from a checkpoint of the same clips and options.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
         let (mut weights, metadata) = unpack(checkpoint).map_err(Error::CheckpointCorrupt)?;
+        let named = |key: &str| metadata.get(key);
+        let lacks = |key: &str| Error::CheckpointCorrupt(format!("it lacks its {key}"));
         let number = |key: &str| -> Result<f64> {
-            let value = metadata.get(key).and_then(|value| value.parse().ok());
-            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| Error::CheckpointCorrupt(format!("it lacks its {key}")))
+            let value = named(key).and_then(|value| value.parse().ok());
+            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| lacks(key))
         };
         if metadata.get("base").map(String::as_str) != Some(base.hash()) {
             return Err(Error::BaseMismatch { expected: metadata.get("base").cloned().unwrap_or_default(), found: base.hash().into() });
@@ -238,6 +255,8 @@ impl FineTuner {
             seed: number("seed")? as u64,
             rate: number("rate")?,
             speaker_rate: number("speaker_rate")?,
+            adapts: named("adapts").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("adapts"))?,
+            stop_rule: named("stop_rule").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("stop_rule"))?,
             precision: metadata.get("precision").and_then(|name| Precision::by_name(name)).unwrap_or_default(),
         };
         let mut tuner = Self::start_async(base, clips, options).await?;
@@ -256,7 +275,8 @@ impl FineTuner {
         let start = tuner.parts.clone();
         tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
         if !best.is_empty() {
-            tuner.best = Some((number("best")? as f32, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
+            let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
+            tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
     }
@@ -297,8 +317,15 @@ impl FineTuner {
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
         let loss = loss(&self.parts, &windows);
         let gradients = self.adam.scaled(loss.clone()).backward();
-        let (rate, speaker_rate) = (self.options.rate, self.options.speaker_rate);
-        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| if path == "speaker" { speaker_rate } else { rate });
+        let CloneOptions { rate, speaker_rate, adapts, iterations, .. } = self.options;
+        // What the first iterations have moved, the last settle.
+        let fall = RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * iteration as f64 / iterations as f64).cos());
+        let rates = |path: &str| match path {
+            "speaker" => speaker_rate,
+            path if adapts.includes(path) => rate,
+            _ => 0.0,
+        };
+        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| fall * rates(path));
         let iteration = iteration + 1;
         let last = iteration >= self.options.iterations;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
@@ -310,11 +337,12 @@ impl FineTuner {
                 return Err(Error::TrainingDiverged { iteration });
             }
         }
-        let mut held_out_loss = None;
+        let mut look = None;
         if iteration % EVALUATE_EVERY == 0 || last {
-            held_out_loss = self.held_out_loss().await?;
-            if let Some(now) = held_out_loss {
-                if self.best.as_ref().is_none_or(|(best, _)| now < *best) {
+            look = self.look().await?;
+            if let Some(now) = look {
+                let better = self.best.as_ref().is_none_or(|(best, _)| self.options.stop_rule.score(&now, self.start) > self.options.stop_rule.score(best, self.start));
+                if better || self.options.stop_rule == StopRule::Fixed {
                     self.best = Some((now, self.parts.clone()));
                     self.stale = 0;
                 } else {
@@ -329,7 +357,9 @@ impl FineTuner {
         } else {
             None
         };
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds: begun.elapsed().as_secs_f32(), held_out_loss, overflows: self.overflows, stop })
+        let seconds = begun.elapsed().as_secs_f32();
+        let held_out_loss = look.map(|look| look.loss);
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, held_out_loss, look, overflows: self.overflows, stop })
     }
 
     /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
@@ -345,12 +375,22 @@ impl FineTuner {
         unreachable!("the draw lies below the total")
     }
 
-    async fn held_out_loss(&self) -> Result<Option<f32>> {
-        let Some((first, frames)) = self.held_out else { return Ok(None) };
+    /// Says the held-out clip with its own timing and listens: its spectrogram, how near it is to the speaker, and whether it is understood.
+    async fn look(&self) -> Result<Option<Look>> {
+        let Some(held_out) = &self.held_out else { return Ok(None) };
+        let (first, frames) = (held_out.first, held_out.frames);
         let starts: Vec<usize> = (first..first + frames).step_by(self.options.window).collect();
         self.device.seed(0); // The prenet drops the same values at each look.
         let windows = self.speech.gather(&starts, self.options.window, self.reduction);
-        Ok(Some(read(loss(&self.parts.valid(), &windows)).await?[0]))
+        let (before, after) = predict(&self.parts.valid(), &windows);
+        let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
+        let mels = self.config.mels;
+        let mut values = read(after.reshape([starts.len() * self.options.window * mels])).await?;
+        values.truncate(frames * mels);
+        let mel = self.config.log_mels(values, &self.mel_config);
+        let similarity = similarity(&SpeakerStats::from_mel(&mel), &held_out.speaker);
+        let errors = edits(&self.aligner.transcribe(&mel).await?, &held_out.said).0;
+        Ok(Some(Look { loss, similarity, phoneme_error_rate: errors as f32 / held_out.said.len().max(1) as f32 }))
     }
 
     /// The last clip, recorded and as the model makes it now.
@@ -374,14 +414,16 @@ impl FineTuner {
         if let Some((_, best)) = &self.best {
             put("best.", best);
         }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, precision } = &self.options;
+        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule, precision } = &self.options;
+        let json = |value: serde_json::Result<String>| value.expect("plain data");
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
-        let best = self.best.as_ref().map_or(f32::MAX, |(loss, _)| *loss);
         for (key, value) in [
             ("updates", self.adam.updates.to_string()),
             ("stale", self.stale.to_string()),
             ("loss", self.loss.to_string()),
-            ("best", best.to_string()),
+            ("best", json(serde_json::to_string(&self.best.as_ref().map(|(look, _)| look)))),
+            ("adapts", json(serde_json::to_string(adapts))),
+            ("stop_rule", json(serde_json::to_string(stop_rule))),
             ("iterations", iterations.to_string()),
             ("batch", batch.to_string()),
             ("window", window.to_string()),
@@ -398,26 +440,21 @@ impl FineTuner {
     /// The voice as it stands, to be heard while training goes on.
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
-        Voice { parts: self.parts.valid().with_precision(Precision::F32), timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
+        let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
+        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
-        let held_out_loss = self.base_loss.zip(self.best.as_ref().map(|(loss, _)| *loss)).map(|(before, after)| [before, after]);
-        let parts = self.best.map_or(self.parts, |(_, best)| best).valid().with_precision(Precision::F32);
+        let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
+        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
     }
 }
 
-fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
-    let compare = |predicted| spectrogram_loss(predicted, windows.targets.clone(), windows.mask.clone(), windows.valid_frames);
-    let (frames, refined) = predict(parts, windows);
-    compare(frames) + compare(refined)
-}
-
-/// The frames before and after the postnet, `[B, T, M]` each.
+/// The windows' spectrograms before and after the postnet, `[B, T, M]`.
 fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
     let speaker = parts.speaker.val();
@@ -426,6 +463,17 @@ fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
     let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
     let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
     (frames.clone(), frames + residual)
+}
+
+fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+    let (before, after) = predict(parts, windows);
+    windows.loss(before) + windows.loss(after)
+}
+
+impl Windows {
+    fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
+        spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
+    }
 }
 
 /// Puts the clips on the device, each padded to at least one window.

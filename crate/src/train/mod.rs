@@ -7,6 +7,7 @@ pub mod finetune;
 pub mod judge;
 pub mod loss;
 pub mod optimizer_state;
+pub mod options;
 pub mod picture;
 pub mod profile;
 #[cfg(feature = "cli")]
@@ -23,5 +24,6 @@ pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
-pub use finetune::{Clip, CloneOptions, FineTuner, Step, TuneStop};
+pub use finetune::{Clip, FineTuner, Step, TuneStop};
+pub use options::{Adapts, CloneOptions, Look, StopRule};
 pub use picture::Picture;

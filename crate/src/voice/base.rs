@@ -42,6 +42,9 @@ pub struct Files {
     /// A base without one speaks through Griffin-Lim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocoder: Option<FileEntry>,
+    /// What `ownvoice evaluate` tells speakers apart with; speaking and cloning do without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker_encoder: Option<FileEntry>,
 }
 
 /// `manifest.json`: what the base is, how it was made and how well it speaks.
@@ -82,7 +85,7 @@ pub struct Base {
     pub manifest: Manifest,
     pub model: Tacotron,
     pub phonemizer: Phonemizer,
-    pub aligner: Aligner,
+    pub aligner: Rc<Aligner>,
     /// The neural one, where the base has it.
     pub vocoder: Rc<dyn Vocoder>,
     pub device: Device,
@@ -119,7 +122,7 @@ impl Base {
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
             // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
-            aligner: Aligner::load(files.aligner, &Device::flex())?,
+            aligner: Rc::new(Aligner::load(files.aligner, &Device::flex())?),
             vocoder,
             device: device.clone(),
             hash: manifest.files.weights.sha256.clone(),

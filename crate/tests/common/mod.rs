@@ -5,6 +5,7 @@
 use burn::prelude::Device;
 use ownvoice::{
     audio::wav,
+    evaluate::encoder::SpeakerJudge,
     train::Clip,
     voice::{Base, BaseFiles, FileEntry, Manifest},
 };
@@ -56,6 +57,11 @@ pub fn shipped_base() -> Base {
     let vocoder = manifest.files.vocoder.as_ref().map(read);
     let files = BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
     Base::load(files, &Device::flex()).unwrap()
+}
+
+/// The speaker encoder that ships.
+pub fn shipped_judge() -> SpeakerJudge {
+    SpeakerJudge::load(&fs::read("../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
 }
 
 #[derive(Deserialize)]

@@ -3,12 +3,12 @@
 //! It is spectral statistics, not a judge that has learnt what people hear. It sees vocal tract, pitch and microphone together, and it also sees a vocoder's
 //! traces, so compare like with like. Twenty seconds of speech on each side make it steady; three are rough.
 
-use super::cepstra;
-use crate::Result;
-use crate::audio::{
+use super::{
+    cepstra::cepstra,
     mel::{Mel, MelConfig, MelExtractor},
     pitch, resample,
 };
+use crate::Result;
 
 /// Coefficients: c1 to c19.
 const ORDERS: usize = 19;

@@ -1,0 +1,164 @@
+//! What is wrong with a spoken sentence, by kind: skipped and repeated phones, runaway, unstable pitch, noise, clipping, offset.
+
+use serde::Serialize;
+
+use super::artefacts::Artefacts;
+use crate::{
+    align::edits,
+    audio::pitch::Pitch,
+};
+
+/// Kinds of fault; a sentence has each or has it not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// Phones of the text in a row that nothing stands for: a word left out.
+    Skipped,
+    /// Phones in a row that no text asks for: a word said twice, or babble.
+    Repeated,
+    /// Half as long again as its phones should last together, or cut off at the bound.
+    Runaway,
+    /// Pitch that jumps within voiced stretches more than once a second.
+    UnstablePitch,
+    /// Phones held for more than half a second.
+    Drawn,
+    /// Pauses that are not silent.
+    Noisy,
+    /// Samples at full scale, or a constant offset.
+    Damaged,
+}
+
+impl Fault {
+    pub const ALL: [Self; 7] = [Self::Skipped, Self::Repeated, Self::Runaway, Self::UnstablePitch, Self::Drawn, Self::Noisy, Self::Damaged];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Skipped => "skipped",
+            Self::Repeated => "repeated",
+            Self::Runaway => "runaway",
+            Self::UnstablePitch => "unstable pitch",
+            Self::Drawn => "drawn out",
+            Self::Noisy => "noisy",
+            Self::Damaged => "damaged",
+        }
+    }
+}
+
+/// One spoken sentence as the judges heard it.
+pub struct Spoken<'a> {
+    /// Classes of the recogniser, without pauses: of the text, and heard.
+    pub said: &'a [usize],
+    pub heard: &'a [usize],
+    /// Frames of each phone, by aligning the sound against the text.
+    pub phone_frames: &'a [u32],
+    /// Frames that the sentence should last.
+    pub expected_frames: f32,
+    pub frames: usize,
+    /// Synthesis stopped at its bound.
+    pub cut_off: bool,
+    pub pitch: &'a Pitch,
+    pub artefacts: &'a Artefacts,
+    pub frame_seconds: f32,
+}
+
+/// Phones in a row that make a skip or a repetition: fewer are what the recogniser mishears.
+const RUN: usize = 5;
+const RUNAWAY: f32 = 1.5;
+/// A jump between two voiced frames, in octaves: three semitones.
+const JUMP_OCTAVES: f32 = 0.25;
+/// The frames of a jump are at most this far apart: the tracker calls a frame with two pitches in it unvoiced.
+const GAP_FRAMES: usize = 3;
+const JUMPS_A_SECOND: f32 = 1.0;
+const DRAWN_SECONDS: f32 = 0.5;
+/// Level of the pauses relative to the speech, in dB, from which on they are noisy.
+const NOISY_DB: f32 = -28.0;
+const OFFSET: f32 = 0.01;
+
+/// The faults of one sentence, each at most once.
+pub fn faults(spoken: &Spoken) -> Vec<Fault> {
+    let runs = run_lengths(spoken.said, spoken.heard);
+    let (skipped, repeated) = runs.into_iter().fold((0, 0), |most, run| (most.0.max(run.0), most.1.max(run.1)));
+    let seconds = spoken.frames as f32 * spoken.frame_seconds;
+    let drawn = spoken.phone_frames.iter().any(|&frames| frames as f32 * spoken.frame_seconds > DRAWN_SECONDS);
+    let found = |fault: &Fault| match fault {
+        Fault::Skipped => skipped >= RUN,
+        Fault::Repeated => repeated >= RUN,
+        Fault::Runaway => spoken.cut_off || spoken.frames as f32 > RUNAWAY * spoken.expected_frames,
+        Fault::UnstablePitch => pitch_jumps(spoken.pitch) as f32 > JUMPS_A_SECOND * seconds,
+        Fault::Drawn => drawn,
+        Fault::Noisy => spoken.artefacts.pause_level_db > NOISY_DB,
+        Fault::Damaged => spoken.artefacts.clipped_share > 0.0 || spoken.artefacts.offset.abs() > OFFSET,
+    };
+    Fault::ALL.into_iter().filter(found).collect()
+}
+
+/// Between each two phones that were heard as they should be: by how many the text is longer than what was heard, and the other way round.
+pub fn run_lengths(said: &[usize], heard: &[usize]) -> Vec<(usize, usize)> {
+    let (_, kept) = edits(said, heard);
+    let mut last = (0, 0);
+    let between = |(a, b): (usize, usize)| {
+        let (wanted, got) = (a - last.0, b - last.1);
+        last = (a + 1, b + 1);
+        (wanted.saturating_sub(got), got.saturating_sub(wanted))
+    };
+    kept.into_iter().chain([(said.len(), heard.len())]).map(between).collect()
+}
+
+/// Jumps of three semitones and more from one voiced frame to the next, over gaps too short for a consonant.
+fn pitch_jumps(pitch: &Pitch) -> usize {
+    let voiced: Vec<(usize, f32)> = pitch.f0_hz.iter().copied().enumerate().filter(|(_, hz)| *hz > 0.0).collect();
+    let jumps = |pair: &&[(usize, f32)]| pair[1].0 - pair[0].0 <= GAP_FRAMES && (pair[1].1 / pair[0].1).log2().abs() > JUMP_OCTAVES;
+    voiced.windows(2).filter(jumps).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PHONES: [usize; 12] = [3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8];
+
+    fn clean() -> (Pitch, Artefacts) {
+        (Pitch { f0_hz: vec![120.0; 160] }, Artefacts { clipped_share: 0.0, offset: 0.0, pause_level_db: -45.0, pause_flatness: 0.5 })
+    }
+
+    fn found<'a>((pitch, artefacts): &'a (Pitch, Artefacts), change: impl Fn(&mut Spoken<'a>)) -> Vec<Fault> {
+        let mut spoken = Spoken {
+            said: &PHONES,
+            heard: &PHONES,
+            phone_frames: &[8; 12],
+            expected_frames: 150.0,
+            frames: 160,
+            cut_off: false,
+            pitch,
+            artefacts,
+            frame_seconds: 0.0125,
+        };
+        change(&mut spoken);
+        faults(&spoken)
+    }
+
+    #[test]
+    fn a_sound_sentence_has_none_and_misheard_phones_are_none() {
+        let clean = clean();
+        assert_eq!(found(&clean, |_| ()), []);
+        // Two exchanged, one missed, one too many.
+        assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 5, 20, 7, 31, 12, 28, 2, 2, 16, 9]), []);
+    }
+
+    #[test]
+    fn each_fault_is_found_and_no_other() {
+        let artefacts = |clipped_share, offset, pause_level_db| Artefacts { clipped_share, offset, pause_level_db, pause_flatness: 0.5 };
+        let (clipped, shifted, noisy) = (artefacts(0.001, 0.0, -45.0), artefacts(0.0, 0.02, -45.0), artefacts(0.0, 0.0, -20.0));
+        let jumping = Pitch { f0_hz: (0..160).map(|t| [120.0, 120.0, 170.0, 170.0][t % 4]).collect() };
+        let clean = clean();
+        assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 4, 28, 2, 16, 8]), [Fault::Skipped]);
+        assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 4, 20, 7, 3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8]), [Fault::Repeated]);
+        assert_eq!(found(&clean, |spoken| spoken.frames = 240), [Fault::Runaway]);
+        assert_eq!(found(&clean, |spoken| spoken.cut_off = true), [Fault::Runaway]);
+        assert_eq!(found(&clean, |spoken| spoken.pitch = &jumping), [Fault::UnstablePitch]);
+        assert_eq!(found(&clean, |spoken| spoken.phone_frames = &[8, 41, 8]), [Fault::Drawn]);
+        assert_eq!(found(&clean, |spoken| spoken.artefacts = &noisy), [Fault::Noisy]);
+        assert_eq!(found(&clean, |spoken| spoken.artefacts = &clipped), [Fault::Damaged]);
+        assert_eq!(found(&clean, |spoken| spoken.artefacts = &shifted), [Fault::Damaged]);
+    }
+}

@@ -1,0 +1,303 @@
+//! A voice against recordings of its speaker: every figure of `ownvoice evaluate`, similarities between their anchors.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Difference, difference,
+    artefacts::Artefacts,
+    encoder::{SpeakerJudge, VoiceVector},
+    faults::{Fault, Spoken, faults, run_lengths},
+    speaker::{SpeakerStats, distance, similarity},
+};
+use crate::{
+    Error, Result,
+    align::{edits, said},
+    audio::{Audio, mel::MelExtractor, pitch, prepare_clip},
+    model::StopReason,
+    synth::{SpeakOptions, speak_async},
+    text::{spell, symbols},
+    train::Clip,
+    voice::{Base, Voice},
+};
+
+/// Somebody, as both judges know them.
+#[derive(Default)]
+pub struct Identity {
+    pub stats: SpeakerStats,
+    /// `None` without a speaker encoder.
+    pub vector: Option<VoiceVector>,
+}
+
+impl Identity {
+    /// * `clips`: at `sample_rate_hz`
+    pub fn of(clips: &[Vec<f32>], sample_rate_hz: u32, judge: Option<&SpeakerJudge>) -> Result<Self> {
+        let mut stats = SpeakerStats::default();
+        let mut vectors = Vec::new();
+        for clip in clips {
+            stats.merge(&SpeakerStats::from_audio(clip, sample_rate_hz)?);
+            vectors.extend(judge.map(|judge| judge.listen(clip, sample_rate_hz)).transpose()?);
+        }
+        Ok(Self { stats, vector: VoiceVector::mean(&vectors) })
+    }
+
+    /// By the statistics, and by the speaker encoder where there is one.
+    pub fn similarity(&self, other: &Self) -> (f32, Option<f32>) {
+        let cosine = self.vector.as_ref().zip(other.vector.as_ref()).map(|(a, b)| a.similarity(b));
+        (similarity(&self.stats, &other.stats), cosine)
+    }
+}
+
+/// What was measured of one voice over all sentences.
+#[derive(Default)]
+pub struct Measured {
+    pub identity: Identity,
+    /// Means over the sentences, against recordings of the same; zero for sentences that were not recorded.
+    pub mcd_db: f32,
+    pub logf0_rmse: f32,
+    pub voicing_error: f32,
+    pub phonemes: usize,
+    pub phoneme_errors: usize,
+    /// Phones of the text that nothing stands for, and phones that no text asks for.
+    pub dropped: usize,
+    pub added: usize,
+    /// Phones that sound three times as long, or as short, as they were meant to.
+    pub duration_outliers: usize,
+    pub artefacts: Vec<Artefacts>,
+    /// A list a sentence.
+    pub faults: Vec<Vec<Fault>>,
+    /// A clip a sentence.
+    pub clips: Vec<Vec<f32>>,
+}
+
+impl Measured {
+    pub fn phoneme_error_rate(&self) -> f32 {
+        self.phoneme_errors as f32 / self.phonemes.max(1) as f32
+    }
+
+    /// Sentences with this fault.
+    pub fn with_fault(&self, fault: Fault) -> usize {
+        self.faults.iter().filter(|faults| faults.contains(&fault)).count()
+    }
+}
+
+/// Recordings of a speaker, and what a voice is measured by against them.
+pub struct Evaluation<'a> {
+    base: &'a Base,
+    judge: Option<&'a SpeakerJudge>,
+    extractor: MelExtractor,
+    /// What is said again: text and recording.
+    said: Vec<(String, Vec<f32>)>,
+    pub target: Identity,
+    pub same_speaker: Identity,
+    pub others: Vec<Vec<f32>>,
+    /// How long the speaker's phones last on average, pauses included.
+    frames_a_phone: f32,
+}
+
+/// A phone that sounds longer or shorter than meant by this factor, and by at least so many frames, is an outlier.
+const OUTLIER_FACTOR: f32 = 3.0;
+const OUTLIER_FRAMES: u32 = 6;
+
+impl<'a> Evaluation<'a> {
+    /// The last `sentences` of `clips` are said again: clones learn from the first. Fails with fewer than four clips.
+    pub async fn new(base: &'a Base, judge: Option<&'a SpeakerJudge>, clips: &[Clip], sentences: usize) -> Result<Self> {
+        if clips.len() < 4 {
+            return Err(Error::CorpusInvalid("an evaluation needs at least four recordings".into()));
+        }
+        let rate_hz = base.mel_config().sample_rate_hz;
+        let prepared = |clip: &Clip| prepare_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz }, base.mel_config());
+        let (others, again) = clips.split_at(clips.len() - sentences.clamp(2, clips.len() / 2));
+        let others = others.iter().map(prepared).collect::<Result<Vec<_>>>()?;
+        let recordings = again.iter().map(prepared).collect::<Result<Vec<_>>>()?;
+        let texts = again.iter().map(|clip| clip.text.clone());
+        let (mut frames, mut phones) = (0, 0);
+        for (text, recording) in texts.clone().zip(&recordings) {
+            frames += base.mel_config().frames(recording.len());
+            phones += base.phonemizer.symbols(&text)?.into_iter().filter(|&symbol| symbols::is_phone(symbol)).count();
+        }
+        Ok(Self {
+            base,
+            judge,
+            extractor: MelExtractor::new(base.mel_config().clone()),
+            target: Identity::of(&recordings, rate_hz, judge)?,
+            same_speaker: Identity::of(&others, rate_hz, judge)?,
+            said: texts.zip(recordings).collect(),
+            others,
+            frames_a_phone: frames as f32 / phones.max(1) as f32,
+        })
+    }
+
+    pub fn recordings(&self) -> &[(String, Vec<f32>)] {
+        &self.said
+    }
+
+    /// Says the recordings' texts with a voice and compares.
+    pub async fn measure(&self, voice: &Voice) -> Result<Measured> {
+        self.measure_first(voice, self.said.len()).await
+    }
+
+    /// As [`Self::measure`], of the first `count` texts only.
+    async fn measure_first(&self, voice: &Voice, count: usize) -> Result<Measured> {
+        let mut measured = Measured::default();
+        for (text, recording) in &self.said[..count] {
+            self.say(voice, text, &mut measured).await?;
+            let made = measured.clips.last().expect("it was just said");
+            let Difference { mcd_db, logf0_rmse, voicing_error } = difference(recording, made, self.rate_hz())?;
+            measured.mcd_db += mcd_db / count as f32;
+            measured.logf0_rmse += logf0_rmse / count as f32;
+            measured.voicing_error += voicing_error / count as f32;
+        }
+        self.identified(measured)
+    }
+
+    /// Says texts that nobody recorded.
+    pub async fn measure_texts(&self, voice: &Voice, texts: &[&str]) -> Result<Measured> {
+        let mut measured = Measured::default();
+        for text in texts {
+            self.say(voice, text, &mut measured).await?;
+        }
+        self.identified(measured)
+    }
+
+    /// The recordings themselves by the same measures: what the judges mishear in real speech.
+    pub async fn measure_recordings(&self) -> Result<Measured> {
+        self.measure_clips(&self.said).await
+    }
+
+    /// Clips of any origin, each with its text.
+    pub async fn measure_clips(&self, clips: &[(String, Vec<f32>)]) -> Result<Measured> {
+        let mut measured = Measured::default();
+        for (text, samples) in clips {
+            self.listen(text, samples.clone(), None, &mut measured).await?;
+        }
+        self.identified(measured)
+    }
+
+    fn identified(&self, mut measured: Measured) -> Result<Measured> {
+        measured.identity = Identity::of(&measured.clips, self.rate_hz(), self.judge)?;
+        Ok(measured)
+    }
+
+    fn rate_hz(&self) -> u32 {
+        self.base.mel_config().sample_rate_hz
+    }
+
+    async fn say(&self, voice: &Voice, text: &str, measured: &mut Measured) -> Result<()> {
+        let speech = speak_async(self.base, voice, text, &SpeakOptions::default(), &*self.base.vocoder, async |_, _| true).await?;
+        let phones = speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
+        let meant: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
+        self.listen(text, speech.samples, Some((&meant, speech.stop)), measured).await
+    }
+
+    /// * `meant`: frames of each phone as synthesis chose them, and how it ended
+    async fn listen(&self, text: &str, samples: Vec<f32>, meant: Option<(&[u32], StopReason)>, measured: &mut Measured) -> Result<()> {
+        let (base, config) = (self.base, self.base.mel_config());
+        let mel = self.extractor.extract(&samples);
+        let (symbols, word_ends) = spell(&base.phonemizer.words(text)?);
+        let (heard, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
+        let alignment = base.aligner.align_anyway(&mel, &symbols, &word_ends).await?;
+        let phones = alignment.symbols.iter().zip(&alignment.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
+        let phone_frames: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
+        let runs = run_lengths(&said, &heard);
+        measured.phonemes += said.len();
+        measured.phoneme_errors += edits(&heard, &said).0;
+        measured.dropped += runs.iter().map(|run| run.0).sum::<usize>();
+        measured.added += runs.iter().map(|run| run.1).sum::<usize>();
+        if let Some((meant, _)) = meant.filter(|(meant, _)| meant.len() == phone_frames.len()) {
+            measured.duration_outliers += meant.iter().zip(&phone_frames).filter(|(a, b)| is_outlier(**a, **b)).count();
+        }
+        let artefacts = Artefacts::of(&samples, config.sample_rate_hz);
+        measured.faults.push(faults(&Spoken {
+            said: &said,
+            heard: &heard,
+            phone_frames: &phone_frames,
+            expected_frames: self.frames_a_phone * phone_frames.len() as f32,
+            frames: mel.frames(),
+            cut_off: meant.is_some_and(|(_, stop)| stop == StopReason::MaxFrames),
+            pitch: &pitch::track(&samples, config.sample_rate_hz, config.hop_length),
+            artefacts: &artefacts,
+            frame_seconds: config.frame_seconds(),
+        }));
+        measured.artefacts.push(artefacts);
+        measured.clips.push(samples);
+        Ok(())
+    }
+
+    /// Similarities of the base's own speakers to the target, speakers made of others left out: means by both judges.
+    pub async fn other_speakers(&self) -> Result<(f32, Option<f32>)> {
+        let names = &self.base.manifest.speakers;
+        let (mut sums, mut count) = ((0.0, 0.0), 0);
+        for index in (0..names.len()).filter(|&index| !names[index].contains('@')) {
+            let other = self.measure_first(&Voice::of_base_speaker(self.base, index), 2).await?;
+            let (statistics, cosine) = other.identity.similarity(&self.target);
+            sums = (sums.0 + statistics, sums.1 + cosine.unwrap_or(0.0));
+            count += 1;
+        }
+        let count = count.max(1) as f32;
+        Ok((sums.0 / count, self.judge.map(|_| sums.1 / count)))
+    }
+
+    /// All figures by name, of a voice or of the base alone.
+    pub async fn figures(&self, clone: &Measured, unadapted: &Measured) -> Result<Map<String, Value>> {
+        let recordings = self.measure_recordings().await?;
+        let others = self.other_speakers().await?;
+        let target = &self.target;
+        let (same, of_clone, of_base) = (self.same_speaker.similarity(target), clone.identity.similarity(target), unadapted.identity.similarity(target));
+        let share = |count: usize| count as f32 / clone.phonemes.max(1) as f32;
+        let (artefacts, recorded) = (Artefacts::mean(&clone.artefacts), Artefacts::mean(&recordings.artefacts));
+        let mut figures = json!({
+            "similarity.clone": of_clone.0,
+            "similarity.same_speaker": same.0,
+            "similarity.other_speakers": others.0,
+            "similarity.base": of_base.0,
+            "distance.clone": distance(&clone.identity.stats, &target.stats),
+            "distance.base": distance(&unadapted.identity.stats, &target.stats),
+            "distance.same_speaker": distance(&self.same_speaker.stats, &target.stats),
+            "pitch_hz.target": target.stats.mean_f0_hz(),
+            "pitch_hz.clone": clone.identity.stats.mean_f0_hz(),
+            "pitch_hz.base": unadapted.identity.stats.mean_f0_hz(),
+            "mcd_db": clone.mcd_db,
+            "mcd_db.base": unadapted.mcd_db,
+            "logf0_rmse": clone.logf0_rmse,
+            "voicing_error": clone.voicing_error,
+            "phoneme_error_rate": clone.phoneme_error_rate(),
+            "phoneme_error_rate.base": unadapted.phoneme_error_rate(),
+            "phoneme_error_rate.recordings": recordings.phoneme_error_rate(),
+            "phonemes_dropped": share(clone.dropped),
+            "phonemes_added": share(clone.added),
+            "duration_outliers": share(clone.duration_outliers),
+            "clipped_share": artefacts.clipped_share,
+            "offset": artefacts.offset,
+            "pause_level_db": artefacts.pause_level_db,
+            "pause_level_db.recordings": recorded.pause_level_db,
+            "pause_flatness": artefacts.pause_flatness,
+            "pause_flatness.recordings": recorded.pause_flatness,
+        });
+        let of_encoder = [
+            ("speaker_encoder.clone", of_clone.1),
+            ("speaker_encoder.same_speaker", same.1),
+            ("speaker_encoder.other_speakers", others.1),
+            ("speaker_encoder.base", of_base.1),
+        ];
+        let figures = figures.as_object_mut().expect("an object");
+        figures.extend(of_encoder.into_iter().filter_map(|(name, value)| Some((name.to_string(), json!(value?)))));
+        Ok(std::mem::take(figures))
+    }
+}
+
+fn is_outlier(meant: u32, heard: u32) -> bool {
+    let (short, long) = (meant.min(heard), meant.max(heard));
+    long >= short + OUTLIER_FRAMES && long as f32 > OUTLIER_FACTOR * short as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outliers_are_far_off_by_share_and_by_frames() {
+        assert!(is_outlier(3, 12) && is_outlier(12, 3));
+        assert!(!is_outlier(1, 5), "a few frames are nothing");
+        assert!(!is_outlier(20, 40));
+    }
+}

@@ -1,0 +1,117 @@
+//! How a voice is learned: what adapts, how fast, and what decides when it is enough.
+
+use burn::module::{Lora, Module, ParamGroup};
+use serde::{Deserialize, Serialize};
+
+use crate::{nn::Precision, voice::Adapted};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CloneOptions {
+    pub iterations: usize,
+    pub batch: usize,
+    /// Frames of a window: 1.6 s at 16 kHz.
+    pub window: usize,
+    pub seed: u64,
+    pub rate: f64,
+    pub speaker_rate: f64,
+    pub adapts: Adapts,
+    pub stop_rule: StopRule,
+    pub precision: Precision,
+}
+
+impl Default for CloneOptions {
+    fn default() -> Self {
+        Self {
+            iterations: 200,
+            batch: 8,
+            window: 128,
+            seed: 1,
+            rate: 1e-3,
+            speaker_rate: 2e-3,
+            adapts: Adapts::Everything,
+            stop_rule: StopRule::Voice,
+            precision: Precision::F32,
+        }
+    }
+}
+
+/// What learns beside the speaker vector. The encoder never does: what a frame says does not depend on who says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Adapts {
+    Speaker,
+    Decoder,
+    Postnet,
+    /// Decoder and postnet, each matrix by a product of two of this rank (Hu et al. 2021, "LoRA"). For comparison: it cannot be resumed.
+    LowRank(usize),
+    /// Decoder and postnet.
+    Everything,
+}
+
+impl Adapts {
+    pub(super) fn includes(self, path: &str) -> bool {
+        match self {
+            Self::Speaker => false,
+            Self::Decoder => path.starts_with("decoder."),
+            Self::Postnet => path.starts_with("postnet."),
+            Self::LowRank(_) | Self::Everything => true,
+        }
+    }
+}
+
+impl Adapts {
+    /// Attaches what is to learn instead of the weights themselves.
+    pub(super) fn prepare(self, parts: Adapted) -> Adapted {
+        let Self::LowRank(rank) = self else { return parts };
+        let speaker = ParamGroup::from_paths(vec!["speaker"]);
+        parts.apply_lora(Lora::new(rank, rank as f64).set_param_group(ParamGroup::all().exclude(speaker.clone()))).unfreeze_group(speaker)
+    }
+}
+
+/// When learning ends before its last iteration, and which weights are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopRule {
+    /// Never; the last.
+    Fixed,
+    /// By the held-out clip's spectrogram loss.
+    Loss,
+    /// By how near the speaker the held-out clip's words sound, as long as they are understood.
+    Voice,
+}
+
+impl StopRule {
+    /// The higher, the better.
+    pub(super) fn score(self, look: &Look, start: Option<Look>) -> f32 {
+        match self {
+            Self::Fixed | Self::Loss => -look.loss,
+            Self::Voice => {
+                let lost = look.phoneme_error_rate - start.map_or(0.0, |start| start.phoneme_error_rate);
+                look.similarity - lost.max(0.0)
+            }
+        }
+    }
+}
+
+/// What is found at a look at the held-out clip.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    pub loss: f32,
+    /// Of the voice to that of the recordings, by the statistics of their spectra: 0 to 1.
+    pub similarity: f32,
+    /// Of the recogniser in what is said.
+    pub phoneme_error_rate: f32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
+        let look = |similarity, phoneme_error_rate| Look { loss: 0.5, similarity, phoneme_error_rate };
+        let start = Some(look(0.2, 0.1));
+        let score = |look: Look| StopRule::Voice.score(&look, start);
+        assert!(score(look(0.8, 0.1)) > score(look(0.7, 0.05)), "nearer, and no less clear than at the start");
+        assert!(score(look(0.8, 0.4)) < score(look(0.7, 0.1)), "nearer, but mumbled");
+        assert!(StopRule::Loss.score(&Look { loss: 0.4, ..look(0.1, 0.9) }, start) > StopRule::Loss.score(&look(0.9, 0.0), start));
+    }
+}
