@@ -1,5 +1,6 @@
 // The page: what a visitor does changes the state, and the state is drawn. Data flows one way.
 
+import { prepareCurve } from "./curve.js";
 import { start } from "./engine.js";
 import { addFiles, judgeAgain, removeFile, write } from "./files.js";
 import { activate, forgetSite, workOffline } from "./offline.js";
@@ -131,4 +132,5 @@ offerLanguages();
 translate();
 render(state);
 await start();
+prepareCurve().catch(console.error);
 await workOffline();

@@ -1,4 +1,5 @@
-// The loss, falling: uPlot draws it, training and held-out. Fetched when a training first begins: nobody needs it before.
+// The loss, falling: uPlot draws it, training and held-out. It is fetched once the page can be used: nobody needs it before a training, and after loading
+// nothing is fetched.
 
 /** @typedef {import("uplot")} Plot */
 
@@ -7,7 +8,8 @@ let library;
 /** @type {{ plot: Plot, look: string } | null} */
 let drawn = null;
 
-function fetched() {
+/** @returns {Promise<typeof import("uplot")>} */
+export function prepareCurve() {
   library ??= new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement("script"), { src: "vendor/uplot.js" });
     script.onload = () => resolve(/** @type {any} */ (globalThis).uPlot);
@@ -25,7 +27,7 @@ let latest = { losses: [], heldOut: [], iterations: 1 };
 /** @param {HTMLElement} element @param {Losses} losses @param {{ loss: string, heldOut: string, iteration: string }} words */
 export async function drawCurve(element, losses, words) {
   latest = losses;
-  const uPlot = await fetched();
+  const uPlot = await prepareCurve();
   if (element.clientWidth === 0) return; // not on screen
   const colour = (/** @type {string} */ name) => getComputedStyle(element).getPropertyValue(name).trim();
   const look = [colour("--ember"), colour("--good"), colour("--soft"), colour("--line"), words.loss, latest.iterations].join();

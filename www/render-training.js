@@ -59,7 +59,7 @@ export function renderTraining(state) {
     const held = training.heldOut.at(-1);
     const heldWords = held ? t("train.heldOutNow", { loss: number(held.loss, 3), first: number(training.heldOut[0].loss, 3) }) : "";
     $("loss-curve").ariaLabel = `${t("train.loss")} ${$("train-loss").textContent}. ${heldWords}`;
-    drawCurve($("loss-curve"), { losses, heldOut: training.heldOut, iterations: step.iterations }, { loss: t("train.key.loss"), heldOut: t("train.key.heldOut"), iteration: t("train.key.iteration") });
+    drawCurve($("loss-curve"), { losses, heldOut: training.heldOut, iterations: step.iterations }, { loss: t("train.key.loss"), heldOut: t("train.key.heldOut"), iteration: t("train.key.iteration") }).catch(console.error);
   } else {
     $("train-bar").removeAttribute("value");
   }

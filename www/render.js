@@ -258,7 +258,7 @@ function renderKept({ studio, recordings, voice, training, offline, kept }) {
     : t("kept.none"),
   );
   fail($("kept-error"), studio?.keepReason ?? null);
-  say($("kept-promise"), studio?.kept && some ? t(kept.persistent ? "kept.persistent" : "kept.fleeting") : "");
+  say($("kept-promise"), studio?.kept && some ? t(kept.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
   say($("kept-total"), kept.totalBytes ? t("kept.total", { mb: mb(kept.totalBytes) }) : "");
   $("offline-words").hidden = !offline.ready;
   $("newer").hidden = !offline.newer;

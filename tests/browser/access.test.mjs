@@ -111,6 +111,21 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
   session.assertQuiet();
 });
 
+test("nothing moves by itself for those who asked for less motion", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  // Whatever moves stands under the condition that nobody minds; a computed style does not tell of a bar's inside.
+  const moving = await page.evaluate(() => {
+    const moves = (/** @type {CSSRule} */ rule) => rule instanceof CSSStyleRule && Boolean(rule.style.transition || rule.style.animation || rule.style.scrollBehavior);
+    const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
+    const allowed = rules.flatMap((rule) => (rule instanceof CSSMediaRule && rule.conditionText === "(prefers-reduced-motion: no-preference)" ? [...rule.cssRules] : []));
+    return { always: rules.filter(moves).map(({ cssText }) => cssText), allowed: allowed.filter(moves).length };
+  });
+  assert.deepEqual(moving, { always: [], allowed: 1 });
+});
+
 test("German, as the browser says or as the visitor does", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true, locale: "de-CH", viewport: PHONE });
   t.after(() => session.close());

@@ -1,5 +1,9 @@
-// Training and speaking in Chromium at full size: on the CPU device for time, on WebGPU for the launches of an iteration (its adapter is
-// SwiftShader, whose time says nothing of a GPU's). An array of figures is the last thing printed.
+// Training and speaking in Chromium at full size. An array of figures is the last thing printed.
+//
+//     node tests/browser/bench.mjs [cpu] [software] [adapter]
+//
+// `cpu` for the time of the device without a graphics card; `software` for the launches of an iteration on SwiftShader, whose time says nothing of a
+// GPU's; `adapter` for the time of the graphics card that this machine has, in both precisions.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -38,6 +42,7 @@ async function cpu() {
       session,
       `const seconds = [];
       const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep: (step) => step.status === "training" && seconds.push(step.seconds) });
+      const bytes = await studio.memoryBytes();
       const started = performance.now();
       const speech = await voice.say(input.text);
       const spoken = (performance.now() - started) / 1000;
@@ -50,7 +55,7 @@ async function cpu() {
         }
         await voice.say("Yes."); // what was under way is over
       }
-      return { seconds, spoken, first, heard: speech.samples.length / speech.sampleRate };`,
+      return { seconds, spoken, first, bytes, heard: speech.samples.length / speech.sampleRate };`,
       { iterations: ITERATIONS, text: TEXT },
     );
     if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
@@ -59,6 +64,7 @@ async function cpu() {
     const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
     return [
       { name: "train.wasm.cpu.s_per_iter", value: steady[steady.length >> 1], unit: "s", what: "median", iterations: steady.length },
+      { name: "train.wasm.memory_mb", value: measured.bytes / 1e6, unit: "MB", what: "the program's memory, which never shrinks, after a training" },
       { name: "say.wasm.cpu.rtf", value: measured.spoken / measured.heard, unit: "s/s", what: "seconds of work a second of speech" },
       { name: "say.first_audio_ms", value: measured.first.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)[2], unit: "ms", what: "from the request to the first piece of sound, on the CPU in Chromium; median of 5" },
     ];
@@ -96,9 +102,10 @@ function oneSpeaker() {
   return { manifest: Buffer.from(JSON.stringify(manifest)), weights: cut };
 }
 
-/** Launches of one iteration. The loss is read at the first and at the fifth: then nothing is queued, and the difference is exact. */
-async function launches() {
-  const session = await visit({ device: "webgpu", path: "icon.svg" });
+/** Iterations on WebGPU. The loss is read at the first and at the last: nothing is queued there, and differences are exact.
+ * @param {{ device: "webgpu" | "default", iterations: number, precision: "f32" | "mixed" }} how */
+async function webgpu({ device, iterations, precision }) {
+  const session = await visit({ device, path: "icon.svg" });
   try {
     const { manifest, weights } = oneSpeaker();
     session.change("models/base/manifest.json", () => manifest);
@@ -108,23 +115,49 @@ async function launches() {
     const measured = await run(
       session,
       `const counts = [], seconds = [];
-      await studio.clone(clips, { iterations: 5, seed: 1, onStep: (step) => {
+      await studio.clone(clips, { iterations: input.iterations, seed: 1, precision: input.precision, onStep: (step) => {
         if (step.status !== "training") return;
         counts.push(step.dispatches);
         seconds.push(step.seconds);
       } });
-      return { counts, seconds };`,
+      return { counts, seconds, adapter: studio.device.name };`,
+      { iterations, precision },
     );
-    if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
-    const { counts, seconds } = measured;
-    return [
-      { name: "train.dispatches_per_iter", value: (counts[4] - counts[0]) / 4, unit: "launches", what: "small, 8 x 128 frames, known durations" },
-      { name: "train.webgpu.software.s_per_iter", value: (seconds[4] - seconds[0]) / 4, unit: "s", what: "SwiftShader, not a GPU" },
-    ];
+    if (measured.message) throw Object.assign(new Error(`${measured.code}: ${measured.message}`), { code: measured.code });
+    const { counts, seconds, adapter } = measured;
+    const each = (/** @type {number[]} */ values) => (values[iterations - 1] - values[0]) / (iterations - 1);
+    return { launches: each(counts), seconds: each(seconds), adapter };
   } finally {
     await session.close();
   }
 }
 
-const rows = [...(await cpu()), ...(await launches())];
+async function software() {
+  const { launches, seconds } = await webgpu({ device: "webgpu", iterations: 2, precision: "f32" });
+  return [
+    { name: "train.dispatches_per_iter", value: launches, unit: "launches", what: "small, 8 x 128 frames, known durations" },
+    { name: "train.webgpu.s_per_iter", value: seconds, unit: "s", what: "SwiftShader, not a GPU" },
+  ];
+}
+
+/** In both precisions, where the adapter has half. */
+async function adapter() {
+  const rows = [];
+  for (const precision of /** @type {const} */ (["f32", "mixed"])) {
+    try {
+      const { launches, seconds, adapter } = await webgpu({ device: "default", iterations: 51, precision });
+      const mixed = precision === "mixed" ? ".mixed" : "";
+      rows.push({ name: `train.webgpu${mixed}.s_per_iter`, value: seconds, unit: "s", adapter, launches });
+    } catch (error) {
+      if (/** @type {any} */ (error).code !== "precision-unsupported") throw error;
+      console.error("this adapter has no shader-f16: mixed precision was not measured");
+    }
+  }
+  return rows;
+}
+
+const MEASURES = { cpu, software, adapter };
+const asked = process.argv.slice(2);
+const rows = [];
+for (const name of /** @type {(keyof typeof MEASURES)[]} */ (asked.length ? asked : ["cpu", "software"])) rows.push(...(await MEASURES[name]()));
 console.log(`\n${JSON.stringify(rows, null, 1)}`);

@@ -152,6 +152,7 @@ class Recorder {
   }).on("connect", (asked, socket) => {
     // A tunnel, for https and WebSockets: the page needs neither.
     this.#note(`tunnel://${asked.url}`, "CONNECT");
+    socket.on("error", () => {}); // the browser hung up first
     socket.end("HTTP/1.1 502 Refused\r\n\r\n");
   });
 

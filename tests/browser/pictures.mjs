@@ -47,5 +47,5 @@ await speak(page, "mine");
 await page.setViewportSize(PHONE);
 await page.click("#mine .play");
 await page.waitForTimeout(900);
-await picture("speaking", "main section:nth-of-type(3)");
+await picture("speaking", "#mine");
 await session.close();

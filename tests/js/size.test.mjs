@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ROOT } from "../browser/harness.mjs";
 
-/** Fetched when a training begins; the browser test of the first sound sees that it is not fetched before. */
+/** Fetched once the page can be used; the browser test of the first sound sees that it is not fetched before. */
 const LATER = ["vendor/uplot.js"];
 
 test("the scripts that the page starts with are under 100 KB gzipped", (t) => {
@@ -17,6 +17,6 @@ test("the scripts that the page starts with are under 100 KB gzipped", (t) => {
   const file = (/** @type {string} */ path) => join(ROOT, path.startsWith("js/") ? "web" : "www", path);
   const kilobytes = (/** @type {string[]} */ paths) => paths.reduce((sum, path) => sum + gzipSync(readFileSync(file(path)), { level: 9 }).length, 0) / 1000;
   const first = kilobytes(scripts.filter((path) => !LATER.includes(path)));
-  t.diagnostic(`${first.toFixed(1)} KB, and ${kilobytes(LATER).toFixed(1)} KB when a training begins`);
+  t.diagnostic(`${first.toFixed(1)} KB, and ${kilobytes(LATER).toFixed(1)} KB once it can be used`);
   assert.ok(first < 100, `${first.toFixed(1)} KB`);
 });

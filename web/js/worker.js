@@ -260,8 +260,9 @@ serve({
 
   /** @param {{ voice: number }} args @param {Context} context */
   async save({ voice }, { signal }) {
-    const bytes = await held(voice).save();
+    await breathe();
     check(signal);
+    const bytes = await held(voice).save();
     return new Transfer(bytes, [bytes.buffer]);
   },
 

@@ -54,3 +54,8 @@ async fn half_precision() {
         wasm_bindgen_test::console_log!("NOT RUN: this adapter has no shader-f16");
     }
 }
+
+#[wasm_bindgen_test]
+async fn attention() {
+    cases::attention(&device().await).await;
+}

@@ -28,6 +28,25 @@ impl Row {
 
 type Source = (&'static str, fn() -> Result<Vec<Row>>);
 
+/// A graphics card, by the way to it.
+#[derive(Clone, Copy)]
+pub enum Device {
+    Vulkan,
+    Cuda,
+}
+
+impl std::str::FromStr for Device {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "vulkan" => Ok(Self::Vulkan),
+            "cuda" => Ok(Self::Cuda),
+            _ => Err("the devices are vulkan and cuda".to_string()),
+        }
+    }
+}
+
 const SOURCES: [Source; 5] = [
     ("native, and PyTorch", native),
     ("browser", browser),
@@ -37,9 +56,14 @@ const SOURCES: [Source; 5] = [
 ];
 
 /// What cannot be measured is said on stderr and fails the command; no figure is made up for it.
-pub fn run(json: bool) -> Result {
+pub fn run(json: bool, device: Option<Device>) -> Result {
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
-    for (what, source) in SOURCES {
+    let sources = match device {
+        None => &SOURCES[..],
+        Some(Device::Vulkan) => &VULKAN,
+        Some(Device::Cuda) => &CUDA,
+    };
+    for &(what, source) in sources {
         eprintln!("=== {what}");
         match source() {
             Ok(measured) => rows.extend(measured),
@@ -91,20 +115,34 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
         ("train.native.cpu.vs_pytorch", "train.native.cpu.s_per_iter", least(&["train.native.pytorch.s_per_iter"])),
         ("train.wasm.vs_tfjs", "train.wasm.cpu.s_per_iter", least(&tfjs)),
         ("train.wasm.vs_jax", "train.wasm.cpu.s_per_iter", least(&["train.jax.wasm.s_per_iter"])),
-        ("train.webgpu.vs_tfjs", "train.webgpu.software.s_per_iter", least(&["train.tfjs.webgpu.s_per_iter"])),
-        ("train.webgpu.vs_jax", "train.webgpu.software.s_per_iter", least(&["train.jax.webgpu.s_per_iter"])),
+        ("train.webgpu.vs_tfjs", "train.webgpu.s_per_iter", least(&["train.tfjs.webgpu.s_per_iter"])),
+        ("train.webgpu.vs_jax", "train.webgpu.s_per_iter", least(&["train.jax.webgpu.s_per_iter"])),
     ]
     .into_iter()
     .filter_map(|(name, ours, theirs)| Some(Row::new(name, theirs? / value(ours)?, "times as fast")))
     .collect()
 }
 
+const ADAPTER: Source = ("the browser's own adapter", || in_browser(&["adapter"]));
+const VULKAN: [Source; 3] = [("Vulkan in f32", || gpu("vulkan", "f32")), ("Vulkan in mixed precision", || gpu("vulkan", "mixed")), ADAPTER];
+const CUDA: [Source; 3] = [("CUDA in f32", || gpu("cuda", "f32")), ("CUDA in mixed precision", || gpu("cuda", "mixed")), ADAPTER];
+
+/// Natively on a graphics card.
+fn gpu(device: &str, precision: &str) -> Result<Vec<Row>> {
+    let build = ["run", "--release", "--quiet", "--package", "ownvoice", "--features", device, "--bin", "ownvoice"];
+    rows_of(cargo().args(build).args(["--", "bench", "--json", "--device", device, "--precision", precision]))
+}
+
 fn browser() -> Result<Vec<Row>> {
+    in_browser(&["cpu", "software"])
+}
+
+fn in_browser(what: &[&str]) -> Result<Vec<Row>> {
     setup::node_modules()?;
     let chromium = setup::browser()?.chromium;
     build::page()?;
     let site = Site::open(0)?;
-    rows_of(command("node").arg("tests/browser/bench.mjs").env("OWNVOICE_URL", &site.url).env("CHROMIUM", chromium))
+    rows_of(command("node").arg("tests/browser/bench.mjs").args(what).env("OWNVOICE_URL", &site.url).env("CHROMIUM", chromium))
 }
 
 fn wasm_size() -> Result<Vec<Row>> {

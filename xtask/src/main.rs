@@ -17,9 +17,10 @@ const HELP: &str = "\
 cargo xtask serve [--port N]                       build the page and serve it on 127.0.0.1 (port 8017)
 cargo xtask test [native] [wasm] [js] [package] [browser]
                                                    run the tests: all stages, or those named
-cargo xtask bench [--json]                         measure; tables, or rows of {name, value, unit}
+cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
+                                                   card, natively in both precisions and in the browser
 cargo xtask pack                                   make the npm tarball and print its path
-cargo xtask build                                  build the page's wasm into www/pkg
+cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
 
 Each finds or installs what it needs first, says so, and does nothing twice.";
@@ -37,10 +38,11 @@ fn main() -> ExitCode {
 fn dispatch() -> Result<ExitCode> {
     let mut arguments = lexopt::Parser::from_env();
     let mut words = Vec::new();
-    let (mut port, mut json, mut trunk) = (None, false, false);
+    let (mut port, mut json, mut trunk, mut device) = (None, false, false, None);
     while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
         match argument {
             Long("port") => port = Some(arguments.value().and_then(|v| v.parse::<u16>()).map_err(|e| e.to_string())?),
+            Long("device") => device = Some(arguments.value().and_then(|v| v.parse::<bench::Device>()).map_err(|e| e.to_string())?),
             Long("json") => json = true,
             Long("trunk") => trunk = true,
             Short('h') | Long("help") => words.insert(0, "help".to_string()),
@@ -50,10 +52,13 @@ fn dispatch() -> Result<ExitCode> {
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = |()| ExitCode::SUCCESS;
+    if device.is_some() && words != ["bench"] {
+        return Err(format!("--device is for bench\n\n{HELP}"));
+    }
     match (words.as_slice(), port, json, trunk) {
         (["serve"], port, false, false) => serve::run(port.unwrap_or(serve::PORT)).map(done),
         (["test", stages @ ..], None, false, false) => test::run(stages),
-        (["bench"], None, json, false) => bench::run(json).map(done),
+        (["bench"], None, json, false) => bench::run(json, device).map(done),
         (["pack"], None, false, false) => pack::run().map(done),
         (["build"], None, false, false) => build::all().map(done),
         (["setup"], None, false, trunk) => setup::all(trunk).map(done),

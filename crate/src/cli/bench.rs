@@ -1,13 +1,15 @@
 //! `ownvoice bench`: seconds an iteration and speed of speech on this machine, as rows for `cargo xtask bench`.
 
+use burn::{Tensor, prelude::Device, tensor::Distribution};
 use clap::Args;
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
 use super::{base, device::DeviceName, noise, op_by_op::OpByOp};
 use crate::{
-    Result,
-    nn::Precision,
+    Error, Result,
+    model::TacotronConfig,
+    nn::{Precision, product::operand, upsample::POSITION_WIDTH},
     synth::{SpeakOptions, speak_async},
     train::{Clip, CloneOptions, FineTuner},
     vocoder::Vocoder,
@@ -51,6 +53,9 @@ impl Vocoder for Silent {
 }
 
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
+    if arguments.iterations == 0 {
+        return Err(Error::OptionInvalid("iterations must be positive".into()));
+    }
     let device = arguments.device.open()?;
     if arguments.speaker_encoder {
         print(&noise::rows(&device), arguments.json);
@@ -59,20 +64,28 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let base = base::load(&arguments.base, &device)?;
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };
-    let s_per_iter = train(&base, &[clip], arguments.iterations, arguments.precision)?;
+    let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
     let memory_mb = peak_memory_mb();
-    let op_by_op = train_op_by_op(&base, arguments.iterations.div_ceil(4));
-    let device = format!("{:?}", arguments.device).to_lowercase();
-    let mixed = if arguments.precision == Precision::Mixed { ".mixed" } else { "" };
-    let name = format!("train.native.{device}{mixed}.s_per_iter");
+    let gemm_s = gemms(base.config(), &device, arguments.precision);
+    let name = |figure: &str| {
+        let mixed = if arguments.precision == Precision::Mixed { ".mixed" } else { "" };
+        format!("train.native.{}{mixed}.{figure}", format!("{:?}", arguments.device).to_lowercase())
+    };
+    let row = |name: String, value: f64, unit: &str| json!({"name": name, "value": value, "unit": unit});
     let mut rows = vec![
-        json!({"name": name, "value": s_per_iter, "unit": "s (small, 8 x 128 frames)"}),
-        json!({"name": "train.native.op_by_op.s_per_iter", "value": op_by_op, "unit": "s (the same from burn's own layers)"}),
-        json!({"name": "say.rtf.mel", "value": mel_seconds / speech_seconds, "unit": "s a second of speech"}),
-        json!({"name": "say.rtf.vocoder", "value": vocoder_seconds / speech_seconds, "unit": "s a second of speech"}),
+        row(name("s_per_iter"), trained.s_per_iter, "s (small, 8 x 128 frames)"),
+        row(name("gemm_s"), gemm_s, "s (its matrix products alone)"),
+        row(name("gemm_share"), gemm_s / trained.s_per_iter, "of an iteration: the device's own limit is 1"),
     ];
-    if let Some(megabytes) = memory_mb {
-        rows.push(json!({"name": "train.peak_memory_mb", "value": megabytes, "unit": "MB (whole process)"}));
+    if arguments.device == DeviceName::Cpu {
+        rows.push(row("train.native.op_by_op.s_per_iter".into(), train_op_by_op(&base, arguments.iterations.div_ceil(4)), "s (the same from burn's own layers)"));
+        rows.push(row("say.rtf.mel".into(), mel_seconds / speech_seconds, "s a second of speech"));
+        rows.push(row("say.rtf.vocoder".into(), vocoder_seconds / speech_seconds, "s a second of speech"));
+        rows.extend(memory_mb.map(|megabytes| row("train.peak_memory_mb".into(), megabytes, "MB (whole process)")));
+    } else {
+        rows.push(row(name("dispatch_s"), trained.dispatch_s, "s until an iteration is queued"));
+        rows.push(row(format!("say.rtf.mel.{:?}", arguments.device).to_lowercase(), mel_seconds / speech_seconds, "s a second of speech"));
+        rows.extend(device.memory_pool_usage().map(|usage| row(name("device_memory_mb"), usage.bytes_reserved as f64 / 1e6, "MB that its allocator holds")));
     }
     print(&rows, arguments.json);
     Ok(())
@@ -84,7 +97,7 @@ fn print(rows: &[Value], as_json: bool) {
         return;
     }
     for row in rows {
-        println!("{:<48} {:>9.4} {}", row["name"].as_str().unwrap_or(""), row["value"].as_f64().unwrap_or(0.0), row["unit"].as_str().unwrap_or(""));
+        println!("{:<40} {:>9.4} {}", row["name"].as_str().unwrap_or(""), row["value"].as_f64().unwrap_or(0.0), row["unit"].as_str().unwrap_or(""));
     }
 }
 
@@ -102,17 +115,30 @@ fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     Ok((mel_seconds, vocoder_seconds, samples.len() as f64 / f64::from(speech.sample_rate_hz), samples))
 }
 
-fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<f64> {
+/// What fine-tuning takes.
+struct Trained {
+    s_per_iter: f64,
+    /// Median of the iterations that read nothing back: those return when their work is queued.
+    dispatch_s: f64,
+}
+
+fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<Trained> {
     let options = CloneOptions { iterations: WARM_UP + iterations, precision, ..CloneOptions::default() };
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
-    let mut begun = Instant::now();
-    for iteration in 0..WARM_UP + iterations {
-        if iteration == WARM_UP {
-            begun = Instant::now();
-        }
+    for _ in 0..WARM_UP {
         pollster::block_on(tuner.step_async())?;
     }
-    Ok(begun.elapsed().as_secs_f64() / iterations as f64)
+    // The last of them read its loss: nothing is queued.
+    let begun = Instant::now();
+    let mut each = Vec::new();
+    for _ in 0..iterations {
+        let begun = Instant::now();
+        pollster::block_on(tuner.step_async())?;
+        each.push(begun.elapsed().as_secs_f64());
+    }
+    let s_per_iter = begun.elapsed().as_secs_f64() / iterations as f64;
+    each.sort_by(f64::total_cmp);
+    Ok(Trained { s_per_iter, dispatch_s: each[each.len() / 2] })
 }
 
 /// Seconds of an iteration that fuses nothing.
@@ -122,8 +148,35 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
     training.step();
     let begun = Instant::now();
     (0..iterations).for_each(|_| training.step());
-    base.device.sync().expect("the device answers");
     begun.elapsed().as_secs_f64() / iterations as f64
+}
+
+/// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
+/// before: what the device could do at best.
+fn gemms(config: &TacotronConfig, device: &Device, precision: Precision) -> f64 {
+    const RUNS: usize = 5;
+    let CloneOptions { batch, window, .. } = CloneOptions::default();
+    let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
+    let context = config.reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+    let edge = |layer: usize| if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width };
+    let mut products: Vec<[usize; 3]> = [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
+    products.push([steps, hidden + context, config.reduction * config.mels]);
+    products.extend((0..config.postnet_layers).map(|layer| [batch * window, config.postnet_kernel * edge(layer), edge(layer + 1)]));
+    let half = precision == Precision::Mixed;
+    let random = |rows, columns| operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), half);
+    let operands: Vec<_> = products.iter().map(|&[rows, inputs, outputs]| (random(rows, inputs), random(inputs, outputs), random(rows, outputs))).collect();
+    let run = || {
+        let begun = Instant::now();
+        for (input, weight, grad) in &operands {
+            let made = input.clone().matmul(weight.clone());
+            let of_weight = input.clone().transpose().matmul(grad.clone());
+            let of_input = grad.clone().matmul(weight.clone().transpose());
+            drop((made, of_weight, of_input));
+        }
+        device.sync().expect("the device answers");
+        begun.elapsed().as_secs_f64()
+    };
+    (0..=RUNS).map(|_| run()).skip(1).fold(f64::INFINITY, f64::min)
 }
 
 /// The process's highest resident memory, where the system tells.

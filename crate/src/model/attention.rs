@@ -9,12 +9,11 @@ use burn::{
     module::{Module, Param},
     nn::{Initializer, Linear, LinearConfig},
     prelude::*,
-    tensor::activation::{softmax, tanh},
 };
 
 use super::{StopReason, TacotronConfig, decoder::Prenet, tacotron::Symbols};
 use crate::nn::{
-    conv::unfold,
+    attention::Attended,
     lstm::{Lstm, Scan, split_state},
 };
 
@@ -34,17 +33,6 @@ pub struct LocationAttention {
     taps: usize,
 }
 
-/// What the decoder attends to. It does not change while the decoder runs.
-#[derive(Debug, Clone)]
-pub struct Memory {
-    /// `[B, L, C]`, encodings with the speaker
-    values: Tensor<3>,
-    /// `[B, L, A]`
-    keys: Tensor<3>,
-    /// `[B, L]`, true where there is no symbol
-    padding: Tensor<2, Bool>,
-}
-
 impl LocationAttention {
     fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, filters, taps) = (config.attention_width, config.location_filters, config.location_kernel);
@@ -61,19 +49,10 @@ impl LocationAttention {
         }
     }
 
-    /// * `query`:      `[B, H]`
-    /// * `weights`:    `[B, L]`, of the step before
-    /// * `cumulative`: `[B, L]`, of all steps before
-    ///
-    /// Returns weights `[B, L]`; they sum to one and are zero where there is no symbol.
-    fn weights(&self, query: Tensor<2>, memory: &Memory, weights: Tensor<2>, cumulative: Tensor<2>) -> Tensor<2> {
-        let query = self.query.forward(query).unsqueeze_dim::<3>(1); // (B, 1, A)
-        let [batch, symbols] = weights.dims();
-        let places = unfold(Tensor::stack(vec![weights, cumulative], 2), self.taps); // (B, L, 2 K)
-        let located =
-            places.reshape([batch * symbols, 2 * self.taps]).matmul(self.location.val()).reshape([batch as i32, symbols as i32, -1]);
-        let energies = self.energy.forward(tanh(query + memory.keys.clone() + self.location_projection.forward(located)));
-        softmax(energies.squeeze_dim::<2>(2).mask_fill(memory.padding.clone(), -1e9), 1)
+    /// What the decoder attends to; it does not change while the decoder runs. `values` is `[B, L, C]`, `mask` `[B, L]`.
+    fn memory(&self, values: Tensor<3>, mask: Tensor<2>) -> Attended {
+        let location = self.location.val().matmul(self.location_projection.weight.val()); // (2 K, F) x (F, A)
+        Attended { keys: self.memory.forward(values.clone()), values, mask, energy: self.energy.weight.val(), location }
     }
 }
 
@@ -84,12 +63,8 @@ pub struct AttentionState {
     pub attention: Tensor<2>,
     /// Decoder LSTM, `[B, 2H]`
     pub decoder: Tensor<2>,
-    /// Attention of the step before, `[B, L]`
-    pub weights: Tensor<2>,
-    /// Sum of all attention so far, `[B, L]`
-    pub cumulative: Tensor<2>,
-    /// What was attended, `[B, C]`
-    pub context: Tensor<2>,
+    /// What [`Attended::attend`] returned, `[B, 2 L + C]`
+    pub attended: Tensor<2>,
 }
 
 #[derive(Module, Debug)]
@@ -107,7 +82,7 @@ pub struct AttentionDecoder {
 
 /// What a run of N steps says.
 #[derive(Debug, Clone)]
-pub struct Attended {
+pub struct Said {
     /// `[B, N R, M]`
     pub frames: Tensor<3>,
     /// Logits of the utterance ending with that step, `[B, N]`
@@ -143,24 +118,19 @@ impl AttentionDecoder {
 
     /// * `encoded`: `[B, L, E]`
     /// * `speaker`: `[B, V]`
-    pub fn memory(&self, symbols: &Symbols, encoded: Tensor<3>, speaker: Tensor<2>) -> Memory {
+    pub fn memory(&self, symbols: &Symbols, encoded: Tensor<3>, speaker: Tensor<2>) -> Attended {
         let [batch, width, _] = encoded.dims();
         let speaker_width = speaker.dims()[1];
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, width, speaker_width]);
-        let values = Tensor::cat(vec![encoded, speaker], 2);
-        let keys = self.attention.memory.forward(values.clone());
-        Memory { values, keys, padding: symbols.mask.clone().equal_elem(0.0) }
+        self.attention.memory(Tensor::cat(vec![encoded, speaker], 2), symbols.mask.clone())
     }
 
-    pub fn start(&self, memory: &Memory) -> AttentionState {
-        let [batch, symbols, width] = memory.values.dims();
-        let device = memory.values.device();
+    pub fn start(&self, memory: &Attended) -> AttentionState {
+        let (batch, device) = (memory.values.dims()[0], memory.values.device());
         AttentionState {
             attention: self.attention_lstm.zero_state(batch, &device),
             decoder: self.decoder_lstm.zero_state(batch, &device),
-            weights: Tensor::zeros([batch, symbols], &device),
-            cumulative: Tensor::zeros([batch, symbols], &device),
-            context: Tensor::zeros([batch, width], &device),
+            attended: memory.nothing(),
         }
     }
 
@@ -169,15 +139,15 @@ impl AttentionDecoder {
     /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
     ///
     /// Returns what projection and gate read, `[B, H + C]`, and the next state.
-    pub fn step(&self, prenet: Tensor<2>, memory: &Memory, state: AttentionState) -> (Tensor<2>, AttentionState) {
-        let attention = cell(&self.attention_lstm, Tensor::cat(vec![prenet, state.context], 1), state.attention);
+    pub fn step(&self, prenet: Tensor<2>, memory: &Attended, state: AttentionState) -> (Tensor<2>, AttentionState) {
+        let heard = Tensor::cat(vec![prenet, memory.context(&state.attended)], 1);
+        let attention = cell(&self.attention_lstm, heard, state.attention);
         let [query, _] = split_state(attention.clone());
-        let weights = self.attention.weights(query.clone(), memory, state.weights, state.cumulative.clone());
-        let context = weights.clone().unsqueeze_dim::<3>(1).matmul(memory.values.clone()).squeeze_dim::<2>(1); // (B, 1, L) x (B, L, C)
+        let attended = memory.attend(self.attention.query.forward(query.clone()), state.attended);
+        let context = memory.context(&attended);
         let decoder = cell(&self.decoder_lstm, Tensor::cat(vec![query, context.clone()], 1), state.decoder);
         let [hidden, _] = split_state(decoder.clone());
-        let cumulative = state.cumulative + weights.clone();
-        (Tensor::cat(vec![hidden, context.clone()], 1), AttentionState { attention, decoder, weights, cumulative, context })
+        (Tensor::cat(vec![hidden, context], 1), AttentionState { attention, decoder, attended })
     }
 
     /// Frames `[B, N R, M]` and gate logits `[B, N]` of `[B, N, H + C]`.
@@ -191,25 +161,25 @@ impl AttentionDecoder {
     /// Runs over frames that are known.
     ///
     /// * `previous`: `[B, N, M]`, the frame before each step's first
-    pub fn forward(&self, previous: Tensor<3>, memory: &Memory, mut state: AttentionState) -> Attended {
+    pub fn forward(&self, previous: Tensor<3>, memory: &Attended, mut state: AttentionState) -> Said {
         let steps = previous.dims()[1];
         let prenet = self.prenet.forward(previous);
         let (mut hidden, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
         for step in 0..steps {
             let (said, next) = self.step(prenet.clone().narrow(1, step, 1).squeeze_dim::<2>(1), memory, state);
             hidden.push(said);
-            alignment.push(next.weights.clone());
+            alignment.push(memory.weights(&next.attended));
             state = next;
         }
         let (frames, gate) = self.say(Tensor::stack(hidden, 1));
-        Attended { frames, gate, alignment: Tensor::stack(alignment, 1), state }
+        Said { frames, gate, alignment: Tensor::stack(alignment, 1), state }
     }
 
     /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
     ///
     /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
     /// `proceed`, which is told the frames so far before each step, returns false.
-    pub async fn generate(&self, memory: &Memory, max_frames: usize, mut proceed: impl FnMut(usize) -> bool) -> Generated {
+    pub async fn generate(&self, memory: &Attended, max_frames: usize, mut proceed: impl FnMut(usize) -> bool) -> Generated {
         let [batch, symbols, _] = memory.values.dims();
         assert_eq!(batch, 1, "one utterance at a time");
         let device = memory.values.device();
@@ -230,7 +200,7 @@ impl AttentionDecoder {
             let (step_frames, gate) = self.say(hidden.unsqueeze_dim(1));
             previous = step_frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
             frames.push(step_frames);
-            alignment.push(next.weights.clone().unsqueeze_dim(1));
+            alignment.push(memory.weights(&next.attended).unsqueeze_dim(1));
             state = next;
             said += self.reduction;
             if gate.into_scalar_async::<f32>().await.expect("the device answers") > 0.0 {
@@ -251,7 +221,7 @@ mod tests {
     use super::*;
     use burn::tensor::{Distribution, Tolerance};
 
-    fn setting(batch: &[&[u8]]) -> (TacotronConfig, AttentionDecoder, Memory) {
+    fn setting(batch: &[&[u8]]) -> (TacotronConfig, AttentionDecoder, Attended) {
         let device = Device::flex();
         device.seed(11);
         let config = TacotronConfig { mels: 5, prenet_dropout: 0.0, ..TacotronConfig::tiny(1) };
@@ -279,7 +249,8 @@ mod tests {
         let attended = decoder.forward(Tensor::ones([2, 3, 5], &Device::flex()), &memory, decoder.start(&memory));
         close(attended.alignment.clone().sum_dim(2), Tensor::ones([2, 3, 1], &Device::flex()));
         close(attended.alignment.clone().slice([1..2, 0..3, 2..4]), Tensor::zeros([1, 3, 2], &Device::flex()));
-        close(attended.state.cumulative, attended.alignment.sum_dim(1).squeeze_dim::<2>(1));
+        let cumulative = attended.state.attended.narrow(1, 4, 4);
+        close(cumulative, attended.alignment.sum_dim(1).squeeze_dim::<2>(1));
     }
 
     #[test]

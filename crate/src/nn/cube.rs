@@ -57,7 +57,7 @@ pub fn tanh(x: f32) -> f32 {
     1.0f32 - 2.0f32 / ((2.0f32 * clamp(x, -15.0f32, 15.0f32)).exp() + 1.0f32)
 }
 
-/// The sum of one value a thread, in the workgroup's first thread.
+/// The sum of one value a thread, in all threads.
 #[cube]
 pub fn sum_of_cube(value: f32) -> f32 {
     let place = UNIT_POS_X as usize;
@@ -69,6 +69,25 @@ pub fn sum_of_cube(value: f32) -> f32 {
         if place < half {
             let other = shared[place + half];
             shared[place] += other;
+        }
+        half /= 2;
+        sync_cube();
+    }
+    shared[0]
+}
+
+/// The largest of one value a thread, in all threads.
+#[cube]
+pub fn max_of_cube(value: f32) -> f32 {
+    let place = UNIT_POS_X as usize;
+    let mut shared = Shared::<[f32]>::new_slice(THREADS);
+    shared[place] = value;
+    sync_cube();
+    let mut half = comptime!(THREADS / 2).runtime();
+    while half > 0 {
+        if place < half {
+            let other = shared[place + half];
+            shared[place] = max(shared[place], other);
         }
         half /= 2;
         sync_cube();

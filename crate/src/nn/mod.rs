@@ -1,5 +1,6 @@
-//! Layers: recurrence, convolution, products in two precisions, upsampling and always-on dropout.
+//! Layers: recurrence, attention, convolution, products in two precisions, upsampling and always-on dropout.
 
+pub mod attention;
 pub mod conv;
 #[cfg(feature = "cube")]
 pub(crate) mod cube;

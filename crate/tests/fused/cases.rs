@@ -5,6 +5,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::prelude::*;
 use burn::tensor::{FloatDType, Gradients};
 use burn::tensor::activation::{relu, tanh};
+use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Scan, scan, scan_with_tensors};
@@ -272,4 +273,39 @@ pub async fn half_precision(device: &Device) -> bool {
     }
     within(HALF_TOLERANCE, "unfolding in half precision", &results[0], &results[1]);
     true
+}
+
+/// A step of attention: masks, texts shorter than the kernel and longer than a workgroup, more units than it has threads.
+pub async fn attention(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, (batch, symbols, width, channels, taps)) in
+        [(2, 7, 5, 3, 5), (1, 1, 1, 1, 1), (3, 2, 8, 6, 7), (2, 300, 4, 9, 3), (1, 4, 300, 300, 5)].into_iter().enumerate()
+    {
+        let keys = noise([batch, symbols, width], number, &device).require_grad();
+        let values = noise([batch, symbols, channels], number + 10, &device).require_grad();
+        let energy = noise([width, 1], number + 20, &device).require_grad();
+        let location = noise([2 * taps, width], number + 30, &device).div_scalar(taps as f32).detach().require_grad();
+        let query = noise([batch, width], number + 40, &device).require_grad();
+        let before = noise([batch, 2 * symbols + channels], number + 50, &device).abs().detach().require_grad();
+        // The first item is whole, the others end earlier.
+        let there: Vec<f32> = (0..batch * symbols).map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols)))).collect();
+        let mask = Tensor::<2>::from_data(TensorData::new(there, [batch, symbols]), &device);
+        let attended = Attended { keys: keys.clone(), values: values.clone(), mask, energy: energy.clone(), location: location.clone() };
+        let weights = noise([batch, 2 * symbols + channels], number + 60, &device);
+        let mut results = Vec::new();
+        for step in [Attended::attend, Attended::attend_with_tensors] {
+            let said = step(&attended, query.clone(), before.clone());
+            let gradients = (said.clone() * weights.clone()).sum().backward();
+            results.push([
+                read(said).await,
+                gradient(&query, &gradients).await,
+                gradient(&keys, &gradients).await,
+                gradient(&energy, &gradients).await,
+                gradient(&location, &gradients).await,
+                gradient(&before, &gradients).await,
+                gradient(&values, &gradients).await,
+            ]);
+        }
+        same(&format!("attention of {batch} over {symbols} symbols of {width}, {channels} channels, {taps} taps"), &results[0], &results[1]);
+    }
 }

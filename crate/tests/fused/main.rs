@@ -48,3 +48,8 @@ fn half_precision() {
         assert!(pollster::block_on(cases::half_precision(&device)), "{device:?} has no half precision");
     }
 }
+
+#[test]
+fn attention() {
+    devices().iter().for_each(|device| pollster::block_on(cases::attention(device)));
+}

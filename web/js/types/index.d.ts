@@ -103,6 +103,16 @@ export type Picture = {
     durations: Uint32Array;
     symbols: string[];
 };
+export type Profile = {
+    rows: {
+        module: string;
+        forwardMs: number;
+        backwardMs: number | null;
+        forwardLaunches: number | null;
+        backwardLaunches: number | null;
+    }[];
+    deviceBytes: number | null;
+};
 export type TrainingStep = {
     status: "training";
     iteration: number;
@@ -214,6 +224,12 @@ export type Microphone = {
  * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
  */
 /**
+ * What a training step takes: milliseconds and launches on the graphics card of each module, forward and backward; null where there is none, or where
+ * nothing is launched. `whole step` beside them is the step in one piece. `deviceBytes` is the graphics memory that is held.
+ * @typedef {{ rows: { module: string, forwardMs: number, backwardMs: number | null, forwardLaunches: number | null, backwardLaunches: number | null }[],
+ *   deviceBytes: number | null }} Profile
+ */
+/**
  * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration, and `overflows` the
  * iterations that were left out because half precision did not hold their gradients.
  * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
@@ -301,6 +317,26 @@ export declare class Studio {
     constructor(remote: Remote, loaded: any, capture: Microphone | null, restart: (changed: any) => Promise<Studio>);
     /** `load({ microphone: true })` prepares it. @returns {Microphone} */
     get microphone(): Microphone;
+    /**
+     * Compiles what a training will run, so that nobody waits for it then: call it when the visitor begins to record. At once on the CPU.
+     *
+     * @returns {Promise<void>}
+     */
+    prepare(): Promise<void>;
+    /**
+     * What a training step takes on this device, module by module; the first runs are left out as warm-up.
+     *
+     * @param {{ runs?: number, onProgress?: (progress: { module: number, modules: number }) => void, signal?: AbortSignal }} [options]
+     * @returns {Promise<Profile>}
+     */
+    profile({ runs, onProgress, signal }?: {
+        runs?: number;
+        onProgress?: (progress: {
+            module: number;
+            modules: number;
+        }) => void;
+        signal?: AbortSignal;
+    }): Promise<Profile>;
     /**
      * Learns a voice.
      *
