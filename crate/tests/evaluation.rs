@@ -147,7 +147,8 @@ fn real_speech_ranks_before_clone_before_base_before_another_speaker() {
         let wrong: Vec<Vec<f32>> = others[8..].iter().map(samples).collect();
         let ranks = [of(&evaluation.same_speaker), of(&said(&clone)), of(&said(&start)), of(&Identity::of(&wrong, RATE_HZ, Some(&judge)).unwrap())];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
-        assert!(ranks.windows(2).all(|pair| pair[0].0 > pair[1].0), "{name}, by statistics: {ranks:?}");
-        assert!(ranks[0].1 > ranks[1].1 && ranks[1].1 > ranks[2].1 && ranks[1].1 > ranks[3].1, "{name}, by the encoder: {ranks:?}");
+        assert!(ranks.windows(2).all(|pair| pair[0].1 > pair[1].1), "{name}, by the encoder: {ranks:?}");
+        // Both strangers' overlap with the speaker is about nothing: which of them has less says nothing.
+        assert!(ranks[0].0 > ranks[1].0 && ranks[1].0 > 2.0 * ranks[2].0.max(ranks[3].0), "{name}, by statistics: {ranks:?}");
     }
 }
