@@ -3,20 +3,18 @@
 //! The encoder stays, so what each frame says is computed once. A step then gathers windows from tensors that are already
 //! on the device, runs decoder and postnet, and updates them and the speaker vector.
 
-use burn::{
-    module::Module,
-    prelude::*,
-};
+mod checkpoint;
+mod speech;
+
+use burn::{module::Module, prelude::*};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::{collections::HashMap, rc::Rc};
+use std::rc::Rc;
 use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
     judge::{AlignedClip, align_clips},
-    loss::spectrogram_loss,
-    optimizer_state::{optimizer_weights, restore_optimizer},
     options::{CloneOptions, Look, StopRule},
     picture::{Picture, Shown},
 };
@@ -30,9 +28,9 @@ use crate::{
     model::{TacotronConfig, tacotron::Symbols},
     nn::{Mode, Precision, upsample::POSITION_WIDTH},
     text::symbols,
-    voice::{Adapted, Base, Voice, VoiceInfo, adaptable, read},
-    weights::{Metadata, Storage, apply, pack, unpack},
+    voice::{Adapted, Base, Voice, VoiceInfo, read},
 };
+use speech::{Speech, assemble, loss, predict};
 
 /// A recording and what it says.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,57 +89,6 @@ const PATIENCE: usize = 4;
 const HOLD_OUT_FROM: usize = 5;
 /// The least speech worth learning from.
 const MINIMUM_SECONDS: f32 = 3.0;
-
-/// All frames of all clips, one after the other, on the device.
-struct Speech {
-    /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame where that feeds back, `[1, F, 1]`
-    context: Tensor<3>,
-    targets: Tensor<3>,
-    previous: Option<Tensor<3>>,
-    mask: Tensor<3>,
-    /// First frame and frames of each clip.
-    clips: Vec<(usize, usize)>,
-}
-
-/// One window a batch item, gathered by frame numbers.
-struct Windows {
-    context: Tensor<3>,
-    targets: Tensor<3>,
-    previous: Option<Tensor<3>>,
-    mask: Tensor<3>,
-    valid_frames: usize,
-}
-
-impl Speech {
-    fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> Windows {
-        let device = self.targets.device();
-        let index = |stride: usize| {
-            let frames: Vec<i32> = starts.iter().flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32)).collect();
-            let count = frames.len();
-            Tensor::<1, Int>::from_data(TensorData::new(frames, [count]), &device)
-        };
-        let take = |from: &Tensor<3>, index: &Tensor<1, Int>| {
-            let width = from.dims()[2];
-            let rows = index.dims()[0] / starts.len();
-            from.clone().select(1, index.clone()).reshape([starts.len(), rows, width])
-        };
-        let frames = index(1);
-        let valid_frames = starts.iter().map(|&start| self.valid(start, window)).sum();
-        Windows {
-            context: take(&self.context, &frames),
-            targets: take(&self.targets, &frames),
-            previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
-            mask: take(&self.mask, &frames),
-            valid_frames,
-        }
-    }
-
-    /// Frames of a window that belong to its clip.
-    fn valid(&self, start: usize, window: usize) -> usize {
-        let &(first, frames) = self.clips.iter().rev().find(|&&(first, _)| first <= start).expect("clips cover all starts");
-        (first + frames - start).min(window)
-    }
-}
 
 /// A clip that is not learnt from.
 struct HeldOut {
@@ -233,51 +180,6 @@ impl FineTuner {
             options,
         };
         tuner.start = tuner.look().await?;
-        Ok(tuner)
-    }
-
-    /// Goes on from a checkpoint of the same clips and options.
-    pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
-        let (mut weights, metadata) = unpack(checkpoint).map_err(Error::CheckpointCorrupt)?;
-        let named = |key: &str| metadata.get(key);
-        let lacks = |key: &str| Error::CheckpointCorrupt(format!("it lacks its {key}"));
-        let number = |key: &str| -> Result<f64> {
-            let value = named(key).and_then(|value| value.parse().ok());
-            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| lacks(key))
-        };
-        if metadata.get("base").map(String::as_str) != Some(base.hash()) {
-            return Err(Error::BaseMismatch { expected: metadata.get("base").cloned().unwrap_or_default(), found: base.hash().into() });
-        }
-        let options = CloneOptions {
-            iterations: number("iterations")? as usize,
-            batch: number("batch")? as usize,
-            window: number("window")? as usize,
-            seed: number("seed")? as u64,
-            rate: number("rate")?,
-            speaker_rate: number("speaker_rate")?,
-            adapts: named("adapts").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("adapts"))?,
-            stop_rule: named("stop_rule").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("stop_rule"))?,
-            precision: metadata.get("precision").and_then(|name| Precision::by_name(name)).unwrap_or_default(),
-        };
-        let mut tuner = Self::start_async(base, clips, options).await?;
-        tuner.adam.updates = number("updates")? as usize;
-        restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
-        tuner.stale = number("stale")? as usize;
-        tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
-        let mut take = |prefix: &str| -> HashMap<String, (Vec<usize>, Vec<f32>)> {
-            let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
-            names.into_iter().map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed"))).collect()
-        };
-        let (now, best) = (take("now."), take("best."));
-        if now.is_empty() {
-            return Err(Error::CheckpointCorrupt("it holds no weights".into()));
-        }
-        let start = tuner.parts.clone();
-        tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
-        if !best.is_empty() {
-            let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
-            tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
-        }
         Ok(tuner)
     }
 
@@ -404,39 +306,6 @@ impl FineTuner {
         self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
     }
 
-    /// All that [`Self::resume_async`] needs beside the clips.
-    pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
-        let mut weights = optimizer_weights(&self.adam);
-        let mut put = |prefix: &str, parts: &Adapted| {
-            weights.extend(adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
-        };
-        put("now.", &self.parts);
-        if let Some((_, best)) = &self.best {
-            put("best.", best);
-        }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule, precision } = &self.options;
-        let json = |value: serde_json::Result<String>| value.expect("plain data");
-        let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
-        for (key, value) in [
-            ("updates", self.adam.updates.to_string()),
-            ("stale", self.stale.to_string()),
-            ("loss", self.loss.to_string()),
-            ("best", json(serde_json::to_string(&self.best.as_ref().map(|(look, _)| look)))),
-            ("adapts", json(serde_json::to_string(adapts))),
-            ("stop_rule", json(serde_json::to_string(stop_rule))),
-            ("iterations", iterations.to_string()),
-            ("batch", batch.to_string()),
-            ("window", window.to_string()),
-            ("seed", seed.to_string()),
-            ("rate", rate.to_string()),
-            ("speaker_rate", speaker_rate.to_string()),
-            ("precision", precision.name().to_string()),
-        ] {
-            metadata.insert(key.to_string(), value);
-        }
-        Ok(pack(weights, Storage::Full, metadata).await)
-    }
-
     /// The voice as it stands, to be heard while training goes on.
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
@@ -451,62 +320,6 @@ impl FineTuner {
         let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
-    }
-}
-
-/// The windows' spectrograms before and after the postnet, `[B, T, M]`.
-fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
-    let [batch, _, _] = windows.targets.dims();
-    let speaker = parts.speaker.val();
-    let width = speaker.dims()[1];
-    let state = parts.decoder.start(batch, &windows.targets.device());
-    let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
-    let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
-    (frames.clone(), frames + residual)
-}
-
-fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
-    let (before, after) = predict(parts, windows);
-    windows.loss(before) + windows.loss(after)
-}
-
-impl Windows {
-    fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
-        spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
-    }
-}
-
-/// Puts the clips on the device, each padded to at least one window.
-fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
-    let (config, device) = (base.config(), &base.device);
-    let mels = config.mels;
-    let (mut contexts, mut targets, mut previous, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut first = 0;
-    for clip in clips {
-        let frames = clip.frames();
-        let padded = frames.next_multiple_of(window);
-        contexts.push(base.contexts(&clip.symbols, &clip.durations, padded));
-        let normalised: Vec<f32> = clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
-        let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
-        for index in 0..padded {
-            targets.extend_from_slice(frame(index));
-            match index {
-                _ if !config.feedback => (),
-                0 => previous.extend(std::iter::repeat_n(0.0, mels)),
-                _ => previous.extend_from_slice(frame(index - 1)),
-            }
-            mask.push(if index < frames { 1.0f32 } else { 0.0 });
-        }
-        spans.push((first, frames));
-        first += padded;
-    }
-    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);
-    Speech {
-        context: Tensor::cat(contexts, 1),
-        targets: tensor(targets, mels),
-        previous: config.feedback.then(|| tensor(previous, mels)),
-        mask: tensor(mask, 1),
-        clips: spans,
     }
 }
 

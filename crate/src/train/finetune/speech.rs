@@ -1,0 +1,118 @@
+//! What is learnt from: the clips' frames on the device, the windows that an iteration gathers from them, and their loss.
+
+use burn::prelude::*;
+
+use super::super::{judge::AlignedClip, loss::spectrogram_loss};
+use crate::{
+    nn::Mode,
+    voice::{Adapted, Base},
+};
+
+/// All frames of all clips, one after the other, on the device.
+pub struct Speech {
+    /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame where that feeds back, `[1, F, 1]`
+    pub context: Tensor<3>,
+    pub targets: Tensor<3>,
+    pub previous: Option<Tensor<3>>,
+    pub mask: Tensor<3>,
+    /// First frame and frames of each clip.
+    pub clips: Vec<(usize, usize)>,
+}
+
+/// One window a batch item, gathered by frame numbers.
+pub struct Windows {
+    pub context: Tensor<3>,
+    pub targets: Tensor<3>,
+    pub previous: Option<Tensor<3>>,
+    pub mask: Tensor<3>,
+    pub valid_frames: usize,
+}
+
+impl Speech {
+    pub fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> Windows {
+        let device = self.targets.device();
+        let index = |stride: usize| {
+            let frames: Vec<i32> = starts.iter().flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32)).collect();
+            let count = frames.len();
+            Tensor::<1, Int>::from_data(TensorData::new(frames, [count]), &device)
+        };
+        let take = |from: &Tensor<3>, index: &Tensor<1, Int>| {
+            let width = from.dims()[2];
+            let rows = index.dims()[0] / starts.len();
+            from.clone().select(1, index.clone()).reshape([starts.len(), rows, width])
+        };
+        let frames = index(1);
+        let valid_frames = starts.iter().map(|&start| self.valid(start, window)).sum();
+        Windows {
+            context: take(&self.context, &frames),
+            targets: take(&self.targets, &frames),
+            previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
+            mask: take(&self.mask, &frames),
+            valid_frames,
+        }
+    }
+
+    /// Frames of a window that belong to its clip.
+    pub fn valid(&self, start: usize, window: usize) -> usize {
+        let &(first, frames) = self.clips.iter().rev().find(|&&(first, _)| first <= start).expect("clips cover all starts");
+        (first + frames - start).min(window)
+    }
+}
+
+/// The windows' spectrograms before and after the postnet, `[B, T, M]`.
+pub fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
+    let [batch, _, _] = windows.targets.dims();
+    let speaker = parts.speaker.val();
+    let width = speaker.dims()[1];
+    let state = parts.decoder.start(batch, &windows.targets.device());
+    let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
+    let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
+    (frames.clone(), frames + residual)
+}
+
+/// What an iteration minimises, `[1]`.
+pub fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+    let (before, after) = predict(parts, windows);
+    windows.loss(before) + windows.loss(after)
+}
+
+impl Windows {
+    /// Of spectrograms of these windows, `[1]`.
+    pub fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
+        spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
+    }
+}
+
+/// Puts the clips on the device, each padded to at least one window.
+pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
+    let (config, device) = (base.config(), &base.device);
+    let mels = config.mels;
+    let (mut contexts, mut targets, mut previous, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut first = 0;
+    for clip in clips {
+        let frames = clip.frames();
+        let padded = frames.next_multiple_of(window);
+        contexts.push(base.contexts(&clip.symbols, &clip.durations, padded));
+        let normalised: Vec<f32> = clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
+        let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
+        for index in 0..padded {
+            targets.extend_from_slice(frame(index));
+            match index {
+                _ if !config.feedback => (),
+                0 => previous.extend(std::iter::repeat_n(0.0, mels)),
+                _ => previous.extend_from_slice(frame(index - 1)),
+            }
+            mask.push(if index < frames { 1.0f32 } else { 0.0 });
+        }
+        spans.push((first, frames));
+        first += padded;
+    }
+    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);
+    Speech {
+        context: Tensor::cat(contexts, 1),
+        targets: tensor(targets, mels),
+        previous: config.feedback.then(|| tensor(previous, mels)),
+        mask: tensor(mask, 1),
+        clips: spans,
+    }
+}
