@@ -61,6 +61,7 @@ onClick("play", playClip);
 onClick("discard", discard);
 onClick("back", () => go(state.current - 1));
 onClick("next", () => go(state.current + 1));
+onClick("agree-open", () => go(0));
 onClick("close-microphone", closeMicrophone);
 onClick("prompt-list", ({ target }) => target.dataset.prompt && go(Number(target.dataset.prompt)));
 onClick("train-start", () => train("clone"));

@@ -1,5 +1,6 @@
 // Recording sentences, card by card.
 
+import { $ } from "./dom.js";
 import { play, position, stop as stopPlaying } from "./play.js";
 import { currentPrompt, failure, isLost, judged, state, studio, update, weigh } from "./state.js";
 import { t } from "./strings.js";
@@ -100,6 +101,8 @@ export function go(index) {
   if (state.microphone === "recording" || state.microphone === "checking" || !state.prompts[index]) return;
   stopPlaying();
   update({ current: index, microphoneError: null });
+  // It may have gone to the step before, or to the next.
+  $("card").scrollIntoView({ block: "nearest" });
 }
 
 /** @param {string} key @param {{ samples: Float32Array, sampleRate: number } | null | undefined} audio */

@@ -6,7 +6,7 @@ import { drawLive } from "./draw.js";
 import { position } from "./play.js";
 import { playFrom } from "./recording.js";
 import { renderTraining } from "./render-training.js";
-import { CONSENT, WANTED_SECONDS, currentPrompt, goodSeconds } from "./state.js";
+import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds } from "./state.js";
 import { LANGUAGES, clock, language, number, t } from "./strings.js";
 import { showWave } from "./wave.js";
 
@@ -45,6 +45,7 @@ export function render(state) {
   renderTotal(state);
   renderPrompts(state);
   renderCard(state);
+  renderAgreement(state);
   renderFiles(state);
   renderTraining(state);
   renderProfile(state);
@@ -85,7 +86,7 @@ function renderTotal(state) {
   const total = t("read.total", { have: clock(seconds), want: clock(WANTED_SECONDS) });
   say($("total-words"), seconds >= WANTED_SECONDS ? `${total}. ${t("read.enough")}` : total);
   $("record").hidden = state.source !== "record";
-  $("files").hidden = state.source !== "files";
+  $("files").hidden = $("files-consent").hidden = state.source !== "files";
   $("files-agreed").checked = state.filesConsent;
 }
 
@@ -108,6 +109,21 @@ function renderPrompts({ prompts, recordings, current }) {
     button.ariaLabel = `${place(prompts, index)}, ${t(`read.state.${clip}`)}`;
     button.ariaCurrent = index === current ? "step" : null;
   });
+}
+
+/** The card lies in the step of its sentence; what is being pressed on it stays so. @param {State} state */
+function renderAgreement(state) {
+  const reading = state.source === "record" && (currentPrompt(state)?.id ?? CONSENT.id) === CONSENT.id;
+  const place = $(reading ? "agree-place" : "read-place");
+  if ($("card").parentElement !== place) {
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    place.append($("card"));
+    if (focused && place.contains(focused)) focused.focus({ preventScroll: true });
+  }
+  const agreed = consented(state);
+  $("agree-again").hidden = reading || state.source === "files";
+  say($("agree-words"), t(agreed ? "agree.done" : "agree.missing"));
+  say($("agree-open"), t(agreed ? "agree.again" : "agree.read"));
 }
 
 /** @param {State} state */

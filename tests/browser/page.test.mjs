@@ -209,9 +209,17 @@ test("sentences: back, skip, discard, again, and keys that sleep in text fields"
   const { page } = session;
   await ready(session);
   const position = () => page.textContent("#prompt-position");
-  assert.equal(await position(), "First, your consent");
+  const step = () => page.locator("#card").evaluate((card) => card.closest("section")?.querySelector("h2")?.textContent);
+  assert.deepEqual(await page.locator(".step > h2").allTextContents(), ["Agree, and be heard", "Read a minute", "Let it learn", "Speak"]);
+  assert.deepEqual([await position(), await step()], ["Your consent", "Agree, and be heard"]);
   await record(page, parts);
   assert.match((await position()) ?? "", /Sentence 1 /);
+  assert.equal(await step(), "Read a minute", "the card goes where its sentence belongs");
+  assert.equal(await page.textContent("#agree-words"), "You agreed, and the microphone works.");
+  await page.click("#agree-open");
+  assert.deepEqual([await position(), await step()], ["Your consent", "Agree, and be heard"]);
+  await page.click("#next");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "next", "what was pressed stays in focus");
   await page.keyboard.press("ArrowRight");
   assert.match((await position()) ?? "", /Sentence 2 /);
   await page.click("#next");

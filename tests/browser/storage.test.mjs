@@ -149,7 +149,7 @@ test("the browser is asked to keep it when there is something to lose, and every
   await page.click("#languages [lang=en]");
   assert.deepEqual(await page.evaluate("asked"), []);
   await record(page, parts);
-  assert.deepEqual(await page.evaluate("asked"), ["First, your consent"], "once, after the first recording");
+  assert.deepEqual(await page.evaluate("asked"), ["Your consent"], "once, after the first recording");
   assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 2 sentences, \d\.\d MB/);
   await page.waitForFunction(() => /promised to keep it/.test(document.querySelector("#kept-promise")?.textContent ?? ""));
   assert.match((await page.textContent("#kept-total")) ?? "", /base voice \d+\.\d MB/);
