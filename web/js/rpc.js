@@ -73,7 +73,12 @@ export class Remote {
     signal?.addEventListener("abort", cancel);
     stopSignal?.addEventListener("abort", stop);
     if (stopSignal?.aborted) stop();
-    return answer.finally(() => {
+    const wanted = answer.then((result) => {
+      // The cancelling and the answer may have crossed on their way.
+      if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+      return result;
+    });
+    return wanted.finally(() => {
       signal?.removeEventListener("abort", cancel);
       stopSignal?.removeEventListener("abort", stop);
     });
