@@ -101,9 +101,7 @@ test("the graphics adapter is taken away: it is asked for again, and then the CP
   await destroy();
   await page.waitForFunction(() => /processor/.test(document.querySelector("#device-kind")?.textContent ?? ""), null, { timeout: 3 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /taken away twice.*processor/);
-  await trained(session, 5);
-  await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 3 * MINUTE });
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
   session.assertNothingLeft();
 });
