@@ -65,9 +65,11 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     }
     let mel = MelConfig::speech_16k();
     let bar = ProgressBar::new(tasks.len() as u64).with_message("reading");
+    let extractor = MelExtractor::new(mel.clone());
     let sample = |&(speaker, recording, disguise): &(usize, &Recording, Disguise)| -> Result<Sample> {
         bar.inc(1);
-        Ok(Sample::new(speaker, &Mel { mels: mel.mels, data: hear(recording, disguise, &MelExtractor::new(mel.clone()))? }))
+        let (samples, sample_rate_hz) = disguised(recording, disguise)?;
+        Ok(Sample::new(speaker, &Mel { mels: mel.mels, data: heard(&extractor, &samples, sample_rate_hz)? }))
     };
     let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
     bar.finish_and_clear();
@@ -90,9 +92,10 @@ fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
     speakers
 }
 
-fn hear(recording: &Recording, disguise: Disguise, extractor: &MelExtractor) -> Result<Vec<f32>> {
+/// A recording in another's voice, and its rate.
+fn disguised(recording: &Recording, disguise: Disguise) -> Result<(Vec<f32>, u32)> {
     let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
-    heard(extractor, &disguise.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz)
+    Ok((disguise.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
 }
 
 #[derive(Args)]
@@ -138,8 +141,8 @@ pub fn verify(judge: &SpeakerJudge, corpus: &Path) -> Result<Verification> {
         for (index, &(formants, pitch)) in NEIGHBOURS.iter().enumerate() {
             let disguise = Disguise { formants, pitch: pitch * formants };
             for recording in recordings.iter().skip(index).step_by(NEIGHBOURS.len()).take(VERIFIED_CLIPS) {
-                let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
-                vectors.push((speakers, judge.listen(&disguise.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz)?));
+                let (samples, sample_rate_hz) = disguised(recording, disguise)?;
+                vectors.push((speakers, judge.listen(&samples, sample_rate_hz)?));
             }
             speakers += 1;
         }

@@ -5,12 +5,8 @@ use std::{fs, path::PathBuf};
 
 use crate::{
     Error, Result,
-    audio::{
-        self,
-        mel::{Mel, MelConfig, MelExtractor},
-        resample::resample,
-        wav,
-    },
+    audio::mel::{Mel, MelConfig, MelExtractor},
+    corpus::layouts::read_speech,
 };
 
 #[derive(Args)]
@@ -35,11 +31,7 @@ const COLOURS: [[f32; 3]; 5] = [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 1
 pub fn spectrogram(arguments: &SpectrogramArguments) -> Result<()> {
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());
-    let mel = |path: &PathBuf| -> Result<Mel> {
-        let clip = wav::read(&fs::read(path).map_err(Error::io(path))?)?;
-        let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
-        Ok(extractor.extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB)))
-    };
+    let mel = |path: &PathBuf| Ok(extractor.extract(&read_speech(path, 1.0, config.sample_rate_hz)?));
     let mels = arguments.recordings.iter().map(mel).collect::<Result<Vec<_>>>()?;
     let (width, pixels) = picture(&mels);
     fs::write(&arguments.out, png(width, &pixels)).map_err(Error::io(&arguments.out))?;

@@ -27,10 +27,15 @@ impl Recording {
 
     /// The same, played faster or slower: pitch and formants move along.
     pub fn samples_at_speed(&self, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
-        let clip = wav::read(&std::fs::read(&self.wav).map_err(Error::io(&self.wav))?)?;
-        let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, sample_rate_hz)?;
-        Ok(normalize(&samples, SPEECH_LEVEL_DB))
+        read_speech(&self.wav, speed, sample_rate_hz)
     }
+}
+
+/// The samples of a WAV file played at a speed, at a rate of choice and at the level of speech.
+pub fn read_speech(path: &Path, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
+    let clip = wav::read(&std::fs::read(path).map_err(Error::io(path))?)?;
+    let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, sample_rate_hz)?;
+    Ok(normalize(&samples, SPEECH_LEVEL_DB))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

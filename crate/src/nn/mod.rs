@@ -10,6 +10,8 @@ pub mod lstm;
 pub mod product;
 pub mod upsample;
 
+use burn::{backend::DispatchDevice, prelude::Device};
+
 pub use product::Precision;
 
 /// What a forward pass is for. Given explicitly, so that no layer guesses it from its device.
@@ -19,4 +21,17 @@ pub enum Mode {
     Train,
     /// Running statistics, dropout off: adapting a trained model to little speech, and synthesis.
     Steady,
+}
+
+/// Whether a fused operation runs on a device: always on the CPU, and on a GPU where our kernels are built in and it `fits` a workgroup.
+fn is_fused(device: &Device, fits: bool) -> bool {
+    let device = match device.as_dispatch() {
+        DispatchDevice::Autodiff(inner) => &**inner,
+        device => device,
+    };
+    match device {
+        DispatchDevice::Flex(_) => true,
+        #[allow(unreachable_patterns)] // With flex alone there is no other.
+        _ => cfg!(feature = "cube") && fits,
+    }
 }

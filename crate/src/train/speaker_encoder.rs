@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     room::{gaussian, through_rooms},
-    run::{Draw, Learner, Plan, Recipe, Run},
+    run::{Draw, Learner, Plan, Recipe, Run, split},
 };
 use crate::{
     Error, Result,
@@ -121,17 +121,14 @@ impl Feeder<'_> {
     }
 }
 
-/// Every how many clips one is kept from training.
-const HELD_OUT_EVERY: usize = 50;
-
 /// Trains to the recipe's last step and returns the encoder and the loss of clips that it was not shown.
 pub fn train(samples: &[Sample], mels: usize, plan: &Plan) -> Result<(SpeakerEncoder, f32)> {
     let Plan { recipe, device, .. } = plan;
     let speakers = samples.iter().map(|sample| sample.speaker + 1).max().unwrap_or(0);
     let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= recipe.window * mels);
-    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
-    if train.is_empty() || held_out.is_empty() || speakers < 2 {
-        return Err(Error::CorpusInvalid("too few recordings or speakers to train on".into()));
+    let (train, held_out) = split(usable)?;
+    if speakers < 2 {
+        return Err(Error::CorpusInvalid("too few speakers to train on".into()));
     }
     device.seed(recipe.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);

@@ -269,7 +269,7 @@ impl AttentionOps for CubeBackend {
         let [batch, symbols, width, channels, taps] = sizes(&keys, &values, &location);
         let attended = empty_like(&before);
         let client = keys.client.clone();
-        // SAFETY: a workgroup stays in its item, its threads in the symbols, units and channels; the energies fit, see `Attended::is_fused`.
+        // SAFETY: a workgroup stays in its item, its threads in the symbols, units and channels; the energies fit, see `Attended::attend`.
         unsafe {
             attend_kernel::launch_unchecked(
                 &client,

@@ -8,13 +8,13 @@ mod flex;
 mod ops;
 
 use burn::{
-    backend::{Dispatch, DispatchDevice},
+    backend::Dispatch,
     prelude::*,
     tensor::activation::{softmax, tanh},
 };
 use ops::AttentionOps;
 
-use super::conv::unfold;
+use super::{conv::unfold, is_fused};
 
 /// What a step attends to; all but the query and the step before are the same for all steps.
 ///
@@ -42,7 +42,7 @@ impl Attended {
     ///
     /// Returns weights, their sum over all steps, and the weighted mean of the values, `[B, 2 L + C]`.
     pub fn attend(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {
-        if !self.is_fused() {
+        if !is_fused(&self.keys.device(), self.symbols() <= LONGEST) {
             return self.attend_with_tensors(query, before);
         }
         Tensor::from_dispatch(Dispatch::attend(
@@ -88,18 +88,5 @@ impl Attended {
 
     fn symbols(&self) -> usize {
         self.keys.dims()[1]
-    }
-
-    fn is_fused(&self) -> bool {
-        let device = self.keys.device();
-        let device = match device.as_dispatch() {
-            DispatchDevice::Autodiff(inner) => &**inner,
-            device => device,
-        };
-        match device {
-            DispatchDevice::Flex(_) => true,
-            #[allow(unreachable_patterns)] // With flex alone there is no other.
-            _ => cfg!(feature = "cube") && self.symbols() <= LONGEST,
-        }
     }
 }

@@ -10,14 +10,17 @@ mod cube;
 mod flex;
 
 use burn::{
-    backend::{Backend, DispatchDevice, Dispatch, backend_extension, tensor::FloatTensor},
+    backend::{Backend, Dispatch, backend_extension, tensor::FloatTensor},
     module::{Module, Param},
     nn::Initializer,
     prelude::*,
     tensor::activation::{sigmoid, tanh},
 };
 
-use super::product::{Precision, operand, product, result};
+use super::{
+    is_fused,
+    product::{Precision, operand, product, result},
+};
 
 /// How a scan runs over time.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,7 +59,7 @@ pub trait LstmOps: Backend {
 
 /// Runs the recurrence on whatever device the tensors are on. Shapes as in [`LstmOps`]; returns the states `[T, B, 2H]`.
 pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
-    if is_fused(&projected.device(), w_hh.dims()[0]) {
+    if is_fused(&projected.device(), w_hh.dims()[0] <= WIDEST_ON_GPUS) {
         let (states, _gates) = Dispatch::lstm_forward(projected.into_dispatch(), w_hh.into_dispatch(), initial.into_dispatch(), scan);
         Tensor::from_dispatch(states)
     } else {
@@ -101,18 +104,6 @@ pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
 
 /// One item's gates in the least memory of a WebGPU workgroup, 16 KiB.
 const WIDEST_ON_GPUS: usize = 1024;
-
-fn is_fused(device: &Device, hidden_width: usize) -> bool {
-    let device = match device.as_dispatch() {
-        DispatchDevice::Autodiff(inner) => &**inner,
-        device => device,
-    };
-    match device {
-        DispatchDevice::Flex(_) => true,
-        #[allow(unreachable_patterns)] // With flex alone there is no other.
-        _ => cfg!(feature = "cube") && hidden_width <= WIDEST_ON_GPUS,
-    }
-}
 
 /// One direction of one layer. Parameters transpose PyTorch's and sum its two biases.
 #[derive(Module, Debug)]
