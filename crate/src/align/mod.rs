@@ -42,6 +42,12 @@ pub struct PhonemeErrors {
     pub length: usize,
 }
 
+impl PhonemeErrors {
+    pub fn rate(self) -> f32 {
+        self.errors as f32 / self.length.max(1) as f32
+    }
+}
+
 /// Below this mean log posterior something else was said. Measured on two held-out voices: their own texts score -2.0 or more, -2.5 in a noisy room
 /// with echoes; texts of another sentence of the same length -3.5 to -4.0 at the median, and below this nine times in ten.
 pub const MISMATCH_SCORE: f32 = -2.8;

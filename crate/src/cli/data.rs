@@ -2,13 +2,15 @@
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
+use super::device::DeviceName;
 use crate::{
-    Result,
-    audio::mel::{MelConfig, MelExtractor},
-    corpus::{self, MakeOptions, layouts},
-    text::Phonemizer,
+    Error, Result,
+    align::Aligner,
+    audio::mel::{Mel, MelConfig, MelExtractor},
+    corpus::{self, Coverage, MakeOptions, Recording, layouts},
+    text::{Phonemizer, spell, symbols::Symbol},
     train::features::Features,
 };
 
@@ -18,7 +20,7 @@ pub struct CorpusArguments {
     #[arg(long)]
     pub out: PathBuf,
     /// Hours of speech
-    #[arg(long, default_value_t = 3.0)]
+    #[arg(long, default_value_t = 6.0)]
     pub hours: f32,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -27,7 +29,7 @@ pub struct CorpusArguments {
 pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
     let options = MakeOptions { hours: arguments.hours, seed: arguments.seed, ..MakeOptions::default() };
     let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{elapsed_precise} {msg}").expect("a valid template"));
-    let summary = corpus::make(&arguments.out, &options, Phonemizer::embedded().lexicon(), &mut |progress| {
+    let summary = corpus::make(&arguments.out, &options, Phonemizer::embedded().lexicon(), &|progress| {
         bar.set_message(format!("{progress:?}"));
     })?;
     bar.finish_and_clear();
@@ -42,9 +44,16 @@ pub struct PrepareArguments {
     /// Folder for the features
     #[arg(long)]
     pub out: PathBuf,
+    /// Weights of an aligner, for recordings without phone times: public corpora, espeak's voices. A base voice learns only from what is aligned
+    #[arg(long)]
+    pub aligner: Option<PathBuf>,
 }
 
 pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
+    let aligner = match &arguments.aligner {
+        Some(path) => Some(Aligner::load(&fs::read(path).map_err(Error::io(path))?, &DeviceName::Cpu.open()?)?),
+        None => None,
+    };
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());
     let phonemizer = Phonemizer::embedded();
@@ -54,17 +63,11 @@ pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
     let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
     for recording in bar.wrap_iter(recordings.into_iter()) {
         let samples = recording.samples(config.sample_rate_hz)?;
-        let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
-        let labels = match corpus::label(&phonemizer, &recording.text, recording.phones.as_deref(), seconds) {
-            Ok(labels) => labels,
-            Err(error) => {
-                *left_out.entry(error.code()).or_default() += 1;
-                continue;
-            }
-        };
         let mel = extractor.extract(&samples);
-        let durations = labels.durations(mel.frames(), config.frame_seconds());
-        features.push(&recording.speaker, recording.id, recording.text, labels.symbols, durations, &mel);
+        match timed(&recording, &mel, samples.len() as f32 / config.sample_rate_hz as f32, &config, &phonemizer, aligner.as_ref()) {
+            Ok((symbols, durations)) => features.push(&recording.speaker, recording.id, recording.text, symbols, durations, &mel),
+            Err(error) => *left_out.entry(error.code()).or_default() += 1,
+        }
     }
     features.save(&arguments.out)?;
     let aligned = features.utterances.iter().filter(|utterance| utterance.durations.is_some()).count();
@@ -74,5 +77,29 @@ pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
         features.speakers.len(),
         features.seconds() / 3600.0
     );
+    println!("{}", Coverage::of(features.utterances.iter().map(|utterance| utterance.symbols.as_slice()), &phonemizer));
     Ok(())
+}
+
+/// Symbols and the frames of each: by the engine's phone times, else by the aligner, else without frames.
+fn timed(
+    recording: &Recording,
+    mel: &Mel,
+    seconds: f32,
+    config: &MelConfig,
+    phonemizer: &Phonemizer,
+    aligner: Option<&Aligner>,
+) -> Result<(Vec<Symbol>, Option<Vec<u32>>)> {
+    match aligner.filter(|_| recording.phones.is_none()) {
+        Some(aligner) => {
+            let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
+            let alignment = pollster::block_on(aligner.align(mel, &symbols, &word_ends))?;
+            Ok((alignment.symbols, Some(alignment.durations)))
+        }
+        None => {
+            let labels = corpus::label(phonemizer, &recording.text, recording.phones.as_deref(), seconds)?;
+            let durations = labels.durations(mel.frames(), config.frame_seconds());
+            Ok((labels.symbols, durations))
+        }
+    }
 }

@@ -90,10 +90,13 @@ pub fn write_wavs(folder: &Path, base: &Base, evaluation: &Evaluation, clone: &M
     write_clips(&folder.join("clone"), base, &clone.clips)
 }
 
-/// What a clone is compared with: `target` and `same-speaker`.
+/// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, what target, base and clone say.
 pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
     let target: Vec<Vec<f32>> = evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
     write_clips(&folder.join("target"), base, &target)?;
+    let path = folder.join("texts.txt");
+    let texts: String = evaluation.recordings().iter().map(|(text, _)| format!("{text}\n")).collect();
+    fs::write(&path, texts).map_err(Error::io(path))?;
     write_clips(&folder.join("same-speaker"), base, &evaluation.others[evaluation.others.len().saturating_sub(target.len())..])
 }
 

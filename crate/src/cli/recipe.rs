@@ -28,7 +28,7 @@ pub struct RecipeArguments {
     /// Folder for corpus, features and checkpoints: some gigabytes, and what lets a run that was cut short go on
     #[arg(long)]
     work: PathBuf,
-    #[arg(long, default_value_t = 3.0)]
+    #[arg(long, default_value_t = 6.0)]
     hours: f32,
     #[arg(long, default_value_t = Recipe::base().steps)]
     steps: usize,
@@ -45,16 +45,16 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let RecipeArguments { out, work, hours, steps, seed, device } = arguments;
     let (corpus_folder, features, run) = (work.join("corpus"), work.join("features"), work.join("run"));
     if !corpus_folder.join("corpus.json").exists() {
-        println!("1/8 corpus: {hours} h from the installed speech engines");
+        println!("1/9 corpus: {hours} h from the installed speech engines");
         corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed })?;
     }
     if !features.join("features.json").exists() {
-        println!("2/8 features");
-        prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: features.clone() })?;
+        println!("2/9 features");
+        prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: features.clone(), aligner: None })?;
     }
     let aligner = work.join(ALIGNER);
     if !aligner.exists() {
-        println!("3/8 aligner");
+        println!("3/9 aligner");
         let recipe = recogniser::Recipe::default();
         let partial = aligner.with_extension("partial");
         let arguments =
@@ -62,11 +62,16 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         train_aligner(&arguments)?;
         fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
     }
+    let aligned = work.join("aligned");
+    if !aligned.join("features.json").exists() {
+        println!("4/9 features of voices without phone times as well");
+        prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: aligned.clone(), aligner: Some(aligner.clone()) })?;
+    }
     fs::create_dir_all(out).map_err(Error::io(out))?;
     fs::copy(&aligner, out.join(ALIGNER)).map_err(Error::io(&aligner))?;
-    println!("4/8 base voice: {steps} steps");
+    println!("5/9 base voice: {steps} steps");
     pretrain(&PretrainArguments {
-        data: features,
+        data: aligned,
         out: out.clone(),
         preset: Preset::Small,
         path: Path::Durations,
@@ -93,10 +98,10 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         resume: true,
     };
     if !heard.exists() {
-        println!("5/8 vocoder, on recordings: {} steps", on_recordings.steps);
+        println!("6/9 vocoder, on recordings: {} steps", on_recordings.steps);
         train_vocoder(&vocoder)?;
     }
-    println!("6/8 vocoder, on what the base says: {} steps", on_base.steps);
+    println!("7/9 vocoder, on what the base says: {} steps", on_base.steps);
     let spoken = out.join(VOCODER);
     train_vocoder(&TrainVocoderArguments {
         out: spoken.clone(),
@@ -112,7 +117,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     base::write_manifest(out, &manifest)?;
 
     let encoder = out.join(SPEAKER_ENCODER);
-    println!("7/8 speaker encoder: {} steps", Recipe::speaker_encoder().steps);
+    println!("8/9 speaker encoder: {} steps", Recipe::speaker_encoder().steps);
     train_speaker_encoder(&TrainEncoderArguments {
         corpus: corpus_folder.clone(),
         out: encoder,
@@ -125,6 +130,6 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     manifest.recipe["command"] = json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
     base::write_manifest(out, &manifest)?;
 
-    println!("8/8 clones of the held-out voices");
+    println!("9/9 clones of the held-out voices");
     measure(&MeasureArguments { base: out.clone(), corpus: corpus_folder, wavs: None, seed: *seed, device: *device })
 }

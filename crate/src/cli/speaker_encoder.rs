@@ -13,7 +13,7 @@ use crate::{
         mel::{Mel, MelConfig, MelExtractor},
         wav,
     },
-    corpus::{Disguise, Recording, layouts},
+    corpus::{Disguise, FOREIGN, Recording, layouts},
     evaluate::encoder::{SpeakerJudge, VoiceVector, equal_error_rate, heard},
     train::{
         run::{Plan, Recipe, curve_path},
@@ -50,7 +50,11 @@ const PITCHES: [f32; 3] = [0.8, 1.0, 1.25];
 const CLIPS: usize = 40;
 
 pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
-    let recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
+    let mut recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
+    let foreign = arguments.corpus.join(FOREIGN);
+    if foreign.is_dir() {
+        recordings.extend(layouts::load(&foreign)?);
+    }
     let disguises: Vec<Disguise> =
         FORMANTS.iter().flat_map(|&formants| PITCHES.map(|pitch| Disguise { formants, pitch: pitch * formants })).collect();
     let mut tasks: Vec<(usize, &Recording, Disguise)> = Vec::new();

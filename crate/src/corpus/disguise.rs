@@ -18,6 +18,8 @@ pub struct Disguise {
 const HOP: usize = 200;
 
 impl Disguise {
+    pub const NONE: Self = Self { formants: 1.0, pitch: 1.0 };
+
     /// `[S]` to `[S / formants]`.
     pub fn apply(self, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
         // Playing faster raises the pitch as well.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use super::disguise::Disguise;
 use crate::audio::{Audio, resample, wav};
 use crate::{Error, Result};
 
@@ -43,8 +44,8 @@ impl Engine {
         }
     }
 
-    /// Speaks all texts; what an engine cannot speak is left out. `speed` above 1 plays faster, which raises pitch and formants alike.
-    pub fn speak(&self, texts: &[String], speed: f32, scratch: &Path) -> Result<Vec<Utterance>> {
+    /// Speaks all texts; what an engine cannot speak is left out.
+    pub fn speak(&self, texts: &[String], disguise: Disguise, scratch: &Path) -> Result<Vec<Utterance>> {
         std::fs::create_dir_all(scratch).map_err(Error::io(scratch))?;
         let spoken = match self {
             Self::Flite { voice } => texts.iter().map(|text| flite(voice, text, scratch)).collect::<Result<Vec<_>>>()?,
@@ -56,7 +57,7 @@ impl Engine {
         let mut utterances = Vec::new();
         for (text, spoken) in texts.iter().zip(spoken) {
             if let Some((audio, phones)) = spoken {
-                utterances.extend(finish(text, audio, phones, speed)?);
+                utterances.extend(finish(text, audio, phones, disguise)?);
             }
         }
         Ok(utterances)
@@ -83,10 +84,11 @@ fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spo
     for (index, text) in texts.iter().enumerate() {
         let _ = std::fs::remove_file(wave(index));
         let text: String = text.chars().filter(|c| !matches!(c, '"' | '\\')).collect();
+        // A voice that fails at one text, as those of other languages do at some words, goes on with the next.
         script += &format!(
-            "(set! u (utt.synth (eval (list 'Utterance 'Text \"{text}\"))))\n(format t \"@ {index}\\n\")\n\
+            "(unwind-protect (begin (set! u (utt.synth (eval (list 'Utterance 'Text \"{text}\"))))\n(format t \"@ {index}\\n\")\n\
              (mapcar (lambda (s) (format t \"%s %f\\n\" (item.name s) (item.feat s \"end\"))) (utt.relation.items u 'Segment))\n\
-             (utt.save.wave u \"{}\" 'riff)\n",
+             (utt.save.wave u \"{}\" 'riff)))\n",
             wave(index).display()
         );
     }
@@ -128,12 +130,11 @@ fn read(file: &Path) -> Result<Audio> {
     wav::read(&std::fs::read(file).map_err(Error::io(file))?)
 }
 
-/// To the corpus rate, speed and level, without the silence at both ends. `None` where nothing was said.
-fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, speed: f32) -> Result<Option<Utterance>> {
-    let played_hz = (audio.sample_rate_hz as f32 * speed).round();
-    let speed = played_hz / audio.sample_rate_hz as f32;
-    let mut samples = resample::resample(&audio.samples, played_hz as u32, SAMPLE_RATE_HZ)?;
-    let mut phones = phones.map(|phones| phones.into_iter().map(|(phone, end)| (phone, end / speed)).collect::<Vec<_>>());
+/// To the corpus rate and level, in disguise, without the silence at both ends. `None` where nothing was said.
+fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, disguise: Disguise) -> Result<Option<Utterance>> {
+    let spoken = resample::resample(&audio.samples, audio.sample_rate_hz, SAMPLE_RATE_HZ)?;
+    let mut samples = disguise.apply(&spoken, SAMPLE_RATE_HZ)?;
+    let mut phones = phones.map(|phones| phones.into_iter().map(|(phone, end)| (phone, end / disguise.formants)).collect::<Vec<_>>());
 
     let speech = match &phones {
         Some(phones) => phones_range(phones),

@@ -6,8 +6,10 @@
 //! DIR/<speaker>/wavs/<id>.wav           16 kHz, mono
 //! DIR/<speaker>/phones/<id>.csv         phone,end_seconds: the engine's own phones; absent where an engine prints none
 //! DIR/held-out/<speaker>/..             the same, for speakers that nothing is ever trained on
+//! DIR/foreign/<speaker>/..              voices of other languages, for what learns from sound alone
 //! ```
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
@@ -22,6 +24,10 @@ use crate::{Error, Result};
 /// Speakers to test with: no training may see them.
 pub const HELD_OUT: [&str; 2] = ["flite-awb", "festival-kdlpc16k"];
 const HELD_OUT_SECONDS: f32 = 240.0;
+/// Folder of the voices of other languages.
+pub const FOREIGN: &str = "foreign";
+/// How much they speak, all together, of what the others do.
+const FOREIGN_SHARE: f32 = 0.15;
 /// A third one, as unlike any engine as pitch and formants can make it: five semitones and 15 % higher. It says what the voice behind it says.
 pub const DISGUISED: &str = "flite-awb-higher";
 const DISGUISED_AS: (&str, Disguise) = ("flite-awb", Disguise { formants: 1.15, pitch: 1.335 });
@@ -34,42 +40,69 @@ const BATCH: usize = 40;
 pub struct Speaker {
     pub name: String,
     pub engine: Engine,
-    /// Playing faster raises pitch and formants: another speaker. 1 is the voice itself.
-    pub speed: f32,
+    /// Another speaker out of the engine's.
+    pub disguise: Disguise,
     /// Share of the corpus, relative to the other speakers.
     pub weight: f32,
 }
 
 impl Speaker {
-    fn new(name: &str, engine: Engine, speed: f32, weight: f32) -> Self {
-        let name = if speed == 1.0 { name.to_string() } else { format!("{name}@{speed}") };
-        Self { name, engine, speed, weight }
+    fn new(name: &str, engine: Engine, weight: f32) -> Self {
+        Self { name: name.to_string(), engine, disguise: Disguise::NONE, weight }
+    }
+
+    fn disguised(&self, disguise: Disguise) -> Self {
+        let name = format!("{}@{}x{}", self.name, disguise.formants, disguise.pitch);
+        Self { name, engine: self.engine.clone(), disguise, weight: self.weight * DISGUISED_SHARE }
     }
 }
 
+/// Formants and pitch of the speakers that each recorded voice is made into: played faster or slower, then each moved by itself.
+const DISGUISES: [(f32, f32); 8] =
+    [(0.86, 0.86), (0.93, 0.93), (1.08, 1.08), (1.16, 1.16), (0.9, 1.1), (1.1, 0.88), (1.0, 0.8), (1.0, 1.25)];
+/// Share of the corpus that each gets, of its voice's own.
+const DISGUISED_SHARE: f32 = 0.2;
+
 /// All speakers for training: recorded voices get the most of the hours, formant synthesis the least.
 pub fn training_speakers() -> Vec<Speaker> {
-    let flite = |voice| Engine::Flite { voice };
-    let festival = |procedure| Engine::Festival { procedure };
+    let voices = [
+        Speaker::new("flite-slt", Engine::Flite { voice: "slt" }, 24.0),
+        Speaker::new("flite-rms", Engine::Flite { voice: "rms" }, 24.0),
+        Speaker::new("flite-kal16", Engine::Flite { voice: "kal16" }, 12.0),
+        Speaker::new("festival-us-slt-hts", Engine::Festival { procedure: "voice_cmu_us_slt_arctic_hts" }, 10.0),
+        Speaker::new("festival-kallpc16k", Engine::Festival { procedure: "voice_kal_diphone" }, 8.0),
+    ];
     let mut speakers = Vec::new();
-    for speed in [1.0, 0.86, 0.93, 1.08, 1.16] {
-        let share = |weight: f32| if speed == 1.0 { weight } else { weight * 0.25 };
-        speakers.push(Speaker::new("flite-slt", flite("slt"), speed, share(24.0)));
-        speakers.push(Speaker::new("flite-rms", flite("rms"), speed, share(24.0)));
-        speakers.push(Speaker::new("flite-kal16", flite("kal16"), speed, share(12.0)));
-        speakers.push(Speaker::new("festival-us-slt-hts", festival("voice_cmu_us_slt_arctic_hts"), speed, share(10.0)));
-        speakers.push(Speaker::new("festival-kallpc16k", festival("voice_kal_diphone"), speed, share(8.0)));
+    for voice in voices {
+        speakers.extend(DISGUISES.map(|(formants, pitch)| voice.disguised(Disguise { formants, pitch })));
+        speakers.push(voice);
     }
     let variants = [("f2", 50), ("f5", 40), ("m3", 45), ("m7", 50), ("adam", 50), ("linda", 50), ("max", 50), ("anika", 50)];
     for (variant, pitch) in variants {
-        speakers.push(Speaker::new(&format!("espeak-en-us-{variant}"), Engine::Espeak { variant, pitch, words_per_minute: 155 }, 1.0, 2.0));
+        speakers.push(Speaker::new(&format!("espeak-en-us-{variant}"), Engine::Espeak { variant, pitch, words_per_minute: 155 }, 2.0));
     }
     speakers
 }
 
+/// Voices of other languages, for what learns from sound alone. They read our sentences as if those were theirs.
+pub fn foreign_speakers() -> Vec<Speaker> {
+    let voices = [
+        ("italian-lp", "voice_lp_diphone"),
+        ("italian-pc", "voice_pc_diphone"),
+        ("czech-dita", "voice_czech_dita"),
+        ("czech-krb", "voice_czech_krb"),
+        ("czech-machac", "voice_czech_machac"),
+        ("czech-ph", "voice_czech_ph"),
+        ("finnish-lj", "voice_suo_fi_lj_diphone"),
+        ("finnish-mv", "voice_hy_fi_mv_diphone"),
+        ("catalan-ona", "voice_upc_ca_ona_hts"),
+    ];
+    voices.map(|(name, procedure)| Speaker::new(&format!("festival-{name}"), Engine::Festival { procedure }, 1.0)).into()
+}
+
 pub fn held_out_speakers() -> Vec<Speaker> {
     let engines = [Engine::Flite { voice: "awb" }, Engine::Festival { procedure: "voice_ked_diphone" }];
-    HELD_OUT.iter().zip(engines).map(|(name, engine)| Speaker::new(name, engine, 1.0, 1.0)).collect()
+    HELD_OUT.iter().zip(engines).map(|(name, engine)| Speaker::new(name, engine, 1.0)).collect()
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -78,11 +111,13 @@ pub struct MakeOptions {
     pub seed: u64,
     /// [`training_speakers`], unless fewer are wanted.
     pub speakers: Vec<Speaker>,
+    /// [`foreign_speakers`], likewise.
+    pub foreign: Vec<Speaker>,
 }
 
 impl Default for MakeOptions {
     fn default() -> Self {
-        Self { hours: 3.0, seed: 1, speakers: training_speakers() }
+        Self { hours: 6.0, seed: 1, speakers: training_speakers(), foreign: foreign_speakers() }
     }
 }
 
@@ -94,6 +129,8 @@ pub struct Summary {
     pub speakers: Vec<SpeakerSummary>,
     /// Speakers under `held-out/`, never to be trained on.
     pub held_out: Vec<SpeakerSummary>,
+    /// Speakers under `foreign/`, whose words are nobody's.
+    pub foreign: Vec<SpeakerSummary>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,28 +148,31 @@ pub struct Progress<'a> {
     pub seconds_wanted: f32,
 }
 
-/// Speaks seeded sentences with every speaker until `hours` are reached. Held-out speakers say sentences that no other speaker says.
-pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &mut dyn FnMut(Progress)) -> Result<Summary> {
+/// Speaks seeded sentences with every speaker until `hours` are reached, as many speakers at a time as there are cores. Held-out speakers say
+/// sentences that no other speaker says.
+pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &(dyn Fn(Progress) + Sync)) -> Result<Summary> {
     if !(options.hours > 0.0 && options.hours <= 1000.0) || options.speakers.is_empty() {
         return Err(Error::OptionInvalid("a corpus needs at least one speaker and between 0 and 1000 hours".into()));
     }
-    let held_out_seconds = HELD_OUT_SECONDS.min(options.hours * 3600.0);
-    let mut sentences = Sentences::new(lexicon, options.seed);
-    let weights: f32 = options.speakers.iter().map(|speaker| speaker.weight).sum();
     let wanted = options.hours * 3600.0;
-    let total = wanted + held_out_seconds * HELD_OUT.len() as f32;
-    let mut done = 0.0;
-    let mut speak = |speaker: &Speaker, folder: &Path, seconds: f32| {
-        let mut report = |spoken: f32| progress(Progress { speaker: &speaker.name, seconds_done: done + spoken, seconds_wanted: total });
-        let summary = make_speaker(&folder.join(&speaker.name), speaker, seconds, &mut sentences, &mut report)?;
-        done += summary.seconds;
-        Ok(summary)
-    };
-    let held_out =
-        held_out_speakers().iter().map(|speaker| speak(speaker, &out.join("held-out"), held_out_seconds)).collect::<Result<_>>()?;
+    let mut sentences = Sentences::new(lexicon, options.seed);
+    let held_out_seconds = HELD_OUT_SECONDS.min(wanted);
+    let held_out = held_out_speakers()
+        .iter()
+        .map(|speaker| make_speaker(&out.join("held-out"), speaker, held_out_seconds, &mut sentences, progress))
+        .collect::<Result<_>>()?;
     make_disguised(out)?;
-    let speakers = options.speakers.iter().map(|speaker| speak(speaker, out, wanted * speaker.weight / weights)).collect::<Result<_>>()?;
-    let summary = Summary { sample_rate_hz: SAMPLE_RATE_HZ, seed: options.seed, speakers, held_out };
+    let weights: f32 = options.speakers.iter().map(|speaker| speaker.weight).sum();
+    let trained = options.speakers.iter().map(|speaker| (out.to_path_buf(), speaker, wanted * speaker.weight / weights));
+    let foreign_seconds = wanted * FOREIGN_SHARE / options.foreign.len().max(1) as f32;
+    let foreign = options.foreign.iter().map(|speaker| (out.join(FOREIGN), speaker, foreign_seconds));
+    let tasks: Vec<_> = trained.chain(foreign).enumerate().collect();
+    let mut speakers: Vec<SpeakerSummary> = tasks
+        .par_iter()
+        .map(|(index, (folder, speaker, seconds))| make_speaker(folder, speaker, *seconds, &mut sentences.branch(*index), progress))
+        .collect::<Result<_>>()?;
+    let foreign = speakers.split_off(options.speakers.len());
+    let summary = Summary { sample_rate_hz: SAMPLE_RATE_HZ, seed: options.seed, speakers, held_out, foreign };
     write(&out.join("corpus.json"), serde_json::to_string_pretty(&summary).expect("plain data"))?;
     Ok(summary)
 }
@@ -142,8 +182,9 @@ fn make_speaker(
     speaker: &Speaker,
     wanted: f32,
     sentences: &mut Sentences,
-    report: &mut dyn FnMut(f32),
+    progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SpeakerSummary> {
+    let folder = folder.join(&speaker.name);
     let (wavs, phones, scratch) = (folder.join("wavs"), folder.join("phones"), folder.join("scratch"));
     for folder in [&wavs, &phones] {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -155,7 +196,7 @@ fn make_speaker(
         let missing = ((wanted - summary.seconds) / 3.5).ceil() as usize;
         let texts: Vec<String> = sentences.by_ref().take(missing.clamp(1, BATCH)).collect();
         let before = summary.utterances;
-        for Utterance { text, samples, phones: engine_phones } in speaker.engine.speak(&texts, speaker.speed, &scratch)? {
+        for Utterance { text, samples, phones: engine_phones } in speaker.engine.speak(&texts, speaker.disguise, &scratch)? {
             let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
             if !SECONDS.contains(&seconds) || summary.seconds >= wanted {
                 continue;
@@ -179,7 +220,7 @@ fn make_speaker(
         if batches_without_speech == 5 {
             return Err(Error::CorpusInvalid(format!("{} says nothing for {}", speaker.engine.program(), speaker.name)));
         }
-        report(summary.seconds);
+        progress(Progress { speaker: &speaker.name, seconds_done: summary.seconds, seconds_wanted: wanted });
     }
     let _ = std::fs::remove_dir_all(&scratch);
     if !summary.phone_times {
@@ -236,17 +277,17 @@ mod tests {
         let phonemizer = Phonemizer::embedded();
         for (hours, speakers) in [(0.0, training_speakers()), (f32::NAN, training_speakers()), (1.0, Vec::new())] {
             let options = MakeOptions { hours, speakers, ..Default::default() };
-            assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &mut |_| {}).unwrap_err().code(), "option-invalid");
+            assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(), "option-invalid");
         }
     }
 
     #[test]
-    #[ignore = "needs flite, festival with three voices, and espeak-ng"]
+    #[ignore = "needs flite, espeak-ng, and festival with all its voices"]
     fn a_small_corpus_can_be_loaded_and_labelled() {
         let out = std::env::temp_dir().join(format!("ownvoice-make-{}", std::process::id()));
         let phonemizer = Phonemizer::embedded();
-        let summary = make(&out, &MakeOptions { hours: 0.01, ..Default::default() }, phonemizer.lexicon(), &mut |_| {}).unwrap();
-        assert_eq!((summary.speakers.len(), summary.held_out.len()), (33, 2));
+        let summary = make(&out, &MakeOptions { hours: 0.01, ..Default::default() }, phonemizer.lexicon(), &|_| {}).unwrap();
+        assert_eq!((summary.speakers.len(), summary.held_out.len(), summary.foreign.len()), (53, 2, 9));
         assert!(out.join("held-out").join(DISGUISED).join("metadata.csv").exists());
         for folder in [out.clone(), out.join("held-out")] {
             for recording in super::super::layouts::load(&folder).unwrap() {

@@ -1,6 +1,7 @@
 //! Speech to train on: a corpus spoken by installed engines, and the layouts that public corpora come in. Native only.
 
 pub mod align;
+pub mod coverage;
 pub mod disguise;
 pub mod engines;
 pub mod layouts;
@@ -8,7 +9,8 @@ pub mod make;
 pub mod sentences;
 
 pub use align::{Alignment, Labels, align, label};
+pub use coverage::Coverage;
 pub use disguise::Disguise;
 pub use engines::EnginePhone;
 pub use layouts::{Layout, Recording};
-pub use make::{DISGUISED, HELD_OUT, MakeOptions, make, make_disguised};
+pub use make::{DISGUISED, FOREIGN, HELD_OUT, MakeOptions, make, make_disguised};

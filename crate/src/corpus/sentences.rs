@@ -154,6 +154,7 @@ const LISTS: &[(&str, &str)] = &[
 ];
 
 /// An endless supply of distinct sentences.
+#[derive(Clone)]
 pub struct Sentences<'a> {
     random: ChaCha8Rng,
     seen: HashSet<String>,
@@ -178,6 +179,13 @@ impl<'a> Sentences<'a> {
             lists: LISTS.iter().map(|(name, list)| (*name, split(list))).collect(),
             words,
         }
+    }
+
+    /// Other sentences for the `index`-th of those who speak at the same time: none that was said so far, each list by a stream of its own.
+    pub fn branch(&self, index: usize) -> Self {
+        let mut branch = self.clone();
+        branch.random.set_stream(index as u64 + 1);
+        branch
     }
 
     fn fill(&mut self) -> String {

@@ -16,7 +16,7 @@ pub enum Fault {
     Skipped,
     /// Phones in a row that no text asks for: a word said twice, or babble.
     Repeated,
-    /// Half as long again as its phones should last together, or cut off at the bound.
+    /// Half as long again as its phones and pauses should last together, and by more than a drawn breath, or cut off at the bound.
     Runaway,
     /// Pitch that jumps within voiced stretches more than once a second.
     UnstablePitch,
@@ -64,6 +64,8 @@ pub struct Spoken<'a> {
 /// Phones in a row that make a skip or a repetition: fewer are what the recogniser mishears.
 const RUN: usize = 5;
 const RUNAWAY: f32 = 1.5;
+/// What a sentence may take too long by however short it is: the last word before a pause is long.
+const BREATH_SECONDS: f32 = 0.6;
 /// A jump between two voiced frames, in octaves: three semitones.
 const JUMP_OCTAVES: f32 = 0.25;
 /// The frames of a jump are at most this far apart: the tracker calls a frame with two pitches in it unvoiced.
@@ -79,11 +81,12 @@ pub fn faults(spoken: &Spoken) -> Vec<Fault> {
     let runs = run_lengths(spoken.said, spoken.heard);
     let (skipped, repeated) = runs.into_iter().fold((0, 0), |most, run| (most.0.max(run.0), most.1.max(run.1)));
     let seconds = spoken.frames as f32 * spoken.frame_seconds;
+    let expected_seconds = spoken.expected_frames * spoken.frame_seconds;
     let drawn = spoken.phone_frames.iter().any(|&frames| frames as f32 * spoken.frame_seconds > DRAWN_SECONDS);
     let found = |fault: &Fault| match fault {
         Fault::Skipped => skipped >= RUN,
         Fault::Repeated => repeated >= RUN,
-        Fault::Runaway => spoken.cut_off || spoken.frames as f32 > RUNAWAY * spoken.expected_frames,
+        Fault::Runaway => spoken.cut_off || seconds > (RUNAWAY * expected_seconds).max(expected_seconds + BREATH_SECONDS),
         Fault::UnstablePitch => pitch_jumps(spoken.pitch) as f32 > JUMPS_A_SECOND * seconds,
         Fault::Drawn => drawn,
         Fault::Noisy => spoken.artefacts.pause_level_db > NOISY_DB,

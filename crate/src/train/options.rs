@@ -74,19 +74,18 @@ pub enum StopRule {
     Fixed,
     /// By the held-out clip's spectrogram loss.
     Loss,
-    /// By how near the speaker the held-out clip's words sound, as long as they are understood.
+    /// By how near the speaker the held-out clip's words sound, as long as they are understood as well as the speaker is, or as the base.
     Voice,
 }
 
 impl StopRule {
     /// The higher, the better.
-    pub(super) fn score(self, look: &Look, start: Option<Look>) -> f32 {
+    ///
+    /// * `granted`: phoneme error rate that costs nothing
+    pub(super) fn score(self, look: &Look, granted: f32) -> f32 {
         match self {
             Self::Fixed | Self::Loss => -look.loss,
-            Self::Voice => {
-                let lost = look.phoneme_error_rate - start.map_or(0.0, |start| start.phoneme_error_rate);
-                look.similarity - lost.max(0.0)
-            }
+            Self::Voice => look.similarity - (look.phoneme_error_rate - granted).max(0.0),
         }
     }
 }
@@ -108,10 +107,9 @@ mod tests {
     #[test]
     fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
         let look = |similarity, phoneme_error_rate| Look { loss: 0.5, similarity, phoneme_error_rate };
-        let start = Some(look(0.2, 0.1));
-        let score = |look: Look| StopRule::Voice.score(&look, start);
-        assert!(score(look(0.8, 0.1)) > score(look(0.7, 0.05)), "nearer, and no less clear than at the start");
+        let score = |look: Look| StopRule::Voice.score(&look, 0.1);
+        assert!(score(look(0.8, 0.1)) > score(look(0.7, 0.05)), "nearer, and no less clear than it has to be");
         assert!(score(look(0.8, 0.4)) < score(look(0.7, 0.1)), "nearer, but mumbled");
-        assert!(StopRule::Loss.score(&Look { loss: 0.4, ..look(0.1, 0.9) }, start) > StopRule::Loss.score(&look(0.9, 0.0), start));
+        assert!(StopRule::Loss.score(&Look { loss: 0.4, ..look(0.1, 0.9) }, 0.1) > StopRule::Loss.score(&look(0.9, 0.0), 0.1));
     }
 }

@@ -98,6 +98,8 @@ struct HeldOut {
     said: Vec<usize>,
     /// What the speaker's spectra are like in all clips.
     speaker: SpeakerStats,
+    /// Of the recogniser in the recording itself: a voice need not be clearer than its speaker.
+    phoneme_error_rate: f32,
 }
 
 pub struct FineTuner {
@@ -144,13 +146,17 @@ impl FineTuner {
             return Err(Error::ClipTooShort { seconds, minimum_seconds: MINIMUM_SECONDS });
         }
         let speech = assemble(base, &aligned, options.window);
-        let held_out = aligned.last().filter(|_| aligned.len() >= HOLD_OUT_FROM).map(|last| {
-            let mut speaker = SpeakerStats::default();
-            let mels = base.mel_config().mels;
-            aligned.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&Mel { mels, data: clip.mel.clone() })));
-            let &(first, frames) = speech.clips.last().expect("as many as clips");
-            HeldOut { first, frames, said: said(&last.symbols), speaker }
-        });
+        let held_out = match aligned.last() {
+            Some(last) if aligned.len() >= HOLD_OUT_FROM => {
+                let mut speaker = SpeakerStats::default();
+                let mel = |clip: &AlignedClip| Mel { mels: base.mel_config().mels, data: clip.mel.clone() };
+                aligned.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
+                let &(first, frames) = speech.clips.last().expect("as many as clips");
+                let phoneme_error_rate = base.aligner.phoneme_errors(&mel(last), &last.symbols).await?.rate();
+                Some(HeldOut { first, frames, said: said(&last.symbols), speaker, phoneme_error_rate })
+            }
+            _ => None,
+        };
         let training = speech.clips[..speech.clips.len() - usize::from(held_out.is_some())].to_vec();
         let speaker = nearest_speaker(base, &speech, &options).await?;
         let pace = pace(base, &aligned, speaker).await?;
@@ -243,7 +249,9 @@ impl FineTuner {
         if iteration % EVALUATE_EVERY == 0 || last {
             look = self.look().await?;
             if let Some(now) = look {
-                let better = self.best.as_ref().is_none_or(|(best, _)| self.options.stop_rule.score(&now, self.start) > self.options.stop_rule.score(best, self.start));
+                let granted = self.granted_errors();
+                let score = |look| self.options.stop_rule.score(look, granted);
+                let better = self.best.as_ref().is_none_or(|(best, _)| score(&now) > score(best));
                 if better || self.options.stop_rule == StopRule::Fixed {
                     self.best = Some((now, self.parts.clone()));
                     self.stale = 0;
@@ -262,6 +270,12 @@ impl FineTuner {
         let seconds = begun.elapsed().as_secs_f32();
         let held_out_loss = look.map(|look| look.loss);
         Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, held_out_loss, look, overflows: self.overflows, stop })
+    }
+
+    /// Phoneme errors that a voice may have: as many as its speaker, or as the base before it learnt anything.
+    fn granted_errors(&self) -> f32 {
+        let of_speaker = self.held_out.as_ref().map_or(0.0, |held_out| held_out.phoneme_error_rate);
+        self.start.map_or(of_speaker, |start| start.phoneme_error_rate.max(of_speaker))
     }
 
     /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
