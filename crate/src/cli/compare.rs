@@ -9,15 +9,16 @@ use super::{
     device::DeviceName,
     evaluate::{speaker_judge, write_anchors, write_clips},
     measure::{CLONE_SECONDS, SENTENCES},
+    say::{VocoderName, choose},
 };
 use crate::{
-    Result,
+    Error, Result,
     evaluate::{
         faults::Fault,
         report::{Evaluation, Identity, Measured},
         sentences::HARD_SENTENCES,
     },
-    train::{Adapts, CloneOptions, StopRule},
+    train::{Adapts, CloneOptions, Start, StopRule},
     voice::Voice,
 };
 
@@ -30,6 +31,8 @@ pub enum Vary {
     Seconds,
     Window,
     Stop,
+    Start,
+    Vocoder,
 }
 
 #[derive(Args)]
@@ -62,13 +65,17 @@ struct Way {
     name: String,
     options: CloneOptions,
     seconds: f32,
+    vocoder: Option<VocoderName>,
 }
 
-fn ways(vary: Vary, seed: u64) -> Vec<Way> {
+/// Speakers whose cosine with the voice is this much less count for a third in a mixture.
+const MIXTURE_WIDTH: f32 = 0.1;
+
+fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
     let usual = CloneOptions { seed, ..CloneOptions::default() };
-    let way = |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS };
+    let way = |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS, vocoder: None };
     let fixed = |iterations| CloneOptions { iterations, stop_rule: StopRule::Fixed, ..usual.clone() };
-    match vary {
+    Ok(match vary {
         Vary::Adapts => [
             ("speaker vector", Adapts::Speaker),
             ("and decoder", Adapts::Decoder),
@@ -81,14 +88,31 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
         .into(),
         Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3].map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) })).into(),
         Vary::Iterations => [50, 100, 200, 400].map(|iterations| way(format!("{iterations} iterations"), fixed(iterations))).into(),
-        Vary::Seconds => [15.0, 30.0, 60.0, 120.0].map(|seconds| Way { name: format!("{seconds} s"), options: usual.clone(), seconds }).into(),
+        Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
+            .map(|seconds| Way { seconds, ..way(format!("{seconds} s"), usual.clone()) })
+            .into(),
         Vary::Window => [(16, 64), (8, 128), (4, 256)]
             .map(|(batch, window)| way(format!("{batch} x {window} frames"), CloneOptions { batch, window, ..fixed(200) }))
             .into(),
         Vary::Stop => [("all iterations", StopRule::Fixed), ("by loss", StopRule::Loss), ("by voice", StopRule::Voice)]
             .map(|(name, stop_rule)| way(name.into(), CloneOptions { stop_rule, ..usual.clone() }))
             .into(),
-    }
+        Vary::Start => {
+            let cosines = pollster::block_on(evaluation.cosines_of_base_speakers())?;
+            let cosines = cosines.ok_or_else(|| Error::OptionInvalid("this base has no speaker encoder to start with".into()))?;
+            let weights: Vec<f32> = cosines.iter().map(|cosine| (cosine / MIXTURE_WIDTH).exp()).collect();
+            let sum: f32 = weights.iter().sum();
+            let mixture = Start::Mixture(weights.into_iter().map(|weight| weight / sum).collect());
+            [("nearest by loss", Start::Nearest), ("mixture by the encoder", mixture)]
+                .into_iter()
+                .flat_map(|(name, start)| [25, 200].map(|iterations| (name, start.clone(), iterations)))
+                .map(|(name, start, iterations)| way(format!("{name}, {iterations} iterations"), CloneOptions { start, ..fixed(iterations) }))
+                .collect()
+        }
+        Vary::Vocoder => [("Griffin-Lim", VocoderName::GriffinLim), ("neural", VocoderName::Neural)]
+            .map(|(name, vocoder)| Way { vocoder: Some(vocoder), ..way(name.into(), usual.clone()) })
+            .into(),
+    })
 }
 
 const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | log F0 | phoneme errors |";
@@ -98,7 +122,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
     let judge = speaker_judge(&arguments.base, &base.manifest)?;
     for folder in &arguments.clips {
         let speaker = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
+        let mut evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
         let wavs = arguments.wavs.as_ref().map(|folder| folder.join(&speaker));
         if let Some(wavs) = &wavs {
             write_anchors(wavs, &base, &evaluation)?;
@@ -106,7 +130,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         let kinds: Vec<&str> = if arguments.by_error { Fault::ALL.iter().map(|fault| fault.name()).collect() } else { Vec::new() };
         println!("\n{speaker}\n\n{COLUMNS}{}", kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>());
         println!("|---|---|---|---|---|---|---|{}", "---|".repeat(kinds.len()));
-        let report = |name: &str, voice: Option<&Voice>, iterations: usize| -> Result<()> {
+        let report = |evaluation: &Evaluation, name: &str, voice: Option<&Voice>, iterations: usize| -> Result<()> {
             let measured = pollster::block_on(async {
                 match voice {
                     Some(voice) => evaluation.measure(voice).await,
@@ -114,7 +138,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
                 }
             })?;
             let identity = if voice.is_some() { &measured.identity } else { &evaluation.same_speaker };
-            let mut row = row(name, iterations, identity, &measured, &evaluation);
+            let mut row = row(name, iterations, identity, &measured, evaluation);
             if let Some(voice) = voice.filter(|_| arguments.by_error) {
                 let hard = pollster::block_on(evaluation.measure_texts(voice, &HARD_SENTENCES))?;
                 row += &Fault::ALL.map(|fault| format!(" {} |", hard.with_fault(fault))).concat();
@@ -125,11 +149,12 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
                 _ => Ok(()),
             }
         };
-        report("same speaker", None, 0)?;
-        report("base", Some(&Voice::unadapted(&base)), 0)?;
-        for Way { name, options, seconds } in ways(arguments.vary, arguments.seed) {
+        report(&evaluation, "same speaker", None, 0)?;
+        report(&evaluation, "base", Some(&Voice::unadapted(&base)), 0)?;
+        for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
             let voice = learn(&base, &read_clips(folder, Some(seconds))?, options, &mut |_| ())?;
-            report(&name, Some(&voice), voice.info().iterations)?;
+            evaluation.vocoder = choose(&base, vocoder)?;
+            report(&evaluation, &name, Some(&voice), voice.info().iterations)?;
         }
     }
     Ok(())

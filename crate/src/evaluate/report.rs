@@ -1,6 +1,7 @@
 //! A voice against recordings of its speaker: every figure of `ownvoice evaluate`, similarities between their anchors.
 
 use serde_json::{Map, Value, json};
+use std::rc::Rc;
 
 use super::{
     Difference, difference,
@@ -17,6 +18,7 @@ use crate::{
     synth::{SpeakOptions, speak_async},
     text::{spell, symbols::{self, Symbol}},
     train::Clip,
+    vocoder::Vocoder,
     voice::{Base, Voice},
 };
 
@@ -84,6 +86,8 @@ impl Measured {
 pub struct Evaluation<'a> {
     base: &'a Base,
     judge: Option<&'a SpeakerJudge>,
+    /// The base's own, unless another is put here.
+    pub vocoder: Rc<dyn Vocoder>,
     extractor: MelExtractor,
     /// What is said again: text and recording.
     said: Vec<(String, Vec<f32>)>,
@@ -152,6 +156,7 @@ impl<'a> Evaluation<'a> {
         Ok(Self {
             base,
             judge,
+            vocoder: base.vocoder.clone(),
             extractor,
             target: Identity::of(&recordings, rate_hz, judge)?,
             same_speaker: Identity::of(&others, rate_hz, judge)?,
@@ -217,7 +222,7 @@ impl<'a> Evaluation<'a> {
     }
 
     async fn say(&self, voice: &Voice, text: &str, measured: &mut Measured) -> Result<()> {
-        let speech = speak_async(self.base, voice, text, &SpeakOptions::default(), &*self.base.vocoder, async |_, _| true).await?;
+        let speech = speak_async(self.base, voice, text, &SpeakOptions::default(), &*self.vocoder, async |_, _| true).await?;
         let phones = speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let meant: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
         self.listen(text, speech.samples, Some((&meant, speech.stop)), measured).await
@@ -269,6 +274,16 @@ impl<'a> Evaluation<'a> {
         }
         let count = count.max(1) as f32;
         Ok((sums.0 / count, self.judge.map(|_| sums.1 / count)))
+    }
+
+    /// The cosine of each of the base's speakers with the recordings that are not said again. `None` without a speaker encoder.
+    pub async fn cosines_of_base_speakers(&self) -> Result<Option<Vec<f32>>> {
+        let mut cosines = Vec::new();
+        for index in 0..self.base.manifest.speakers.len() {
+            let speaker = self.measure_first(&Voice::of_base_speaker(self.base, index), 2).await?;
+            cosines.push(speaker.identity.similarity(&self.same_speaker).1);
+        }
+        Ok(cosines.into_iter().collect())
     }
 
     /// All figures by name, of a voice or of the base alone.

@@ -25,5 +25,5 @@ pub mod speaker_encoder;
 pub mod vocoder;
 
 pub use finetune::{Clip, FineTuner, Step, TuneStop};
-pub use options::{Adapts, CloneOptions, Look, StopRule};
+pub use options::{Adapts, CloneOptions, Look, Start, StopRule};
 pub use picture::Picture;

@@ -16,6 +16,7 @@ pub struct CloneOptions {
     pub speaker_rate: f64,
     pub adapts: Adapts,
     pub stop_rule: StopRule,
+    pub start: Start,
     pub precision: Precision,
 }
 
@@ -30,9 +31,19 @@ impl Default for CloneOptions {
             speaker_rate: 2e-3,
             adapts: Adapts::Everything,
             stop_rule: StopRule::Voice,
+            start: Start::Nearest,
             precision: Precision::F32,
         }
     }
+}
+
+/// The speaker vector that learning begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// Of the base's speaker whose model errs least on the clips.
+    Nearest,
+    /// A mean of the base's speakers, each weighted by this; the weights add up to one. Timing is the nearest speaker's in any case.
+    Mixture(Vec<f32>),
 }
 
 /// What learns beside the speaker vector. The encoder never does: what a frame says does not depend on who says it.

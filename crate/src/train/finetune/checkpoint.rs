@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::optimizer_state::{optimizer_weights, restore_optimizer};
-use super::{Clip, CloneOptions, FineTuner};
+use super::{Clip, CloneOptions, FineTuner, Start};
 use crate::{
     Error, Result,
     nn::Precision,
@@ -33,6 +33,8 @@ impl FineTuner {
             speaker_rate: number("speaker_rate")?,
             adapts: named("adapts").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("adapts"))?,
             stop_rule: named("stop_rule").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("stop_rule"))?,
+            // Where it began no longer counts.
+            start: Start::Nearest,
             precision: metadata.get("precision").and_then(|name| Precision::by_name(name)).unwrap_or_default(),
         };
         let mut tuner = Self::start_async(base, clips, options).await?;
@@ -67,7 +69,7 @@ impl FineTuner {
         if let Some((_, best)) = &self.best {
             put("best.", best);
         }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule, precision } = &self.options;
+        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule, start: _, precision } = &self.options;
         let json = |value: serde_json::Result<String>| value.expect("plain data");
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
         for (key, value) in [

@@ -6,7 +6,10 @@
 mod checkpoint;
 mod speech;
 
-use burn::{module::Module, prelude::*};
+use burn::{
+    module::{Module, Param},
+    prelude::*,
+};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::rc::Rc;
@@ -15,7 +18,7 @@ use web_time::Instant;
 use super::{
     adam::{Adam, AdamConfig},
     judge::{AlignedClip, align_clips},
-    options::{CloneOptions, Look, StopRule},
+    options::{CloneOptions, Look, Start, StopRule},
     picture::{Picture, Shown},
 };
 use crate::{
@@ -160,7 +163,10 @@ impl FineTuner {
         let training = speech.clips[..speech.clips.len() - usize::from(held_out.is_some())].to_vec();
         let speaker = nearest_speaker(base, &speech, &options).await?;
         let pace = pace(base, &aligned, speaker).await?;
-        let start = Voice::of_base_speaker(base, speaker);
+        let mut start = Voice::of_base_speaker(base, speaker);
+        if let Start::Mixture(weights) = &options.start {
+            start.parts.speaker = Param::from_tensor(mixture(base, weights)?);
+        }
         let mut tuner = Self {
             reduction: base.config().reduction,
             device: base.device.clone().autodiff(),
@@ -335,6 +341,15 @@ impl FineTuner {
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
     }
+}
+
+/// A mean of the base's speakers, `[1, V]`.
+fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
+    let speakers = base.model.speakers.val();
+    if weights.len() != speakers.dims()[0] {
+        return Err(Error::OptionInvalid(format!("a mixture needs a weight for each of {} speakers", speakers.dims()[0])));
+    }
+    Ok(Tensor::<2>::from_data(TensorData::new(weights.to_vec(), [1, weights.len()]), &base.device).matmul(speakers)) // (1, S) x (S, V)
 }
 
 /// The speaker of the base whose model errs least on these clips.
