@@ -25,6 +25,12 @@ pub fn values(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice::<f32>().expect("packed")
 }
 
+/// A packed tensor's values to be changed: in place where nobody else holds them, in a copy otherwise.
+pub fn values_mut(tensor: &mut FlexTensor) -> &mut [f32] {
+    let count = tensor.layout().num_elements();
+    &mut tensor.storage_mut::<f32>()[..count]
+}
+
 /// `e^x` to a few ulp for the range that gates need.
 #[inline(always)]
 fn exp(x: f32) -> f32 {

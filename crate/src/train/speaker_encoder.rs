@@ -24,7 +24,7 @@ use crate::{
 impl Recipe {
     /// The shipped encoder's.
     pub fn speaker_encoder() -> Self {
-        Self { steps: 900, batch: 32, window: 160, seed: 1, rate_start: 2e-3, rate_end: 3.8e-4, checkpoint_every: 100, precision: Precision::F32 }
+        Self { steps: 2000, batch: 32, window: 160, seed: 1, rate_start: 2e-3, rate_end: 1e-4, checkpoint_every: 100, precision: Precision::F32 }
     }
 }
 

@@ -4,7 +4,7 @@ use burn::backend::{DType, Flex, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
 
 use super::{Activation, ops::ConvOps};
-use crate::nn::flex::{dims, packed, tanh, tensor, values};
+use crate::nn::flex::{dims, packed, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
@@ -73,19 +73,19 @@ impl ConvOps for Flex {
     }
 
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
-        let input = packed(input);
-        let mut output = values(&input).to_vec();
-        pulp::Arch::new().dispatch(|| activate_all(activation, &mut output));
-        tensor(output, dims(&input))
+        let mut output = packed(input);
+        let values = values_mut(&mut output);
+        pulp::Arch::new().dispatch(|| activate_all(activation, values));
+        output
     }
 
     fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
-        let (grad, output) = (packed(grad), packed(output));
-        let mut grad_input = values(&grad).to_vec();
+        let (mut grad, output) = (packed(grad), packed(output));
+        let passed = values_mut(&mut grad);
         pulp::Arch::new().dispatch(|| {
-            grad_input.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
+            passed.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
         });
-        tensor(grad_input, dims(&grad))
+        grad
     }
 
     fn normalise(
@@ -97,11 +97,12 @@ impl ConvOps for Flex {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let [input, gamma, beta, mean, variance] = [input, gamma, beta, mean, variance].map(packed);
+        let [mut input, gamma, beta, mean, variance] = [input, gamma, beta, mean, variance].map(packed);
         let (shape, channels) = (dims(&input), dims(&gamma)[0]);
         let (gamma, beta, mean) = (&values(&gamma)[..channels], &values(&beta)[..channels], &values(&mean)[..channels]);
         let inverse: Vec<f32> = values(&variance).iter().map(|variance| (variance + epsilon).sqrt().recip()).collect();
-        let (mut normalised, mut output) = (values(&input).to_vec(), vec![0.0; values(&input).len()]);
+        let normalised = values_mut(&mut input);
+        let mut output = vec![0.0; normalised.len()];
         pulp::Arch::new().dispatch(|| {
             for (normalised, output) in normalised.chunks_exact_mut(channels).zip(output.chunks_exact_mut(channels)) {
                 for c in 0..channels {
@@ -111,7 +112,7 @@ impl ConvOps for Flex {
                 activate_all(activation, output);
             }
         });
-        (tensor(output, shape.clone()), tensor(normalised, shape))
+        (tensor(output, shape), input)
     }
 
     fn normalise_backward(
@@ -123,12 +124,12 @@ impl ConvOps for Flex {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let [grad, output, normalised, gamma, variance] = [grad, output, normalised, gamma, variance].map(packed);
-        let (shape, channels) = (dims(&grad), dims(&gamma)[0]);
+        let [mut grad, output, normalised, gamma, variance] = [grad, output, normalised, gamma, variance].map(packed);
+        let channels = dims(&gamma)[0];
         let scale: Vec<f32> =
             values(&gamma).iter().zip(values(&variance)).map(|(gamma, variance)| gamma / (variance + epsilon).sqrt()).collect();
         let (mut grad_gamma, mut grad_beta) = (vec![0.0; channels], vec![0.0; channels]);
-        let mut grad_input = values(&grad).to_vec();
+        let grad_input = values_mut(&mut grad);
         pulp::Arch::new().dispatch(|| {
             let rows = values(&output).chunks_exact(channels).zip(values(&normalised).chunks_exact(channels));
             for (grad, (output, normalised)) in grad_input.chunks_exact_mut(channels).zip(rows) {
@@ -140,6 +141,6 @@ impl ConvOps for Flex {
                 }
             }
         });
-        (tensor(grad_input, shape), tensor(grad_gamma, vec![channels]), tensor(grad_beta, vec![channels]))
+        (grad, tensor(grad_gamma, vec![channels]), tensor(grad_beta, vec![channels]))
     }
 }

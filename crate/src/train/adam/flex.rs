@@ -3,21 +3,21 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, SCALING, Settings};
-use crate::nn::flex::{dims, packed, tensor, values};
+use crate::nn::flex::{packed, tensor, values, values_mut};
 
 impl AdamOps for Flex {
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self> {
-        let gradient = packed(gradient);
-        let (shape, mut sums) = (dims(&parts), values(&packed(parts)).to_vec());
+        let (mut parts, gradient) = (packed(parts), packed(gradient));
+        let sums = &mut values_mut(&mut parts)[place * PARTS..][..PARTS];
         pulp::Arch::new().dispatch(|| {
             // As many sums as a few registers hold: neither one after the other, nor losing small squares in a large sum.
             for chunk in values(&gradient).chunks(PARTS) {
-                for (sum, value) in sums[place * PARTS..][..PARTS].iter_mut().zip(chunk) {
+                for (sum, value) in sums.iter_mut().zip(chunk) {
                     *sum += value * value;
                 }
             }
         });
-        tensor(sums, shape)
+        parts
     }
 
     fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>) {
@@ -46,13 +46,11 @@ impl AdamOps for Flex {
         if factor == 0.0 {
             return (parameter, first, second);
         }
-        let [parameter, gradient, first, second] = [parameter, gradient, first, second].map(packed);
+        let [mut parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(packed);
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
-        let count = values(&parameter).len();
-        let gradient = &values(&gradient)[..count];
-        let mut weights = values(&parameter).to_vec();
-        let (mut firsts, mut seconds) = (values(&first).to_vec(), values(&second).to_vec());
-        let (moving, first_moving, second_moving) = (&mut weights[..count], &mut firsts[..count], &mut seconds[..count]);
+        let (moving, gradient) = (values_mut(&mut parameter), values(&gradient));
+        let count = moving.len();
+        let (gradient, first_moving, second_moving) = (&gradient[..count], &mut values_mut(&mut first)[..count], &mut values_mut(&mut second)[..count]);
         pulp::Arch::new().dispatch(|| {
             for i in 0..count {
                 let gradient = gradient[i] * factor;
@@ -61,6 +59,6 @@ impl AdamOps for Flex {
                 moving[i] = kept * moving[i] - rate * first_moving[i] / (second_moving[i].sqrt() + epsilon);
             }
         });
-        (tensor(weights, dims(&parameter)), tensor(firsts, dims(&first)), tensor(seconds, dims(&second)))
+        (parameter, first, second)
     }
 }

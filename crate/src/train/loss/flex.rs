@@ -3,7 +3,7 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{LossOps, PARTS};
-use crate::nn::flex::{dims, packed, tensor, values};
+use crate::nn::flex::{dims, packed, tensor, values, values_mut};
 
 /// Sums that run side by side over a frame, so that they vectorise.
 const LANES: usize = 16;
@@ -35,11 +35,11 @@ impl LossOps for Flex {
         targets: FloatTensor<Self>,
         mask: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        let [grad, predicted, targets, mask] = [grad, predicted, targets, mask].map(packed);
-        let shape = dims(&predicted);
-        let mut grad_predicted = values(&predicted).to_vec();
+        let [grad, mut predicted, targets, mask] = [grad, predicted, targets, mask].map(packed);
+        let mels = dims(&predicted)[2];
+        let grad_predicted = values_mut(&mut predicted);
         pulp::Arch::new().dispatch(|| {
-            let frames = grad_predicted.chunks_exact_mut(shape[2]).zip(values(&targets).chunks_exact(shape[2]));
+            let frames = grad_predicted.chunks_exact_mut(mels).zip(values(&targets).chunks_exact(mels));
             for (frame, ((predicted, targets), mask)) in frames.zip(values(&mask)).enumerate() {
                 let grad = values(&grad)[frame % PARTS] * mask;
                 for (predicted, target) in predicted.iter_mut().zip(targets) {
@@ -49,6 +49,6 @@ impl LossOps for Flex {
                 }
             }
         });
-        tensor(grad_predicted, shape)
+        predicted
     }
 }
