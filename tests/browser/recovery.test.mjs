@@ -53,7 +53,7 @@ test("the browser ends the worker: it is built again and goes on from the checkp
   await ready(session);
   // No event tells the page of it.
   await goesOn(session, () => page.evaluate("endWorker()"));
-  await session.screenshot("restarted", "main section:nth-of-type(2)");
+  await session.screenshot("restarted", "[aria-labelledby=train-title]");
 
   // While nothing is under way, too; and the learned voice is there again.
   await page.evaluate("endWorker()");
@@ -146,7 +146,7 @@ test("an adapter that computes wrongly is told so, and the CPU takes its place",
   t.after(() => session.close());
   await ready(session);
   assert.match((await session.page.textContent("#device")) ?? "", /processor.*computes wrongly: it failed the self-test/s);
-  await session.screenshot("adapter-wrong", "main section:nth-of-type(2)");
+  await session.screenshot("adapter-wrong", "[aria-labelledby=train-title]");
   assert.ok(heard(await speak(session.page, "base")).seconds > 0.5);
   session.assertQuiet();
 });
