@@ -14,8 +14,11 @@ const MINUTE = 60_000;
 /** What a canvas shows, as one number. @param {Page} page @param {string} selector */
 const seen = (page, selector) =>
   page.$eval(selector, (canvas) => {
-    const { data } = /** @type {CanvasRenderingContext2D} */ (/** @type {HTMLCanvasElement} */ (canvas).getContext("2d")).getImageData(0, 0, /** @type {HTMLCanvasElement} */ (canvas).width, /** @type {HTMLCanvasElement} */ (canvas).height);
-    return data.reduce((hash, value, i) => (hash * 31 + value * (i + 1)) % 1_000_003, 0);
+    const { width, height } = /** @type {HTMLCanvasElement} */ (canvas);
+    // A copy is read: a canvas that is read itself becomes another kind of canvas.
+    const copy = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true }));
+    copy.drawImage(/** @type {HTMLCanvasElement} */ (canvas), 0, 0);
+    return copy.getImageData(0, 0, width, height).data.reduce((hash, value, i) => (hash * 31 + value * (i + 1)) % 1_000_003, 0);
   });
 
 /** Everything that a live region says from now on. @param {Page} page @param {string} selector */
