@@ -45,9 +45,9 @@ export function renderTraining(state) {
     : seconds < LEAST_SECONDS ? t("train.need", { seconds: LEAST_SECONDS })
     : t("train.ready", { clips: clips.length, seconds: clock(seconds) }),
   );
-  // A screen reader hears every 25th iteration, and each change of phase.
+  // A screen reader hears every 25th iteration, each change of phase, and that it rests.
   const [done, count] = [step ? step.iteration - (step.iteration % 25) : 0, step?.iterations ?? 0];
-  say($("train-said"), running && phase === "training" ? (done ? t("train.iteration", { n: done, count }) : "") : $("train-words").textContent);
+  say($("train-said"), running && !paused && phase === "training" ? (done ? t("train.iteration", { n: done, count }) : "") : $("train-words").textContent);
   $("train-run").hidden = !running && losses.length === 0;
   if (step) {
     $("train-bar").max = step.iterations;
@@ -87,7 +87,6 @@ export function renderTraining(state) {
   $("train-cancel").hidden = !running;
   $("train-cancel").disabled = phase === "finishing";
 }
-
 
 /** What was drawn last: pictures are many pixels. */
 let drawn = "";

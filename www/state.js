@@ -138,9 +138,15 @@ export async function judged(clip, kind) {
   try {
     // A text that is not written yet cannot be missed by the speaker.
     const report = await studio().checkClip({ ...clip, text: clip.text.trim() || undefined });
-    const error = kind === "recording" && report.cutOff ? { code: `clip-cut-off-${report.cutOff}`, message: "the recording begins or ends within a word" } : null;
+    const error = kind === "recording" ? cutOff(report) : null;
     return { ...clip, report: error ? null : report, error };
   } catch (error) {
-    return { ...clip, report: null, error: /** @type {Failure} */ (error) };
+    return { ...clip, report: null, error: kind === "recording" ? await cause(clip, /** @type {Failure} */ (error)) : /** @type {Failure} */ (error) };
   }
 }
+
+/** @param {ClipReport} report @returns {Failure | null} */
+const cutOff = ({ cutOff }) => cutOff && { code: `clip-cut-off-${cutOff}`, message: "the recording begins or ends within a word" };
+
+/** Half a sentence does not sound like the whole: that it breaks off is what helps. @param {Omit<PageClip, "report" | "error">} clip @param {Failure} error */
+const cause = async (clip, error) => (error.code === "clip-mismatch" ? (cutOff(await studio().checkClip({ ...clip, text: undefined })) ?? error) : error);

@@ -28,17 +28,22 @@ async function keep(cache, path) {
   const bytes = await response.arrayBuffer();
   if (!response.ok || (await sha256(bytes)) !== FILES[path]) throw new Error(`${path} is not the file that this version names`);
   const headers = HEADERS.flatMap((name) => (response.headers.has(name) ? [[name, response.headers.get(name) ?? ""]] : []));
-  const kept = new Response(bytes, { headers: Object.fromEntries(headers) });
-  await cache.put(key(FILES[path]), kept.clone());
-  return kept;
+  const answer = new Response(bytes, { headers: Object.fromEntries(headers) });
+  await cache.put(key(FILES[path]), answer.clone());
+  return answer;
+}
+
+/** What is kept of a file, if it still is what the list names: others may write to the cache, and disks err. @param {Cache} cache @param {string} path */
+async function kept(cache, path) {
+  const response = await cache.match(key(FILES[path]));
+  const whole = response && (await sha256(await response.clone().arrayBuffer())) === FILES[path];
+  return whole ? response : undefined;
 }
 
 /** All files or none: a version that is not whole never serves. */
 async function install() {
   const cache = await caches.open(CACHE);
-  for (const path of Object.keys(FILES)) {
-    if (!(await cache.match(key(FILES[path])))) await keep(cache, path);
-  }
+  for (const path of Object.keys(FILES)) (await kept(cache, path)) ?? (await keep(cache, path));
 }
 
 async function tidy() {
@@ -50,10 +55,10 @@ async function tidy() {
 /** @param {string} path */
 async function serve(path) {
   const cache = await caches.open(CACHE);
-  const kept = await cache.match(key(FILES[path]));
-  if (kept) return kept;
+  const whole = await kept(cache, path);
+  if (whole) return whole;
   try {
-    return await keep(cache, path); // the browser made room for others
+    return await keep(cache, path); // the browser made room for others, or what it kept is damaged
   } catch {
     // The server has another version by now, and this one is no longer whole: the next visit begins anew.
     await worker.registration.unregister();

@@ -1,30 +1,11 @@
 // For everyone: axe finds nothing in any stage, light and dark, desktop and phone; all of it by keyboard; and in German.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { ROOT } from "./harness.mjs";
+import { clean } from "./axe.mjs";
 import { DESKTOP, PHONE, chooseFiles, inOrder, ready, speak, visit } from "./steps.mjs";
 
-/** @import { Session } from "./harness.mjs" */
-
 const MINUTE = 60_000;
-const AXE = readFileSync(join(ROOT, "tests/node_modules/axe-core/axe.min.js"), "utf8");
-
-/** @param {Session} session @param {string} stage */
-async function clean({ page }, stage) {
-  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    await page.emulateMedia({ colorScheme });
-    const found = await page.evaluate(`(async () => {
-      if (!globalThis.axe) { ${AXE} }
-      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-      return violations.map(({ id, nodes }) => id + ": " + nodes.map(({ target, failureSummary }) => target.join(" ") + " " + failureSummary).join("; "));
-    })()`);
-    assert.deepEqual(found, [], `${stage}, ${colorScheme}`);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-}
 
 for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
   test(`axe finds nothing, ${name}`, { timeout: 10 * MINUTE }, async (t) => {

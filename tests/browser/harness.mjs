@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, request as forward } from "node:http";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -217,6 +217,15 @@ export class Session {
     const { pathname } = new URL(path, this.url);
     if (change) this.#recorder.changes.set(pathname, change);
     else this.#recorder.changes.delete(pathname);
+  }
+
+  /** Lets the browser see another text of a script, made from what is written by hand: what is served is minified.
+   * @param {string} path @param {(text: string) => string} edit */
+  rewrite(path, edit) {
+    const written = readFileSync(join(ROOT, path.startsWith("js/") ? "web" : "www", path), "utf8");
+    const edited = edit(written);
+    assert.notEqual(edited, written, `${path} has what was to be replaced`);
+    this.change(path, () => Buffer.from(edited));
   }
 
   /** Goes to a path of the page and waits until it has loaded. @param {string} [path] */

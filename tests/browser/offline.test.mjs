@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { heard, ready, speak, visit } from "./steps.mjs";
+import { download, heard, inOrder, ready, record, speak, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -15,8 +15,9 @@ async function firstVisit(session) {
   await session.page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
 }
 
-test("the second visit needs no network: it loads, and it speaks", { timeout: 5 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", serviceWorker: true });
+test("the second visit needs no network: it records, learns, speaks and saves", { timeout: 8 * MINUTE }, async (t) => {
+  const { path: microphone, parts } = inOrder(1);
+  const session = await visit({ device: "cpu", serviceWorker: true, microphone });
   t.after(() => session.close());
   const { page } = session;
   await firstVisit(session);
@@ -27,13 +28,55 @@ test("the second visit needs no network: it loads, and it speaks", { timeout: 5 
   const mark = session.mark();
   await page.reload();
   await ready(session);
+  await record(page, parts);
   await session.screenshot("offline");
-  const { seconds, peak } = heard(await speak(page, "base"));
-  assert.ok(seconds > 1 && peak > 0.05, `${seconds} s, peak ${peak}`);
+  await page.click("#train-start");
+  await page.waitForFunction(() => /^Iteration \d/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  await page.click("#train-stop");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  for (const which of /** @type {const} */ (["base", "mine"])) {
+    const { seconds, peak } = heard(await speak(page, which));
+    assert.ok(seconds > 1 && peak > 0.05, `${which}: ${seconds} s, peak ${peak}`);
+  }
+  assert.ok((await download(page, "#save")).length > 1e6);
   // The browser itself looks for a newer service worker at each visit; the page asks for nothing.
   const asked = session.requests.slice(mark).map(({ url }) => new URL(url).pathname);
   assert.deepEqual(asked.filter((path) => !["/sw.js", "/pkg/site-files.js"].includes(path)), []);
   session.assertNothingLeft();
+});
+
+test("what was changed in the browser's cache is not used: it is fetched anew", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  /** Puts something else in the place of the file with this hash. @param {string} cache @param {string} hash */
+  const tamper = (cache, hash) =>
+    page.evaluate(
+      async ({ cache, hash }) => {
+        const kept = await caches.open(cache);
+        const key = (await kept.keys()).find(({ url }) => url.endsWith(hash));
+        if (!key) throw new Error(`${hash} is not kept`);
+        const body = new Uint8Array(await (await kept.match(key))?.arrayBuffer() ?? []);
+        body[body.length >> 1] ^= 1;
+        await kept.put(key, new Response(body, { headers: { "content-type": "text/javascript" } }));
+      },
+      { cache, hash },
+    );
+  const list = await (await fetch(new URL("pkg/site-files.js", session.url))).text();
+  const manifest = JSON.parse(await (await fetch(new URL("models/base/manifest.json", session.url))).text());
+  await tamper("ownvoice-site", list.match(/"play.js": "([0-9a-f]{64})"/)?.[1] ?? "none");
+  await tamper("ownvoice-base", manifest.files.weights.sha256);
+  const mark = session.mark();
+  await page.reload();
+  await ready(session);
+  const asked = session.requests.slice(mark).map(({ url }) => new URL(url).pathname).filter((path) => !/sw\.js|site-files/.test(path));
+  assert.deepEqual(asked.sort(), [`/models/base/${manifest.files.weights.path}`, "/play.js"].sort(), "these two, and nothing else");
+  session.setOffline(true);
+  await page.reload();
+  await ready(session);
+  assert.ok(heard(await speak(page, "base")).seconds > 1, "and what was fetched is kept in its place");
+  session.assertQuiet();
 });
 
 test("a newer version comes whole, and when the visitor says so", { timeout: 5 * MINUTE }, async (t) => {

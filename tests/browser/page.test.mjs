@@ -70,19 +70,29 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   session.assertQuiet();
 });
 
-test("from the first visit to the first sound", { timeout: 3 * MINUTE }, async (t) => {
+/** A first visit: nothing is kept from before. @returns {Promise<number>} Seconds from the request for the page to the first sound. */
+async function firstSound() {
   const session = await visit({ device: "cpu", path: "icon.svg" });
-  t.after(() => session.close());
-  const started = performance.now();
-  await session.goto();
-  await session.page.click("#base .say", { timeout: MINUTE });
-  await session.page.waitForSelector("#base[data-first-audio-ms]", { timeout: MINUTE });
-  const seconds = (performance.now() - started) / 1000;
-  t.diagnostic(`${seconds.toFixed(1)} s`);
-  const order = session.requests.map(({ url }) => new URL(url).pathname).filter((path) => /weights\.safetensors|module|uplot\.js|\.wasm/.test(path));
-  assert.match(order.at(-1) ?? "", /uplot/, `what only a training needs comes last: ${order.join(" ")}`);
-  // Three times what it takes on a machine with nothing else to do is still no fault of the page.
-  assert.ok(seconds < 30, `${seconds.toFixed(1)} s`);
+  try {
+    const started = performance.now();
+    await session.goto();
+    await session.page.click("#base .say", { timeout: MINUTE });
+    await session.page.waitForSelector("#base[data-first-audio-ms]", { timeout: MINUTE });
+    const seconds = (performance.now() - started) / 1000;
+    const order = session.requests.map(({ url }) => new URL(url).pathname).filter((path) => /weights\.safetensors|module|uplot\.js|\.wasm/.test(path));
+    assert.match(order.at(-1) ?? "", /uplot/, `what only a training needs comes last: ${order.join(" ")}`);
+    return seconds;
+  } finally {
+    await session.close();
+  }
+}
+
+test("from the first visit to the first sound it takes less than ten seconds", { timeout: 5 * MINUTE }, async (t) => {
+  // What else the machine does can only add to it: the least of three counts.
+  const seconds = [];
+  while (seconds.length < 3 && !(Math.min(...seconds) < 10)) seconds.push(await firstSound());
+  t.diagnostic(`${seconds.map((each) => each.toFixed(1)).join(", ")} s`);
+  assert.ok(Math.min(...seconds) < 10, `${seconds} s`);
 });
 
 test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINUTE }, async (t) => {

@@ -31,7 +31,7 @@ for (const [index, { begin, end }] of parts.entries()) {
   opened ||= Date.now();
   if (index === 6) {
     await page.waitForTimeout(Math.max(0, opened + (end - 2.2) * 1000 - Date.now()));
-    await picture("reading", "main section");
+    await picture("reading", "[aria-labelledby=read-title]");
   }
   await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
   await page.click("#record-button");
@@ -39,7 +39,7 @@ for (const [index, { begin, end }] of parts.entries()) {
 }
 await page.click("#train-start");
 await page.waitForFunction(() => /^Iteration 1[0-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 10 * MINUTE });
-await picture("learning", "main section:nth-of-type(2)");
+await picture("learning", "[aria-labelledby=train-title]");
 await page.click("#train-stop");
 await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: 2 * MINUTE });
 await speak(page, "base");
@@ -47,5 +47,5 @@ await speak(page, "mine");
 await page.setViewportSize(PHONE);
 await page.click("#mine .play");
 await page.waitForTimeout(900);
-await picture("speaking", "#mine");
+await picture("speaking", "[aria-labelledby=speak-title]");
 await session.close();

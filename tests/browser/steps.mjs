@@ -56,8 +56,8 @@ function sound(which) {
 /** A sentence as it is spoken and as it is written. @param {number} index @returns {{ text: string, samples: Buffer }} */
 export const spokenSamples = (index) => ({ text: SENTENCES[index].text, samples: sound(index) });
 
-/** @param {Buffer} samples @returns {Buffer} */
-const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
+/** A WAV file of 16-bit samples at 16 kHz. @param {Buffer} samples @returns {Buffer} */
+export const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
 
 /** What the fake microphone is to hear, and when each of it should be recorded. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
 

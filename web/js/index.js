@@ -87,7 +87,6 @@ export { Kept, OwnvoiceError, Speech, Voice, wavBlob };
  * @property {() => void} close Releases the microphone.
  */
 
-
 /**
  * Fetches the program and the base voice, and prepares the device.
  *
@@ -190,10 +189,11 @@ export class Studio {
   /**
    * Compiles what a training will run, so that nobody waits for it then: call it when the visitor begins to record. At once on the CPU.
    *
+   * @param {{ signal?: AbortSignal }} [options] Ends the wait; what is being compiled will be of use all the same.
    * @returns {Promise<void>}
    */
-  async prepare() {
-    await this.#remote.call("prepare", {});
+  async prepare({ signal } = {}) {
+    await this.#remote.call("prepare", {}, { signal });
   }
 
   /**
@@ -249,6 +249,11 @@ export class Studio {
   /** @returns {Promise<number>} Bytes of the program's memory, weights on the CPU included. */
   memoryBytes() {
     return this.#remote.call("memory", {});
+  }
+
+  /** @returns {Promise<{ usedBytes: number, heldBytes: number } | null>} Graphics memory, in use and held for the next use; null on the CPU. */
+  deviceMemory() {
+    return this.#remote.call("deviceMemory", {});
   }
 
   /** Opens a saved voice. @param {Blob} blob @param {{ signal?: AbortSignal }} [options] @returns {Promise<Voice>} */

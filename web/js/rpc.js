@@ -174,5 +174,10 @@ export function serve(methods) {
 /** Says that nothing the worker would answer can be trusted any more. @param {string} code @param {string} message */
 export const crash = (code, message) => self.postMessage({ crash: { code, message } });
 
+/** @param {AbortSignal} signal */
+export function check(signal) {
+  if (signal.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+}
+
 /** Lets messages in: promises alone never give the event loop a turn. */
 export const breathe = () => new Promise((resolve) => setTimeout(resolve));

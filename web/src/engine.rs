@@ -34,6 +34,7 @@ export interface Part { text: string; pauseSeconds: number }
 export interface Similarity { base: number; clone: number; sameSpeaker: number }
 export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null }
 export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
+export interface DeviceMemory { usedBytes: number; heldBytes: number }
 export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
   samples: Float32Array<ArrayBuffer>; sampleRate: number;
@@ -151,6 +152,13 @@ impl Engine {
     pub fn open(&self, bytes: &[u8]) -> Result<Voice, JsValue> {
         let voice = voice::Voice::open(&self.base, bytes).map_err(fail)?;
         Ok(Voice { base: self.base.clone(), voice })
+    }
+
+    /// Bytes of graphics memory: used by values that are alive, and held in all, for the next ones. Null on the CPU.
+    #[wasm_bindgen(js_name = deviceMemory, unchecked_return_type = "DeviceMemory | null")]
+    pub fn device_memory(&self) -> JsValue {
+        let Some(usage) = self.base.device.memory_pool_usage() else { return JsValue::NULL };
+        object([("usedBytes", (usage.bytes_in_use as f64).into()), ("heldBytes", (usage.bytes_reserved as f64).into())])
     }
 
     /// Lets the device compile what a training runs, while nobody waits for it.

@@ -1,5 +1,5 @@
-//! Builds the wasm and its JavaScript into `www/pkg`, puts the page's libraries into `www/vendor`, lists the site's files by their hash, and lays out
-//! the site.
+//! Builds the wasm and its JavaScript into `www/pkg`, puts the page's libraries into `www/vendor`, minifies the page's own scripts into
+//! `dist/minified`, lists the site's files by their hash, and lays out the site.
 
 use crate::setup::{self, WASM};
 use crate::shell::{
@@ -30,6 +30,9 @@ const LIBRARIES: [(&str, &str); 5] = [
     ("wavesurfer.js/LICENSE", "wavesurfer-licence.txt"),
 ];
 
+/// The page's own scripts as they are served, each under its path in the site. What is written by hand stays as it is, and so does the npm package.
+pub const MINIFIED: &str = "dist/minified";
+
 /// The list of the site's files, in `www/pkg`.
 pub const FILES: &str = "site-files.js";
 
@@ -42,9 +45,10 @@ pub fn all() -> Result {
     }
 }
 
-/// `www/vendor`, and `www/pkg`: the module, its glue and its types.
+/// `www/vendor`, `dist/minified`, and `www/pkg`: the module, its glue and its types.
 pub fn page() -> Result {
     libraries()?;
+    scripts()?;
     let bindgen = setup::bindgen()?;
     let mut cargo = cargo_wasm()?;
     cargo.args(["build", "--release", "--target", WASM, "--package", "ownvoice-web", "--lib"]);
@@ -63,7 +67,10 @@ pub fn page() -> Result {
     // The worker says itself where the module is, and in which form.
     glue.args(["--target", "web", "--omit-default-module-path", "--out-dir"]).arg(&package).arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
-    timed("gzip and terser", || gzip(&package.join(MODULE)).and_then(|()| minify(&package.join(GLUE))))?;
+    timed("gzip and terser", || {
+        let glue = package.join(GLUE);
+        gzip(&package.join(MODULE)).and_then(|()| minify(&[(glue.clone(), glue)]))
+    })?;
     // The npm package and the type checker look beside the JavaScript, in web/.
     let beside = root().join("web/pkg");
     remove_dir(&beside)?;
@@ -85,36 +92,56 @@ fn libraries() -> Result {
     Ok(())
 }
 
+/// Minifies what has changed since it was last done.
+fn scripts() -> Result {
+    let folder = root().join(MINIFIED);
+    let mut own = Vec::new();
+    for (part, from) in SITE.into_iter().filter(|(part, _)| *part != "models") {
+        walk(&root().join(from), part, &mut own)?;
+    }
+    own.retain(|(name, _)| name.ends_with(".js") && !name.starts_with("pkg/") && !name.starts_with("vendor/"));
+    let changed = own.into_iter().map(|(name, source)| (served(root(), &name, &source), folder.join(name), source));
+    let stale: Vec<_> = changed.filter(|(now, small, _)| now != small).map(|(_, small, source)| (source, small)).collect();
+    if stale.is_empty() { Ok(()) } else { timed("terser", || minify(&stale)) }
+}
+
+/// The file that answers for a path of the site: the minified copy of a script, unless the script has been changed since.
+pub fn served(root: &Path, name: &str, source: &Path) -> PathBuf {
+    let small = root.join(MINIFIED).join(name);
+    let changed = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
+    let fresh = small.is_file() && changed(&small) >= changed(source);
+    if fresh { small } else { source.to_path_buf() }
+}
+
 /// What sw.js keeps for visits without the internet: every file of the page by its hash, and those of the base voice that say what it is. The
 /// rest of the base is named, by hash again, in its manifest.
 pub fn listed(root: &Path) -> Result<String> {
-    let mut files = BTreeMap::new();
-    for (part, folder) in SITE {
-        if part != "models" {
-            list(&root.join(folder), &root.join(folder), part, &mut files)?;
-        }
+    let mut found = Vec::new();
+    for (part, folder) in SITE.into_iter().filter(|(part, _)| *part != "models") {
+        walk(&root.join(folder), part, &mut found)?;
     }
+    // The list cannot name itself, nor the worker that reads it; the module is fetched as its gzip; types are for editors.
+    let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{MODULE}")];
+    found.retain(|(name, _)| !name.ends_with(".d.ts") && !unlisted.contains(&name.as_str()));
     for file in ["models/prompts.json", "models/base/manifest.json"] {
-        files.insert(file.to_string(), hash(&root.join(file))?);
+        found.push((file.to_string(), root.join(file)));
     }
+    let hashed = found.into_iter().map(|(name, source)| Ok((name.clone(), hash(&served(root, &name, &source))?)));
+    let files = hashed.collect::<Result<BTreeMap<_, _>>>()?;
     let json = serde_json::to_string_pretty(&files).expect("plain text");
     Ok(format!("// The files of this version of the page, by SHA-256. Written by `cargo xtask build`.\nself.OWNVOICE_FILES = {json};\n"))
 }
 
-fn list(folder: &Path, from: &Path, part: &str, files: &mut BTreeMap<String, String>) -> Result {
+/// The files of a folder, with their paths in the site. A link to web/js answers under its own name, and what is hidden is not served.
+fn walk(folder: &Path, part: &str, found: &mut Vec<(String, PathBuf)>) -> Result {
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        // The list cannot name itself, nor the worker that reads it; the module is fetched as its gzip; a link to web/js answers under its own name;
-        // types are for editors.
-        if name.starts_with('.') || name.ends_with(".d.ts") || [FILES, "sw.js", MODULE].contains(&name.as_str()) || path.is_symlink() {
+        if name.starts_with('.') || path.is_symlink() {
             continue;
-        } else if path.is_dir() {
-            list(&path, from, part, files)?;
-        } else {
-            let inside = path.strip_prefix(from).expect("it was found there").to_string_lossy().replace('\\', "/");
-            files.insert(if part.is_empty() { inside } else { format!("{part}/{inside}") }, hash(&path)?);
         }
+        let name = if part.is_empty() { name } else { format!("{part}/{name}") };
+        if path.is_dir() { walk(&path, &name, found)? } else { found.push((name, path)) }
     }
     Ok(())
 }
@@ -129,8 +156,14 @@ pub fn package() -> PathBuf {
 
 /// All files of the site in one folder, as a host of static files would have them.
 fn site(to: &Path) -> Result {
+    let mut files = Vec::new();
     for (part, folder) in SITE {
-        copy_dir(&root().join(folder), &to.join(part))?;
+        walk(&root().join(folder), part, &mut files)?;
+    }
+    for (name, source) in files {
+        let target = to.join(&name);
+        create_dir(target.parent().expect("it lies in the folder"))?;
+        fs::copy(served(root(), &name, &source), target).map_err(|e| format!("{name}: {e}"))?;
     }
     Ok(())
 }
@@ -158,10 +191,9 @@ fn gzip(path: &Path) -> Result {
     run(command("node").args(["-e", script]).arg(path))
 }
 
-/// Takes the comments and long names out of generated code: nobody reads it, and each visitor fetches it.
-fn minify(path: &Path) -> Result {
-    let terser = root().join("vendor/node_modules/terser/bin/terser");
-    run(command("node").arg(terser).arg(path).args(["--module", "--compress", "--mangle", "--output"]).arg(path))
+/// Takes comments and long names out of scripts: each visitor fetches them. Pairs of a file and where the small one goes.
+fn minify(scripts: &[(PathBuf, PathBuf)]) -> Result {
+    run(command("node").arg("xtask/minify.mjs").args(scripts.iter().flat_map(|(from, to)| [from, to])))
 }
 
 /// Bytes that a visitor downloads of the module.
@@ -194,12 +226,21 @@ mod tests {
             create_dir(path.parent().unwrap()).unwrap();
             write(&path, content).unwrap();
         }
+        // A small script stands for its source, until the source is changed.
+        let small = root.join(MINIFIED).join("js/index.js");
+        create_dir(small.parent().unwrap()).unwrap();
+        write(&small, "abc").unwrap();
+        assert_eq!(served(&root, "js/index.js", &root.join("web/js/index.js")), small);
         let list = listed(&root).unwrap();
         let json = list.split_once(" = ").unwrap().1.trim_end().trim_end_matches(';');
         let files: BTreeMap<String, String> = serde_json::from_str(json).unwrap();
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
         assert_eq!(names, ["index.html", "js/index.js", "models/base/manifest.json", "models/prompts.json", "pkg/x.wasm"]);
-        assert_eq!(files["pkg/x.wasm"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!((files["pkg/x.wasm"].as_str(), files["js/index.js"].as_str()), (abc, abc));
+        let changed = fs::File::options().write(true).open(root.join("web/js/index.js")).unwrap();
+        changed.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+        assert_eq!(served(&root, "js/index.js", &root.join("web/js/index.js")), root.join("web/js/index.js"));
         fs::remove_dir_all(root).unwrap();
     }
 }

@@ -147,7 +147,7 @@ fn locate(root: &Path, url: &str) -> Option<PathBuf> {
     // A link must not lead out either.
     let file = file.canonicalize().ok()?;
     let inside = SITE.iter().any(|(_, folder)| root.join(folder).canonicalize().is_ok_and(|folder| file.starts_with(folder)));
-    (inside && file.is_file()).then_some(file)
+    (inside && file.is_file()).then(|| build::served(root, path, &file))
 }
 
 /// Undoes percent-encoding; none if that gives no UTF-8.

@@ -320,9 +320,12 @@ export declare class Studio {
     /**
      * Compiles what a training will run, so that nobody waits for it then: call it when the visitor begins to record. At once on the CPU.
      *
+     * @param {{ signal?: AbortSignal }} [options] Ends the wait; what is being compiled will be of use all the same.
      * @returns {Promise<void>}
      */
-    prepare(): Promise<void>;
+    prepare({ signal }?: {
+        signal?: AbortSignal;
+    }): Promise<void>;
     /**
      * What a training step takes on this device, module by module; the first runs are left out as warm-up.
      *
@@ -368,6 +371,11 @@ export declare class Studio {
     restart(changed?: Pick<LoadOptions, "device" | "onProgress" | "signal">): Promise<Studio>;
     /** @returns {Promise<number>} Bytes of the program's memory, weights on the CPU included. */
     memoryBytes(): Promise<number>;
+    /** @returns {Promise<{ usedBytes: number, heldBytes: number } | null>} Graphics memory, in use and held for the next use; null on the CPU. */
+    deviceMemory(): Promise<{
+        usedBytes: number;
+        heldBytes: number;
+    } | null>;
     /** Opens a saved voice. @param {Blob} blob @param {{ signal?: AbortSignal }} [options] @returns {Promise<Voice>} */
     open(blob: Blob, { signal }?: {
         signal?: AbortSignal;

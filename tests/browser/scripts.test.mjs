@@ -1,0 +1,39 @@
+// What a visitor downloads as scripts: all that the page loads, from the first to the last, without the program and the base voice.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { ready, visit } from "./steps.mjs";
+
+const MINUTE = 60_000;
+
+test("the page's scripts are under 100 KB gzipped, all of them", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  await ready(session);
+  // Once the page works without the internet, there is nothing left to be loaded.
+  await session.page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
+  const asked = session.requests.map(({ url }) => new URL(url).pathname.slice(1));
+  const scripts = [...new Set(asked.filter((path) => path.endsWith(".js")))].sort();
+  const parts = ["app.js", "strings/de.js", "sw.js", "js/worker.js", "js/capture-worklet.js", "pkg/ownvoice_web.js", "pkg/site-files.js", "vendor/uplot.js", "vendor/wavesurfer.js"];
+  for (const script of parts) assert.ok(scripts.includes(script), `${script} among ${scripts.join(" ")}`);
+
+  const sizes = await Promise.all(
+    scripts.map(async (path) => {
+      const response = await fetch(new URL(path, session.url));
+      assert.match(response.headers.get("content-type") ?? "", /javascript/, path);
+      return gzipSync(Buffer.from(await response.arrayBuffer()), { level: 9 }).length / 1000;
+    }),
+  );
+  const sum = (/** @type {(path: string) => boolean} */ which) => sizes.reduce((sum, size, i) => sum + (which(scripts[i]) ? size : 0), 0);
+  const library = (/** @type {string} */ path) => path.startsWith("vendor/");
+  const all = sum(() => true);
+  t.diagnostic(`${all.toFixed(1)} KB in ${scripts.length} files: uPlot and wavesurfer.js ${sum(library).toFixed(1)}, wasm-bindgen's glue ${sum((path) => path === "pkg/ownvoice_web.js").toFixed(1)}, the page's own ${sum((path) => !library(path) && !path.startsWith("pkg/")).toFixed(1)}`);
+  assert.ok(all < 100, `${all.toFixed(1)} KB`);
+
+  // The libraries' licences ask to stay with them.
+  for (const licence of ["vendor/uplot-licence.txt", "vendor/wavesurfer-licence.txt"]) {
+    const response = await fetch(new URL(licence, session.url));
+    assert.match(await response.text(), /permission|redistribution/i, licence);
+  }
+});

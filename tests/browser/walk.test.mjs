@@ -1,0 +1,209 @@
+// The four steps as a person meets them, with the microphone, at a desk and on a phone: what is shown and said at each, looked at by axe, and no request
+// from beginning to end.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { clean } from "./axe.mjs";
+import { DESKTOP, PHONE, SENTENCES, download, heard, ready, speak, spoken, spokenSamples, visit, wav } from "./steps.mjs";
+
+/** @import { Page } from "playwright-core" */
+
+const MINUTE = 60_000;
+
+/** What a canvas shows, as one number. @param {Page} page @param {string} selector */
+const seen = (page, selector) =>
+  page.$eval(selector, (canvas) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (canvas);
+    // A copy is read: a canvas that is read itself becomes another kind of canvas.
+    const copy = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true }));
+    copy.drawImage(/** @type {HTMLCanvasElement} */ (canvas), 0, 0);
+    return copy.getImageData(0, 0, width, height).data.reduce((hash, value, i) => (hash * 31 + value * (i + 1)) % 1_000_003, 0);
+  });
+
+/** Everything that a live region says from now on. @param {Page} page @param {string} selector */
+const listen = (page, selector) =>
+  page.evaluate((selector) => {
+    const region = /** @type {HTMLElement} */ (document.querySelector(selector));
+    const said = (/** @type {any} */ (globalThis).said = /** @type {string[]} */ ([]));
+    new MutationObserver(() => region.textContent && said.push(region.textContent)).observe(region, { childList: true, characterData: true, subtree: true });
+    return region.getAttribute("role");
+  }, selector);
+
+for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
+  test(`agree, read, let it learn, speak: ${name}`, { timeout: 12 * MINUTE }, async (t) => {
+    // The second sentence is heard twice: once its end is missed.
+    const { path: microphone, parts } = spoken([0, "consent", 1, 1]);
+    const session = await visit({ device: "cpu", tiny: true, microphone, viewport });
+    t.after(() => session.close());
+    const { page } = session;
+    await ready(session);
+    const loaded = session.mark();
+    const text = (/** @type {string} */ selector) => page.textContent(selector).then((words) => words ?? "");
+    const shot = (/** @type {string} */ stage) => session.screenshot(`walk-${name}-${stage}`);
+    let opened = 0;
+    const until = (/** @type {number} */ seconds) => page.waitForTimeout(Math.max(0, opened && opened + seconds * 1000 - Date.now()));
+    const judged = async () => {
+      await page.click("#record-button");
+      await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
+      return text("#clip-words");
+    };
+
+    // The first look: what it is, that nothing leaves, and what comes first.
+    assert.match(await text(".trust"), /Nothing leaves this page/);
+    assert.equal(await page.isVisible(".trust"), true);
+    assert.equal(await page.locator("#prompt-list button").count(), 13, "consent and twelve sentences");
+    assert.match(await text("#card"), /Your consent.*This is my own voice, and I agree/s);
+    await shot("1-first-look");
+    await clean(session, "first look");
+
+    // Consent may be put off, but not left out.
+    await page.click("#next");
+    await page.click("#record-button");
+    await page.waitForSelector("#record-button[aria-pressed=true]");
+    opened = Date.now();
+    await page.waitForFunction(() => Number(document.querySelector("#level")?.getAttribute("aria-valuenow")) > -50, null, { timeout: 6000 });
+    const quiet = await seen(page, "#clip-live");
+    await page.waitForTimeout(500);
+    assert.notEqual(await seen(page, "#clip-live"), quiet, "the waveform is live");
+    await shot("2-reading");
+    await until(parts[0].end);
+    assert.match(await judged(), /^Good: \d\.\d s of speech, \d+ dB above the background/);
+    assert.equal(await page.isDisabled("#train-start"), true);
+    assert.match(await text("#train-words"), /^Read the consent sentence first/);
+
+    await page.click("#agree-open");
+    await until(parts[1].begin);
+    await page.click("#record-button");
+    await until(parts[1].end);
+    assert.match(await judged(), /^Good/);
+
+    // Judged at once, in words: here the end was missed. Read again, it is good.
+    await page.click("#next");
+    await page.click("#next");
+    assert.match(await text("#prompt-position"), /^Sentence 2 /);
+    await until(parts[2].begin);
+    await page.click("#record-button");
+    await until(parts[2].begin + 3.4); // amid "the violets"
+    assert.match(await judged(), /The end is cut off.*clip-cut-off-end/s);
+    await shot("3-cut-off");
+    await clean(session, "a clip that is cut off");
+    await until(parts[3].begin);
+    await page.click("#record-button");
+    await until(parts[3].end);
+    assert.match(await judged(), /^Good/);
+    assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 3);
+
+    // Played back, by button and by key; the waveform is there.
+    assert.ok(await page.locator("#clip-wave canvas").count(), "a waveform");
+    await page.click("#play");
+    assert.equal(await text("#play"), "Stop");
+    await page.click("#play");
+    assert.equal(await text("#play"), "Play");
+    await page.locator("body").press("p");
+    assert.equal(await text("#play"), "Stop");
+    await page.waitForFunction(() => document.querySelector("#play")?.textContent === "Play", null, { timeout: 15_000 });
+    await shot("4-read");
+    await clean(session, "three sentences read");
+
+    // Learning: words for those who hear it, pictures for those who see it.
+    assert.equal(await listen(page, "#train-said"), "status");
+    await page.check("#preview-on");
+    await page.click("#train-start");
+    await page.waitForSelector("#pictures:not([hidden])", { timeout: MINUTE });
+    await page.waitForFunction(() => /\d left$/.test(document.querySelector("#train-left")?.textContent ?? ""), null, { timeout: MINUTE });
+    await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
+    assert.match(await text("#preview-words"), /^After iteration 25/);
+    await page.click("#train-pause");
+    await page.waitForFunction(() => /^Paused/.test(document.querySelector("#train-words")?.textContent ?? ""));
+    await page.waitForTimeout(500);
+    const paused = await text("#train-words");
+    await page.waitForTimeout(1000);
+    assert.equal(await text("#train-words"), paused, "it rests");
+    const [mel, alignment] = [await seen(page, "#mel-predicted"), await seen(page, "#alignment")];
+    assert.ok(await seen(page, "#loss-curve canvas"), "a curve");
+    for (const picture of ["#loss-curve", "#mel-recorded", "#mel-predicted", "#alignment"]) {
+      assert.ok(((await page.getAttribute(picture, "aria-label")) ?? "").length > 20, `${picture} in words`);
+    }
+    await shot("5-learning");
+    await clean(session, "learning, paused");
+    await page.click("#train-pause");
+    // A little past the next picture.
+    const next = (Math.floor(Number(paused.match(/\d+/)) / 25) + 1) * 25;
+    const passed = (/** @type {number} */ next) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) > next;
+    await page.waitForFunction(passed, next, { timeout: MINUTE, polling: 20 });
+    assert.notEqual(await seen(page, "#mel-predicted"), mel, "the spectrogram is a newer one");
+    assert.notEqual(await seen(page, "#alignment"), alignment);
+    await page.click("#train-cancel");
+    await page.waitForFunction(() => /^Cancelled\. The recordings are still here/.test(document.querySelector("#train-words")?.textContent ?? ""));
+    await page.click("#train-start");
+    await page.waitForSelector("#train-stop:not([hidden])", { timeout: MINUTE });
+    await page.waitForFunction(() => /^Iteration (2[5-9]|[3-9]\d|1\d\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+    await page.click("#train-stop");
+    await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+    const said = /** @type {string[]} */ (await page.evaluate("said"));
+    for (const words of [/^Finding where each sound is/, /^Iteration 25 /, /^Paused at/, /^Cancelled/, /^Your voice is ready/]) assert.ok(said.some((each) => words.test(each)), `${words} among ${said.join("; ")}`);
+    assert.ok(said.length < 40, `a listener is not talked to death: ${said.length}`);
+
+    // Speaking, before and after; how near; and both to take home.
+    await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: MINUTE });
+    assert.match(await text("#likeness-words"), /\d+ %.*\d+ %.*\d+ %/);
+    const [before, after] = [heard(await speak(page, "base")), heard(await speak(page, "mine"))];
+    assert.ok(before.seconds > 0.5 && after.seconds > 0.5);
+    const file = await download(page, "#save");
+    assert.match(after.notes.ICMT, new RegExp(`^Synthetic speech.*${createHash("sha256").update(file).digest("hex").slice(0, 16)}$`));
+    await shot("6-spoken");
+    await clean(session, "spoken");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width, "nothing is wider than the window");
+    session.assertNoRequestsSince(loaded, "from the first look to the saved voice");
+    session.assertNothingLeft();
+    session.assertQuiet();
+  });
+}
+
+test("files are dropped in place of recording, and each is judged in words", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await page.check("input[value=files]", { force: true });
+  const { samples } = spokenSamples(0);
+  let state = 1;
+  const noise = () => (state = (state * 16807) % 2147483647) / 2147483647 - 0.5;
+  /** @param {(sample: number) => number} change */
+  const changed = (change) => {
+    const copy = Buffer.from(samples);
+    for (let at = 0; at < copy.length; at += 2) copy.writeInt16LE(Math.max(-32768, Math.min(32767, Math.round(change(copy.readInt16LE(at))))), at);
+    return wav(copy);
+  };
+  const dropped = {
+    "a-good.wav": [wav(samples), /^Good: \d\.\d s of speech, \d+ dB above the background/],
+    "b-quiet.wav": [changed((x) => x / 1000), /^Too quiet \(-\d+\.\d dB\): move closer/],
+    "c-clipped.wav": [changed((x) => x * 40), /^Too loud, \d+\.\d % of it is cut off/],
+    "d-noisy.wav": [changed((x) => x + 16384 * noise()), /^Too noisy: the voice is only -?\d+\.\d dB above the background/],
+    "e-short.wav": [wav(samples.subarray(32_000, 36_000)), /^Too short: only \d\.\d s of speech/],
+    "f-other.wav": [wav(samples), /^What is heard does not fit this text/],
+    "g-letter.wav": [Buffer.from("This is a letter."), /^This is not a WAV file/],
+  };
+  const texts = Object.keys(dropped).map((file) => `${file.replace(".wav", "")}|${SENTENCES[file.startsWith("f") ? 3 : 0].text}`).join("\n");
+  const files = Object.entries(dropped).map(([file, [bytes]]) => ({ file, bytes: /** @type {Buffer} */ (bytes).toString("base64") }));
+  await page.evaluate(
+    ({ files, texts }) => {
+      const data = new DataTransfer();
+      for (const { file, bytes } of files) data.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], file, { type: "audio/wav" }));
+      data.items.add(new File([texts], "metadata.csv", { type: "text/csv" }));
+      const drop = document.querySelector("#drop");
+      for (const type of ["dragover", "drop"]) drop?.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    },
+    { files, texts },
+  );
+  await page.waitForFunction((count) => document.querySelectorAll("#file-list li").length === count, files.length, { timeout: MINUTE });
+  const rows = await page.$$eval("#file-list li", (all) => all.map((row) => [row.querySelector(".name")?.textContent ?? "", row.querySelector(".verdict, .failure")?.textContent ?? ""]));
+  for (const [file, [, words]] of Object.entries(dropped)) {
+    const [, said] = rows.find(([name]) => file.startsWith(name.replace(".wav", ""))) ?? [];
+    assert.match(said ?? "", /** @type {RegExp} */ (words), file);
+  }
+  await session.screenshot("files-judged");
+  await clean(session, "files, judged");
+  session.assertQuiet();
+});
