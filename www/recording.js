@@ -2,7 +2,7 @@
 
 import { $ } from "./dom.js";
 import { play, position, stop as stopPlaying } from "./play.js";
-import { currentPrompt, failure, isLost, judged, state, studio, update, weigh } from "./state.js";
+import { currentPrompt, failure, isLost, judged, mayRecord, state, studio, update, weigh } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */
@@ -12,7 +12,7 @@ export const live = { peaks: /** @type {number[]} */ ([]), levelDb: -100, peakDb
 
 export async function toggleRecording() {
   if (state.microphone === "recording") return finishRecording();
-  if (!currentPrompt(state) || state.microphone === "opening" || state.microphone === "checking") return;
+  if (!mayRecord(state) || state.microphone === "opening" || state.microphone === "checking") return;
   stopPlaying();
   const { microphone } = studio();
   try {

@@ -6,7 +6,7 @@ import { drawLive } from "./draw.js";
 import { position } from "./play.js";
 import { playFrom } from "./recording.js";
 import { renderTraining } from "./render-training.js";
-import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds } from "./state.js";
+import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, mayRecord } from "./state.js";
 import { LANGUAGES, clock, language, number, t } from "./strings.js";
 import { showWave } from "./wave.js";
 
@@ -140,7 +140,7 @@ function renderCard(state) {
   say($("prompt-text"), prompt?.text ?? t("read.none"));
   say($("record-words"), t(recording ? "read.stop" : clip ? "read.again" : "read.start"));
   $("record-button").ariaPressed = `${recording}`;
-  $("record-button").disabled = !prompt || microphone === "opening" || microphone === "checking";
+  $("record-button").disabled = !(recording || mayRecord(state)) || microphone === "opening" || microphone === "checking";
   $("back").disabled = busy || current === 0;
   say($("next"), t(clip?.report ? "read.next" : "read.skip"));
   $("next").disabled = busy || current >= count - 1;
@@ -166,6 +166,7 @@ function renderCard(state) {
     : recording ? t("read.recording")
     : microphone === "checking" ? t("read.checking")
     : clip?.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) })
+    : prompt && !mayRecord(state) ? t("train.consent")
     : t("read.empty"),
   );
 }

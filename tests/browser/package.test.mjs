@@ -326,6 +326,31 @@ describe("cancelling", () => {
     const steps = await inPage("const stop = new AbortController(); let steps = 0; await studio.clone(clips, { stopSignal: stop.signal, onStep: ({ status, iteration }) => { if (status === 'training') steps++; if (iteration === 3) stop.abort(); } }); return steps");
     assert.ok(steps >= 3 && steps <= 5, `${steps} steps`);
   });
+  test("the question for the microphone, which is closed when the answer comes all the same", async () => {
+    const states = await inPage(`const listening = await ownvoice.load({ base: 'models/base', device: 'cpu', microphone: true });
+      const { mediaDevices } = navigator;
+      const ask = mediaDevices.getUserMedia.bind(mediaDevices);
+      try {
+        let answer;
+        mediaDevices.getUserMedia = (wanted) => new Promise((resolve) => (answer = () => ask(wanted).then((stream) => (resolve(stream), stream))));
+        const end = new AbortController();
+        const opening = listening.microphone.open(() => {}, () => {}, { signal: end.signal }).catch(({ code }) => code);
+        while (!answer) await new Promise((later) => setTimeout(later, 10));
+        end.abort();
+        const code = await opening;
+        const [track] = (await answer()).getTracks();
+        while (track.readyState !== "ended") await new Promise((later) => setTimeout(later, 10));
+        const given = listening.microphone.isOpen;
+        mediaDevices.getUserMedia = ask;
+        await listening.microphone.open(() => {}, () => {}, { signal: new AbortController().signal });
+        return [code, given, listening.microphone.isOpen];
+      } finally {
+        mediaDevices.getUserMedia = ask;
+        listening.microphone.close();
+        listening.close();
+      }`);
+    assert.deepEqual(states, ["cancelled", false, true]);
+  });
   test("speaking", () => fails("cancelled", "const end = new AbortController(); return studio.base.say('One. Two. Three. Four. Five. Six.', { signal: end.signal, onProgress: () => end.abort() })"));
   test("opening, checking, reading and saving", async () => {
     for (const call of ["studio.open(file, { signal })", "studio.checkClip(clip, { signal })", "studio.readWav(wav, { signal })", "studio.base.save({ signal })"]) {

@@ -33,7 +33,7 @@ const listen = (page, selector) =>
 for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
   test(`agree, read, let it learn, speak: ${name}`, { timeout: 12 * MINUTE }, async (t) => {
     // The second sentence is heard twice: once its end is missed.
-    const { path: microphone, parts } = spoken([0, "consent", 1, 1]);
+    const { path: microphone, parts } = spoken(["consent", 0, 1, 1]);
     const session = await visit({ device: "cpu", tiny: true, microphone, viewport });
     t.after(() => session.close());
     const { page } = session;
@@ -57,8 +57,16 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await shot("1-first-look");
     await clean(session, "first look");
 
-    // Consent may be put off, but not left out.
+    // Sentences may be looked at before the speaker has agreed, but neither recorded nor learnt from.
     await page.click("#next");
+    assert.match(await text("#clip-words"), /^Read the consent sentence first/);
+    assert.equal(await page.isDisabled("#record-button"), true);
+    await page.locator("body").press("r");
+    assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false");
+    assert.equal(await page.isDisabled("#train-start"), true);
+    assert.match(await text("#train-words"), /^Read the consent sentence first/);
+
+    await page.click("#agree-open");
     await page.click("#record-button");
     await page.waitForSelector("#record-button[aria-pressed=true]");
     opened = Date.now();
@@ -69,17 +77,14 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await shot("2-reading");
     await until(parts[0].end);
     assert.match(await judged(), /^Good: \d\.\d s of speech, \d+ dB above the background/);
-    assert.equal(await page.isDisabled("#train-start"), true);
-    assert.match(await text("#train-words"), /^Read the consent sentence first/);
 
-    await page.click("#agree-open");
+    await page.click("#next");
     await until(parts[1].begin);
     await page.click("#record-button");
     await until(parts[1].end);
     assert.match(await judged(), /^Good/);
 
     // Judged at once, in words: here the end was missed. Read again, it is good.
-    await page.click("#next");
     await page.click("#next");
     assert.match(await text("#prompt-position"), /^Sentence 2 /);
     await until(parts[2].begin);

@@ -2,13 +2,13 @@
 //
 // Everything heavy happens in one worker; what is here are handles to it.
 
-import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
 import { Kept } from "./kept.js";
+import { Microphone } from "./microphone.js";
 import { OwnvoiceError, Remote } from "./rpc.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 
-export { Kept, OwnvoiceError, Speech, Voice, wavBlob };
+export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
 
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("./kept.js").Recording} Recording */
@@ -78,16 +78,6 @@ export { Kept, OwnvoiceError, Speech, Voice, wavBlob };
  * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
  */
 /**
- * The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate.
- * @typedef {object} Microphone
- * @property {(onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void) => Promise<void>} open Asks the visitor.
- * @property {boolean} isOpen
- * @property {() => void} record Starts a recording.
- * @property {() => { samples: Float32Array, sampleRate: number }} stop Ends the recording; the microphone stays open.
- * @property {() => void} close Releases the microphone.
- */
-
-/**
  * Fetches the program and the base voice, and prepares the device.
  *
  * @example
@@ -125,7 +115,7 @@ async function start(options, inherited) {
     const folder = absolute(`${base}`.replace(/\/?$/, "/"));
     const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module: inherited?.module, keep, cache };
     const loaded = await remote.call("load", args, { signal, onProgress });
-    const capture = inherited?.capture ?? (microphone ? await prepareCapture(loaded.module, worklet) : null);
+    const capture = inherited?.capture ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
     // Whoever watched this load does not watch the next.
     const restart = (/** @type {Partial<LoadOptions>} */ changed) => start({ ...options, onProgress: undefined, signal: undefined, ...changed }, { module: loaded.module, capture });
     return new Studio(remote, loaded, capture, restart);
@@ -133,13 +123,6 @@ async function start(options, inherited) {
     remote.close();
     throw error;
   }
-}
-
-/** The page runs the module that the worker compiled, for capture alone: audio worklets need a window.
- * @param {WebAssembly.Module} module @param {string} worklet */
-async function prepareCapture(module, worklet) {
-  await init({ module_or_path: module });
-  return WebMicrophone.prepare(worklet);
 }
 
 /** A loaded base voice on a device. */

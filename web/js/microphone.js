@@ -1,0 +1,65 @@
+// The program's microphone, and a way out while the visitor is asked: a browser may wait for the answer for ever.
+
+import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
+import { OwnvoiceError } from "./rpc.js";
+
+/** The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate. */
+export class Microphone {
+  #inner;
+  /** What was given up and may be answered yet. */
+  #abandoned = Promise.resolve();
+
+  /** @param {WebMicrophone} inner */
+  constructor(inner) {
+    this.#inner = inner;
+  }
+
+  /** The page runs the module that the worker compiled, for capture alone: audio worklets need a window.
+   * @param {WebAssembly.Module} module @param {string} worklet */
+  static async prepare(module, worklet) {
+    await init({ module_or_path: module });
+    return new Microphone(await WebMicrophone.prepare(worklet));
+  }
+
+  /** Asks the visitor. Levels follow some 20 times a second; `onLost` tells that the device went away.
+   * @param {(peakDb: number, levelDb: number) => void} onLevel @param {() => void} onLost
+   * @param {{ signal?: AbortSignal }} [options] Aborted, it ends with the error `cancelled`, and the microphone is closed whatever the visitor says.
+   * @returns {Promise<void>} */
+  async open(onLevel, onLost, { signal } = {}) {
+    const cancelled = () => new OwnvoiceError("cancelled", "cancelled");
+    await this.#abandoned;
+    if (signal?.aborted) throw cancelled();
+    const opening = this.#inner.open(onLevel, onLost);
+    if (!signal) return opening;
+    /** @type {() => void} */
+    let abort = () => {};
+    const aborted = new Promise((_, reject) => signal.addEventListener("abort", (abort = () => reject(cancelled())), { once: true }));
+    try {
+      await Promise.race([opening, aborted]);
+    } catch (error) {
+      if (signal.aborted) this.#abandoned = opening.then(() => this.close(), () => {});
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  get isOpen() {
+    return this.#inner.isOpen;
+  }
+
+  /** Starts a recording. */
+  record() {
+    this.#inner.record();
+  }
+
+  /** Ends the recording; the microphone stays open. @returns {{ samples: Float32Array, sampleRate: number }} */
+  stop() {
+    return this.#inner.stop();
+  }
+
+  /** Releases the microphone. */
+  close() {
+    this.#inner.close();
+  }
+}
