@@ -57,6 +57,7 @@ export function renderTraining(state) {
     const left = (training.seconds / passed) * (step.iterations - step.iteration);
     say($("train-left"), running && !paused && passed > 1 ? t("train.left", { time: clock(left) }) : "");
     const held = training.heldOut.at(-1);
+    $("held-out-key").hidden = $("held-out-words").hidden = !held;
     const heldWords = held ? t("train.heldOutNow", { loss: number(held.loss, 3), first: number(training.heldOut[0].loss, 3) }) : "";
     $("loss-curve").ariaLabel = `${t("train.loss")} ${$("train-loss").textContent}. ${heldWords}`;
     drawCurve($("loss-curve"), { losses, heldOut: training.heldOut, iterations: step.iterations }, { loss: t("train.key.loss"), heldOut: t("train.key.heldOut"), iteration: t("train.key.iteration") }).catch(console.error);

@@ -209,7 +209,7 @@ function fileRow(clip) {
   else say(words, clip.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
   const remove = element("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
   remove.dataset.remove = clip.id;
-  const text = element("input", { type: "text", autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
+  const text = element("textarea", { rows: 1, autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
   text.dataset.file = clip.id;
   return element("li", {}, element("div", { className: "head" }, element("span", { className: "name", textContent: clip.id }), remove), text, words);
 }
