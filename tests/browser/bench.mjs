@@ -114,29 +114,32 @@ async function webgpu({ device, iterations, precision }) {
     await withPackage(session, 2, "webgpu");
     const measured = await run(
       session,
-      `const counts = [], seconds = [];
+      `const counts = [], seconds = [], memory = [];
       await studio.clone(clips, { iterations: input.iterations, seed: 1, precision: input.precision, onStep: (step) => {
         if (step.status !== "training") return;
         counts.push(step.dispatches);
         seconds.push(step.seconds);
+        memory.push(studio.deviceMemory());
       } });
-      return { counts, seconds, adapter: studio.device.name };`,
+      const held = (await Promise.all(memory)).map(({ heldBytes }) => heldBytes);
+      return { counts, seconds, held, adapter: studio.device.name };`,
       { iterations, precision },
     );
     if (measured.message) throw Object.assign(new Error(`${measured.code}: ${measured.message}`), { code: measured.code });
-    const { counts, seconds, adapter } = measured;
+    const { counts, seconds, held, adapter } = measured;
     const each = (/** @type {number[]} */ values) => (values[iterations - 1] - values[0]) / (iterations - 1);
-    return { launches: each(counts), seconds: each(seconds), adapter };
+    return { launches: each(counts), seconds: each(seconds), peak: Math.max(...held), last: held[iterations - 1], adapter };
   } finally {
     await session.close();
   }
 }
 
 async function software() {
-  const { launches, seconds } = await webgpu({ device: "webgpu", iterations: 2, precision: "f32" });
+  const { launches, seconds, peak } = await webgpu({ device: "webgpu", iterations: 2, precision: "f32" });
   return [
     { name: "train.dispatches_per_iter", value: launches, unit: "launches", what: "small, 8 x 128 frames, known durations" },
     { name: "train.webgpu.s_per_iter", value: seconds, unit: "s", what: "SwiftShader, not a GPU" },
+    { name: "train.webgpu.memory_mb", value: peak / 1e6, unit: "MB", what: "graphics memory held for small, the most after an iteration" },
   ];
 }
 
@@ -145,9 +148,10 @@ async function adapter() {
   const rows = [];
   for (const precision of /** @type {const} */ (["f32", "mixed"])) {
     try {
-      const { launches, seconds, adapter } = await webgpu({ device: "default", iterations: 51, precision });
+      const { launches, seconds, peak, last, adapter } = await webgpu({ device: "default", iterations: 51, precision });
       const mixed = precision === "mixed" ? ".mixed" : "";
       rows.push({ name: `train.webgpu${mixed}.s_per_iter`, value: seconds, unit: "s", adapter, launches });
+      rows.push({ name: `train.webgpu${mixed}.memory_mb`, value: peak / 1e6, unit: "MB", adapter, atTheEnd: last / 1e6 });
     } catch (error) {
       if (/** @type {any} */ (error).code !== "precision-unsupported") throw error;
       console.error("this adapter has no shader-f16: mixed precision was not measured");
