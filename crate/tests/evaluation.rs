@@ -130,7 +130,7 @@ fn start_and_clone(base: &Base, clips: &[Clip]) -> (Voice, Voice) {
 }
 
 #[test]
-fn real_speech_ranks_before_clone_before_base_before_another_speaker() {
+fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
     let (base, judge) = (shipped_base(), shipped_judge());
     let awb = held_out_clips(12);
     // The same words from another throat: five semitones and 15 % higher.
@@ -147,8 +147,9 @@ fn real_speech_ranks_before_clone_before_base_before_another_speaker() {
         let wrong: Vec<Vec<f32>> = others[8..].iter().map(samples).collect();
         let ranks = [of(&evaluation.same_speaker), of(&said(&clone)), of(&said(&start)), of(&Identity::of(&wrong, RATE_HZ, Some(&judge)).unwrap())];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
-        assert!(ranks.windows(2).all(|pair| pair[0].1 > pair[1].1), "{name}, by the encoder: {ranks:?}");
-        // Both strangers' overlap with the speaker is about nothing: which of them has less says nothing.
-        assert!(ranks[0].0 > ranks[1].0 && ranks[1].0 > 2.0 * ranks[2].0.max(ranks[3].0), "{name}, by statistics: {ranks:?}");
+        // Both strangers have about nothing of the speaker: which of them has less says nothing.
+        let [same, clone, start, wrong] = ranks;
+        assert!(same.1 > clone.1 && clone.1 > start.1.max(wrong.1) + 0.3, "{name}, by the encoder: {ranks:?}");
+        assert!(same.0 > clone.0 && clone.0 > 2.0 * start.0.max(wrong.0), "{name}, by statistics: {ranks:?}");
     }
 }
