@@ -3,13 +3,17 @@
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
 import { OwnvoiceError } from "./rpc.js";
 
+/** @typedef {(peakDb: number, levelDb: number) => void} OnLevel */
+/** @typedef {{ samples: Float32Array, sampleRate: number }} Recorded */
+/** @typedef {{ open: (onLevel: OnLevel, onLost: () => void) => Promise<void>, readonly isOpen: boolean, record: () => void, stop: () => Recorded, close: () => void }} Capture The program's. */
+
 /** The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate. */
 export class Microphone {
   #inner;
   /** What was given up and may be answered yet. */
   #abandoned = Promise.resolve();
 
-  /** @param {WebMicrophone} inner */
+  /** @param {Capture} inner */
   constructor(inner) {
     this.#inner = inner;
   }
@@ -22,7 +26,7 @@ export class Microphone {
   }
 
   /** Asks the visitor. Levels follow some 20 times a second; `onLost` tells that the device went away.
-   * @param {(peakDb: number, levelDb: number) => void} onLevel @param {() => void} onLost
+   * @param {OnLevel} onLevel @param {() => void} onLost
    * @param {{ signal?: AbortSignal }} [options] Aborted, it ends with the error `cancelled`, and the microphone is closed whatever the visitor says.
    * @returns {Promise<void>} */
   async open(onLevel, onLost, { signal } = {}) {
@@ -53,7 +57,7 @@ export class Microphone {
     this.#inner.record();
   }
 
-  /** Ends the recording; the microphone stays open. @returns {{ samples: Float32Array, sampleRate: number }} */
+  /** Ends the recording; the microphone stays open. @returns {Recorded} */
   stop() {
     return this.#inner.stop();
   }

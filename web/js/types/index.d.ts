@@ -1,8 +1,9 @@
 import { Kept } from "./kept.js";
+import { Microphone } from "./microphone.js";
 import { OwnvoiceError, Remote } from "./rpc.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
-export { Kept, OwnvoiceError, Speech, Voice, wavBlob };
+export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
 export type Device = import("./device.js").Device;
 export type Recording = import("./kept.js").Recording;
 export type Usage = import("./kept.js").Usage;
@@ -158,28 +159,6 @@ export type CloneOptions = {
      */
     stopSignal?: AbortSignal;
 };
-export type Microphone = {
-    /**
-     * Asks the visitor.
-     */
-    open: (onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void) => Promise<void>;
-    isOpen: boolean;
-    /**
-     * Starts a recording.
-     */
-    record: () => void;
-    /**
-     * Ends the recording; the microphone stays open.
-     */
-    stop: () => {
-        samples: Float32Array;
-        sampleRate: number;
-    };
-    /**
-     * Releases the microphone.
-     */
-    close: () => void;
-};
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("./kept.js").Recording} Recording */
 /** @typedef {import("./kept.js").Usage} Usage */
@@ -245,15 +224,6 @@ export type Microphone = {
  * @property {(progress: CloneProgress) => void} [onStep]
  * @property {AbortSignal} [signal] Ends with the error `cancelled`, and forgets the training.
  * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
- */
-/**
- * The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate.
- * @typedef {object} Microphone
- * @property {(onLevel: (peakDb: number, levelDb: number) => void, onLost: () => void) => Promise<void>} open Asks the visitor.
- * @property {boolean} isOpen
- * @property {() => void} record Starts a recording.
- * @property {() => { samples: Float32Array, sampleRate: number }} stop Ends the recording; the microphone stays open.
- * @property {() => void} close Releases the microphone.
  */
 /**
  * Fetches the program and the base voice, and prepares the device.
