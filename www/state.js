@@ -133,7 +133,10 @@ export const consented = ({ source, filesConsent, recordings }) => (source === "
 export const currentPrompt = ({ prompts, current }) => prompts[current] ?? null;
 
 /** @param {State} state Whether the sentence on the card may be recorded: nothing is before the speaker has agreed. */
-export const mayRecord = (state) => currentPrompt(state)?.id === CONSENT.id || (currentPrompt(state) !== null && consented(state));
+export function mayRecord(state) {
+  const prompt = currentPrompt(state);
+  return prompt !== null && (prompt.id === CONSENT.id || consented(state));
+}
 
 /** A clip with its verdict. Files may be trimmed to their speech; a recording that is was begun late or ended early.
  * @param {Omit<PageClip, "report" | "error">} clip @param {"recording" | "file"} kind @returns {Promise<PageClip>} */

@@ -18,17 +18,11 @@ const TEXT = "This sentence is spoken to be measured, and so is the next one. He
 
 /** Before the worker's own script: counts what it launches, and tells with each step of a training. */
 const COUNTER = `
-let dispatches = 0;
-for (const name of ["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]) {
-  const launch = GPUComputePassEncoder.prototype[name];
-  GPUComputePassEncoder.prototype[name] = function (...sizes) {
-    dispatches += 1;
-    return launch.apply(this, sizes);
-  };
-}
+import { countLaunches as countAll } from "./launches.js";
+const counted = countAll();
 const post = self.postMessage.bind(self);
 self.postMessage = (message, ...rest) => {
-  if (message.progress?.status === "training") message.progress.dispatches = dispatches;
+  if (message.progress?.status === "training") message.progress.dispatches = counted.launches;
   post(message, ...rest);
 };
 `;

@@ -1,6 +1,6 @@
 // Fetching with progress, and with the hash that a manifest promises.
 
-import { OwnvoiceError } from "./rpc.js";
+import { OwnvoiceError, check } from "./rpc.js";
 
 /**
  * @param {string | URL} url
@@ -12,7 +12,7 @@ export async function get(url, signal) {
   try {
     response = await fetch(url, { signal });
   } catch (error) {
-    if (signal.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+    check(signal);
     throw new OwnvoiceError("download-failed", `${new URL(url).pathname} could not be fetched: ${/** @type {Error} */ (error).message}`);
   }
   if (!response.ok) throw new OwnvoiceError("download-failed", `${new URL(url).pathname} answered ${response.status}`);
@@ -111,7 +111,7 @@ export async function verified(base, promised, shelf, signal, onBytes) {
   try {
     bytes = new Uint8Array(await response.arrayBuffer());
   } catch (error) {
-    if (signal.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+    check(signal);
     throw new OwnvoiceError("download-failed", `${url.pathname} broke off: ${/** @type {Error} */ (error).message}`);
   }
   const found = await sha256(bytes);

@@ -1,7 +1,7 @@
 // The program's microphone, and a way out while the visitor is asked: a browser may wait for the answer for ever.
 
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
-import { OwnvoiceError } from "./rpc.js";
+import { check } from "./rpc.js";
 
 /** @typedef {(peakDb: number, levelDb: number) => void} OnLevel */
 /** @typedef {{ samples: Float32Array, sampleRate: number }} Recorded */
@@ -30,22 +30,14 @@ export class Microphone {
    * @param {{ signal?: AbortSignal }} [options] Aborted, it ends with the error `cancelled`, and the microphone is closed whatever the visitor says.
    * @returns {Promise<void>} */
   async open(onLevel, onLost, { signal } = {}) {
-    const cancelled = () => new OwnvoiceError("cancelled", "cancelled");
     await this.#abandoned;
-    if (signal?.aborted) throw cancelled();
+    check(signal);
     const opening = this.#inner.open(onLevel, onLost);
     if (!signal) return opening;
-    /** @type {() => void} */
-    let abort = () => {};
-    const aborted = new Promise((_, reject) => signal.addEventListener("abort", (abort = () => reject(cancelled())), { once: true }));
-    try {
-      await Promise.race([opening, aborted]);
-    } catch (error) {
-      if (signal.aborted) this.#abandoned = opening.then(() => this.close(), () => {});
-      throw error;
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    await Promise.race([opening, aborted]);
+    if (signal.aborted) this.#abandoned = opening.then(() => this.close(), () => {});
+    check(signal);
   }
 
   get isOpen() {

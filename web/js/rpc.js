@@ -75,7 +75,7 @@ export class Remote {
     if (stopSignal?.aborted) stop();
     const wanted = answer.then((result) => {
       // The cancelling and the answer may have crossed on their way.
-      if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+      check(signal);
       return result;
     });
     return wanted.finally(() => {
@@ -174,9 +174,9 @@ export function serve(methods) {
 /** Says that nothing the worker would answer can be trusted any more. @param {string} code @param {string} message */
 export const crash = (code, message) => self.postMessage({ crash: { code, message } });
 
-/** @param {AbortSignal} signal */
+/** @param {AbortSignal} [signal] */
 export function check(signal) {
-  if (signal.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+  if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
 }
 
 /** Lets messages in: promises alone never give the event loop a turn. */

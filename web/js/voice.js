@@ -1,6 +1,6 @@
 // A voice, and what it says.
 
-import { OwnvoiceError } from "./rpc.js";
+import { check } from "./rpc.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Remote } from "./rpc.js" */
@@ -86,7 +86,7 @@ export class Voice {
       for (let index = 0; index < parts.length; index++) {
         const speech = await next;
         if (index + 1 < parts.length) next = made(index + 1);
-        if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+        check(signal);
         yield speech;
       }
     } finally {

@@ -20,7 +20,7 @@ pub struct CorpusArguments {
     #[arg(long)]
     pub out: PathBuf,
     /// Hours of speech
-    #[arg(long, default_value_t = 6.0)]
+    #[arg(long, default_value_t = MakeOptions::default().hours)]
     pub hours: f32,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    corpus::MakeOptions,
     train::{recogniser, run::Recipe},
     voice::FileEntry,
 };
@@ -28,7 +29,7 @@ pub struct RecipeArguments {
     /// Folder for corpus, features and checkpoints: some gigabytes, and what lets a run that was cut short go on
     #[arg(long)]
     work: PathBuf,
-    #[arg(long, default_value_t = 6.0)]
+    #[arg(long, default_value_t = MakeOptions::default().hours)]
     hours: f32,
     #[arg(long, default_value_t = Recipe::base().steps)]
     steps: usize,

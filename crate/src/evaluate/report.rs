@@ -15,7 +15,7 @@ use crate::{
     align::{edits, said},
     audio::{Audio, mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
-    synth::{SpeakOptions, speak_async},
+    synth::{SpeakOptions, Speech, speak_async},
     text::{spell, symbols::{self, Symbol}},
     train::Clip,
     vocoder::Vocoder,
@@ -172,19 +172,15 @@ impl<'a> Evaluation<'a> {
 
     /// Says the recordings' texts with a voice and compares.
     pub async fn measure(&self, voice: &Voice) -> Result<Measured> {
-        self.measure_first(voice, self.said.len()).await
-    }
-
-    /// As [`Self::measure`], of the first `count` texts only.
-    async fn measure_first(&self, voice: &Voice, count: usize) -> Result<Measured> {
         let mut measured = Measured::default();
-        for (text, recording) in &self.said[..count] {
+        for (text, recording) in &self.said {
             self.say(voice, text, &mut measured).await?;
             let made = measured.clips.last().expect("it was just said");
             let Difference { mcd_db, logf0_rmse, voicing_error } = difference(recording, made, self.rate_hz())?;
-            measured.mcd_db += mcd_db / count as f32;
-            measured.logf0_rmse += logf0_rmse / count as f32;
-            measured.voicing_error += voicing_error / count as f32;
+            let count = self.said.len() as f32;
+            measured.mcd_db += mcd_db / count;
+            measured.logf0_rmse += logf0_rmse / count;
+            measured.voicing_error += voicing_error / count;
         }
         self.identified(measured)
     }
@@ -221,8 +217,22 @@ impl<'a> Evaluation<'a> {
         self.base.mel_config().sample_rate_hz
     }
 
+    /// A speaker of the base, saying the first two texts.
+    async fn base_speaker(&self, index: usize) -> Result<Identity> {
+        let voice = Voice::of_base_speaker(self.base, index);
+        let mut clips = Vec::new();
+        for (text, _) in &self.said[..2] {
+            clips.push(self.speak(&voice, text).await?.samples);
+        }
+        Identity::of(&clips, self.rate_hz(), self.judge)
+    }
+
+    async fn speak(&self, voice: &Voice, text: &str) -> Result<Speech> {
+        speak_async(self.base, voice, text, &SpeakOptions::default(), &*self.vocoder, async |_, _| true).await
+    }
+
     async fn say(&self, voice: &Voice, text: &str, measured: &mut Measured) -> Result<()> {
-        let speech = speak_async(self.base, voice, text, &SpeakOptions::default(), &*self.vocoder, async |_, _| true).await?;
+        let speech = self.speak(voice, text).await?;
         let phones = speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let meant: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
         self.listen(text, speech.samples, Some((&meant, speech.stop)), measured).await
@@ -267,8 +277,7 @@ impl<'a> Evaluation<'a> {
         let names = &self.base.manifest.speakers;
         let (mut sums, mut count) = ((0.0, 0.0), 0);
         for index in (0..names.len()).filter(|&index| !names[index].contains('@')) {
-            let other = self.measure_first(&Voice::of_base_speaker(self.base, index), 2).await?;
-            let (statistics, cosine) = other.identity.similarity(&self.target);
+            let (statistics, cosine) = self.base_speaker(index).await?.similarity(&self.target);
             sums = (sums.0 + statistics, sums.1 + cosine.unwrap_or(0.0));
             count += 1;
         }
@@ -280,8 +289,7 @@ impl<'a> Evaluation<'a> {
     pub async fn cosines_of_base_speakers(&self) -> Result<Option<Vec<f32>>> {
         let mut cosines = Vec::new();
         for index in 0..self.base.manifest.speakers.len() {
-            let speaker = self.measure_first(&Voice::of_base_speaker(self.base, index), 2).await?;
-            cosines.push(speaker.identity.similarity(&self.same_speaker).1);
+            cosines.push(self.base_speaker(index).await?.similarity(&self.same_speaker).1);
         }
         Ok(cosines.into_iter().collect())
     }

@@ -85,7 +85,7 @@ export declare function serve(methods: {
 }): void;
 /** Says that nothing the worker would answer can be trusted any more. @param {string} code @param {string} message */
 export declare const crash: (code: string, message: string) => void;
-/** @param {AbortSignal} signal */
-export declare function check(signal: AbortSignal): void;
+/** @param {AbortSignal} [signal] */
+export declare function check(signal?: AbortSignal): void;
 /** Lets messages in: promises alone never give the event loop a turn. */
 export declare const breathe: () => Promise<any>;

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    align::{Aligner, edits, said},
+    align::Aligner,
     audio::{
         mel::{Mel, MelConfig},
         speaker::{SpeakerStats, similarity},
@@ -97,8 +97,7 @@ const MINIMUM_SECONDS: f32 = 3.0;
 struct HeldOut {
     first: usize,
     frames: usize,
-    /// Classes of its phones.
-    said: Vec<usize>,
+    symbols: Vec<u8>,
     /// What the speaker's spectra are like in all clips.
     speaker: SpeakerStats,
     /// Of the recogniser in the recording itself: a voice need not be clearer than its speaker.
@@ -156,7 +155,7 @@ impl FineTuner {
                 aligned.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
                 let &(first, frames) = speech.clips.last().expect("as many as clips");
                 let phoneme_error_rate = base.aligner.phoneme_errors(&mel(last), &last.symbols).await?.rate();
-                Some(HeldOut { first, frames, said: said(&last.symbols), speaker, phoneme_error_rate })
+                Some(HeldOut { first, frames, symbols: last.symbols.clone(), speaker, phoneme_error_rate })
             }
             _ => None,
         };
@@ -311,8 +310,8 @@ impl FineTuner {
         values.truncate(frames * mels);
         let mel = self.config.log_mels(values, &self.mel_config);
         let similarity = similarity(&SpeakerStats::from_mel(&mel), &held_out.speaker);
-        let errors = edits(&self.aligner.transcribe(&mel).await?, &held_out.said).0;
-        Ok(Some(Look { loss, similarity, phoneme_error_rate: errors as f32 / held_out.said.len().max(1) as f32 }))
+        let phoneme_error_rate = self.aligner.phoneme_errors(&mel, &held_out.symbols).await?.rate();
+        Ok(Some(Look { loss, similarity, phoneme_error_rate }))
     }
 
     /// The last clip, recorded and as the model makes it now.
