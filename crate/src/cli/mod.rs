@@ -76,6 +76,8 @@ enum Command {
 
 /// Runs the command line and returns its error, if any.
 pub fn run() -> Result<()> {
+    // This thread works in the pool as well: otherwise it would sleep through each of a step's products, and waking costs as much as a small one takes.
+    rayon::ThreadPoolBuilder::new().use_current_thread().build_global().expect("nothing has used the pool");
     match Arguments::parse().command {
         Command::Corpus(arguments) => data::corpus(&arguments),
         Command::Prepare(arguments) => data::prepare(&arguments),

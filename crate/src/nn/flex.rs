@@ -31,6 +31,45 @@ pub fn values_mut(tensor: &mut FlexTensor) -> &mut [f32] {
     &mut tensor.storage_mut::<f32>()[..count]
 }
 
+/// A matrix' values, and how far apart its rows lie and its columns. Rows may overlap.
+pub type Matrix<'a> = (&'a [f32], [usize; 2]);
+
+pub const ONE_CORE: gemm::Parallelism = gemm::Parallelism::None;
+#[cfg(feature = "parallel")]
+pub const ALL_CORES: gemm::Parallelism = gemm::Parallelism::Rayon(0);
+#[cfg(not(feature = "parallel"))]
+pub const ALL_CORES: gemm::Parallelism = ONE_CORE;
+
+/// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
+pub fn add_product(on: gemm::Parallelism, [m, k, n]: [usize; 3], out: (&mut [f32], usize), a: Matrix, b: Matrix) {
+    let last = |rows: usize, columns: usize, [row, column]: [usize; 2]| (rows - 1) * row + (columns - 1) * column;
+    assert!(last(m, n, [out.1, 1]) < out.0.len() && last(m, k, a.1) < a.0.len() && last(k, n, b.1) < b.0.len());
+    assert!(n <= out.1, "rows that are written may not overlap");
+    let [out_row, a_row, a_column, b_row, b_column] = [out.1, a.1[0], a.1[1], b.1[0], b.1[1]].map(|distance| distance as isize);
+    // SAFETY: the assertions bound the furthest element of each matrix, and `out` is borrowed mutably.
+    unsafe {
+        let (out, a, b) = (out.0.as_mut_ptr(), a.0.as_ptr(), b.0.as_ptr());
+        gemm::gemm(m, n, k, out, 1, out_row, true, a, a_column, a_row, b, b_column, b_row, 1.0, 1.0, false, false, false, on);
+    }
+}
+
+/// Cores that [`for_each`] works on.
+pub fn cores() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    return 1;
+}
+
+/// Does all of `work`, on all cores where there are several.
+pub fn for_each<T: Send>(work: Vec<T>, each: impl Fn(T) + Send + Sync) {
+    #[cfg(feature = "parallel")]
+    if work.len() > 1 {
+        return rayon::iter::ParallelIterator::for_each(rayon::iter::IntoParallelIterator::into_par_iter(work), each);
+    }
+    work.into_iter().for_each(each);
+}
+
 /// `e^x` to a few ulp for the range that gates need.
 #[inline(always)]
 fn exp(x: f32) -> f32 {

@@ -1,6 +1,7 @@
 //! A convolution's parts on GPUs: one launch each.
 
-use burn::backend::{DType, TensorMetadata, tensor::FloatTensor};
+use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
+use burn::tensor::Shape;
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
@@ -208,6 +209,29 @@ impl ConvOps for CubeBackend {
             );
         }
         folded
+    }
+
+    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let [batch, steps, channels] = input.shape().dims::<3>();
+        let [width, outputs] = weight.shape().dims::<2>();
+        debug_assert_eq!(width, taps * channels);
+        let unfolded = Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
+        let output = Self::float_matmul(unfolded.clone(), weight);
+        (Self::float_reshape(output, Shape::from([batch, steps, outputs])), unfolded)
+    }
+
+    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, outputs] = grad.shape().dims::<3>();
+        let width = weight.shape().dims::<2>()[0];
+        let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
+        let unfolded = Self::float_matmul(grad, Self::float_swap_dims(weight, 0, 1));
+        Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps)
+    }
+
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, outputs] = grad.shape().dims::<3>();
+        let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
+        Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad)
     }
 
     fn activate(tensor: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {

@@ -1,16 +1,86 @@
-//! A convolution's parts on the CPU: one pass each.
+//! A convolution's parts on the CPU: one pass each, and products that read each step's neighbours where they lie.
 
-use burn::backend::{DType, Flex, ops::FloatTensorOps, tensor::FloatTensor};
+use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
 
 use super::{Activation, ops::ConvOps};
-use crate::nn::flex::{dims, packed, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, ONE_CORE, add_product, dims, for_each, packed, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
     let before = (taps / 2).saturating_sub(tap);
     let after = tap.saturating_sub(taps / 2);
     (before, after, steps.saturating_sub(before + after))
+}
+
+/// `[B, T, C]` with half a kernel of zeros at both ends of each item: a step and its neighbours are one piece of `K C` values.
+struct Signal {
+    values: Vec<f32>,
+    batch: usize,
+    steps: usize,
+    channels: usize,
+    taps: usize,
+}
+
+impl Signal {
+    fn padded(tensor: FlexTensor, taps: usize) -> Self {
+        let tensor = packed(tensor);
+        let [batch, steps, channels] = dims(&tensor)[..] else { unreachable!("[B, T, C]") };
+        let mut signal = Self { values: Vec::new(), batch, steps, channels, taps };
+        let edge = taps / 2 * channels;
+        signal.values.reserve_exact(batch * signal.padded_steps() * channels);
+        for item in values(&tensor).chunks_exact(steps * channels) {
+            signal.values.resize(signal.values.len() + edge, 0.0);
+            signal.values.extend_from_slice(item);
+            signal.values.resize(signal.values.len() + edge, 0.0);
+        }
+        signal
+    }
+
+    fn padded_steps(&self) -> usize {
+        self.steps + self.taps - 1
+    }
+
+    fn into_tensor(self) -> FlexTensor {
+        let shape = vec![self.batch, self.padded_steps(), self.channels];
+        tensor(self.values, shape)
+    }
+
+    /// With `[K C, Cout]`, to `[B, T, Cout]`. Items go to different cores, long ones in pieces.
+    fn convolve(&self, weight: &[f32]) -> FlexTensor {
+        const PIECE: usize = 256;
+        let width = self.taps * self.channels;
+        let outputs = weight.len() / width;
+        let mut output = vec![0.0; self.batch * self.steps * outputs];
+        let mut work = Vec::new();
+        for (item, output) in output.chunks_exact_mut(self.steps * outputs).enumerate() {
+            for (piece, output) in output.chunks_mut(PIECE * outputs).enumerate() {
+                work.push((&self.values[(item * self.padded_steps() + piece * PIECE) * self.channels..], output));
+            }
+        }
+        for_each(work, |(input, output)| {
+            let sizes = [output.len() / outputs, width, outputs];
+            add_product(ONE_CORE, sizes, (output, outputs), (input, [self.channels, 1]), (weight, [outputs, 1]));
+        });
+        tensor(output, vec![self.batch, self.steps, outputs])
+    }
+}
+
+/// `[K Cin, Cout]` to the weight that takes gradients back: `[K Cout, Cin]`, its taps in the other order.
+fn reversed(weight: &[f32], outputs: usize, taps: usize) -> Vec<f32> {
+    let channels = weight.len() / (taps * outputs);
+    let mut reversed = vec![0.0; weight.len()];
+    for (tap, weight) in weight.chunks_exact(channels * outputs).rev().enumerate() {
+        for (channel, row) in weight.chunks_exact(outputs).enumerate() {
+            row.iter().enumerate().for_each(|(output, &weight)| reversed[(tap * outputs + output) * channels + channel] = weight);
+        }
+    }
+    reversed
+}
+
+/// In the precision of what it was made from. No CPU gains by half precision: it is there so that what a GPU does can be tried without one.
+fn cast(tensor: FlexTensor, dtype: DType) -> FlexTensor {
+    if dtype == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F16) }
 }
 
 #[inline(always)]
@@ -32,6 +102,9 @@ fn slope(activation: Activation, output: f32) -> f32 {
     }
 }
 
+/// Rows that one core normalises at a time.
+const ROWS: usize = 256;
+
 impl ConvOps for Flex {
     fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let dtype = input.dtype();
@@ -48,9 +121,7 @@ impl ConvOps for Flex {
                 }
             }
         }
-        let unfolded = tensor(unfolded, vec![batch, steps, taps * channels]);
-        // No CPU gains by half precision: it is there so that what a GPU does can be tried without one.
-        if dtype == DType::F32 { unfolded } else { Self::float_cast(unfolded, FloatDType::F16) }
+        cast(tensor(unfolded, vec![batch, steps, taps * channels]), dtype)
     }
 
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
@@ -70,6 +141,29 @@ impl ConvOps for Flex {
             }
         }
         tensor(folded, vec![batch, steps, channels])
+    }
+
+    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let dtype = input.dtype();
+        let (input, weight) = (Signal::padded(input, taps), packed(weight));
+        let output = input.convolve(values(&weight));
+        (cast(output, dtype), input.into_tensor())
+    }
+
+    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let (grad, weight) = (Signal::padded(grad, taps), packed(weight));
+        grad.convolve(&reversed(values(&weight), grad.channels, taps))
+    }
+
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let dtype = grad.dtype();
+        let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
+        // One product over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
+        let mut grad_weight = vec![0.0; width * grad.channels];
+        let (rows, aligned) = (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
+        let sizes = [width, rows, grad.channels];
+        add_product(ALL_CORES, sizes, (&mut grad_weight, grad.channels), (values(&kept), [1, width / taps]), (aligned, [grad.channels, 1]));
+        cast(tensor(grad_weight, vec![width, grad.channels]), dtype)
     }
 
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
@@ -103,14 +197,17 @@ impl ConvOps for Flex {
         let inverse: Vec<f32> = values(&variance).iter().map(|variance| (variance + epsilon).sqrt().recip()).collect();
         let normalised = values_mut(&mut input);
         let mut output = vec![0.0; normalised.len()];
-        pulp::Arch::new().dispatch(|| {
-            for (normalised, output) in normalised.chunks_exact_mut(channels).zip(output.chunks_exact_mut(channels)) {
-                for c in 0..channels {
-                    normalised[c] = (normalised[c] - mean[c]) * inverse[c];
-                    output[c] = normalised[c] * gamma[c] + beta[c];
+        let pieces = normalised.chunks_mut(ROWS * channels).zip(output.chunks_mut(ROWS * channels)).collect();
+        for_each(pieces, |(normalised, output): (&mut [f32], &mut [f32])| {
+            pulp::Arch::new().dispatch(|| {
+                for (normalised, output) in normalised.chunks_exact_mut(channels).zip(output.chunks_exact_mut(channels)) {
+                    for c in 0..channels {
+                        normalised[c] = (normalised[c] - mean[c]) * inverse[c];
+                        output[c] = normalised[c] * gamma[c] + beta[c];
+                    }
+                    activate_all(activation, output);
                 }
-                activate_all(activation, output);
-            }
+            });
         });
         (tensor(output, shape), input)
     }

@@ -55,11 +55,11 @@ impl ConvNorm {
     /// `[B, T, Cin]` to `[B, T, Cout]`; beyond both ends the input is zero.
     pub fn forward(&self, input: Tensor<3>, activation: Activation, mode: Mode) -> Tensor<3> {
         let [batch, steps, _] = input.dims();
-        let unfolded = unfold(operand(input, self.half), self.taps);
-        let [_, _, width] = unfolded.dims();
-        let output = unfolded.reshape([batch * steps, width]).matmul(operand(self.weight.val(), self.half)); // (BT, K Cin) x (K Cin, Cout)
-        let output = result(output, self.half);
-        let outputs = output.dims()[1];
+        let (input, weight) = (operand(input, self.half), operand(self.weight.val(), self.half));
+        let (output, _kept) = Dispatch::convolve(input.into_dispatch(), weight.into_dispatch(), self.taps);
+        let output = result(Tensor::<3>::from_dispatch(output), self.half);
+        let outputs = output.dims()[2];
+        let output = output.reshape([batch * steps, outputs]);
         let activated = match mode {
             Mode::Train => {
                 let normed = self.norm.forward(output);

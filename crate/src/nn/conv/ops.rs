@@ -1,4 +1,4 @@
-//! What a convolution is made of besides its matrix product, as backend operations with hand-written gradients.
+//! What a convolution is made of, as backend operations with hand-written gradients.
 
 use burn::backend::{
     Autodiff, Backend,
@@ -20,6 +20,17 @@ pub trait ConvOps: Backend {
 
     /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]` in f32.
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`: both in f32 or both in f16. Beyond both ends the input is zero.
+    ///
+    /// Returns the output, and the input as the backward pass wants it.
+    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>);
+
+    /// Returns the gradient of `input`, in f32, from that of the output.
+    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// Returns the gradient of `weight`; `kept` is what [`ConvOps::convolve`] returned.
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
 
     /// Activates each value.
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
@@ -63,6 +74,26 @@ impl<B: ConvOps> Backward<B, 1> for UnfoldBackward {
         let grad = grads.consume::<B>(&ops.node);
         if let [Some(parent)] = ops.parents {
             grads.register::<B>(parent.id, B::fold_taps(grad, ops.state));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct ConvolveBackward;
+
+impl<B: ConvOps> Backward<B, 2> for ConvolveBackward {
+    /// What was kept, the weight, taps.
+    type State = (B::FloatTensorPrimitive, B::FloatTensorPrimitive, usize);
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let [input, weight] = ops.parents;
+        let grad = grads.consume::<B>(&ops.node);
+        let (kept, weights, taps) = ops.state;
+        if let Some(input) = input {
+            grads.register::<B>(input.id, B::convolve_backward_input(grad.clone(), weights, taps));
+        }
+        if let Some(weight) = weight {
+            grads.register::<B>(weight.id, B::convolve_backward_weight(grad, kept, taps));
         }
     }
 }
@@ -122,6 +153,25 @@ impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
     }
 
     fn fold_taps(_unfolded: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
+        unreachable!("only first-order derivatives are supported")
+    }
+
+    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let (input, input_node) = input.into_parts();
+        let (weight, weight_node) = weight.into_parts();
+        let (output, kept) = B::convolve(input, weight.clone(), taps);
+        let tracked = match ConvolveBackward.prepare::<C>([input_node, weight_node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((kept.clone(), weight, taps), output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        };
+        (tracked, <Self as burn::backend::AutodiffBackend>::from_inner(kept))
+    }
+
+    fn convolve_backward_input(_grad: FloatTensor<Self>, _weight: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
+        unreachable!("only first-order derivatives are supported")
+    }
+
+    fn convolve_backward_weight(_grad: FloatTensor<Self>, _kept: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
         unreachable!("only first-order derivatives are supported")
     }
 

@@ -1,48 +1,40 @@
-//! The fused scan on the CPU: one matrix product and one pass over the gates a step, no allocation inside the loop.
+//! The fused scan on the CPU: each core takes some items of the batch through all steps, a product and a pass over the gates each, and waits for no other.
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmOps, Scan};
-use crate::nn::flex::{dims, packed, sigmoid, tanh, tensor, values};
+use crate::nn::flex::{ALL_CORES, ONE_CORE, add_product, cores, dims, for_each, packed, sigmoid, tanh, tensor, values, values_mut};
 
-#[cfg(feature = "parallel")]
-const PARALLELISM: gemm::Parallelism = gemm::Parallelism::Rayon(0);
-#[cfg(not(feature = "parallel"))]
-const PARALLELISM: gemm::Parallelism = gemm::Parallelism::None;
-
-/// A row-major view: offset, rows' distance, columns' distance.
-#[derive(Clone, Copy)]
-struct View {
-    offset: usize,
-    row: isize,
-    column: isize,
+/// A matrix, `[K, N]`, cut into panels of columns, each in one piece and row by row: a step's product then reads memory in order and
+/// packs nothing.
+struct Panels {
+    data: Vec<f32>,
+    inputs: usize,
+    outputs: usize,
 }
 
-impl View {
-    fn rows(offset: usize, width: usize) -> Self {
-        Self { offset, row: width as isize, column: 1 }
+impl Panels {
+    /// Columns of a panel: as many as fill the registers of the widest processors, whole cache lines for all.
+    const WIDTH: usize = 64;
+
+    /// * `at`: where the element of a row and a column stands
+    fn new(weights: &[f32], [inputs, outputs]: [usize; 2], at: impl Fn(usize, usize) -> usize) -> Self {
+        let mut data = Vec::with_capacity(inputs * outputs);
+        for first in (0..outputs).step_by(Self::WIDTH) {
+            for row in 0..inputs {
+                data.extend((first..outputs.min(first + Self::WIDTH)).map(|column| weights[at(row, column)]));
+            }
+        }
+        Self { data, inputs, outputs }
     }
 
-    fn transposed(self) -> Self {
-        Self { offset: self.offset, row: self.column, column: self.row }
-    }
-}
-
-/// `out += a b` for `a: [m, k]`, `b: [k, n]`.
-fn add_product([m, k, n]: [usize; 3], out: (&mut [f32], View), a: (&[f32], View), b: (&[f32], View)) {
-    let last = |view: View, rows: usize, columns: usize| {
-        view.offset + (rows - 1) * view.row as usize + (columns - 1) * view.column as usize
-    };
-    assert!(last(out.1, m, n) < out.0.len() && last(a.1, m, k) < a.0.len() && last(b.1, k, n) < b.0.len());
-    // SAFETY: the assertion bounds the furthest element of each view, and `out` is borrowed mutably.
-    unsafe {
-        gemm::gemm(
-            m, n, k,
-            out.0.as_mut_ptr().add(out.1.offset), out.1.column, out.1.row, true,
-            a.0.as_ptr().add(a.1.offset), a.1.column, a.1.row,
-            b.0.as_ptr().add(b.1.offset), b.1.column, b.1.row,
-            1.0f32, 1.0f32, false, false, false, PARALLELISM,
-        );
+    /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
+    fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+        for first in (0..self.outputs).step_by(Self::WIDTH) {
+            let width = Self::WIDTH.min(self.outputs - first);
+            let panel = &self.data[first * self.inputs..];
+            add_product(ONE_CORE, [rows, self.inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), (panel, [width, 1]));
+        }
     }
 }
 
@@ -118,44 +110,43 @@ fn runs(scan: &Scan, item: usize, step: usize) -> bool {
     scan.lengths.as_ref().is_none_or(|lengths| step < lengths[item])
 }
 
-fn forward(projected: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> (Vec<f32>, Vec<f32>) {
-    let Sizes { batch, hidden, .. } = *sizes;
-    let arch = pulp::Arch::new();
-    let mut gates = projected.to_vec();
-    let mut states = vec![0.0; sizes.steps * batch * 2 * hidden];
-    for (step, before) in sizes.order(scan) {
-        let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
-        // The previous state, out of reach of the borrow of this step's.
-        let (previous, current): (&[f32], &mut [f32]) = match before {
-            None => (initial, &mut states[step * state_row..][..state_row]),
-            Some(before) if before < step => {
-                let (head, tail) = states.split_at_mut(step * state_row);
-                (&head[before * state_row..][..state_row], &mut tail[..state_row])
-            }
-            Some(before) => {
-                let (head, tail) = states.split_at_mut(before * state_row);
-                (&tail[..state_row], &mut head[step * state_row..][..state_row])
-            }
-        };
-        let gate_block = &mut gates[step * gate_row..][..gate_row];
-        add_product(
-            [batch, hidden, 4 * hidden],
-            (gate_block, View::rows(0, 4 * hidden)),
-            (previous, View::rows(0, 2 * hidden)),
-            (w_hh, View::rows(0, 4 * hidden)),
-        );
-        arch.dispatch(|| {
-            for item in 0..batch {
-                let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
-                if runs(scan, item, step) {
-                    cell_forward(&mut gate_block[item * 4 * hidden..][..4 * hidden], old, new, hidden);
-                } else {
-                    new.copy_from_slice(old);
-                }
-            }
-        });
+/// Cuts `[T, B, W]` into shares of some items, each a list of its steps.
+fn shares(values: &mut [f32], row: usize, share: usize) -> Vec<Vec<&mut [f32]>> {
+    let mut shares: Vec<Vec<_>> = (0..row.div_ceil(share)).map(|_| Vec::new()).collect();
+    for step in values.chunks_exact_mut(row) {
+        step.chunks_mut(share).zip(&mut shares).for_each(|(values, share)| share.push(values));
     }
-    (states, gates)
+    shares
+}
+
+/// Activates `gates`, which hold the projected inputs, and returns the states. Items do not meet: each core takes some through all steps.
+fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Vec<f32> {
+    let Sizes { steps, batch, hidden } = *sizes;
+    let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
+    let weights = Panels::new(w_hh, [hidden, 4 * hidden], |k, n| k * 4 * hidden + n);
+    let mut states = vec![0.0; steps * batch * 2 * hidden];
+    let gates = shares(gates, batch * 4 * hidden, items * 4 * hidden);
+    let work = shares(&mut states, batch * 2 * hidden, items * 2 * hidden).into_iter().zip(gates).zip(initial.chunks(items * 2 * hidden)).enumerate().collect();
+    for_each(work, |(share, ((mut states, mut gates), initial)): (usize, ((Vec<&mut [f32]>, Vec<&mut [f32]>), &[f32]))| {
+        let count = initial.len() / (2 * hidden);
+        for &(step, before) in &order {
+            let (current, gates) = (std::mem::take(&mut states[step]), &mut *gates[step]);
+            let previous = before.map_or(initial, |before| &*states[before]);
+            weights.add_product(count, (gates, 4 * hidden), (previous, 2 * hidden));
+            pulp::Arch::new().dispatch(|| {
+                for item in 0..count {
+                    let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
+                    if runs(scan, share * items + item, step) {
+                        cell_forward(&mut gates[item * 4 * hidden..][..4 * hidden], old, new, hidden);
+                    } else {
+                        new.copy_from_slice(old);
+                    }
+                }
+            });
+            states[step] = current;
+        }
+    });
+    states
 }
 
 struct Gradients {
@@ -167,59 +158,46 @@ struct Gradients {
 fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Gradients {
     let Sizes { steps, batch, hidden } = *sizes;
     let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
-    let arch = pulp::Arch::new();
+    let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
+    let weights = Panels::new(w_hh, [4 * hidden, hidden], |n, k| k * 4 * hidden + n);
     let mut grad_projected = vec![0.0; steps * gate_row];
-    // Transposed once, so that no step's product has to.
-    let mut w_hh_transposed = vec![0.0; w_hh.len()];
-    for (k, row) in w_hh.chunks_exact(4 * hidden).enumerate() {
-        for (n, &weight) in row.iter().enumerate() {
-            w_hh_transposed[n * hidden + k] = weight;
-        }
-    }
     // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
-    let mut carried = vec![0.0; state_row];
-    for (step, before) in sizes.order(scan).into_iter().rev() {
-        let previous = before.map_or(initial, |before| &states[before * state_row..][..state_row]);
-        let (state, gate_block) = (&states[step * state_row..][..state_row], &gates[step * gate_row..][..gate_row]);
-        let grad_gates = &mut grad_projected[step * gate_row..][..gate_row];
-        for (carried, grad) in carried.iter_mut().zip(&grad[step * state_row..][..state_row]) {
-            *carried += grad;
+    let mut grad_state = vec![0.0; state_row];
+    let work = shares(&mut grad_projected, gate_row, items * 4 * hidden).into_iter().zip(grad_state.chunks_mut(items * 2 * hidden)).enumerate().collect();
+    for_each(work, |(share, (mut grad_gates, carried)): (usize, (Vec<&mut [f32]>, &mut [f32]))| {
+        let (first, count) = (share * items, carried.len() / (2 * hidden));
+        let own = |step: usize| step * state_row + first * 2 * hidden;
+        for &(step, before) in order.iter().rev() {
+            let previous = before.map_or(&initial[own(0)..], |before| &states[own(before)..]);
+            let (state, gates) = (&states[own(step)..], &gates[step * gate_row + first * 4 * hidden..]);
+            let grad_gates = &mut *grad_gates[step];
+            pulp::Arch::new().dispatch(|| {
+                carried.iter_mut().zip(&grad[own(step)..]).for_each(|(carried, grad)| *carried += grad);
+                for item in (0..count).filter(|&item| runs(scan, first + item, step)) {
+                    cell_backward(
+                        &gates[item * 4 * hidden..][..4 * hidden],
+                        &state[item * 2 * hidden + hidden..],
+                        &previous[item * 2 * hidden + hidden..],
+                        &mut carried[item * 2 * hidden..][..2 * hidden],
+                        &mut grad_gates[item * 4 * hidden..][..4 * hidden],
+                        hidden,
+                    );
+                }
+            });
+            weights.add_product(count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
         }
-        arch.dispatch(|| {
-            for item in (0..batch).filter(|&item| runs(scan, item, step)) {
-                cell_backward(
-                    &gate_block[item * 4 * hidden..][..4 * hidden],
-                    &state[item * 2 * hidden + hidden..],
-                    &previous[item * 2 * hidden + hidden..],
-                    &mut carried[item * 2 * hidden..][..2 * hidden],
-                    &mut grad_gates[item * 4 * hidden..][..4 * hidden],
-                    hidden,
-                );
-            }
-        });
-        add_product(
-            [batch, 4 * hidden, hidden],
-            (&mut carried, View::rows(0, 2 * hidden)),
-            (grad_gates, View::rows(0, 4 * hidden)),
-            (&w_hh_transposed, View::rows(0, hidden)),
-        );
-    }
+    });
     // Weights: the products of all steps with a step before them are one product over time and batch.
     let mut grad_w_hh = vec![0.0; hidden * 4 * hidden];
-    let (first, shifted_states, shifted_gates) = if scan.reverse { (steps - 1, state_row, 0) } else { (0, 0, gate_row) };
-    let mut accumulate = |rows: usize, states: &[f32], state_offset: usize, gate_offset: usize| {
-        if rows > 0 {
-            add_product(
-                [hidden, rows, 4 * hidden],
-                (&mut grad_w_hh, View::rows(0, 4 * hidden)),
-                (states, View::rows(state_offset, 2 * hidden).transposed()),
-                (&grad_projected, View::rows(gate_offset, 4 * hidden)),
-            );
-        }
+    let mut add = |rows: usize, states: &[f32], grad_gates: &[f32]| {
+        add_product(ALL_CORES, [hidden, rows, 4 * hidden], (&mut grad_w_hh, 4 * hidden), (states, [1, 2 * hidden]), (grad_gates, [4 * hidden, 1]));
     };
-    accumulate(batch, initial, 0, first * gate_row);
-    accumulate((steps - 1) * batch, states, shifted_states, shifted_gates);
-    Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: carried }
+    let (first, before, after) = if scan.reverse { (steps - 1, state_row, 0) } else { (0, 0, gate_row) };
+    add(batch, initial, &grad_projected[first * gate_row..]);
+    if steps > 1 {
+        add((steps - 1) * batch, &states[before..], &grad_projected[after..]);
+    }
+    Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: grad_state }
 }
 
 impl LstmOps for Flex {
@@ -229,10 +207,10 @@ impl LstmOps for Flex {
         initial: FloatTensor<Self>,
         scan: Scan,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let (projected, w_hh, initial) = (packed(projected), packed(w_hh), packed(initial));
-        let sizes = Sizes::of(&projected);
-        let (states, gates) = forward(values(&projected), values(&w_hh), values(&initial), &sizes, &scan);
-        (tensor(states, vec![sizes.steps, sizes.batch, 2 * sizes.hidden]), tensor(gates, dims(&projected)))
+        let (mut gates, w_hh, initial) = (packed(projected), packed(w_hh), packed(initial));
+        let sizes = Sizes::of(&gates);
+        let states = forward(values_mut(&mut gates), values(&w_hh), values(&initial), &sizes, &scan);
+        (tensor(states, vec![sizes.steps, sizes.batch, 2 * sizes.hidden]), gates)
     }
 
     fn lstm_backward(

@@ -3,7 +3,10 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, SCALING, Settings};
-use crate::nn::flex::{packed, tensor, values, values_mut};
+use crate::nn::flex::{for_each, packed, tensor, values, values_mut};
+
+/// Values that one core updates at a time.
+const PIECE: usize = 1 << 16;
 
 impl AdamOps for Flex {
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self> {
@@ -48,16 +51,17 @@ impl AdamOps for Flex {
         }
         let [mut parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(packed);
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
-        let (moving, gradient) = (values_mut(&mut parameter), values(&gradient));
-        let count = moving.len();
-        let (gradient, first_moving, second_moving) = (&gradient[..count], &mut values_mut(&mut first)[..count], &mut values_mut(&mut second)[..count]);
-        pulp::Arch::new().dispatch(|| {
-            for i in 0..count {
-                let gradient = gradient[i] * factor;
-                first_moving[i] = beta_1 * first_moving[i] + (1.0 - beta_1) * gradient;
-                second_moving[i] = beta_2 * second_moving[i] + (1.0 - beta_2) * gradient * gradient;
-                moving[i] = kept * moving[i] - rate * first_moving[i] / (second_moving[i].sqrt() + epsilon);
-            }
+        let work = values_mut(&mut parameter).chunks_mut(PIECE).zip(values(&gradient).chunks(PIECE));
+        let work = work.zip(values_mut(&mut first).chunks_mut(PIECE).zip(values_mut(&mut second).chunks_mut(PIECE)));
+        for_each(work.collect(), |((moving, gradient), (first, second))| {
+            pulp::Arch::new().dispatch(|| {
+                for (((moving, gradient), first), second) in moving.iter_mut().zip(gradient).zip(first).zip(second) {
+                    let gradient = gradient * factor;
+                    *first = beta_1 * *first + (1.0 - beta_1) * gradient;
+                    *second = beta_2 * *second + (1.0 - beta_2) * gradient * gradient;
+                    *moving = kept * *moving - rate * *first / (second.sqrt() + epsilon);
+                }
+            });
         });
         (parameter, first, second)
     }
