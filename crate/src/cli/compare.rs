@@ -132,31 +132,28 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         let kinds: Vec<&str> = if arguments.by_error { Fault::ALL.iter().map(|fault| fault.name()).collect() } else { Vec::new() };
         println!("\n{speaker}\n\n{COLUMNS}{}", kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>());
         println!("|---|---|---|---|---|---|---|{}", "---|".repeat(kinds.len()));
-        let report = |evaluation: &Evaluation, name: &str, voice: Option<&Voice>, iterations: usize| -> Result<()> {
-            let measured = pollster::block_on(async {
-                match voice {
-                    Some(voice) => evaluation.measure(voice).await,
-                    None => evaluation.measure_recordings().await,
-                }
-            })?;
-            let identity = if voice.is_some() { &measured.identity } else { &evaluation.same_speaker };
-            let mut row = row(name, iterations, identity, &measured, evaluation);
-            if let Some(voice) = voice.filter(|_| arguments.by_error) {
+        let report = |evaluation: &Evaluation, name: &str, voice: &Voice, iterations: usize| -> Result<()> {
+            let measured = pollster::block_on(evaluation.measure(voice))?;
+            let mut row = row(name, iterations, &measured.identity, &measured, evaluation);
+            if arguments.by_error {
                 let hard = pollster::block_on(evaluation.measure_texts(voice, &HARD_SENTENCES))?;
                 row += &Fault::ALL.map(|fault| format!(" {} |", hard.with_fault(fault))).concat();
             }
             println!("{row}");
             match &wavs {
-                Some(wavs) if voice.is_some() => write_clips(&wavs.join(name.replace(' ', "-")), &base, &measured.clips),
-                _ => Ok(()),
+                Some(wavs) => write_clips(&wavs.join(name.replace(' ', "-")), &base, &measured.clips),
+                None => Ok(()),
             }
         };
-        report(&evaluation, "same speaker", None, 0)?;
-        report(&evaluation, "base", Some(&Voice::unadapted(&base)), 0)?;
+        let recordings = pollster::block_on(evaluation.measure_recordings())?;
+        println!("{}", row("same speaker", 0, &evaluation.same_speaker, &recordings, &evaluation));
+        let copies = pollster::block_on(evaluation.measure_copies())?;
+        println!("{}", row("recordings, vocoded", 0, &copies.identity, &copies, &evaluation));
+        report(&evaluation, "base", &Voice::unadapted(&base), 0)?;
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
             let voice = learn(&base, &read_clips(folder, Some(seconds))?, options, &mut |_| ())?;
             evaluation.vocoder = choose(&base, vocoder)?;
-            report(&evaluation, &name, Some(&voice), voice.info().iterations)?;
+            report(&evaluation, &name, &voice, voice.info().iterations)?;
         }
     }
     Ok(())

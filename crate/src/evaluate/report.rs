@@ -199,6 +199,12 @@ impl<'a> Evaluation<'a> {
         self.measure_clips(&self.said).await
     }
 
+    /// The recordings made again from their spectrograms: what the vocoder alone costs.
+    pub async fn measure_copies(&self) -> Result<Measured> {
+        let copy = |(text, recording): &(String, Vec<f32>)| (text.clone(), self.vocoder.vocode(&self.extractor.extract(recording)));
+        self.measure_clips(&self.said.iter().map(copy).collect::<Vec<_>>()).await
+    }
+
     /// Clips of any origin, each with its text.
     pub async fn measure_clips(&self, clips: &[(String, Vec<f32>)]) -> Result<Measured> {
         let mut measured = Measured::default();
