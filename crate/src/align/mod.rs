@@ -34,12 +34,18 @@ pub struct Alignment {
 }
 
 /// What the recogniser hears, against what the text says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PhonemeErrors {
     /// Phones to put in, take out or exchange.
     pub errors: usize,
     /// Phones of the text.
     pub length: usize,
+}
+
+impl std::ops::AddAssign for PhonemeErrors {
+    fn add_assign(&mut self, other: Self) {
+        *self = Self { errors: self.errors + other.errors, length: self.length + other.length };
+    }
 }
 
 impl PhonemeErrors {

@@ -85,8 +85,8 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn F
         let step = pollster::block_on(tuner.step_async())?;
         bar.set_position(step.iteration as u64);
         bar.set_message(format!("loss {:.3}", step.loss));
-        if let Some(Look { loss, similarity, phoneme_error_rate }) = step.look {
-            let held_out = format!("held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}");
+        if let Some(Look { loss, similarity, phoneme_error_rate, contrast }) = step.look {
+            let held_out = format!("held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, contrast {contrast:.2}");
             bar.suspend(|| say(&format!("iteration {}: loss {:.4}, {held_out}, {:.1} s", step.iteration, step.loss, step.seconds)));
         }
         if let Some(stop) = step.stop {

@@ -19,7 +19,7 @@ use crate::{
         run::{Plan, Recipe, curve_path},
     },
     voice::{FileEntry, Files, Manifest},
-    weights::{Metadata, Storage, collect, pack},
+    weights::{Metadata, Storage, collect, pack, unpack},
 };
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -61,6 +61,9 @@ pub struct PretrainArguments {
     pub precision: Precision,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Folder of a base whose encoder, speakers and postnet training begins with
+    #[arg(long)]
+    pub from: Option<PathBuf>,
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
     pub resume: bool,
@@ -84,17 +87,23 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
     }
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
     let plan = Plan { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
+    let start = arguments.from.as_ref().map(|base| {
+        let path = base.join(WEIGHTS);
+        let bytes = fs::read(&path).map_err(Error::io(&path))?;
+        unpack(&bytes).map(|(weights, _)| weights).map_err(Error::BaseCorrupt)
+    });
+    let start = start.transpose()?;
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     match arguments.path {
         Path::Durations => {
-            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &plan)?;
+            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &plan, start)?;
             write_base(&arguments.out, &features, config, &plan.recipe, &model, held_out_loss)?;
             plot(&curve_path(&run), &arguments.out.join(WEIGHTS).with_extension("svg"))
         }
         Path::Attention => {
             // Attention hears what it said, always.
             let config = TacotronConfig { feedback: true, ..config };
-            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &plan)?;
+            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &plan, start)?;
             let path = arguments.out.join("attention.safetensors");
             let bytes = pollster::block_on(AttentionAligner::pack(&model, &config));
             fs::write(&path, &bytes).map_err(Error::io(&path))?;

@@ -81,6 +81,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         batch: Recipe::base().batch,
         precision: Recipe::base().precision,
         seed: *seed,
+        from: None,
         resume: true,
         run: Some(run),
     })?;

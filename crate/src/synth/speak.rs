@@ -4,7 +4,10 @@ use burn::prelude::*;
 
 use crate::{
     Error, Result,
-    audio::mel::{Mel, MelConfig},
+    audio::{
+        contrast::with_contrast,
+        mel::{Mel, MelConfig},
+    },
     model::{stop::StopReason, tacotron::Symbols},
     nn::Mode,
     text,
@@ -157,7 +160,7 @@ pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32
     let frames = if config.feedback { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Steady);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
-    Ok(config.log_mels(values, base.mel_config()))
+    Ok(with_contrast(config.log_mels(values, base.mel_config()), voice.contrast))
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.

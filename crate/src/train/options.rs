@@ -83,9 +83,9 @@ impl Adapts {
 pub enum StopRule {
     /// Never; the last.
     Fixed,
-    /// By the held-out clip's spectrogram loss.
+    /// By the held-out clips' spectrogram loss.
     Loss,
-    /// By how near the speaker the held-out clip's words sound, as long as they are understood as well as the speaker is, or as the base.
+    /// By how near the speaker the held-out clips' words sound, as long as they are understood as well as the speaker is, or as the base.
     Voice,
 }
 
@@ -101,7 +101,7 @@ impl StopRule {
     }
 }
 
-/// What is found at a look at the held-out clip.
+/// What is found at a look at the held-out clips.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     pub loss: f32,
@@ -109,6 +109,8 @@ pub struct Look {
     pub similarity: f32,
     /// Of the recogniser in what is said.
     pub phoneme_error_rate: f32,
+    /// By how much the voice's spectra swing too little, see [`crate::audio::contrast`]. The two above are taken with it made up for.
+    pub contrast: f32,
 }
 
 #[cfg(test)]
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
-        let look = |similarity, phoneme_error_rate| Look { loss: 0.5, similarity, phoneme_error_rate };
+        let look = |similarity, phoneme_error_rate| Look { loss: 0.5, similarity, phoneme_error_rate, contrast: 1.0 };
         let score = |look: Look| StopRule::Voice.score(&look, 0.1);
         assert!(score(look(0.8, 0.1)) > score(look(0.7, 0.05)), "nearer, and no less clear than it has to be");
         assert!(score(look(0.8, 0.4)) < score(look(0.7, 0.1)), "nearer, but mumbled");

@@ -1,6 +1,7 @@
 //! Trains a base voice on a prepared corpus, along either path.
 
 use burn::prelude::*;
+use std::collections::HashMap;
 
 use super::{
     batch::{Batch, Batcher},
@@ -9,9 +10,10 @@ use super::{
     run::{Draw, Learner, Plan, Recipe, Run, split},
 };
 use crate::{
-    Result,
+    Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{Mode, Precision},
+    weights::apply,
 };
 
 impl Recipe {
@@ -76,12 +78,24 @@ impl Pretrained for AttentiveTacotron {
 }
 
 /// Trains to the recipe's last step and returns the model and its held-out loss.
-pub fn pretrain<M: Pretrained>(features: &Features, config: &TacotronConfig, plan: &Plan) -> Result<(M, f32)> {
+///
+/// * `start`: weights of another model; what both paths have, encoder, speakers and postnet, begins with them
+pub fn pretrain<M: Pretrained>(
+    features: &Features,
+    config: &TacotronConfig,
+    plan: &Plan,
+    start: Option<HashMap<String, (Vec<usize>, Vec<f32>)>>,
+) -> Result<(M, f32)> {
     let Plan { recipe, device, .. } = plan;
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
-    let run = Run::open(M::blank(config, recipe.precision, device), plan)?;
+    let mut blank = M::blank(config, recipe.precision, device);
+    if let Some(mut shared) = start {
+        shared.retain(|name, _| ["encoder.", "speakers", "postnet."].iter().any(|part| name.starts_with(part)));
+        blank = apply(blank, &shared).map_err(Error::BaseCorrupt)?;
+    }
+    let run = Run::open(blank, plan)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
     run.finish(|draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),

@@ -8,6 +8,7 @@ use super::Base;
 use crate::{
     Error, Result,
     model::{decoder::Decoder, postnet::Postnet},
+    audio::contrast::CONTRASTS,
     nn::Precision,
     weights::{Metadata, Storage, Weight, Weights, apply, collect, pack, unpack},
 };
@@ -60,6 +61,8 @@ pub struct Voice {
     pub timing_speaker: Tensor<2>,
     /// How much longer this speaker's symbols are than the predictor says.
     pub pace: f32,
+    /// By how much its spectra are made to swing more than the model says, see [`crate::audio::contrast`].
+    pub contrast: f32,
     pub(crate) info: VoiceInfo,
 }
 
@@ -82,7 +85,7 @@ impl Voice {
             postnet: base.model.postnet.clone(),
             speaker: Param::from_tensor(speaker.clone()),
         };
-        Self { parts, timing_speaker: speaker, pace: 1.0, info: VoiceInfo::default() }
+        Self { parts, timing_speaker: speaker, pace: 1.0, contrast: 1.0, info: VoiceInfo::default() }
     }
 
     pub fn info(&self) -> &VoiceInfo {
@@ -109,6 +112,7 @@ impl Voice {
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
             ("pace".to_string(), self.pace.to_string()),
+            ("contrast".to_string(), self.contrast.to_string()),
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
@@ -143,6 +147,11 @@ impl Voice {
         if !PACES.contains(&pace) {
             return Err(Error::VoiceCorrupt(format!("its pace is {pace}")));
         }
+        // Voices of the first versions have none.
+        let contrast = if metadata.contains_key("contrast") { number("contrast")? } else { 1.0 };
+        if !CONTRASTS.contains(&contrast) {
+            return Err(Error::VoiceCorrupt(format!("its contrast is {contrast}")));
+        }
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             Some((shape, values)) if shape == [1, width] => values,
@@ -166,7 +175,7 @@ impl Voice {
             held_out_loss: number("held_out_loss_base").and_then(|before| Ok([before, number("held_out_loss")?])).ok(),
             consent: consent.transpose()?,
         };
-        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), pace, info })
+        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), pace, contrast, info })
     }
 }
 

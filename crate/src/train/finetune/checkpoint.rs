@@ -7,6 +7,7 @@ use super::{Clip, CloneOptions, FineTuner, Start};
 use crate::{
     Error, Result,
     nn::Precision,
+    train::options::Look,
     voice::{Adapted, Base, adaptable},
     weights::{Metadata, Storage, apply, pack, unpack},
 };
@@ -53,7 +54,8 @@ impl FineTuner {
         let start = tuner.parts.clone();
         tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
         if !best.is_empty() {
-            let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
+            let look: Look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
+            tuner.contrast = look.contrast;
             tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)

@@ -4,6 +4,7 @@
 //! on the device, runs decoder and postnet, and updates them and the speaker vector.
 
 mod checkpoint;
+mod held_out;
 mod speech;
 
 use burn::{
@@ -12,7 +13,6 @@ use burn::{
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::rc::Rc;
 use web_time::Instant;
 
 use super::{
@@ -23,16 +23,12 @@ use super::{
 };
 use crate::{
     Error, Result,
-    align::Aligner,
-    audio::{
-        mel::{Mel, MelConfig},
-        speaker::{SpeakerStats, similarity},
-    },
-    model::{TacotronConfig, tacotron::Symbols},
+    model::tacotron::Symbols,
     nn::{Mode, Precision, upsample::POSITION_WIDTH},
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, read},
 };
+use held_out::HeldOut;
 use speech::{Speech, assemble, loss, predict};
 
 /// A recording and what it says.
@@ -48,7 +44,7 @@ pub struct Clip {
 pub enum TuneStop {
     /// All iterations are done.
     Iterations,
-    /// The held-out clip has not improved for a while.
+    /// The held-out clips have not improved for a while.
     HeldOut,
 }
 
@@ -71,7 +67,7 @@ pub struct Step {
     pub loss: f32,
     /// Since this process began to iterate.
     pub seconds: f32,
-    /// The held-out clip's loss, at the iterations that take it.
+    /// The held-out clips' loss, at the iterations that take it.
     pub held_out_loss: Option<f32>,
     /// All that was found at those iterations.
     pub look: Option<Look>,
@@ -82,27 +78,14 @@ pub struct Step {
 
 /// Iterations between two losses read back.
 const READ_EVERY: usize = 5;
-/// Iterations between two looks at the held-out clip; also between checkpoints of the callers.
+/// Iterations between two looks at the held-out clips; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
 /// Share of the learning rates that is left at the end.
 const RATE_END: f64 = 0.1;
 /// Looks without improvement that end the training.
 const PATIENCE: usize = 4;
-/// From this many clips on, the last is held out.
-const HOLD_OUT_FROM: usize = 5;
 /// The least speech worth learning from.
 const MINIMUM_SECONDS: f32 = 3.0;
-
-/// A clip that is not learnt from.
-struct HeldOut {
-    first: usize,
-    frames: usize,
-    symbols: Vec<u8>,
-    /// What the speaker's spectra are like in all clips.
-    speaker: SpeakerStats,
-    /// Of the recogniser in the recording itself: a voice need not be clearer than its speaker.
-    phoneme_error_rate: f32,
-}
 
 pub struct FineTuner {
     options: CloneOptions,
@@ -113,9 +96,6 @@ pub struct FineTuner {
     speech: Speech,
     training: Vec<(usize, usize)>,
     held_out: Option<HeldOut>,
-    config: TacotronConfig,
-    mel_config: MelConfig,
-    aligner: Rc<Aligner>,
     shown: Shown,
     timing_speaker: Tensor<2>,
     pace: f32,
@@ -123,6 +103,8 @@ pub struct FineTuner {
     loss: f32,
     overflows: usize,
     best: Option<(Look, Adapted)>,
+    /// What the voice lacks as it stands, see [`crate::audio::contrast`].
+    contrast: f32,
     /// Before the first iteration.
     start: Option<Look>,
     stale: usize,
@@ -148,18 +130,8 @@ impl FineTuner {
             return Err(Error::ClipTooShort { seconds, minimum_seconds: MINIMUM_SECONDS });
         }
         let speech = assemble(base, &aligned, options.window);
-        let held_out = match aligned.last() {
-            Some(last) if aligned.len() >= HOLD_OUT_FROM => {
-                let mut speaker = SpeakerStats::default();
-                let mel = |clip: &AlignedClip| Mel { mels: base.mel_config().mels, data: clip.mel.clone() };
-                aligned.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
-                let &(first, frames) = speech.clips.last().expect("as many as clips");
-                let phoneme_error_rate = base.aligner.phoneme_errors(&mel(last), &last.symbols).await?.rate();
-                Some(HeldOut { first, frames, symbols: last.symbols.clone(), speaker, phoneme_error_rate })
-            }
-            _ => None,
-        };
-        let training = speech.clips[..speech.clips.len() - usize::from(held_out.is_some())].to_vec();
+        let held_out = HeldOut::of(base, &aligned, &speech).await?;
+        let training = speech.clips[..speech.clips.len() - held_out.as_ref().map_or(0, HeldOut::count)].to_vec();
         let speaker = nearest_speaker(base, &speech, &options).await?;
         let pace = pace(base, &aligned, speaker).await?;
         let mut start = Voice::of_base_speaker(base, speaker);
@@ -174,9 +146,6 @@ impl FineTuner {
             speech,
             training,
             held_out,
-            config: base.config().clone(),
-            mel_config: base.mel_config().clone(),
-            aligner: base.aligner.clone(),
             // The one that is held out, where one is.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
@@ -185,6 +154,7 @@ impl FineTuner {
             loss: f32::NAN,
             overflows: 0,
             best: None,
+            contrast: 1.0,
             start: None,
             stale: 0,
             begun: None,
@@ -254,6 +224,7 @@ impl FineTuner {
         if iteration % EVALUATE_EVERY == 0 || last {
             look = self.look().await?;
             if let Some(now) = look {
+                self.contrast = now.contrast;
                 let granted = self.granted_errors();
                 let score = |look| self.options.stop_rule.score(look, granted);
                 let better = self.best.as_ref().is_none_or(|(best, _)| score(&now) > score(best));
@@ -296,22 +267,12 @@ impl FineTuner {
         unreachable!("the draw lies below the total")
     }
 
-    /// Says the held-out clip with its own timing and listens: its spectrogram, how near it is to the speaker, and whether it is understood.
+    /// What the held-out clips say of the voice as it stands; `None` where none are.
     async fn look(&self) -> Result<Option<Look>> {
-        let Some(held_out) = &self.held_out else { return Ok(None) };
-        let (first, frames) = (held_out.first, held_out.frames);
-        let starts: Vec<usize> = (first..first + frames).step_by(self.options.window).collect();
-        self.device.seed(0); // The prenet drops the same values at each look.
-        let windows = self.speech.gather(&starts, self.options.window, self.reduction);
-        let (before, after) = predict(&self.parts.valid(), &windows);
-        let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
-        let mels = self.config.mels;
-        let mut values = read(after.reshape([starts.len() * self.options.window * mels])).await?;
-        values.truncate(frames * mels);
-        let mel = self.config.log_mels(values, &self.mel_config);
-        let similarity = similarity(&SpeakerStats::from_mel(&mel), &held_out.speaker);
-        let phoneme_error_rate = self.aligner.phoneme_errors(&mel, &held_out.symbols).await?.rate();
-        Ok(Some(Look { loss, similarity, phoneme_error_rate }))
+        match &self.held_out {
+            Some(held_out) => held_out.look(&self.parts.valid(), &self.speech, self.options.window).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The last clip, recorded and as the model makes it now.
@@ -329,16 +290,17 @@ impl FineTuner {
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
         let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
-        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, info }
+        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, contrast: self.contrast, info }
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
-        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
+        let (parts, contrast) = self.best.map_or((self.parts, self.contrast), |(look, best)| (best, look.contrast));
+        let parts = parts.materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
-        Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, info })
+        Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, contrast, info })
     }
 }
 

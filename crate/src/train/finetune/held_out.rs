@@ -1,0 +1,96 @@
+//! Clips that are not learnt from: what a voice makes of them says when to stop, and by how much it is too flat.
+
+use std::rc::Rc;
+
+use super::speech::{Speech, predict};
+use crate::{
+    Result,
+    align::{Aligner, PhonemeErrors},
+    audio::{
+        contrast::{contrast, with_contrast},
+        mel::{Mel, MelConfig},
+        speaker::{SpeakerStats, similarity},
+    },
+    model::TacotronConfig,
+    train::{judge::AlignedClip, options::Look},
+    voice::{Adapted, Base, read},
+};
+
+/// From this many clips on, some are held out: one in so many, the last ones.
+const ONE_IN: usize = 5;
+/// As many as make a steady judge.
+const MOST: usize = 4;
+
+struct HeldClip {
+    first: usize,
+    symbols: Vec<u8>,
+    recorded: Mel,
+}
+
+pub struct HeldOut {
+    clips: Vec<HeldClip>,
+    /// What the speaker's spectra are like in all clips.
+    speaker: SpeakerStats,
+    /// Of the recogniser in the recordings themselves: a voice need not be clearer than its speaker.
+    pub phoneme_error_rate: f32,
+    config: TacotronConfig,
+    mel_config: MelConfig,
+    aligner: Rc<Aligner>,
+}
+
+impl HeldOut {
+    /// * `clips`: all of them, as in `speech`
+    ///
+    /// `None` where there are too few to spare one.
+    pub async fn of(base: &Base, clips: &[AlignedClip], speech: &Speech) -> Result<Option<Self>> {
+        let count = (clips.len() / ONE_IN).min(MOST);
+        if count == 0 {
+            return Ok(None);
+        }
+        let mel = |clip: &AlignedClip| Mel { mels: base.mel_config().mels, data: clip.mel.clone() };
+        let mut speaker = SpeakerStats::default();
+        clips.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
+        let last = clips.iter().zip(&speech.clips).skip(clips.len() - count);
+        let held: Vec<_> = last.map(|(clip, &(first, _))| HeldClip { first, symbols: clip.symbols.clone(), recorded: mel(clip) }).collect();
+        let mut errors = PhonemeErrors::default();
+        for clip in &held {
+            errors += base.aligner.phoneme_errors(&clip.recorded, &clip.symbols).await?;
+        }
+        let (config, mel_config, aligner) = (base.config().clone(), base.mel_config().clone(), base.aligner.clone());
+        Ok(Some(Self { clips: held, speaker, phoneme_error_rate: errors.rate(), config, mel_config, aligner }))
+    }
+
+    pub fn count(&self) -> usize {
+        self.clips.len()
+    }
+
+    /// Says the clips with their own timing and listens: their spectrograms, how near they are to the speaker, and whether they are understood.
+    pub async fn look(&self, parts: &Adapted, speech: &Speech, window: usize) -> Result<Look> {
+        let windows_of = |clip: &HeldClip| (clip.first..clip.first + clip.recorded.frames()).step_by(window);
+        let starts: Vec<usize> = self.clips.iter().flat_map(windows_of).collect();
+        speech.targets.device().seed(0); // The prenet drops the same values at each look.
+        let windows = speech.gather(&starts, window, self.config.reduction);
+        let (before, after) = predict(parts, &windows);
+        let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
+        let mels = self.config.mels;
+        let values = read(after.reshape([starts.len() * window * mels])).await?;
+        let mut rest = values.as_slice();
+        let said: Vec<Mel> = self
+            .clips
+            .iter()
+            .map(|clip| {
+                let (own, others) = rest.split_at(windows_of(clip).len() * window * mels);
+                rest = others;
+                self.config.log_mels(own[..clip.recorded.frames() * mels].to_vec(), &self.mel_config)
+            })
+            .collect();
+        let contrast = contrast(said.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
+        let (mut stats, mut errors) = (SpeakerStats::default(), PhonemeErrors::default());
+        for (said, clip) in said.into_iter().zip(&self.clips) {
+            let said = with_contrast(said, contrast);
+            stats.merge(&SpeakerStats::from_mel(&said));
+            errors += self.aligner.phoneme_errors(&said, &clip.symbols).await?;
+        }
+        Ok(Look { loss, similarity: similarity(&stats, &self.speaker), phoneme_error_rate: errors.rate(), contrast })
+    }
+}
