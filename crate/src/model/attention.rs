@@ -2,8 +2,8 @@
 //! attention (Chorowski et al. 2015, section 2.2) and says by itself when it is done.
 //!
 //! Laid out as NVIDIA's reference, so that its weights fit: attention LSTM, attention, decoder LSTM, projection and gate. The
-//! paper's zoneout is left out. What is said each step depends on what was attended before, so this decoder runs step by step in
-//! training too; only prenet and projections run over the whole sequence at once.
+//! paper's zoneout is left out. What is attended depends on what was attended before, so attention and its LSTM run step by step in
+//! training too; prenet, decoder LSTM and projections run over the whole sequence at once.
 
 use burn::{
     module::{Module, Param},
@@ -134,20 +134,29 @@ impl AttentionDecoder {
         }
     }
 
-    /// One step, of training and of synthesis alike.
+    /// One step of what finds the way: attention LSTM and attention.
+    ///
+    /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
+    ///
+    /// Returns what the decoder LSTM reads, `[B, H + C]`, and the two next states, see [`AttentionState`].
+    fn seek(&self, prenet: Tensor<2>, memory: &Attended, attention: Tensor<2>, attended: Tensor<2>) -> (Tensor<2>, Tensor<2>, Tensor<2>) {
+        let heard = Tensor::cat(vec![prenet, memory.context(&attended)], 1);
+        let attention = cell(&self.attention_lstm, heard, attention);
+        let [query, _] = split_state(attention.clone());
+        let attended = memory.attend(self.attention.query.forward(query.clone()), attended);
+        (Tensor::cat(vec![query, memory.context(&attended)], 1), attention, attended)
+    }
+
+    /// One step of synthesis.
     ///
     /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
     ///
     /// Returns what projection and gate read, `[B, H + C]`, and the next state.
     pub fn step(&self, prenet: Tensor<2>, memory: &Attended, state: AttentionState) -> (Tensor<2>, AttentionState) {
-        let heard = Tensor::cat(vec![prenet, memory.context(&state.attended)], 1);
-        let attention = cell(&self.attention_lstm, heard, state.attention);
-        let [query, _] = split_state(attention.clone());
-        let attended = memory.attend(self.attention.query.forward(query.clone()), state.attended);
-        let context = memory.context(&attended);
-        let decoder = cell(&self.decoder_lstm, Tensor::cat(vec![query, context.clone()], 1), state.decoder);
+        let (found, attention, attended) = self.seek(prenet, memory, state.attention, state.attended);
+        let decoder = cell(&self.decoder_lstm, found, state.decoder);
         let [hidden, _] = split_state(decoder.clone());
-        (Tensor::cat(vec![hidden, context], 1), AttentionState { attention, decoder, attended })
+        (Tensor::cat(vec![hidden, memory.context(&attended)], 1), AttentionState { attention, decoder, attended })
     }
 
     /// Frames `[B, N R, M]` and gate logits `[B, N]` of `[B, N, H + C]`.
@@ -158,21 +167,25 @@ impl AttentionDecoder {
         (frames.reshape([batch, steps * self.reduction, mels]), self.gate.forward(hidden).squeeze_dim::<2>(2))
     }
 
-    /// Runs over frames that are known.
+    /// Runs over frames that are known. Nothing that the decoder LSTM says comes back then: it runs over the whole sequence at once.
     ///
     /// * `previous`: `[B, N, M]`, the frame before each step's first
-    pub fn forward(&self, previous: Tensor<3>, memory: &Attended, mut state: AttentionState) -> Said {
+    pub fn forward(&self, previous: Tensor<3>, memory: &Attended, state: AttentionState) -> Said {
         let steps = previous.dims()[1];
         let prenet = self.prenet.forward(previous);
-        let (mut hidden, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        let AttentionState { mut attention, decoder, mut attended } = state;
+        let (mut found, mut alignment, mut contexts) = (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
         for step in 0..steps {
-            let (said, next) = self.step(prenet.clone().narrow(1, step, 1).squeeze_dim::<2>(1), memory, state);
-            hidden.push(said);
-            alignment.push(memory.weights(&next.attended));
-            state = next;
+            let prenet = prenet.clone().narrow(1, step, 1).squeeze_dim::<2>(1);
+            let (now, next_attention, next_attended) = self.seek(prenet, memory, attention, attended);
+            (attention, attended) = (next_attention, next_attended);
+            found.push(now);
+            alignment.push(memory.weights(&attended));
+            contexts.push(memory.context(&attended));
         }
-        let (frames, gate) = self.say(Tensor::stack(hidden, 1));
-        Said { frames, gate, alignment: Tensor::stack(alignment, 1), state }
+        let (hidden, decoder) = self.decoder_lstm.forward(Tensor::stack(found, 0), decoder, Scan::default());
+        let (frames, gate) = self.say(Tensor::cat(vec![hidden.swap_dims(0, 1), Tensor::stack(contexts, 1)], 2));
+        Said { frames, gate, alignment: Tensor::stack(alignment, 1), state: AttentionState { attention, decoder, attended } }
     }
 
     /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.

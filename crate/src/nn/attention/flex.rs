@@ -3,7 +3,7 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::AttentionOps;
-use crate::nn::flex::{dims, packed, tanh, tensor, values as slice};
+use crate::nn::flex::{dims, for_each, packed, tanh, tensor, values as slice};
 
 /// One item's tensors.
 struct Item<'a> {
@@ -69,9 +69,9 @@ impl AttentionOps for Flex {
         let (taps, channels) = (dims(&location)[0] / 2, dims(&values)[2]);
         let row = 2 * symbols + channels;
         let mut attended = vec![0.0; batch * row];
-        pulp::Arch::new().dispatch(|| {
+        for_each(attended.chunks_exact_mut(row).enumerate().collect(), |(number, out): (usize, &mut [f32])| {
             let mut hidden = vec![0.0; width];
-            for (number, out) in attended.chunks_exact_mut(row).enumerate() {
+            pulp::Arch::new().dispatch(|| {
                 let before = &slice(&before)[number * row..][..2 * symbols];
                 let item = Item {
                     query: &slice(&query)[number * width..][..width],
@@ -101,7 +101,7 @@ impl AttentionOps for Flex {
                     cumulative[symbol] = item.before[1][symbol] + weights[symbol];
                     add(context, weights[symbol], &slice(&values)[(number * symbols + symbol) * channels..][..channels]);
                 }
-            }
+            });
         });
         tensor(attended, vec![batch, row])
     }
@@ -122,11 +122,16 @@ impl AttentionOps for Flex {
         let (taps, channels) = (dims(&location)[0] / 2, dims(&values)[2]);
         let row = 2 * symbols + channels;
         let (mut d_query, mut d_keys) = (vec![0.0; batch * width], vec![0.0; batch * symbols * width]);
-        let (mut d_energy, mut d_location) = (vec![0.0; width], vec![0.0; 2 * taps * width]);
         let (mut d_before, mut d_values) = (vec![0.0; batch * row], vec![0.0; batch * symbols * channels]);
-        pulp::Arch::new().dispatch(|| {
+        // What all items share, energies' weights and filters, each of them adds up for itself.
+        let shared = (1 + 2 * taps) * width;
+        let mut d_shared = vec![0.0; batch * shared];
+        let work = d_query.chunks_exact_mut(width).zip(d_keys.chunks_exact_mut(symbols * width));
+        let work = work.zip(d_before.chunks_exact_mut(row)).zip(d_values.chunks_exact_mut(symbols * channels)).zip(d_shared.chunks_exact_mut(shared));
+        for_each(work.enumerate().collect(), |(number, ((((d_query, d_keys), d_before), d_values), d_shared))| {
+            let (d_energy, d_location) = d_shared.split_at_mut(width);
             let (mut hidden, mut d_energies) = (vec![0.0; width], vec![0.0; symbols]);
-            for number in 0..batch {
+            pulp::Arch::new().dispatch(|| {
                 let of = |tensor| &slice(tensor)[number * row..][..row];
                 let (grad, attended, before) = (of(&grad), of(&attended), of(&before));
                 let item = Item {
@@ -139,13 +144,12 @@ impl AttentionOps for Flex {
                     taps,
                 };
                 let (weights, d_context) = (&attended[..symbols], &grad[2 * symbols..]);
-                let d_query = &mut d_query[number * width..][..width];
-                let d_before = &mut d_before[number * row..][..row];
                 let mut mean = 0.0;
                 for symbol in 0..symbols {
-                    let at = (number * symbols + symbol) * channels;
-                    let d_weight = grad[symbol] + grad[symbols + symbol] + dot(d_context, &slice(&values)[at..][..channels]);
-                    add(&mut d_values[at..][..channels], weights[symbol], d_context);
+                    let d_value = &mut d_values[symbol * channels..][..channels];
+                    let value = &slice(&values)[(number * symbols + symbol) * channels..][..channels];
+                    let d_weight = grad[symbol] + grad[symbols + symbol] + dot(d_context, value);
+                    add(d_value, weights[symbol], d_context);
                     d_energies[symbol] = d_weight;
                     mean += weights[symbol] * d_weight;
                     d_before[symbols + symbol] += grad[symbols + symbol];
@@ -153,8 +157,8 @@ impl AttentionOps for Flex {
                 for symbol in (0..symbols).filter(|&symbol| weights[symbol] != 0.0) {
                     let d_symbol = weights[symbol] * (d_energies[symbol] - mean);
                     item.hidden(symbol, &mut hidden);
-                    add(&mut d_energy, d_symbol, &hidden);
-                    let d_hidden = &mut d_keys[(number * symbols + symbol) * width..][..width];
+                    add(d_energy, d_symbol, &hidden);
+                    let d_hidden = &mut d_keys[symbol * width..][..width];
                     for ((d_hidden, hidden), energy) in d_hidden.iter_mut().zip(&hidden).zip(item.energy) {
                         *d_hidden = d_symbol * energy * (1.0 - hidden * hidden);
                     }
@@ -167,12 +171,15 @@ impl AttentionOps for Flex {
                         }
                     }
                 }
-            }
+            });
         });
+        let mut sums = vec![0.0; shared];
+        d_shared.chunks_exact(shared).for_each(|part| add(&mut sums, 1.0, part));
+        let d_location = sums.split_off(width);
         (
             tensor(d_query, dims(&query)),
             tensor(d_keys, dims(&keys)),
-            tensor(d_energy, dims(&energy)),
+            tensor(sums, dims(&energy)),
             tensor(d_location, dims(&location)),
             tensor(d_before, dims(&before)),
             tensor(d_values, dims(&values)),

@@ -3,37 +3,49 @@
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmOps, Scan};
-use crate::nn::flex::{ALL_CORES, ONE_CORE, add_product, cores, dims, for_each, packed, sigmoid, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, Matrix, ONE_CORE, add_product, cores, dims, for_each, packed, sigmoid, tanh, tensor, values, values_mut};
 
-/// A matrix, `[K, N]`, cut into panels of columns, each in one piece and row by row: a step's product then reads memory in order and
-/// packs nothing.
-struct Panels {
-    data: Vec<f32>,
+/// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
+/// reads memory in order and packs nothing.
+struct Weights<'a> {
+    values: &'a [f32],
+    /// How far apart rows and columns lie.
+    distances: [usize; 2],
     inputs: usize,
     outputs: usize,
+    panels: Option<Vec<f32>>,
 }
 
-impl Panels {
-    /// Columns of a panel: as many as fill the registers of the widest processors, whole cache lines for all.
-    const WIDTH: usize = 64;
+/// Columns of a panel: as many as fill the registers of the widest processors, whole cache lines for all.
+const PANEL: usize = 64;
+/// Cutting costs about as much as so many products of few rows gain.
+const WORTH_CUTTING: usize = 8;
 
-    /// * `at`: where the element of a row and a column stands
-    fn new(weights: &[f32], [inputs, outputs]: [usize; 2], at: impl Fn(usize, usize) -> usize) -> Self {
-        let mut data = Vec::with_capacity(inputs * outputs);
-        for first in (0..outputs).step_by(Self::WIDTH) {
-            for row in 0..inputs {
-                data.extend((first..outputs.min(first + Self::WIDTH)).map(|column| weights[at(row, column)]));
+impl<'a> Weights<'a> {
+    fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
+        let [row, column] = distances;
+        let panels = (steps >= WORTH_CUTTING).then(|| {
+            let mut panels = Vec::with_capacity(inputs * outputs);
+            for first in (0..outputs).step_by(PANEL) {
+                for input in 0..inputs {
+                    panels.extend((first..outputs.min(first + PANEL)).map(|output| values[input * row + output * column]));
+                }
             }
-        }
-        Self { data, inputs, outputs }
+            panels
+        });
+        Self { values, distances, inputs, outputs, panels }
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
     fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
-        for first in (0..self.outputs).step_by(Self::WIDTH) {
-            let width = Self::WIDTH.min(self.outputs - first);
-            let panel = &self.data[first * self.inputs..];
-            add_product(ONE_CORE, [rows, self.inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), (panel, [width, 1]));
+        let &Self { values, distances, inputs, outputs, ref panels } = self;
+        let Some(panels) = panels else {
+            return add_product(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
+        };
+        for first in (0..outputs).step_by(PANEL) {
+            let width = PANEL.min(outputs - first);
+            let panel = (&panels[first * inputs..], [width, 1]);
+            add_product(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), panel);
         }
     }
 }
@@ -123,7 +135,7 @@ fn shares(values: &mut [f32], row: usize, share: usize) -> Vec<Vec<&mut [f32]>> 
 fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Vec<f32> {
     let Sizes { steps, batch, hidden } = *sizes;
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
-    let weights = Panels::new(w_hh, [hidden, 4 * hidden], |k, n| k * 4 * hidden + n);
+    let weights = Weights::new((w_hh, [4 * hidden, 1]), [hidden, 4 * hidden], steps);
     let mut states = vec![0.0; steps * batch * 2 * hidden];
     let gates = shares(gates, batch * 4 * hidden, items * 4 * hidden);
     let work = shares(&mut states, batch * 2 * hidden, items * 2 * hidden).into_iter().zip(gates).zip(initial.chunks(items * 2 * hidden)).enumerate().collect();
@@ -159,7 +171,7 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     let Sizes { steps, batch, hidden } = *sizes;
     let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
-    let weights = Panels::new(w_hh, [4 * hidden, hidden], |n, k| k * 4 * hidden + n);
+    let weights = Weights::new((w_hh, [1, 4 * hidden]), [4 * hidden, hidden], steps);
     let mut grad_projected = vec![0.0; steps * gate_row];
     // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
     let mut grad_state = vec![0.0; state_row];
