@@ -19,8 +19,8 @@ use ownvoice::{
     synth::{SpeakOptions, speak_attentive_async},
     text::Phonemizer,
     vocoder::GriffinLim,
-    voice::AttentiveVoice,
-    weights::{collect, unpack},
+    voice::{AttentiveVoice, Table},
+    weights::{Storage, collect, unpack},
 };
 use pollster::block_on;
 
@@ -69,8 +69,10 @@ fn an_imported_model_is_the_reference() {
 fn packed() -> (Imported, AttentiveTacotron, Vec<u8>) {
     let imported = Imported::read(&fixture("tacotron2.pt")).unwrap();
     let model = imported.model(&Device::flex()).unwrap();
-    let bytes = block_on(AttentiveVoice::pack(&model, &imported.config, &MelConfig::nvidia_22k()));
-    (imported, model, bytes)
+    let config = imported.config.clone();
+    let voice = AttentiveVoice { model, config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device: Device::flex() };
+    let bytes = block_on(voice.pack(Storage::Full));
+    (imported, voice.model, bytes)
 }
 
 #[test]

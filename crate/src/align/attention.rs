@@ -10,7 +10,6 @@ use crate::{
     model::{AttentiveTacotron, TacotronConfig, tacotron::Symbols},
     nn::Mode,
     text::symbols::{self, SYMBOL_COUNT, Symbol},
-    weights::{Metadata, Storage},
 };
 
 #[derive(Debug)]
@@ -21,14 +20,10 @@ pub struct AttentionAligner {
 }
 
 impl AttentionAligner {
-    /// From the bytes that [`Self::pack`] made.
+    /// From the bytes of an attention model for our own symbols.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
-        let (model, config, _) = AttentiveTacotron::load(bytes, (&symbols::version(), SYMBOL_COUNT), device)?;
+        let (model, config, _) = AttentiveTacotron::load(bytes, |version| (version == symbols::version()).then_some(SYMBOL_COUNT), device)?;
         Ok(Self { model, config, device: device.clone() })
-    }
-
-    pub async fn pack(model: &AttentiveTacotron, config: &TacotronConfig) -> Vec<u8> {
-        model.pack(config, &symbols::version(), Storage::Half, Metadata::new()).await
     }
 
     /// Frames of each symbol, at least one step's; their sum is the recording's frames. It listens as a mean of all its speakers.
@@ -88,6 +83,7 @@ fn path(attention: &[f32], width: usize) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weights::{Metadata, Storage};
 
     #[test]
     fn the_path_follows_the_attention_and_never_goes_back() {
@@ -107,7 +103,8 @@ mod tests {
         let device = Device::flex();
         device.seed(5);
         let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(2) };
-        let bytes = pollster::block_on(AttentionAligner::pack(&AttentiveTacotron::new(&config, &device), &config));
+        let model = AttentiveTacotron::new(&config, &device);
+        let bytes = pollster::block_on(model.pack(&config, &symbols::version(), Storage::Half, Metadata::new()));
         let aligner = AttentionAligner::load(&bytes, &device).unwrap();
         let mel = Mel { mels: 80, data: (0..21 * 80).map(|index| -5.0 + (index as f32).sin()).collect() };
         let durations = pollster::block_on(aligner.align(&mel, &[1, 20, 8, 2])).unwrap();

@@ -1,7 +1,7 @@
 //! `ownvoice compare`: ways of cloning side by side on voices that nothing was trained on. Its tables are in DESIGN.md.
 
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use super::{
     base,
@@ -15,11 +15,11 @@ use crate::{
     Error, Result,
     evaluate::{
         faults::Fault,
-        report::{Evaluation, Identity, Measured},
+        report::{Evaluation, Identity, Measured, Says},
         sentences::HARD_SENTENCES,
     },
     train::{Adapts, CloneOptions, Start, StopRule},
-    voice::Voice,
+    voice::{AttentiveVoice, Voice},
 };
 
 /// What differs from row to row.
@@ -47,6 +47,9 @@ pub struct CompareArguments {
     vary: Vary,
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// A model of the attention path, to stand beside the base
+    #[arg(long)]
+    attention: Option<PathBuf>,
     /// Sentences that are said as recorded
     #[arg(long, default_value_t = SENTENCES)]
     sentences: usize,
@@ -122,6 +125,8 @@ const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | 
 pub fn compare(arguments: &CompareArguments) -> Result<()> {
     let base = base::load(&arguments.base, &arguments.device.open()?)?;
     let judge = speaker_judge(&arguments.base, &base.manifest)?;
+    let attentive = arguments.attention.as_ref().map(|path| AttentiveVoice::load(&fs::read(path).map_err(Error::io(path))?, &base.device));
+    let attentive = attentive.transpose()?;
     for folder in &arguments.clips {
         let speaker = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
@@ -132,7 +137,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         let kinds: Vec<&str> = if arguments.by_error { Fault::ALL.iter().map(|fault| fault.name()).collect() } else { Vec::new() };
         println!("\n{speaker}\n\n{COLUMNS}{}", kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>());
         println!("|---|---|---|---|---|---|---|{}", "---|".repeat(kinds.len()));
-        let report = |evaluation: &Evaluation, name: &str, voice: &Voice, iterations: usize| -> Result<()> {
+        let report = |evaluation: &Evaluation, name: &str, voice: Says, iterations: usize| -> Result<()> {
             let measured = pollster::block_on(evaluation.measure(voice))?;
             let mut row = row(name, iterations, &measured.identity, &measured, evaluation);
             if arguments.by_error {
@@ -149,11 +154,14 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         println!("{}", row("same speaker", 0, &evaluation.same_speaker, &recordings, &evaluation));
         let copies = pollster::block_on(evaluation.measure_copies())?;
         println!("{}", row("recordings, vocoded", 0, &copies.identity, &copies, &evaluation));
-        report(&evaluation, "base", &Voice::unadapted(&base), 0)?;
+        report(&evaluation, "base", Says::Voice(&Voice::unadapted(&base)), 0)?;
+        if let Some(voice) = &attentive {
+            report(&evaluation, "base by attention", Says::Attentive(voice), 0)?;
+        }
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
             let voice = learn(&base, &read_clips(folder, Some(seconds))?, options, &mut |_| ())?;
             evaluation.vocoder = choose(&base, vocoder)?;
-            report(&evaluation, &name, &voice, voice.info().iterations)?;
+            report(&evaluation, &name, Says::Voice(&voice), voice.info().iterations)?;
         }
     }
     Ok(())

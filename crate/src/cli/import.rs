@@ -4,7 +4,13 @@ use burn::prelude::Device;
 use clap::Args;
 use std::{fs, path::PathBuf};
 
-use crate::{Error, Result, audio::mel::MelConfig, import::Imported, voice::AttentiveVoice};
+use crate::{
+    Error, Result,
+    audio::mel::MelConfig,
+    import::Imported,
+    voice::{AttentiveVoice, Table},
+    weights::Storage,
+};
 
 #[derive(Args)]
 pub struct ImportArguments {
@@ -17,8 +23,11 @@ pub struct ImportArguments {
 
 pub fn import(arguments: &ImportArguments) -> Result<()> {
     let imported = Imported::read(&arguments.checkpoint)?;
-    let model = imported.model(&Device::flex())?;
-    let bytes = pollster::block_on(AttentiveVoice::pack(&model, &imported.config, &MelConfig::nvidia_22k()));
+    let device = Device::flex();
+    let model = imported.model(&device)?;
+    let voice = AttentiveVoice { model, config: imported.config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device };
+    // In full precision, as it came: so much is not downloaded by a page.
+    let bytes = pollster::block_on(voice.pack(Storage::Full));
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     let path = arguments.out.join(AttentiveVoice::FILE);
     fs::write(&path, &bytes).map_err(Error::io(&path))?;

@@ -1,6 +1,6 @@
 //! `ownvoice pretrain`.
 
-use burn::prelude::Device;
+use burn::{module::Module, prelude::Device};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::{fs, path::PathBuf};
@@ -8,7 +8,6 @@ use std::{fs, path::PathBuf};
 use super::{base, curve::plot, device::DeviceName};
 use crate::{
     Error, Result,
-    align::attention::AttentionAligner,
     corpus::HELD_OUT,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::Precision,
@@ -18,7 +17,7 @@ use crate::{
         pretrain::pretrain as train,
         run::{Plan, Recipe, curve_path},
     },
-    voice::{FileEntry, Files, Manifest},
+    voice::{AttentiveVoice, FileEntry, Files, Manifest, Table},
     weights::{Metadata, Storage, collect, pack, unpack},
 };
 
@@ -104,8 +103,10 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             // Attention hears what it said, always.
             let config = TacotronConfig { feedback: true, ..config };
             let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &plan, start)?;
-            let path = arguments.out.join("attention.safetensors");
-            let bytes = pollster::block_on(AttentionAligner::pack(&model, &config));
+            let (mel, speaker) = (features.mel.clone(), default_speaker(&features));
+            let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: plan.device.clone().inner() };
+            let path = arguments.out.join(AttentiveVoice::FILE);
+            let bytes = pollster::block_on(voice.pack(Storage::Half));
             fs::write(&path, &bytes).map_err(Error::io(&path))?;
             println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
             plot(&curve_path(&run), &path.with_extension("svg"))
@@ -130,7 +131,7 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
         model: config,
         mel: features.mel.clone(),
         symbols: symbols::version(),
-        default_speaker: features.speakers.iter().find(|name| *name == DEFAULT_SPEAKER).unwrap_or(&features.speakers[0]).clone(),
+        default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
         speakers: features.speakers.clone(),
         recipe: json!({
@@ -144,6 +145,11 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
     base::write_manifest(out, &manifest)?;
     println!("{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}", out.display(), weights.len() as f32 / 1e6);
     Ok(())
+}
+
+/// The row of the speaker that speaks when nobody was cloned.
+fn default_speaker(features: &Features) -> usize {
+    features.speakers.iter().position(|name| *name == DEFAULT_SPEAKER).unwrap_or(0)
 }
 
 const WEIGHTS: &str = "weights.safetensors";

@@ -24,7 +24,7 @@ pub struct SayArguments {
     /// A voice file; without it the base itself speaks
     #[arg(long)]
     voice: Option<PathBuf>,
-    /// Folder of the base voice, or of an imported model
+    /// Folder of the base voice, or of an attention model
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
     #[arg(long)]
@@ -60,7 +60,7 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
     let imported = arguments.base.join(AttentiveVoice::FILE);
     if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {
         let model = fs::read(&imported).map_err(Error::io(&imported))?;
-        return say_imported(arguments, &AttentiveVoice::load(&model, &device)?, &sha256_hex(&model), &options);
+        return say_attentive(arguments, &AttentiveVoice::load(&model, &device)?, &sha256_hex(&model), &options);
     }
     let base = base::load(&arguments.base, &device)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
@@ -73,13 +73,13 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
     write(arguments, &speech, &hash, &*vocoder)
 }
 
-/// An imported model speaks as itself, through Griffin-Lim.
-fn say_imported(arguments: &SayArguments, voice: &AttentiveVoice, hash: &str, options: &SpeakOptions) -> Result<()> {
+/// An attention model speaks as itself, through Griffin-Lim.
+fn say_attentive(arguments: &SayArguments, voice: &AttentiveVoice, hash: &str, options: &SpeakOptions) -> Result<()> {
     if arguments.voice.is_some() {
-        return Err(Error::OptionInvalid("a voice speaks on the base it was learned from, not on an imported model".into()));
+        return Err(Error::OptionInvalid("a voice speaks on the base it was learned from, not on an attention model".into()));
     }
     if arguments.vocoder == Some(VocoderName::Neural) {
-        return Err(Error::OptionInvalid("an imported model has no neural vocoder; --vocoder griffin-lim needs none".into()));
+        return Err(Error::OptionInvalid("an attention model has no neural vocoder; --vocoder griffin-lim needs none".into()));
     }
     let vocoder = GriffinLim::new(voice.mel.clone());
     let phonemizer = Phonemizer::embedded();

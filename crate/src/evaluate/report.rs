@@ -15,11 +15,11 @@ use crate::{
     align::{edits, said},
     audio::{Audio, mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
-    synth::{SpeakOptions, Speech, speak_async},
+    synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::{spell, symbols::{self, Symbol}},
     train::Clip,
     vocoder::Vocoder,
-    voice::{Base, Voice},
+    voice::{AttentiveVoice, Base, Voice},
 };
 
 /// Somebody, as both judges know them.
@@ -79,6 +79,19 @@ impl Measured {
     /// Sentences with this fault.
     pub fn with_fault(&self, fault: Fault) -> usize {
         self.faults.iter().filter(|faults| faults.contains(&fault)).count()
+    }
+}
+
+/// What is measured: a voice of the base, or one that finds its own way, in our own symbols and in the base's spectrograms.
+#[derive(Clone, Copy)]
+pub enum Says<'a> {
+    Voice(&'a Voice),
+    Attentive(&'a AttentiveVoice),
+}
+
+impl<'a> From<&'a Voice> for Says<'a> {
+    fn from(voice: &'a Voice) -> Self {
+        Self::Voice(voice)
     }
 }
 
@@ -170,8 +183,9 @@ impl<'a> Evaluation<'a> {
         &self.said
     }
 
-    /// Says the recordings' texts with a voice and compares.
-    pub async fn measure(&self, voice: &Voice) -> Result<Measured> {
+    /// Says the recordings' texts and compares.
+    pub async fn measure<'v>(&self, voice: impl Into<Says<'v>>) -> Result<Measured> {
+        let voice = voice.into();
         let mut measured = Measured::default();
         for (text, recording) in &self.said {
             self.say(voice, text, &mut measured).await?;
@@ -186,7 +200,8 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Says texts that nobody recorded.
-    pub async fn measure_texts(&self, voice: &Voice, texts: &[&str]) -> Result<Measured> {
+    pub async fn measure_texts<'v>(&self, voice: impl Into<Says<'v>>, texts: &[&str]) -> Result<Measured> {
+        let voice = voice.into();
         let mut measured = Measured::default();
         for text in texts {
             self.say(voice, text, &mut measured).await?;
@@ -228,16 +243,20 @@ impl<'a> Evaluation<'a> {
         let voice = Voice::of_base_speaker(self.base, index);
         let mut clips = Vec::new();
         for (text, _) in &self.said[..2] {
-            clips.push(self.speak(&voice, text).await?.samples);
+            clips.push(self.speak(Says::Voice(&voice), text).await?.samples);
         }
         Identity::of(&clips, self.rate_hz(), self.judge)
     }
 
-    async fn speak(&self, voice: &Voice, text: &str) -> Result<Speech> {
-        speak_async(self.base, voice, text, &SpeakOptions::default(), &*self.vocoder, async |_, _| true).await
+    async fn speak(&self, voice: Says<'_>, text: &str) -> Result<Speech> {
+        let (options, vocoder) = (SpeakOptions::default(), &*self.vocoder);
+        match voice {
+            Says::Voice(voice) => speak_async(self.base, voice, text, &options, vocoder, async |_, _| true).await,
+            Says::Attentive(voice) => speak_attentive_async(voice, &self.base.phonemizer, text, &options, vocoder, async |_, _| true).await,
+        }
     }
 
-    async fn say(&self, voice: &Voice, text: &str, measured: &mut Measured) -> Result<()> {
+    async fn say(&self, voice: Says<'_>, text: &str, measured: &mut Measured) -> Result<()> {
         let speech = self.speak(voice, text).await?;
         let phones = speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let meant: Vec<u32> = phones.map(|(_, &frames)| frames).collect();

@@ -44,14 +44,16 @@ impl AttentiveTacotron {
         Self { encoder: self.encoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
     }
 
-    /// Reads a file that [`Self::pack`] made for the symbol table of this version and size, for inference. It is not trusted.
-    pub fn load(bytes: &[u8], (symbols, symbol_count): (&str, usize), device: &Device) -> Result<(Self, TacotronConfig, Metadata)> {
+    /// Reads a file that [`Self::pack`] made, for inference. It is not trusted.
+    ///
+    /// * `symbols`: how many symbols the table of a version has, where that version is known
+    pub fn load(bytes: &[u8], symbols: impl Fn(&str) -> Option<usize>, device: &Device) -> Result<(Self, TacotronConfig, Metadata)> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
         let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
         let config: TacotronConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
         config.check().map_err(corrupt)?;
-        if metadata.get("symbols").map(String::as_str) != Some(symbols) || config.symbols != symbol_count {
+        if metadata.get("symbols").and_then(|version| symbols(version)) != Some(config.symbols) {
             return Err(corrupt("it was made with another symbol table".into()));
         }
         let model = apply_all(Self::new(&config, device), &weights).map_err(corrupt)?;

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     model::{StopReason, tacotron::Symbols},
     nn::Mode,
-    text::{Phonemizer, nvidia},
+    text::Phonemizer,
     vocoder::Vocoder,
     voice::{AttentiveVoice, read},
 };
@@ -29,7 +29,7 @@ pub async fn speak_attentive_async(
             return Err(Error::Cancelled);
         }
         voice.device.seed(options.seed);
-        let symbols = nvidia::spell(&phonemizer.words(sentence)?);
+        let symbols = voice.table.spell(phonemizer, sentence)?;
         let sentence = say(voice, symbols, options.max_frames).await?;
         speech.say(&voice.mel, sentence, vocoder);
     }
@@ -42,7 +42,7 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Res
     let input = Symbols::new(&[&symbols], None, &voice.device);
     let mask = input.mask.clone().unsqueeze_dim(2);
     let encoded = model.encoder.forward(input.ids.clone(), mask, &input.lengths, Mode::Steady);
-    let memory = model.decoder.memory(&input, encoded, model.speakers.val().mean_dim(0));
+    let memory = model.decoder.memory(&input, encoded, model.speakers.val().slice([voice.speaker..voice.speaker + 1]));
     let said = model.decoder.generate(&memory, max_frames, |_| true).await;
     let [_, steps, width] = said.alignment.dims();
     let [_, frames, mels] = said.frames.dims();

@@ -27,7 +27,7 @@ impl Default for CloneOptions {
             batch: 8,
             window: 128,
             seed: 1,
-            rate: 1e-3,
+            rate: 2e-3,
             speaker_rate: 2e-3,
             adapts: Adapts::Everything,
             stop_rule: StopRule::Voice,

@@ -1,4 +1,4 @@
-//! A voice that finds its own way through the text: an imported attention model in one file, with all that speaking needs.
+//! A voice that finds its own way through the text: an attention model in one file, trained here or imported, with all that speaking needs.
 
 use burn::prelude::*;
 
@@ -6,15 +6,49 @@ use crate::{
     Error, Result,
     audio::mel::MelConfig,
     model::{AttentiveTacotron, TacotronConfig},
-    text::nvidia,
+    text::{Phonemizer, nvidia, symbols},
     weights::{Metadata, Storage},
 };
+
+/// The symbols that a model was trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    Own,
+    Nvidia,
+}
+
+impl Table {
+    fn version(self) -> String {
+        match self {
+            Self::Own => symbols::version(),
+            Self::Nvidia => nvidia::VERSION.into(),
+        }
+    }
+
+    fn count(self) -> usize {
+        match self {
+            Self::Own => symbols::SYMBOL_COUNT,
+            Self::Nvidia => nvidia::SYMBOL_COUNT,
+        }
+    }
+
+    /// A sentence in these symbols.
+    pub fn spell(self, phonemizer: &Phonemizer, sentence: &str) -> Result<Vec<u8>> {
+        match self {
+            Self::Own => phonemizer.symbols(sentence),
+            Self::Nvidia => Ok(nvidia::spell(&phonemizer.words(sentence)?)),
+        }
+    }
+}
 
 #[derive(Debug)]
 pub struct AttentiveVoice {
     pub model: AttentiveTacotron,
     pub config: TacotronConfig,
     pub mel: MelConfig,
+    pub table: Table,
+    /// The row of the speaker table that speaks.
+    pub speaker: usize,
     pub device: Device,
 }
 
@@ -24,20 +58,25 @@ impl AttentiveVoice {
 
     /// From the bytes that [`Self::pack`] made.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
-        let (model, config, metadata) = AttentiveTacotron::load(bytes, (nvidia::VERSION, nvidia::SYMBOL_COUNT), device)?;
-        let mel = metadata.get("mel").ok_or_else(|| corrupt("it does not say how its spectrograms are taken".into()))?;
-        let mel: MelConfig = serde_json::from_str(mel).map_err(|error| corrupt(error.to_string()))?;
-        mel.check().map_err(|error| corrupt(error.to_string()))?;
+        let corrupt = |what: &str| Error::BaseCorrupt(format!("attention: {what}"));
+        let of_symbols = |version: &str| [Table::Own, Table::Nvidia].into_iter().find(|table| table.version() == version);
+        let (model, config, metadata) = AttentiveTacotron::load(bytes, |version| of_symbols(version).map(Table::count), device)?;
+        let table = metadata.get("symbols").and_then(|version| of_symbols(version)).expect("it was checked");
+        let mel = metadata.get("mel").ok_or_else(|| corrupt("it does not say how its spectrograms are taken"))?;
+        let mel: MelConfig = serde_json::from_str(mel).map_err(|error| corrupt(&error.to_string()))?;
+        mel.check().map_err(|error| corrupt(&error.to_string()))?;
         if config.mels != mel.mels {
-            return Err(corrupt("model and spectrograms disagree".into()));
+            return Err(corrupt("model and spectrograms disagree"));
         }
-        Ok(Self { model, config, mel, device: device.clone() })
+        let speaker = metadata.get("speaker").map_or(Some(0), |row| row.parse().ok()).filter(|row| *row < config.speakers);
+        let speaker = speaker.ok_or_else(|| corrupt("its speaker is none of its speakers"))?;
+        Ok(Self { model, config, mel, table, speaker, device: device.clone() })
     }
 
-    /// In full precision, as they came: so much is not downloaded by a page.
-    pub async fn pack(model: &AttentiveTacotron, config: &TacotronConfig, mel: &MelConfig) -> Vec<u8> {
-        let mel = serde_json::to_string(mel).expect("plain data");
-        model.pack(config, nvidia::VERSION, Storage::Full, Metadata::from([("mel".to_string(), mel)])).await
+    /// The file.
+    pub async fn pack(&self, storage: Storage) -> Vec<u8> {
+        let mel = serde_json::to_string(&self.mel).expect("plain data");
+        let more = Metadata::from([("mel".to_string(), mel), ("speaker".to_string(), self.speaker.to_string())]);
+        self.model.pack(&self.config, &self.table.version(), storage, more).await
     }
 }

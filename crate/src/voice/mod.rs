@@ -4,7 +4,7 @@ mod attentive;
 mod base;
 mod file;
 
-pub use attentive::AttentiveVoice;
+pub use attentive::{AttentiveVoice, Table};
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;
 pub use file::{Adapted, Consent, Voice, VoiceInfo};
