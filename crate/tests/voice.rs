@@ -4,6 +4,7 @@ mod common;
 
 use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
 use ownvoice::{
+    audio::mel::Mel,
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
@@ -84,8 +85,8 @@ fn a_held_out_clip_says_which_weights_are_kept() {
     let (looks, kept) = learn(StopRule::Loss);
     assert_eq!(kept.loss, looks.iter().map(|look| look.loss).fold(f32::INFINITY, f32::min));
     let (looks, kept) = learn(StopRule::Voice);
-    let better = |look: &&Look| look.similarity > kept.similarity && look.phoneme_error_rate <= kept.phoneme_error_rate;
-    assert_eq!(looks.iter().find(better), None, "nearer and as clear as what was kept, {kept:?}");
+    let better = |look: &&Look| look.similarity > kept.similarity + 0.02 && look.phoneme_error_rate <= kept.phoneme_error_rate;
+    assert_eq!(looks.iter().find(better), None, "much nearer and as clear as what was kept, {kept:?}");
 }
 
 #[test]
@@ -178,6 +179,36 @@ fn a_text_is_its_sentences_with_pauses_between() {
         joined.extend(vec![0.0; (part.pause_seconds * whole.sample_rate_hz as f32).round() as usize]);
     }
     assert_eq!(whole.samples, joined);
+}
+
+#[test]
+fn contrast_is_kept_in_the_voice_file_and_heard() {
+    let base = tiny_base();
+    let mut voice = Voice::unadapted(&base);
+    let plain = say(&base, &voice, "Good morning.", &SpeakOptions::default()).unwrap().mel;
+    voice.contrast = 1.2;
+    let bytes = block_on(voice.save_async(&base)).unwrap();
+    let again = Voice::open(&base, &bytes).unwrap();
+    assert_eq!(again.contrast, 1.2);
+    let lively = say(&base, &again, "Good morning.", &SpeakOptions::default()).unwrap().mel;
+    let swing = |mel: &Mel| {
+        let loud: Vec<f32> = mel.data.iter().copied().filter(|x| *x > -6.0).collect();
+        let mean = loud.iter().sum::<f32>() / loud.len() as f32;
+        loud.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / loud.len() as f32
+    };
+    assert!(plain.frames() == lively.frames() && swing(&lively) > swing(&plain));
+    voice.contrast = 9.0;
+    let harsh = block_on(voice.save_async(&base)).unwrap();
+    assert_eq!(Voice::open(&base, &harsh).err().unwrap().code(), "voice-corrupt");
+}
+
+#[test]
+fn a_training_finds_its_contrast_on_what_it_holds_out() {
+    let base = tiny_base();
+    let clone = |clips: usize| run(&base, &held_out_clips(clips), 5).0.contrast;
+    assert_eq!(clone(3), 1.0, "nothing to spare");
+    // A model this small says everything far too flat.
+    assert!(clone(6) > 1.05);
 }
 
 #[test]

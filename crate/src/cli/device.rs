@@ -10,6 +10,8 @@ pub enum DeviceName {
     Cpu,
     Vulkan,
     Cuda,
+    /// Whatever graphics card there is, in the shader language of browsers
+    Webgpu,
 }
 
 impl DeviceName {
@@ -21,6 +23,8 @@ impl DeviceName {
             Self::Vulkan => Ok(Device::vulkan(burn::tensor::DeviceKind::default())),
             #[cfg(feature = "cuda")]
             Self::Cuda => Ok(Device::cuda(0)),
+            #[cfg(feature = "webgpu")]
+            Self::Webgpu => Ok(Device::webgpu(burn::tensor::DeviceKind::default())),
             #[allow(unreachable_patterns)] // With every feature on, nothing is left.
             other => {
                 let name = format!("{other:?}").to_lowercase();

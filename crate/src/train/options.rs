@@ -85,11 +85,22 @@ pub enum StopRule {
     Fixed,
     /// By the held-out clips' spectrogram loss.
     Loss,
-    /// By how near the speaker the held-out clips' words sound, as long as they are understood as well as the speaker is, or as the base.
+    /// By how near the speaker the held-out clips' words sound, as long as they are understood as well as the speaker is, or as the base; of what is about
+    /// as good, the latest.
     Voice,
 }
 
 impl StopRule {
+    /// What a score may lie below the best and the weights still be kept for being later. A few held-out clips are a noisy judge, and what learned
+    /// for longer is nearer to the speaker in what no clip says.
+    pub(super) fn margin(self) -> f32 {
+        match self {
+            Self::Fixed => f32::INFINITY,
+            Self::Loss => 0.0,
+            Self::Voice => 0.02,
+        }
+    }
+
     /// The higher, the better.
     ///
     /// * `granted`: phoneme error rate that costs nothing

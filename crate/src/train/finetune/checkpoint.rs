@@ -56,6 +56,7 @@ impl FineTuner {
         if !best.is_empty() {
             let look: Look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
             tuner.contrast = look.contrast;
+            tuner.top = number("top")? as f32;
             tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
@@ -77,6 +78,7 @@ impl FineTuner {
         for (key, value) in [
             ("updates", self.adam.updates.to_string()),
             ("stale", self.stale.to_string()),
+            ("top", self.top.to_string()),
             ("loss", self.loss.to_string()),
             ("best", json(serde_json::to_string(&self.best.as_ref().map(|(look, _)| look)))),
             ("adapts", json(serde_json::to_string(adapts))),

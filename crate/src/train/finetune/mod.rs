@@ -18,7 +18,7 @@ use web_time::Instant;
 use super::{
     adam::{Adam, AdamConfig},
     judge::{AlignedClip, align_clips},
-    options::{CloneOptions, Look, Start, StopRule},
+    options::{CloneOptions, Look, Start},
     picture::{Picture, Shown},
 };
 use crate::{
@@ -82,7 +82,7 @@ const READ_EVERY: usize = 5;
 pub const EVALUATE_EVERY: usize = 25;
 /// Share of the learning rates that is left at the end.
 const RATE_END: f64 = 0.1;
-/// Looks without improvement that end the training.
+/// Looks in a row that are not worth keeping end the training.
 const PATIENCE: usize = 4;
 /// The least speech worth learning from.
 const MINIMUM_SECONDS: f32 = 3.0;
@@ -102,7 +102,10 @@ pub struct FineTuner {
     seconds: f32,
     loss: f32,
     overflows: usize,
+    /// What is kept: the latest of those that the stop rule finds as good as any.
     best: Option<(Look, Adapted)>,
+    /// The highest score so far.
+    top: f32,
     /// What the voice lacks as it stands, see [`crate::audio::contrast`].
     contrast: f32,
     /// Before the first iteration.
@@ -154,6 +157,7 @@ impl FineTuner {
             loss: f32::NAN,
             overflows: 0,
             best: None,
+            top: f32::NEG_INFINITY,
             contrast: 1.0,
             start: None,
             stale: 0,
@@ -226,9 +230,9 @@ impl FineTuner {
             if let Some(now) = look {
                 self.contrast = now.contrast;
                 let granted = self.granted_errors();
-                let score = |look| self.options.stop_rule.score(look, granted);
-                let better = self.best.as_ref().is_none_or(|(best, _)| score(&now) > score(best));
-                if better || self.options.stop_rule == StopRule::Fixed {
+                let score = self.options.stop_rule.score(&now, granted);
+                self.top = self.top.max(score);
+                if score >= self.top - self.options.stop_rule.margin() {
                     self.best = Some((now, self.parts.clone()));
                     self.stale = 0;
                 } else {
