@@ -52,10 +52,13 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
     let evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &clips, arguments.sentences))?;
     let (clone, unadapted) = (measure(&evaluation, &voice)?, measure(&evaluation, &Voice::unadapted(&base))?);
     let mut figures = pollster::block_on(evaluation.figures(&clone, &unadapted))?;
+    let mut faulty = Vec::new();
     if arguments.by_error {
         let spoken = pollster::block_on(evaluation.measure_texts(&voice, &HARD_SENTENCES))?;
         figures.extend(Fault::ALL.map(|fault| (format!("hard_sentences.{}", fault.name().replace(' ', "_")), spoken.with_fault(fault).into())));
         figures.insert("hard_sentences.phoneme_error_rate".into(), spoken.phoneme_error_rate().into());
+        let of_sentence = |(text, faults): (&&str, Vec<Fault>)| faults.into_iter().map(|fault| format!("{}: {text}", fault.name())).collect::<Vec<_>>();
+        faulty = HARD_SENTENCES.iter().zip(spoken.faults).flat_map(of_sentence).collect();
     }
     if let Some(folder) = &arguments.wavs {
         write_wavs(folder, &base, &evaluation, &clone, &unadapted)?;
@@ -68,6 +71,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
     for name in figures.keys() {
         println!("{name:<32} {:>9.3}", of(name));
     }
+    faulty.iter().for_each(|line| println!("{line}"));
     println!("the clone stands at {:.0} % of the base's distance to the speaker", 100.0 * of("distance.clone") / of("distance.base"));
     Ok(())
 }

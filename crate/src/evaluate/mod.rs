@@ -5,6 +5,7 @@ pub mod artefacts;
 pub mod encoder;
 pub mod faults;
 pub mod mcd;
+mod pace;
 pub mod report;
 pub mod sentences;
 

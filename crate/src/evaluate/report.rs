@@ -8,6 +8,7 @@ use super::{
     artefacts::Artefacts,
     encoder::{SpeakerJudge, VoiceVector},
     faults::{Fault, Spoken, faults, run_lengths},
+    pace::Pace,
     speaker::{SpeakerStats, distance, similarity},
 };
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     audio::{Audio, mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
-    text::{spell, symbols::{self, Symbol}},
+    text::{spell, symbols},
     train::Clip,
     vocoder::Vocoder,
     voice::{AttentiveVoice, Base, Voice},
@@ -108,40 +109,6 @@ pub struct Evaluation<'a> {
     pub same_speaker: Identity,
     pub others: Vec<Vec<f32>>,
     pace: Pace,
-}
-
-/// How long a speaker's phones and pauses last on average, in frames.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Pace {
-    phone: f32,
-    pause: f32,
-}
-
-impl Pace {
-    /// * `spoken`: symbols and the frames of each
-    fn of<'a>(spoken: impl Iterator<Item = (&'a [Symbol], &'a [u32])>) -> Self {
-        let (mut frames, mut count) = ([0, 0], [0, 0]);
-        for (symbols, durations) in spoken {
-            let [phones, pauses] = phones_and_pauses(symbols);
-            count = [count[0] + phones, count[1] + pauses];
-            symbols.iter().zip(durations).for_each(|(&symbol, &duration)| frames[usize::from(!symbols::is_phone(symbol))] += duration);
-        }
-        let [phone, pause] = [0, 1].map(|kind| frames[kind] as f32 / count[kind].max(1) as f32);
-        Self { phone, pause }
-    }
-
-    /// Frames that a text should take.
-    fn expects(self, symbols: &[Symbol]) -> f32 {
-        let [phones, pauses] = phones_and_pauses(symbols);
-        self.phone * phones as f32 + self.pause * pauses as f32
-    }
-}
-
-/// A comma and the silence after it are one pause.
-fn phones_and_pauses(symbols: &[Symbol]) -> [usize; 2] {
-    let phones = symbols.iter().filter(|symbol| symbols::is_phone(**symbol)).count();
-    let pauses = symbols.chunk_by(|a, b| symbols::is_phone(*a) == symbols::is_phone(*b)).filter(|run| !symbols::is_phone(run[0])).count();
-    [phones, pauses]
 }
 
 /// A phone that sounds longer or shorter than meant by this factor, and by at least so many frames, is an outlier.
@@ -375,14 +342,6 @@ fn is_outlier(meant: u32, heard: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_takes_the_time_of_its_phones_and_of_its_pauses() {
-        let symbols = symbols::parse("_ K AE1 T , _ AE1 T . _").unwrap();
-        let pace = Pace::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 6, 4, 1, 29].as_slice())].into_iter());
-        assert_eq!(pace, Pace { phone: 5.0, pause: 20.0 });
-        assert_eq!(pace.expects(&symbols::parse("_ T , _ T _").unwrap()), 2.0 * 5.0 + 3.0 * 20.0);
-    }
 
     #[test]
     fn outliers_are_far_off_by_share_and_by_frames() {

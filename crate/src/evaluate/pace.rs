@@ -1,0 +1,87 @@
+//! How long a speaker takes for a text: what a sentence is held against to tell whether it runs away.
+
+use std::ops::Range;
+
+use crate::text::symbols::{self, Symbol};
+
+/// What lasts alike: consonants, vowels, both of these in the last syllable before a pause, where everybody slows down, and pauses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Consonant,
+    Vowel,
+    LastConsonant,
+    LastVowel,
+    Pause,
+}
+
+const KINDS: usize = 5;
+
+/// Mean frames of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pace([f32; KINDS]);
+
+impl Pace {
+    /// * `spoken`: symbols and the frames of each
+    pub fn of<'a>(spoken: impl IntoIterator<Item = (&'a [Symbol], &'a [u32])>) -> Self {
+        let (mut frames, mut count) = ([0; KINDS], [0; KINDS]);
+        for (symbols, durations) in spoken {
+            for (kind, range) in units(symbols) {
+                frames[kind as usize] += durations[range].iter().sum::<u32>();
+                count[kind as usize] += 1;
+            }
+        }
+        let mean = |frames: &[u32], count: &[u32]| frames.iter().sum::<u32>() as f32 / count.iter().sum::<u32>().max(1) as f32;
+        // A kind that was never heard is as long as phones are.
+        let phones = mean(&frames[..Kind::Pause as usize], &count[..Kind::Pause as usize]);
+        Self(std::array::from_fn(|kind| if count[kind] > 0 { mean(&frames[kind..=kind], &count[kind..=kind]) } else { phones }))
+    }
+
+    /// Frames that a text should take.
+    pub fn expects(self, symbols: &[Symbol]) -> f32 {
+        units(symbols).into_iter().map(|(kind, _)| self.0[kind as usize]).sum()
+    }
+}
+
+/// The text's phones one by one, and its pauses: a comma and the silence after it are one.
+fn units(symbols: &[Symbol]) -> Vec<(Kind, Range<usize>)> {
+    let mut units = Vec::new();
+    let mut first = 0;
+    for run in symbols.chunk_by(|a, b| symbols::is_phone(*a) == symbols::is_phone(*b)) {
+        if symbols::is_phone(run[0]) {
+            let last_vowel = run.iter().rposition(|&symbol| symbols::is_vowel(symbol)).unwrap_or(run.len());
+            for (index, &symbol) in run.iter().enumerate() {
+                let kind = match (symbols::is_vowel(symbol), index >= last_vowel) {
+                    (false, false) => Kind::Consonant,
+                    (true, false) => Kind::Vowel,
+                    (false, true) => Kind::LastConsonant,
+                    (true, true) => Kind::LastVowel,
+                };
+                units.push((kind, first + index..first + index + 1));
+            }
+        } else {
+            units.push((Kind::Pause, first..first + run.len()));
+        }
+        first += run.len();
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_takes_the_time_of_its_sounds_and_of_its_pauses() {
+        let symbols = symbols::parse("_ K AE1 T , _ AE1 T AE1 . _").unwrap();
+        let pace = Pace::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
+        assert_eq!(pace, Pace([4.0, 7.0, 5.0, 8.0, 20.0]), "both consonants before the last vowel, one vowel before it, what comes after, the last ones, three pauses");
+        assert_eq!(pace.expects(&symbols::parse("_ T AE1 , _ AE1 T _").unwrap()), 3.0 * 20.0 + 4.0 + 2.0 * 8.0 + 5.0);
+    }
+
+    #[test]
+    fn what_was_never_heard_is_as_long_as_phones_are() {
+        let pace = Pace::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
+        assert_eq!(pace, Pace([4.0, 5.0, 5.0, 6.0, 5.0]));
+        assert_eq!(Pace::of([]).expects(&symbols::parse("T AE1").unwrap()), 0.0);
+    }
+}
