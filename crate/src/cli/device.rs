@@ -24,7 +24,7 @@ impl DeviceName {
             #[cfg(feature = "cuda")]
             Self::Cuda => Ok(Device::cuda(0)),
             #[cfg(feature = "webgpu")]
-            Self::Webgpu => Ok(Device::webgpu(burn::tensor::DeviceKind::default())),
+            Self::Webgpu => Ok(Device::wgpu(burn::tensor::DeviceKind::default())),
             #[allow(unreachable_patterns)] // With every feature on, nothing is left.
             other => {
                 let name = format!("{other:?}").to_lowercase();

@@ -4,12 +4,12 @@ mod cases;
 
 use burn::prelude::Device;
 
-/// Vulkan or CUDA if built in; `VK_DRIVER_FILES` picks among Vulkan's drivers, software ones too.
+/// Vulkan, CUDA or what WebGPU computes on if built in; `VK_DRIVER_FILES` picks among Vulkan's drivers, software ones too.
 fn devices() -> Vec<Device> {
     vec![
         Device::flex(),
         #[cfg(feature = "webgpu")]
-        Device::webgpu(burn::tensor::DeviceKind::default()),
+        Device::wgpu(burn::tensor::DeviceKind::default()),
         #[cfg(feature = "vulkan")]
         Device::vulkan(burn::tensor::DeviceKind::default()),
         #[cfg(feature = "cuda")]
