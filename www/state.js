@@ -44,7 +44,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {boolean} paused
  * @property {TrainingStep | null} step
  * @property {number[]} losses One an iteration.
- * @property {{ iteration: number, loss: number }[]} heldOut The held-out clip's, now and then.
+ * @property {{ iteration: number, loss: number }[]} heldOut The held-out clips', now and then.
  * @property {{ iteration: number, picture: Picture, firstDifferenceDb: number } | null} picture
  * @property {Failure | null} unkept Why this training would not outlive the tab.
  * @property {number} first Iteration that this run began with.
