@@ -4,7 +4,7 @@ use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::
 use burn::tensor::FloatDType;
 
 use super::{Activation, ops::ConvOps};
-use crate::nn::flex::{ALL_CORES, ONE_CORE, add_product, dims, for_each, packed, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, add_product, dims, for_each, packed, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
@@ -46,22 +46,18 @@ impl Signal {
         tensor(self.values, shape)
     }
 
-    /// With `[K C, Cout]`, to `[B, T, Cout]`. Items go to different cores, long ones in pieces.
+    /// With `[K C, Cout]`, to `[B, T, Cout]`. One product over all items: the rows that reach from one item into the next are left out afterwards.
     fn convolve(&self, weight: &[f32]) -> FlexTensor {
-        const PIECE: usize = 256;
         let width = self.taps * self.channels;
         let outputs = weight.len() / width;
-        let mut output = vec![0.0; self.batch * self.steps * outputs];
-        let mut work = Vec::new();
-        for (item, output) in output.chunks_exact_mut(self.steps * outputs).enumerate() {
-            for (piece, output) in output.chunks_mut(PIECE * outputs).enumerate() {
-                work.push((&self.values[(item * self.padded_steps() + piece * PIECE) * self.channels..], output));
-            }
+        let rows = self.batch * self.padded_steps() + 1 - self.taps;
+        let mut output = vec![0.0; rows * outputs];
+        add_product(ALL_CORES, [rows, width, outputs], (&mut output, outputs), (&self.values, [self.channels, 1]), (weight, [outputs, 1]));
+        for item in 1..self.batch {
+            let first = item * self.padded_steps() * outputs;
+            output.copy_within(first..first + self.steps * outputs, item * self.steps * outputs);
         }
-        for_each(work, |(input, output)| {
-            let sizes = [output.len() / outputs, width, outputs];
-            add_product(ONE_CORE, sizes, (output, outputs), (input, [self.channels, 1]), (weight, [outputs, 1]));
-        });
+        output.truncate(self.batch * self.steps * outputs);
         tensor(output, vec![self.batch, self.steps, outputs])
     }
 }
