@@ -41,7 +41,8 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   assert.ok(await page.getAttribute("#alignment", "aria-label"));
   await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: 2 * MINUTE });
   const likeness = await page.$$eval("#likeness-bars dd", (all) => all.map((each) => parseInt(each.textContent ?? "")));
-  assert.ok(likeness[0] < likeness[1] && likeness[1] <= likeness[2], `base, clone, own recordings: ${likeness}`);
+  // A clone may come nearer than the speaker's other sentences do.
+  assert.ok(likeness[0] + 20 < Math.min(likeness[1], likeness[2]), `base, clone, own recordings: ${likeness}`);
   t.diagnostic(`${await page.textContent("#likeness-words")} ${await page.textContent("#mel-words")} ${await page.textContent("#alignment-words")}`);
 
   const before = heard(await speak(page, "base"));
@@ -133,7 +134,8 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   const loaded = session.mark();
   await chooseFiles(page, 4);
   await page.click("#train-start");
-  await page.waitForFunction(() => /^Iteration [2-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 15 * MINUTE });
+  // One batch says little: the loss moves by a tenth from one to the next.
+  await page.waitForFunction(() => /^Iteration [4-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 15 * MINUTE });
   await session.screenshot("webgpu-learning");
   const loss = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/);
   assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);

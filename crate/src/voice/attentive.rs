@@ -80,3 +80,22 @@ impl AttentiveVoice {
         self.model.pack(&self.config, &self.table.version(), storage, more).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_our_own_symbols_keeps_who_speaks() {
+        let device = Device::flex();
+        device.seed(4);
+        let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(3) };
+        let model = AttentiveTacotron::new(&config, &device);
+        let mut voice = AttentiveVoice { model, config, mel: MelConfig::speech_16k(), table: Table::Own, speaker: 2, device: device.clone() };
+        let packed = |voice: &AttentiveVoice| pollster::block_on(voice.pack(Storage::Half));
+        let again = AttentiveVoice::load(&packed(&voice), &device).unwrap();
+        assert_eq!((again.table, again.speaker, &again.config, &again.mel), (Table::Own, 2, &voice.config, &voice.mel));
+        voice.speaker = 3;
+        assert_eq!(AttentiveVoice::load(&packed(&voice), &device).unwrap_err().code(), "base-corrupt");
+    }
+}
