@@ -19,10 +19,14 @@ fn speech(mel: &Mel) -> Vec<f32> {
     levels.iter().map(|level| ((level - loudest + RANGE_NEPERS) / RAMP_NEPERS).clamp(0.0, 1.0)).collect()
 }
 
-/// The mean of a band, weighted.
-fn mean(mel: &Mel, band: usize, weights: &[f32]) -> f32 {
-    let sum: f32 = weights.iter().enumerate().map(|(t, weight)| weight * mel.frame(t)[band]).sum();
-    sum / weights.iter().sum::<f32>().max(f32::MIN_POSITIVE)
+/// The mean of each band, weighted by frame.
+fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
+    let mut sums = vec![0.0; mel.mels];
+    for (t, weight) in weights.iter().enumerate() {
+        sums.iter_mut().zip(mel.frame(t)).for_each(|(sum, x)| *sum += weight * x);
+    }
+    let total = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+    sums.into_iter().map(|sum| sum / total).collect()
 }
 
 /// By what the swing of what was `said` has to be multiplied to be that of the recordings, over all bands. Each pair says the same, frame by frame.
@@ -31,10 +35,11 @@ pub fn contrast<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 
     for (said, recorded) in pairs {
         let weights = speech(recorded);
         squares.resize(recorded.mels, [0.0; 2]);
-        for (band, squares) in squares.iter_mut().enumerate() {
-            for (squares, mel) in squares.iter_mut().zip([said, recorded]) {
-                let mean = mean(mel, band, &weights);
-                *squares += weights.iter().enumerate().map(|(t, weight)| weight * (mel.frame(t)[band] - mean).powi(2)).sum::<f32>();
+        for (side, mel) in [said, recorded].into_iter().enumerate() {
+            let means = means(mel, &weights);
+            for (t, weight) in weights.iter().enumerate() {
+                let bands = mel.frame(t).iter().zip(&means);
+                squares.iter_mut().zip(bands).for_each(|(squares, (x, mean))| squares[side] += weight * (x - mean).powi(2));
             }
         }
     }
@@ -46,7 +51,7 @@ pub fn contrast<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 
 /// A sentence with more contrast; its pauses stay.
 pub fn with_contrast(mut mel: Mel, contrast: f32) -> Mel {
     let weights = speech(&mel);
-    let means: Vec<f32> = (0..mel.mels).map(|band| mean(&mel, band, &weights)).collect();
+    let means = means(&mel, &weights);
     for (frame, weight) in mel.data.chunks_exact_mut(mel.mels).zip(weights) {
         frame.iter_mut().zip(&means).for_each(|(x, mean)| *x += weight * (contrast - 1.0) * (*x - mean));
     }

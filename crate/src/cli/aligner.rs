@@ -114,8 +114,7 @@ struct Scores {
     /// Of each recording with its own text, and with that of another of about the same length.
     right: Vec<f32>,
     wrong: Vec<f32>,
-    errors: usize,
-    length: usize,
+    errors: PhonemeErrors,
 }
 
 impl Scores {
@@ -123,7 +122,7 @@ impl Scores {
 
     /// Under [`Self::COLUMNS`].
     fn row(&mut self) -> String {
-        let rate = self.errors as f32 / self.length.max(1) as f32;
+        let rate = self.errors.rate();
         let [least, low, right] = [0.0, 0.05, 0.5].map(|share| quantile(&mut self.right, share));
         let [wrong, high, most] = [0.5, 0.95, 1.0].map(|share| quantile(&mut self.wrong, share));
         format!("{rate:.3} | {least:.2}, {low:.2}, {right:.2}; {wrong:.2}, {high:.2}, {most:.2}")
@@ -186,9 +185,7 @@ async fn measure(aligner: &Aligner, items: &[Item], frame_seconds: f32) -> Resul
     for (index, item) in items.iter().enumerate() {
         let aligned = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends);
         scores.right.push(boundaries.take(item, frame_seconds, aligned).await?.score);
-        let PhonemeErrors { errors, length } = aligner.phoneme_errors(&item.mel, &item.symbols).await?;
-        scores.errors += errors;
-        scores.length += length;
+        scores.errors += aligner.phoneme_errors(&item.mel, &item.symbols).await?;
         let others = items.iter().enumerate().filter(|(other, _)| *other != index);
         if let Some((_, other)) = others.min_by_key(|(_, other)| other.symbols.len().abs_diff(item.symbols.len())) {
             scores.wrong.push(aligner.align_anyway(&item.mel, &other.symbols, &other.word_ends).await?.score);

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    align::{edits, said},
+    align::{PhonemeErrors, edits, said},
     audio::{Audio, mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
@@ -58,8 +58,7 @@ pub struct Measured {
     pub mcd_db: f32,
     pub logf0_rmse: f32,
     pub voicing_error: f32,
-    pub phonemes: usize,
-    pub phoneme_errors: usize,
+    pub phonemes: PhonemeErrors,
     /// Phones of the text that nothing stands for, and phones that no text asks for.
     pub dropped: usize,
     pub added: usize,
@@ -74,7 +73,7 @@ pub struct Measured {
 
 impl Measured {
     pub fn phoneme_error_rate(&self) -> f32 {
-        self.phoneme_errors as f32 / self.phonemes.max(1) as f32
+        self.phonemes.rate()
     }
 
     /// Sentences with this fault.
@@ -240,8 +239,7 @@ impl<'a> Evaluation<'a> {
         let phones = alignment.symbols.iter().zip(&alignment.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let phone_frames: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
         let runs = run_lengths(&said, &heard);
-        measured.phonemes += said.len();
-        measured.phoneme_errors += edits(&heard, &said).0;
+        measured.phonemes += PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() };
         measured.dropped += runs.iter().map(|run| run.0).sum::<usize>();
         measured.added += runs.iter().map(|run| run.1).sum::<usize>();
         if let Some((meant, _)) = meant.filter(|(meant, _)| meant.len() == phone_frames.len()) {
@@ -292,7 +290,7 @@ impl<'a> Evaluation<'a> {
         let others = self.other_speakers().await?;
         let target = &self.target;
         let (same, of_clone, of_base) = (self.same_speaker.similarity(target), clone.identity.similarity(target), unadapted.identity.similarity(target));
-        let share = |count: usize| count as f32 / clone.phonemes.max(1) as f32;
+        let share = |count: usize| count as f32 / clone.phonemes.length.max(1) as f32;
         let (artefacts, recorded) = (Artefacts::mean(&clone.artefacts), Artefacts::mean(&recordings.artefacts));
         let mut figures = json!({
             "similarity.clone": of_clone.0,

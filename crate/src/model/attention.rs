@@ -174,17 +174,19 @@ impl AttentionDecoder {
         let steps = previous.dims()[1];
         let prenet = self.prenet.forward(previous);
         let AttentionState { mut attention, decoder, mut attended } = state;
-        let (mut found, mut alignment, mut contexts) = (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
+        let (mut found, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
         for step in 0..steps {
             let prenet = prenet.clone().narrow(1, step, 1).squeeze_dim::<2>(1);
             let (now, next_attention, next_attended) = self.seek(prenet, memory, attention, attended);
             (attention, attended) = (next_attention, next_attended);
             found.push(now);
             alignment.push(memory.weights(&attended));
-            contexts.push(memory.context(&attended));
         }
-        let (hidden, decoder) = self.decoder_lstm.forward(Tensor::stack(found, 0), decoder, Scan::default());
-        let (frames, gate) = self.say(Tensor::cat(vec![hidden.swap_dims(0, 1), Tensor::stack(contexts, 1)], 2));
+        let found = Tensor::stack::<3>(found, 0); // (N, B, H + C)
+        let width = memory.values.dims()[2];
+        let contexts = found.clone().narrow(2, self.attention_lstm.hidden_width(), width);
+        let (hidden, decoder) = self.decoder_lstm.forward(found, decoder, Scan::default());
+        let (frames, gate) = self.say(Tensor::cat(vec![hidden, contexts], 2).swap_dims(0, 1));
         Said { frames, gate, alignment: Tensor::stack(alignment, 1), state: AttentionState { attention, decoder, attended } }
     }
 

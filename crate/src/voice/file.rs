@@ -7,8 +7,8 @@ use burn::{
 use super::Base;
 use crate::{
     Error, Result,
-    model::{decoder::Decoder, postnet::Postnet},
     audio::contrast::CONTRASTS,
+    model::{decoder::Decoder, postnet::Postnet},
     nn::Precision,
     weights::{Metadata, Storage, Weight, Weights, apply, collect, pack, unpack},
 };

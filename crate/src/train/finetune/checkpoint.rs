@@ -7,7 +7,6 @@ use super::{Clip, CloneOptions, FineTuner, Start};
 use crate::{
     Error, Result,
     nn::Precision,
-    train::options::Look,
     voice::{Adapted, Base, adaptable},
     weights::{Metadata, Storage, apply, pack, unpack},
 };
@@ -54,8 +53,7 @@ impl FineTuner {
         let start = tuner.parts.clone();
         tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
         if !best.is_empty() {
-            let look: Look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
-            tuner.contrast = look.contrast;
+            let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
             tuner.top = number("top")? as f32;
             tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }

@@ -106,8 +106,6 @@ pub struct FineTuner {
     best: Option<(Look, Adapted)>,
     /// The highest score so far.
     top: f32,
-    /// What the voice lacks as it stands, see [`crate::audio::contrast`].
-    contrast: f32,
     /// Before the first iteration.
     start: Option<Look>,
     stale: usize,
@@ -158,7 +156,6 @@ impl FineTuner {
             overflows: 0,
             best: None,
             top: f32::NEG_INFINITY,
-            contrast: 1.0,
             start: None,
             stale: 0,
             begun: None,
@@ -228,7 +225,6 @@ impl FineTuner {
         if iteration % EVALUATE_EVERY == 0 || last {
             look = self.look().await?;
             if let Some(now) = look {
-                self.contrast = now.contrast;
                 let granted = self.granted_errors();
                 let score = self.options.stop_rule.score(&now, granted);
                 self.top = self.top.max(score);
@@ -294,15 +290,20 @@ impl FineTuner {
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
         let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
-        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, contrast: self.contrast, info }
+        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, contrast: self.contrast(), info }
+    }
+
+    /// What the voice lacks by the look that is kept, see [`crate::audio::contrast`].
+    fn contrast(&self) -> f32 {
+        self.best.as_ref().map_or(1.0, |(look, _)| look.contrast)
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
-        let (parts, contrast) = self.best.map_or((self.parts, self.contrast), |(look, best)| (best, look.contrast));
-        let parts = parts.materialize().valid().with_precision(Precision::F32);
+        let contrast = self.contrast();
+        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, contrast, info })
     }
