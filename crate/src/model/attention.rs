@@ -2,8 +2,7 @@
 //! attention (Chorowski et al. 2015, section 2.2) and says by itself when it is done.
 //!
 //! Laid out as NVIDIA's reference, so that its weights fit: attention LSTM, attention, decoder LSTM, projection and gate. The
-//! paper's zoneout is left out. What is attended depends on what was attended before, so attention and its LSTM run step by step in
-//! training too; prenet, decoder LSTM and projections run over the whole sequence at once.
+//! paper's zoneout is left out. Only attention and its LSTM wait for the step before; prenet, decoder LSTM and projections run over a sequence at once.
 
 use burn::{
     module::{Module, Param},
@@ -134,29 +133,19 @@ impl AttentionDecoder {
         }
     }
 
-    /// One step of what finds the way: attention LSTM and attention.
-    ///
-    /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
-    ///
-    /// Returns what the decoder LSTM reads, `[B, H + C]`, and the two next states, see [`AttentionState`].
-    fn seek(&self, prenet: Tensor<2>, memory: &Attended, attention: Tensor<2>, attended: Tensor<2>) -> (Tensor<2>, Tensor<2>, Tensor<2>) {
-        let heard = Tensor::cat(vec![prenet, memory.context(&attended)], 1);
-        let attention = cell(&self.attention_lstm, heard, attention);
-        let [query, _] = split_state(attention.clone());
-        let attended = memory.attend(self.attention.query.forward(query.clone()), attended);
-        (Tensor::cat(vec![query, memory.context(&attended)], 1), attention, attended)
-    }
-
     /// One step of synthesis.
     ///
     /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
     ///
     /// Returns what projection and gate read, `[B, H + C]`, and the next state.
     pub fn step(&self, prenet: Tensor<2>, memory: &Attended, state: AttentionState) -> (Tensor<2>, AttentionState) {
-        let (found, attention, attended) = self.seek(prenet, memory, state.attention, state.attended);
-        let decoder = cell(&self.decoder_lstm, found, state.decoder);
+        let query = self.attention.query.weight.val();
+        let (attention, attended) = memory.step(prenet, &self.attention_lstm, query, state.attention, state.attended);
+        let [hidden, _] = split_state(attention.clone());
+        let context = memory.context(&attended);
+        let decoder = self.decoder_lstm.step(Tensor::cat(vec![hidden, context.clone()], 1), state.decoder);
         let [hidden, _] = split_state(decoder.clone());
-        (Tensor::cat(vec![hidden, memory.context(&attended)], 1), AttentionState { attention, decoder, attended })
+        (Tensor::cat(vec![hidden, context], 1), AttentionState { attention, decoder, attended })
     }
 
     /// Frames `[B, N R, M]` and gate logits `[B, N]` of `[B, N, H + C]`.
@@ -171,23 +160,14 @@ impl AttentionDecoder {
     ///
     /// * `previous`: `[B, N, M]`, the frame before each step's first
     pub fn forward(&self, previous: Tensor<3>, memory: &Attended, state: AttentionState) -> Said {
-        let steps = previous.dims()[1];
-        let prenet = self.prenet.forward(previous);
-        let AttentionState { mut attention, decoder, mut attended } = state;
-        let (mut found, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
-        for step in 0..steps {
-            let prenet = prenet.clone().narrow(1, step, 1).squeeze_dim::<2>(1);
-            let (now, next_attention, next_attended) = self.seek(prenet, memory, attention, attended);
-            (attention, attended) = (next_attention, next_attended);
-            found.push(now);
-            alignment.push(memory.weights(&attended));
-        }
-        let found = Tensor::stack::<3>(found, 0); // (N, B, H + C)
-        let width = memory.values.dims()[2];
-        let contexts = found.clone().narrow(2, self.attention_lstm.hidden_width(), width);
-        let (hidden, decoder) = self.decoder_lstm.forward(found, decoder, Scan::default());
-        let (frames, gate) = self.say(Tensor::cat(vec![hidden, contexts], 2).swap_dims(0, 1));
-        Said { frames, gate, alignment: Tensor::stack(alignment, 1), state: AttentionState { attention, decoder, attended } }
+        let prenet = self.prenet.forward(previous).swap_dims(0, 1); // (N, B, P)
+        let AttentionState { attention, decoder, attended } = state;
+        let query = self.attention.query.weight.val();
+        let found = memory.scan(prenet, &self.attention_lstm, query, attention, attended);
+        let (hidden, decoder) = self.decoder_lstm.forward(Tensor::cat(vec![found.hidden, found.context.clone()], 2), decoder, Scan::default());
+        let (frames, gate) = self.say(Tensor::cat(vec![hidden, found.context], 2).swap_dims(0, 1));
+        let state = AttentionState { attention: found.state, decoder, attended: found.attended };
+        Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
     }
 
     /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
@@ -224,11 +204,6 @@ impl AttentionDecoder {
         };
         Generated { frames: Tensor::cat(frames, 1), alignment: Tensor::cat(alignment, 1), stop }
     }
-}
-
-/// A sequence of one step is an LSTM cell: `[B, D]` and `[B, 2H]` to `[B, 2H]`.
-fn cell(lstm: &Lstm, input: Tensor<2>, state: Tensor<2>) -> Tensor<2> {
-    lstm.forward(input.unsqueeze_dim(0), state, Scan::default()).1
 }
 
 #[cfg(test)]

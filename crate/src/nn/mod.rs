@@ -25,13 +25,14 @@ pub enum Mode {
 
 /// Whether a fused operation runs on a device: always on the CPU, and on a GPU where our kernels are built in and it `fits` a workgroup.
 fn is_fused(device: &Device, fits: bool) -> bool {
+    is_cpu(device) || (cfg!(feature = "cube") && fits)
+}
+
+/// Whether a device is the CPU, with gradients or without.
+fn is_cpu(device: &Device) -> bool {
     let device = match device.as_dispatch() {
         DispatchDevice::Autodiff(inner) => &**inner,
         device => device,
     };
-    match device {
-        DispatchDevice::Flex(_) => true,
-        #[allow(unreachable_patterns)] // With flex alone there is no other.
-        _ => cfg!(feature = "cube") && fits,
-    }
+    matches!(device, DispatchDevice::Flex(_))
 }

@@ -8,7 +8,7 @@ use burn::tensor::activation::{relu, tanh};
 use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
-use ownvoice::nn::lstm::{Scan, scan, scan_with_tensors};
+use ownvoice::nn::lstm::{Lstm, Scan, scan, scan_with_tensors};
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 
@@ -307,5 +307,50 @@ pub async fn attention(device: &Device) {
             ]);
         }
         same(&format!("attention of {batch} over {symbols} symbols of {width}, {channels} channels, {taps} taps"), &results[0], &results[1]);
+    }
+}
+
+/// A sequence of attention: texts of several lengths, one step, one item, a second call from where the first ended.
+pub async fn attention_scan(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, (steps, batch, symbols, width, channels, hidden, taps)) in
+        [(9, 3, 7, 5, 3, 4, 5), (1, 1, 1, 1, 1, 1, 1), (2, 1, 4, 8, 6, 70, 7), (12, 5, 20, 9, 33, 17, 3)].into_iter().enumerate()
+    {
+        let inputs = 6;
+        let grown = |shape: [usize; 2], seed: usize, scale: f32| noise(shape, 10 * number + seed, &device).div_scalar(scale).detach().require_grad();
+        let (energy, location, query) = (grown([width, 1], 1, 1.0), grown([2 * taps, width], 2, taps as f32), grown([hidden, width], 3, 1.0));
+        let keys = noise([batch, symbols, width], 10 * number + 4, &device).require_grad();
+        let values = noise([batch, symbols, channels], 10 * number + 5, &device).require_grad();
+        let heard = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
+        let (state, attended) = (grown([batch, 2 * hidden], 7, 1.0), noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad());
+        let lstm = Lstm::new(inputs + channels, hidden, &device);
+        let there: Vec<f32> = (0..batch * symbols).map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols)))).collect();
+        let mask = Tensor::<2>::from_data(TensorData::new(there, [batch, symbols]), &device);
+        let memory = Attended { keys: keys.clone(), values: values.clone(), mask, energy: energy.clone(), location: location.clone() };
+        let mut results = Vec::new();
+        for scan in [Attended::scan, Attended::scan_by_steps] {
+            let first = scan(&memory, heard.clone(), &lstm, query.clone(), state.clone(), attended.clone());
+            let found = scan(&memory, heard.clone(), &lstm, query.clone(), first.state, first.attended);
+            let said = Tensor::cat(vec![found.context, found.hidden, found.weights, first.context], 2);
+            let last = Tensor::cat(vec![found.state, found.attended], 1);
+            let (of_said, of_last) = (noise(said.dims(), 10 * number + 9, &device), noise(last.dims(), 10 * number + 10, &device));
+            let gradients = ((said.clone() * of_said).sum() + (last.clone() * of_last).sum()).backward();
+            results.push([
+                read(said).await,
+                read(last).await,
+                gradient(&heard, &gradients).await,
+                gradient(&lstm.w_ih.val(), &gradients).await,
+                gradient(&lstm.w_hh.val(), &gradients).await,
+                gradient(&lstm.bias.val(), &gradients).await,
+                gradient(&query, &gradients).await,
+                gradient(&keys, &gradients).await,
+                gradient(&energy, &gradients).await,
+                gradient(&location, &gradients).await,
+                gradient(&values, &gradients).await,
+                gradient(&state, &gradients).await,
+                gradient(&attended, &gradients).await,
+            ]);
+        }
+        same(&format!("{steps} steps of attention of {batch} over {symbols} symbols"), &results[0], &results[1]);
     }
 }

@@ -53,3 +53,8 @@ fn half_precision() {
 fn attention() {
     devices().iter().for_each(|device| pollster::block_on(cases::attention(device)));
 }
+
+#[test]
+fn attention_scan() {
+    devices().iter().for_each(|device| pollster::block_on(cases::attention_scan(device)));
+}

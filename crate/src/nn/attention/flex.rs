@@ -1,47 +1,95 @@
-//! A step of attention on the CPU: one pass over the symbols each way.
+//! A step of attention on the CPU: products over an item's symbols, and one pass over them each way.
 
-use burn::backend::{Flex, tensor::FloatTensor};
+use burn::backend::{
+    Flex,
+    flex::FlexTensor,
+    tensor::FloatTensor,
+};
 
 use super::ops::AttentionOps;
-use crate::nn::flex::{dims, for_each, packed, tanh, tensor, values as slice};
+use crate::nn::flex::{ONE_CORE, add_product, dims, for_each, packed, tanh, tensor, values as slice};
 
-/// One item's tensors.
-struct Item<'a> {
-    query: &'a [f32],
-    keys: &'a [f32],
-    energy: &'a [f32],
-    location: &'a [f32],
-    /// Weights of the step before, and of all steps, `[L]` each.
-    before: [&'a [f32]; 2],
-    width: usize,
-    taps: usize,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// L
+    pub symbols: usize,
+    /// A
+    pub width: usize,
+    /// C
+    pub channels: usize,
+    /// K
+    pub taps: usize,
 }
 
-impl Item<'_> {
-    /// Taps that lie on a symbol, each with that symbol.
-    #[inline(always)]
-    fn neighbours(&self, symbol: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (half, symbols) = (self.taps / 2, self.before[0].len());
-        let first = half.saturating_sub(symbol);
-        let last = self.taps.min(symbols + half - symbol);
-        (first..last).map(move |tap| (tap, symbol + tap - half))
+/// What steps attend to, of all items.
+pub(super) struct Memory {
+    pub keys: FlexTensor,
+    pub energy: FlexTensor,
+    pub location: FlexTensor,
+    pub values: FlexTensor,
+    pub sizes: Sizes,
+}
+
+impl Memory {
+    pub fn new(keys: FlexTensor, energy: FlexTensor, location: FlexTensor, values: FlexTensor) -> Self {
+        let [keys, energy, location, values] = [keys, energy, location, values].map(packed);
+        let [_, symbols, width] = dims(&keys)[..] else { unreachable!("[B, L, A]") };
+        let sizes = Sizes { symbols, width, channels: dims(&values)[2], taps: dims(&location)[0] / 2 };
+        Self { keys, energy, location, values, sizes }
     }
 
-    /// What a symbol's energy is the product of, `[A]`.
-    #[inline(always)]
-    fn hidden(&self, symbol: usize, hidden: &mut [f32]) {
-        let width = self.width;
-        for ((hidden, query), key) in hidden.iter_mut().zip(self.query).zip(&self.keys[symbol * width..][..width]) {
-            *hidden = query + key;
+    pub fn item(&self, number: usize) -> Item<'_> {
+        let Sizes { symbols, width, channels, .. } = self.sizes;
+        Item {
+            keys: &slice(&self.keys)[number * symbols * width..][..symbols * width],
+            energy: slice(&self.energy),
+            location: slice(&self.location),
+            values: &slice(&self.values)[number * symbols * channels..][..symbols * channels],
+            sizes: self.sizes,
         }
-        for (tap, neighbour) in self.neighbours(symbol) {
-            for (channel, before) in self.before.iter().enumerate() {
-                let (weight, filter) = (before[neighbour], &self.location[(2 * tap + channel) * width..][..width]);
-                hidden.iter_mut().zip(filter).for_each(|(hidden, filter)| *hidden += weight * filter);
-            }
-        }
-        hidden.iter_mut().for_each(|hidden| *hidden = tanh(*hidden));
     }
+}
+
+/// What all steps of one item share.
+pub(super) struct Item<'a> {
+    /// `[L, A]`
+    keys: &'a [f32],
+    /// `[A]`
+    energy: &'a [f32],
+    /// `[2 K, A]`
+    location: &'a [f32],
+    /// `[L, C]`
+    values: &'a [f32],
+    sizes: Sizes,
+}
+
+/// Memory that a step works in: taken once for all of them.
+pub(super) struct Scratch {
+    /// Weights of the step before, and of all steps, with room for half a kernel on both sides.
+    padded: [Vec<f32>; 2],
+    /// `[L, A]`
+    hidden: Vec<f32>,
+    /// `[L, K]`
+    places: Vec<f32>,
+    /// `[L]`
+    energies: Vec<f32>,
+}
+
+impl Scratch {
+    pub fn new(Sizes { symbols, width, taps, .. }: Sizes) -> Self {
+        let padded = || vec![0.0; symbols + taps - 1];
+        Self { padded: [padded(), padded()], hidden: vec![0.0; symbols * width], places: vec![0.0; symbols * taps], energies: vec![0.0; symbols] }
+    }
+}
+
+/// Gradients of what all steps of an item share; each step adds its own.
+pub(super) struct Shared<'a> {
+    /// `[L, A]`
+    pub keys: &'a mut [f32],
+    /// `[A]`
+    pub energy: &'a mut [f32],
+    /// `[2 K, A]`
+    pub location: &'a mut [f32],
 }
 
 #[inline(always)]
@@ -50,8 +98,132 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn add(sum: &mut [f32], factor: f32, values: &[f32]) {
+pub(super) fn add(sum: &mut [f32], factor: f32, values: &[f32]) {
     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
+}
+
+/// Symbols up to the last that counts.
+fn count(weights: &[f32]) -> usize {
+    weights.iter().rposition(|&weight| weight != 0.0).map_or(0, |last| last + 1)
+}
+
+impl Item<'_> {
+    /// What the energies of the first `count` symbols are products of, `[L, A]`. `before` holds the weights of the step before and of all
+    /// steps, `[L]` each.
+    fn hide(&self, count: usize, query: &[f32], before: [&[f32]; 2], scratch: &mut Scratch) {
+        let Sizes { symbols, width, taps, .. } = self.sizes;
+        let hidden = &mut scratch.hidden[..count * width];
+        pulp::Arch::new().dispatch(|| {
+            for (hidden, keys) in hidden.chunks_exact_mut(width).zip(self.keys.chunks_exact(width)) {
+                hidden.iter_mut().zip(query).zip(keys).for_each(|((hidden, query), key)| *hidden = query + key);
+            }
+        });
+        for (channel, (padded, before)) in scratch.padded.iter_mut().zip(before).enumerate() {
+            padded[taps / 2..][..symbols].copy_from_slice(&before[..symbols]);
+            // A symbol's neighbours lie side by side: rows that overlap.
+            let filters = (&self.location[channel * width..], [2 * width, 1]);
+            add_product(ONE_CORE, [count, taps, width], (hidden, width), (padded, [1, 1]), filters);
+        }
+        pulp::Arch::new().dispatch(|| hidden.iter_mut().for_each(|hidden| *hidden = tanh(*hidden)));
+    }
+
+    /// Writes the new weights and their sum over all steps, `[L]` each, and the weighted mean of the values, `[C]`; these three hold zeros before.
+    pub fn forward(
+        &self,
+        query: &[f32],
+        mask: &[f32],
+        before: [&[f32]; 2],
+        [weights, cumulative, context]: [&mut [f32]; 3],
+        scratch: &mut Scratch,
+    ) {
+        let Sizes { symbols, width, channels, .. } = self.sizes;
+        let count = count(&mask[..symbols]);
+        cumulative.copy_from_slice(&before[1][..symbols]);
+        if count == 0 {
+            return;
+        }
+        self.hide(count, query, before, scratch);
+        pulp::Arch::new().dispatch(|| {
+            let weights = &mut weights[..count];
+            let mut highest = f32::NEG_INFINITY;
+            for ((weight, hidden), mask) in weights.iter_mut().zip(scratch.hidden.chunks_exact(width)).zip(mask) {
+                *weight = if *mask > 0.0 { dot(hidden, self.energy) } else { f32::NEG_INFINITY };
+                highest = highest.max(*weight);
+            }
+            let mut total = 0.0;
+            for weight in weights.iter_mut() {
+                *weight = (*weight - highest).exp();
+                total += *weight;
+            }
+            for (weight, value) in weights.iter_mut().zip(self.values.chunks_exact(channels)) {
+                *weight /= total;
+                add(context, *weight, value);
+            }
+            add(cumulative, 1.0, weights);
+        });
+    }
+
+    /// The way back. `grad` holds the gradients of weights, of their sum, and of the context; adds those of the query and of both of `before`.
+    /// The values' is left to the caller: over several steps it is one product.
+    pub fn backward(
+        &self,
+        [d_weights, d_cumulative, d_context]: [&[f32]; 3],
+        weights: &[f32],
+        query: &[f32],
+        before: [&[f32]; 2],
+        d_query: &mut [f32],
+        d_before: [&mut [f32]; 2],
+        shared: &mut Shared,
+        scratch: &mut Scratch,
+    ) {
+        let Sizes { symbols, width, channels, taps } = self.sizes;
+        let count = count(&weights[..symbols]);
+        add(d_before[1], 1.0, &d_cumulative[..symbols]);
+        if count == 0 {
+            return;
+        }
+        self.hide(count, query, before, scratch);
+        pulp::Arch::new().dispatch(|| {
+            let energies = &mut scratch.energies[..count];
+            let mut mean = 0.0;
+            for (symbol, (d_energy, value)) in energies.iter_mut().zip(self.values.chunks_exact(channels)).enumerate() {
+                *d_energy = d_weights[symbol] + d_cumulative[symbol] + dot(d_context, value);
+                mean += weights[symbol] * *d_energy;
+            }
+            let rows = scratch.hidden.chunks_exact_mut(width).zip(shared.keys.chunks_exact_mut(width));
+            for ((d_energy, weight), (hidden, d_keys)) in energies.iter().zip(weights).zip(rows) {
+                let d_energy = weight * (d_energy - mean);
+                add(shared.energy, d_energy, hidden);
+                for ((hidden, energy), (d_key, d_query)) in hidden.iter_mut().zip(self.energy).zip(d_keys.iter_mut().zip(&mut *d_query)) {
+                    *hidden = d_energy * energy * (1.0 - *hidden * *hidden);
+                    *d_key += *hidden;
+                    *d_query += *hidden;
+                }
+            }
+        });
+        let d_hidden = &scratch.hidden[..count * width];
+        for (channel, d_before) in d_before.into_iter().enumerate() {
+            let first = channel * width;
+            let padded = (&scratch.padded[channel][..], [1, 1]);
+            add_product(ONE_CORE, [taps, count, width], (&mut shared.location[first..], 2 * width), padded, (d_hidden, [width, 1]));
+            let places = &mut scratch.places[..count * taps];
+            places.fill(0.0);
+            let filters = (&self.location[first..], [1, 2 * width]);
+            add_product(ONE_CORE, [count, width, taps], (places, taps), (d_hidden, [width, 1]), filters);
+            for (symbol, places) in places.chunks_exact(taps).enumerate() {
+                let outside = (taps / 2).saturating_sub(symbol);
+                let neighbours = &mut d_before[(symbol + outside - taps / 2)..symbols];
+                add(neighbours, 1.0, &places[outside..]);
+            }
+        }
+    }
+}
+
+/// Sums of what each item added up for itself.
+pub(super) fn sums(parts: &[f32], length: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; length];
+    parts.chunks_exact(length).for_each(|part| add(&mut sums, 1.0, part));
+    sums
 }
 
 impl AttentionOps for Flex {
@@ -64,44 +236,19 @@ impl AttentionOps for Flex {
         values: FloatTensor<Self>,
         mask: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        let [query, keys, energy, location, before, values, mask] = [query, keys, energy, location, before, values, mask].map(packed);
-        let [batch, symbols, width] = dims(&keys)[..] else { unreachable!("[B, L, A]") };
-        let (taps, channels) = (dims(&location)[0] / 2, dims(&values)[2]);
+        let memory = Memory::new(keys, energy, location, values);
+        let [query, before, mask] = [query, before, mask].map(packed);
+        let Sizes { symbols, width, channels, .. } = memory.sizes;
         let row = 2 * symbols + channels;
+        let batch = dims(&query)[0];
         let mut attended = vec![0.0; batch * row];
         for_each(attended.chunks_exact_mut(row).enumerate().collect(), |(number, out): (usize, &mut [f32])| {
-            let mut hidden = vec![0.0; width];
-            pulp::Arch::new().dispatch(|| {
-                let before = &slice(&before)[number * row..][..2 * symbols];
-                let item = Item {
-                    query: &slice(&query)[number * width..][..width],
-                    keys: &slice(&keys)[number * symbols * width..][..symbols * width],
-                    energy: slice(&energy),
-                    location: slice(&location),
-                    before: [&before[..symbols], &before[symbols..]],
-                    width,
-                    taps,
-                };
-                let (weights, rest) = out.split_at_mut(symbols);
-                let (cumulative, context) = rest.split_at_mut(symbols);
-                let there = |symbol: usize| slice(&mask)[number * symbols + symbol] > 0.0;
-                let mut highest = f32::NEG_INFINITY;
-                for symbol in (0..symbols).filter(|&symbol| there(symbol)) {
-                    item.hidden(symbol, &mut hidden);
-                    weights[symbol] = dot(&hidden, item.energy);
-                    highest = highest.max(weights[symbol]);
-                }
-                let mut total = 0.0;
-                for symbol in 0..symbols {
-                    weights[symbol] = if there(symbol) { (weights[symbol] - highest).exp() } else { 0.0 };
-                    total += weights[symbol];
-                }
-                for symbol in 0..symbols {
-                    weights[symbol] /= total;
-                    cumulative[symbol] = item.before[1][symbol] + weights[symbol];
-                    add(context, weights[symbol], &slice(&values)[(number * symbols + symbol) * channels..][..channels]);
-                }
-            });
+            let before = &slice(&before)[number * row..];
+            let (weights, rest) = out.split_at_mut(symbols);
+            let (cumulative, context) = rest.split_at_mut(symbols);
+            let (query, mask) = (&slice(&query)[number * width..][..width], &slice(&mask)[number * symbols..]);
+            let before = [before, &before[symbols..]];
+            memory.item(number).forward(query, mask, before, [weights, cumulative, context], &mut Scratch::new(memory.sizes));
         });
         tensor(attended, vec![batch, row])
     }
@@ -116,73 +263,40 @@ impl AttentionOps for Flex {
         before: FloatTensor<Self>,
         values: FloatTensor<Self>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let [grad, attended, query, keys] = [grad, attended, query, keys].map(packed);
-        let [energy, location, before, values] = [energy, location, before, values].map(packed);
-        let [batch, symbols, width] = dims(&keys)[..] else { unreachable!("[B, L, A]") };
-        let (taps, channels) = (dims(&location)[0] / 2, dims(&values)[2]);
-        let row = 2 * symbols + channels;
+        let memory = Memory::new(keys, energy, location, values);
+        let [grad, attended, query, before] = [grad, attended, query, before].map(packed);
+        let Sizes { symbols, width, channels, taps } = memory.sizes;
+        let (batch, row) = (dims(&query)[0], 2 * symbols + channels);
         let (mut d_query, mut d_keys) = (vec![0.0; batch * width], vec![0.0; batch * symbols * width]);
         let (mut d_before, mut d_values) = (vec![0.0; batch * row], vec![0.0; batch * symbols * channels]);
-        // What all items share, energies' weights and filters, each of them adds up for itself.
-        let shared = (1 + 2 * taps) * width;
-        let mut d_shared = vec![0.0; batch * shared];
-        let work = d_query.chunks_exact_mut(width).zip(d_keys.chunks_exact_mut(symbols * width));
-        let work = work.zip(d_before.chunks_exact_mut(row)).zip(d_values.chunks_exact_mut(symbols * channels)).zip(d_shared.chunks_exact_mut(shared));
-        for_each(work.enumerate().collect(), |(number, ((((d_query, d_keys), d_before), d_values), d_shared))| {
-            let (d_energy, d_location) = d_shared.split_at_mut(width);
-            let (mut hidden, mut d_energies) = (vec![0.0; width], vec![0.0; symbols]);
-            pulp::Arch::new().dispatch(|| {
-                let of = |tensor| &slice(tensor)[number * row..][..row];
-                let (grad, attended, before) = (of(&grad), of(&attended), of(&before));
-                let item = Item {
-                    query: &slice(&query)[number * width..][..width],
-                    keys: &slice(&keys)[number * symbols * width..][..symbols * width],
-                    energy: slice(&energy),
-                    location: slice(&location),
-                    before: [&before[..symbols], &before[symbols..2 * symbols]],
-                    width,
-                    taps,
-                };
-                let (weights, d_context) = (&attended[..symbols], &grad[2 * symbols..]);
-                let mut mean = 0.0;
-                for symbol in 0..symbols {
-                    let d_value = &mut d_values[symbol * channels..][..channels];
-                    let value = &slice(&values)[(number * symbols + symbol) * channels..][..channels];
-                    let d_weight = grad[symbol] + grad[symbols + symbol] + dot(d_context, value);
-                    add(d_value, weights[symbol], d_context);
-                    d_energies[symbol] = d_weight;
-                    mean += weights[symbol] * d_weight;
-                    d_before[symbols + symbol] += grad[symbols + symbol];
-                }
-                for symbol in (0..symbols).filter(|&symbol| weights[symbol] != 0.0) {
-                    let d_symbol = weights[symbol] * (d_energies[symbol] - mean);
-                    item.hidden(symbol, &mut hidden);
-                    add(d_energy, d_symbol, &hidden);
-                    let d_hidden = &mut d_keys[symbol * width..][..width];
-                    for ((d_hidden, hidden), energy) in d_hidden.iter_mut().zip(&hidden).zip(item.energy) {
-                        *d_hidden = d_symbol * energy * (1.0 - hidden * hidden);
-                    }
-                    add(d_query, 1.0, d_hidden);
-                    for (tap, neighbour) in item.neighbours(symbol) {
-                        for (channel, before) in item.before.iter().enumerate() {
-                            let filter = (2 * tap + channel) * width;
-                            add(&mut d_location[filter..][..width], before[neighbour], d_hidden);
-                            d_before[channel * symbols + neighbour] += dot(d_hidden, &item.location[filter..][..width]);
-                        }
-                    }
-                }
-            });
+        let (mut d_energy, mut d_location) = (vec![0.0; batch * width], vec![0.0; batch * 2 * taps * width]);
+        let work = d_query.chunks_exact_mut(width).zip(d_before.chunks_exact_mut(row)).zip(d_values.chunks_exact_mut(symbols * channels));
+        let work = work.zip(d_keys.chunks_exact_mut(symbols * width)).zip(d_energy.chunks_exact_mut(width)).zip(d_location.chunks_exact_mut(2 * taps * width));
+        for_each(work.enumerate().collect(), |(number, (((((d_query, d_before), d_values), keys), energy), location))| {
+            let of = |tensor| &slice(tensor)[number * row..][..row];
+            let (grad, weights, before) = (of(&grad), of(&attended), of(&before));
+            let (d_weights, d_rest) = d_before.split_at_mut(symbols);
+            let d_context = &grad[2 * symbols..];
+            let query = &slice(&query)[number * width..][..width];
+            memory.item(number).backward(
+                [grad, &grad[symbols..], d_context],
+                weights,
+                query,
+                [before, &before[symbols..]],
+                d_query,
+                [d_weights, &mut d_rest[..symbols]],
+                &mut Shared { keys, energy, location },
+                &mut Scratch::new(memory.sizes),
+            );
+            d_values.chunks_exact_mut(channels).zip(weights).for_each(|(d_value, weight)| add(d_value, *weight, d_context));
         });
-        let mut sums = vec![0.0; shared];
-        d_shared.chunks_exact(shared).for_each(|part| add(&mut sums, 1.0, part));
-        let d_location = sums.split_off(width);
         (
             tensor(d_query, dims(&query)),
-            tensor(d_keys, dims(&keys)),
-            tensor(sums, dims(&energy)),
-            tensor(d_location, dims(&location)),
+            tensor(d_keys, dims(&memory.keys)),
+            tensor(sums(&d_energy, width), dims(&memory.energy)),
+            tensor(sums(&d_location, 2 * taps * width), dims(&memory.location)),
             tensor(d_before, dims(&before)),
-            tensor(d_values, dims(&values)),
+            tensor(d_values, dims(&memory.values)),
         )
     }
 }

@@ -6,6 +6,7 @@
 mod cube;
 mod flex;
 mod ops;
+pub mod scan;
 
 use burn::{
     backend::Dispatch,

@@ -7,7 +7,7 @@ use crate::nn::flex::{ALL_CORES, Matrix, ONE_CORE, add_product, cores, dims, for
 
 /// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
 /// reads memory in order and packs nothing.
-struct Weights<'a> {
+pub(in crate::nn) struct Weights<'a> {
     values: &'a [f32],
     /// How far apart rows and columns lie.
     distances: [usize; 2],
@@ -22,7 +22,7 @@ const PANEL: usize = 64;
 const WORTH_CUTTING: usize = 8;
 
 impl<'a> Weights<'a> {
-    fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
+    pub(in crate::nn) fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
         let [row, column] = distances;
         let panels = (steps >= WORTH_CUTTING).then(|| {
             let mut panels = Vec::with_capacity(inputs * outputs);
@@ -37,7 +37,7 @@ impl<'a> Weights<'a> {
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    pub(in crate::nn) fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
         let &Self { values, distances, inputs, outputs, ref panels } = self;
         let Some(panels) = panels else {
             return add_product(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
@@ -61,7 +61,7 @@ fn split_gates(gates: &mut [f32], hidden: usize) -> [&mut [f32]; 4] {
 
 /// One item's step: activates the gates in place and writes the new state, hidden then cell.
 #[inline(always)]
-fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32], hidden: usize) {
+pub(in crate::nn) fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32], hidden: usize) {
     let [input, forget, candidate, output] = split_gates(gates, hidden);
     let old_cell = &old[hidden..][..hidden];
     let (new_hidden, new_cell) = new.split_at_mut(hidden);
@@ -78,7 +78,7 @@ fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32], hidden: usize) 
 
 /// One item's step backwards: `carried` is the gradient of its new state and becomes that of the old cell, `d_gates` is written.
 #[inline(always)]
-fn cell_backward(gates: &[f32], cell: &[f32], old_cell: &[f32], carried: &mut [f32], d_gates: &mut [f32], hidden: usize) {
+pub(in crate::nn) fn cell_backward(gates: &[f32], cell: &[f32], old_cell: &[f32], carried: &mut [f32], d_gates: &mut [f32], hidden: usize) {
     let [d_input, d_forget, d_candidate, d_output] = split_gates(d_gates, hidden);
     let gate = |index: usize| &gates[index * hidden..][..hidden];
     let (input, forget, candidate, output) = (gate(0), gate(1), gate(2), gate(3));
@@ -123,7 +123,7 @@ fn runs(scan: &Scan, item: usize, step: usize) -> bool {
 }
 
 /// Cuts `[T, B, W]` into shares of some items, each a list of its steps.
-fn shares(values: &mut [f32], row: usize, share: usize) -> Vec<Vec<&mut [f32]>> {
+pub(in crate::nn) fn shares(values: &mut [f32], row: usize, share: usize) -> Vec<Vec<&mut [f32]>> {
     let mut shares: Vec<Vec<_>> = (0..row.div_ceil(share)).map(|_| Vec::new()).collect();
     for step in values.chunks_exact_mut(row) {
         step.chunks_mut(share).zip(&mut shares).for_each(|(values, share)| share.push(values));

@@ -7,7 +7,7 @@
 mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
-mod flex;
+pub(super) mod flex;
 
 use burn::{
     backend::{Backend, Dispatch, backend_extension, tensor::FloatTensor},
@@ -159,6 +159,11 @@ impl Lstm {
         let states = scan(projected.reshape([steps, batch, 4 * hidden_width]), w_hh, state, how);
         let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
         (states.narrow(2, 0, hidden_width), final_state)
+    }
+
+    /// A sequence of one step: `[B, D]` and `[B, 2H]` to `[B, 2H]`.
+    pub fn step(&self, input: Tensor<2>, state: Tensor<2>) -> Tensor<2> {
+        self.forward(input.unsqueeze_dim(0), state, Scan::default()).1
     }
 }
 

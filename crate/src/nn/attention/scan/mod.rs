@@ -1,0 +1,146 @@
+//! The attention LSTM and attention over a whole sequence as one operation, for training on the CPU.
+//!
+//! Step by step, weights are read anew and their gradients added up at each step; here once. GPUs take [`Attended::attend`] step by step.
+
+mod autodiff;
+mod flex;
+
+use burn::{
+    backend::{Backend, Dispatch, backend_extension, tensor::FloatTensor},
+    prelude::*,
+};
+
+use super::Attended;
+use crate::nn::{
+    is_cpu,
+    lstm::{Lstm, split_state},
+};
+
+/// What the step before hands to a step, and what training reads of each: a row of `R = C + 2 H + 2 L`, context, hidden and cell state, weights, their sum
+/// over all steps.
+///
+/// * `projected`: `[N, B, 4H]`, what the LSTM hears besides the context, times its weights, plus bias
+/// * `weights`:   `[C + H, 4H]`, those of context and hidden state
+/// * `query`:     `[H, A]`
+/// * `initial`:   `[B, R]`
+///
+/// The others as in [`Attended`]. No gradient reaches `mask`.
+#[backend_extension(Flex, Autodiff)]
+pub trait SeekOps: Backend {
+    /// Returns a row a step `[N, B, R]`, and activated gates `[N, B, 4H]`, those for the backward pass alone.
+    #[allow(clippy::too_many_arguments)]
+    fn seek(
+        projected: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        query: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        energy: FloatTensor<Self>,
+        location: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        mask: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
+
+    /// Returns the gradients of all that [`Self::seek`] is given but the mask, in its order.
+    #[allow(clippy::type_complexity, clippy::too_many_arguments)]
+    fn seek_backward(
+        grad: FloatTensor<Self>,
+        rows: FloatTensor<Self>,
+        gates: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        query: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        energy: FloatTensor<Self>,
+        location: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+    ) -> (
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+    );
+}
+
+/// What each step of a sequence found.
+pub struct Found {
+    /// `[N, B, C]`
+    pub context: Tensor<3>,
+    /// Of the LSTM, `[N, B, H]`
+    pub hidden: Tensor<3>,
+    /// `[N, B, L]`
+    pub weights: Tensor<3>,
+    /// Of the LSTM after the last step, `[B, 2H]`
+    pub state: Tensor<2>,
+    /// What the last step's [`Attended::attend`] would have returned, `[B, 2 L + C]`
+    pub attended: Tensor<2>,
+}
+
+impl Attended {
+    /// All steps of a sequence whose inputs are known.
+    ///
+    /// * `heard`:    `[N, B, D]`, what the LSTM hears before the context
+    /// * `lstm`:     of `D + C` inputs
+    /// * `query`:    `[H, A]`
+    /// * `state`:    `[B, 2H]`
+    /// * `attended`: `[B, 2 L + C]`
+    pub fn scan(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, state: Tensor<2>, attended: Tensor<2>) -> Found {
+        if !is_cpu(&self.keys.device()) {
+            return self.scan_by_steps(heard, lstm, query, state, attended);
+        }
+        let [steps, batch, width] = heard.dims();
+        let ([_, symbols, channels], hidden) = (self.values.dims(), lstm.hidden_width());
+        let w_ih = lstm.w_ih.val();
+        let of_context = w_ih.clone().narrow(0, width, channels);
+        let projected = heard.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width)) + lstm.bias.val().unsqueeze();
+        let initial = Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
+        let (rows, _gates) = Dispatch::seek(
+            projected.reshape([steps, batch, 4 * hidden]).into_dispatch(),
+            Tensor::cat(vec![of_context, lstm.w_hh.val()], 0).into_dispatch(),
+            query.into_dispatch(),
+            self.keys.clone().into_dispatch(),
+            self.energy.clone().into_dispatch(),
+            self.location.clone().into_dispatch(),
+            self.values.clone().into_dispatch(),
+            initial.into_dispatch(),
+            self.mask.clone().into_dispatch(),
+        );
+        let rows = Tensor::<3>::from_dispatch(rows);
+        let last = rows.clone().narrow(0, steps - 1, 1).squeeze_dim::<2>(0);
+        let after = channels + 2 * hidden;
+        Found {
+            context: rows.clone().narrow(2, 0, channels),
+            hidden: rows.clone().narrow(2, channels, hidden),
+            weights: rows.narrow(2, after, symbols),
+            state: last.clone().narrow(1, channels, 2 * hidden),
+            attended: Tensor::cat(vec![last.clone().narrow(1, after, 2 * symbols), last.narrow(1, 0, channels)], 1),
+        }
+    }
+
+    /// The same step by step: what GPUs run, and the reference for the above.
+    pub fn scan_by_steps(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, mut state: Tensor<2>, mut attended: Tensor<2>) -> Found {
+        let steps = heard.dims()[0];
+        let (mut contexts, mut states, mut weights) = (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
+        for step in 0..steps {
+            let heard = heard.clone().narrow(0, step, 1).squeeze_dim::<2>(0);
+            (state, attended) = self.step(heard, lstm, query.clone(), state, attended);
+            contexts.push(self.context(&attended));
+            states.push(state.clone());
+            weights.push(self.weights(&attended));
+        }
+        let hidden = Tensor::stack::<3>(states, 0).narrow(2, 0, lstm.hidden_width());
+        Found { context: Tensor::stack(contexts, 0), hidden, weights: Tensor::stack(weights, 0), state, attended }
+    }
+
+    /// One step: `heard` is `[B, D]`, the others as in [`Self::scan`]. Returns the next state and what is attended next.
+    pub fn step(&self, heard: Tensor<2>, lstm: &Lstm, query: Tensor<2>, state: Tensor<2>, attended: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+        let state = lstm.step(Tensor::cat(vec![heard, self.context(&attended)], 1), state);
+        let [hidden, _] = split_state(state.clone());
+        let attended = self.attend(hidden.matmul(query), attended);
+        (state, attended)
+    }
+}
