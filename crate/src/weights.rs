@@ -19,6 +19,9 @@ pub struct Weight {
 /// Named weights on their device.
 pub type Weights = BTreeMap<String, Weight>;
 
+/// Shapes and values by name, as a file has them.
+pub type Unpacked = HashMap<String, (Vec<usize>, Vec<f32>)>;
+
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
@@ -60,7 +63,7 @@ impl ModuleVisitor for Collect {
 }
 
 /// Puts weights into a module; what `weights` does not name stays. Returns an error in words when a shape differs.
-pub fn apply<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f32>)>) -> Result<M, String> {
+pub fn apply<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> {
     let mut mapper = Apply { path: Vec::new(), weights, error: None, used: 0 };
     let module = module.map(&mut mapper);
     match mapper.error {
@@ -71,7 +74,7 @@ pub fn apply<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f3
 }
 
 /// As [`apply`], where each parameter of the module must be named.
-pub fn apply_all<M: Module>(module: M, weights: &HashMap<String, (Vec<usize>, Vec<f32>)>) -> Result<M, String> {
+pub fn apply_all<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> {
     match collect(&module).keys().find(|name| !weights.contains_key(*name)) {
         Some(name) => Err(format!("{name} is missing")),
         None => apply(module, weights),
@@ -157,7 +160,7 @@ pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec
 }
 
 /// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
-pub fn unpack(bytes: &[u8]) -> Result<(HashMap<String, (Vec<usize>, Vec<f32>)>, Metadata), String> {
+pub fn unpack(bytes: &[u8]) -> Result<(Unpacked, Metadata), String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
     let mut weights = HashMap::new();

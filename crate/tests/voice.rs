@@ -8,7 +8,7 @@ use ownvoice::{
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
-    train::{Clip, CloneOptions, FineTuner, Look, Picture, Step, StopRule, TuneStop, judge::judge},
+    train::{Clip, CloneOptions, FineTuner, Helper, Look, Picture, Share, Step, StopRule, TuneStop, judge::judge},
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
 };
@@ -51,6 +51,52 @@ fn the_loss_falls_and_the_iterations_end() {
     assert!(voice.info().adapted && voice.info().seconds > 15.0, "{:?}", voice.info());
 }
 
+/// Helpers take their shares of each iteration, and what is learnt is the same; so it is when one fails in the middle.
+#[test]
+fn iterations_that_are_shared_learn_the_same() {
+    let (base, clips) = (tiny_base(), held_out_clips(3));
+    let start = || block_on(FineTuner::start_async(&base, &clips, options(6))).unwrap();
+    let (mut alone, mut shared) = (start(), start());
+    let kit = block_on(shared.kit_async(&base));
+    let mut helpers = [0, 1].map(|_| Helper::open(&kit, &base.device).unwrap());
+    for iteration in 0..6 {
+        let weights = block_on(shared.weights_async()).unwrap();
+        let mut help = |number: usize| block_on(helpers[number].gradients_async(iteration, &weights, Share { number: number + 1, of: 3 })).unwrap();
+        let helped = if iteration == 3 { None } else { Some(vec![help(0), help(1)]) };
+        let (expected, found) = (block_on(alone.step_async()).unwrap(), block_on(shared.step_with_async(2, async || helped)).unwrap());
+        assert!((expected.loss - found.loss).abs() < 1e-4, "iteration {iteration}: {} and {}", expected.loss, found.loss);
+    }
+    let [expected, found] = [&alone, &shared].map(|tuner| block_on(tuner.weights_async()).unwrap());
+    let worst = expected.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 1e-3, "weights differ by {worst}");
+    let begun = block_on(start().weights_async()).unwrap();
+    assert!(expected.iter().zip(&begun).any(|(a, b)| (a - b).abs() > 5e-3), "nothing was learnt");
+
+    let code = |kit: &[u8]| Helper::open(kit, &base.device).map(|_| ()).unwrap_err().code();
+    assert_eq!(code(b"nonsense"), "checkpoint-corrupt");
+    assert!(block_on(helpers[0].gradients_async(0, &found[1..], Share::WHOLE)).is_err(), "too few weights");
+}
+
+/// What is rehearsed stays: a base's own voice, said by a model that learned another.
+#[test]
+fn what_is_rehearsed_is_not_forgotten() {
+    let (base, clips) = (tiny_base(), held_out_clips(3));
+    let text = "The rabbit did not wait for a better offer.";
+    let quiet = SpeakOptions::default();
+    let mel = |voice: &Voice| say(&base, voice, text, &quiet).unwrap().mel;
+    let before = mel(&Voice::of_base_speaker(&base, 0));
+    let forgotten = |rehearsal: f32| {
+        let (voice, _) = run_with(&base, &clips, CloneOptions { rehearsal, ..options(100) });
+        let mut own = Voice::of_base_speaker(&base, 0);
+        let speaker = own.parts.speaker.clone();
+        own.parts = voice.parts;
+        own.parts.speaker = speaker;
+        mel(&own).data.iter().zip(&before.data).map(|(a, b)| (a - b).abs()).sum::<f32>() / before.data.len() as f32
+    };
+    let (with, without) = (forgotten(1.0), forgotten(0.0));
+    assert!(with < 0.8 * without, "{with} with rehearsal, {without} without");
+}
+
 /// Half precision learns what single precision learns, on products that are rounded.
 #[test]
 fn mixed_precision_learns_as_well() {
@@ -60,11 +106,10 @@ fn mixed_precision_learns_as_well() {
         let (voice, steps) = run_with(&base, &clips, CloneOptions { precision, ..options(200) });
         assert!(steps[199].overflows < 5, "{}", steps[199].overflows);
         let mean = |steps: &[Step]| steps.iter().map(|step| step.loss).sum::<f32>() / steps.len() as f32;
-        (mean(&steps[..20]) - mean(&steps[160..]), block_on(voice.save_async(&base)).unwrap())
+        (mean(&steps[160..]) / mean(&steps[5..25]), block_on(voice.save_async(&base)).unwrap())
     };
     let ((single, single_voice), (mixed, mixed_voice)) = (learnt(Precision::F32), learnt(Precision::Mixed));
-    // The first updates are left out until the scale fits: on so small a model they are what is missing.
-    assert!((mixed / single - 1.0).abs() < 0.1, "the loss falls by {single} and by {mixed}");
+    assert!(single < 0.9 && (mixed / single - 1.0).abs() < 0.1, "of the first losses {single} are left, and {mixed}");
     assert_ne!(single_voice, mixed_voice);
 }
 

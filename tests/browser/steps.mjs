@@ -167,15 +167,15 @@ function chunks(bytes, from, to) {
 
 /** Loads the package in a document of the site that has no script of its own (`icon.svg`), with the first sentences as clips, for `run`.
  * @param {Session} session @param {number} count @param {"cpu" | "webgpu"} [device] */
-export async function withPackage(session, count, device = "cpu") {
+export async function withPackage(session, count, device = "cpu", cores = undefined) {
   const clips = Array.from({ length: count }, (_, index) => spokenSamples(index)).map(({ text, samples }) => ({ text, samples: samples.toString("base64") }));
   const failed = await run(session, `globalThis.ownvoice = await import(new URL("js/index.js", location.href).href);
-    globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: input.device });
+    globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: input.device, cores: input.cores });
     globalThis.clips = input.clips.map(({ text, samples }) => {
       const bytes = Uint8Array.from(atob(samples), (letter) => letter.charCodeAt(0));
       return { text, samples: Float32Array.from(new Int16Array(bytes.buffer), (x) => x / 32768), sampleRate: 16000 };
     });
-    globalThis.clip = globalThis.clips[0];`, { device, clips });
+    globalThis.clip = globalThis.clips[0];`, { device, clips, cores });
   assert.equal(failed, undefined);
 }
 

@@ -27,6 +27,7 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
  * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
  * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
+ * @property {number} [cores] On how many of the processor's cores a voice is learnt where the CPU learns; up to four, and as many as there are.
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]
@@ -70,6 +71,8 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  * @property {number} [iterations] At most this many (200).
  * @property {number} [seed] The same seed, clips and device give the same voice.
  * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
+ * @property {number} [rehearsal] What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
+ *   less is nearer to the speaker; 0 to 10.
  * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
  * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
  * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
@@ -102,7 +105,7 @@ export const load = (options) => start(options, null);
 
 /** @param {LoadOptions} options @param {Inherited | null} inherited @returns {Promise<Studio>} */
 async function start(options, inherited) {
-  const { base, device = "auto", prompts, microphone = false, keep, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
+  const { base, device = "auto", prompts, microphone = false, keep, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
   const here = globalThis.document?.baseURI ?? import.meta.url;
   const absolute = (/** @type {string | URL} */ url) => new URL(url, here).href;
   // Bundlers look for exactly these expressions.
@@ -113,7 +116,7 @@ async function start(options, inherited) {
   const remote = new Remote(worker);
   try {
     const folder = absolute(`${base}`.replace(/\/?$/, "/"));
-    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module: inherited?.module, keep, cache };
+    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module: inherited?.module, keep, cache, cores };
     const loaded = await remote.call("load", args, { signal, onProgress });
     const capture = inherited?.capture ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
     // Whoever watched this load does not watch the next.
@@ -196,8 +199,8 @@ export class Studio {
    * @param {CloneOptions} [options]
    * @returns {Promise<Voice>}
    */
-  async clone(clips, { iterations, seed, precision, consent, preview, pictures, onStep, signal, stopSignal } = {}) {
-    const args = { clips: clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text })), consent, iterations, seed, precision, preview, pictures };
+  async clone(clips, { iterations, seed, precision, rehearsal, consent, preview, pictures, onStep, signal, stopSignal } = {}) {
+    const args = { clips: clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text })), consent, iterations, seed, precision, rehearsal, preview, pictures };
     return new Voice(this.#remote, await this.#remote.call("clone", args, { signal, stopSignal, onProgress: heard(onStep) }));
   }
 

@@ -1,6 +1,7 @@
 // A training: run to its end, early end or cancellation, steered meanwhile, and kept, so that a closed tab costs little of it.
 
 import { sha256 } from "./download.js";
+import { Helpers } from "./helpers.js";
 import { OwnvoiceError, breathe, check, describe } from "./rpc.js";
 import { each } from "./voices.js";
 import { wavBlob } from "./wav.js";
@@ -20,23 +21,27 @@ const CHECKPOINT_ITERATIONS = 25;
 export class Trainer {
   #engine;
   #store;
+  #module;
+  #cores;
   /** @type {Steering} */
   #steering = { paused: false, preview: null };
   /** Whether there was no room for the training under way: half of one is of no use. */
   #unkept = false;
 
-  /** @param {Engine} engine @param {Store | null} store */
-  constructor(engine, store) {
+  /** @param {Engine} engine @param {Store | null} store @param {WebAssembly.Module} module @param {number} cores That share the work on the CPU. */
+  constructor(engine, store, module, cores) {
     this.#engine = engine;
     this.#store = store;
+    this.#module = module;
+    this.#cores = cores;
   }
 
-  /** @param {{ clips: Clip[], consent?: Spoken, iterations?: number, seed?: number, precision?: string, preview?: string, pictures?: boolean }} args
+  /** @param {{ clips: Clip[], consent?: Spoken, iterations?: number, seed?: number, precision?: string, rehearsal?: number, preview?: string, pictures?: boolean }} args
    * @param {Context} context @returns {Promise<Learned>} */
-  async clone({ clips, consent: given, iterations, seed, precision, preview, pictures = false }, context) {
+  async clone({ clips, consent: given, iterations, seed, precision, rehearsal, preview, pictures = false }, context) {
     await this.#begin(preview, context);
     const consent = await consentOf(given);
-    const tuner = await this.#engine.tuner(clips, iterations, seed, precision);
+    const tuner = await this.#engine.tuner(clips, iterations, seed, precision, rehearsal);
     await this.#forget(); // the voice of the last one stays until this one's is there
     await this.#keep("clips", { clips, consent }, context);
     return this.#train(tuner, consent, pictures, context);
@@ -68,10 +73,12 @@ export class Trainer {
   async #train(tuner, consent, pictures, context) {
     const { signal, stopSignal, progress } = context;
     const show = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
+    const helpers = await Helpers.hire(this.#cores - 1, this.#module, tuner);
     try {
       await show(tuner.iteration);
       for (;;) {
-        const step = await tuner.step();
+        const begun = helpers.count ? await helpers.begin(tuner) : null;
+        const step = await tuner.step(helpers.count, begun && begun.helped);
         progress({ status: "training", ...step });
         await breathe();
         while (this.#steering.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -89,6 +96,8 @@ export class Trainer {
       tuner.free();
       if (signal.aborted) await this.#forget();
       throw error;
+    } finally {
+      helpers.leave();
     }
     progress({ status: "finishing" });
     const voice = await tuner.finish(); // frees the tuner

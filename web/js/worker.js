@@ -1,9 +1,10 @@
 // The worker: the one owner of WebAssembly, of the device and of what is kept. It holds no maths; here is how each call of the page is answered.
 
-import init, { read_wav } from "../pkg/ownvoice_web.js";
+import init, { Helper, read_wav } from "../pkg/ownvoice_web.js";
 import { compile, fetchBase, fetchManifest } from "./base.js";
 import { chooseDevice, hearLosses } from "./device.js";
 import { get } from "./download.js";
+import { coresFor } from "./helpers.js";
 import { countLaunches } from "./launches.js";
 import { Transfer, breathe, check, crash, describe, serve } from "./rpc.js";
 import { Store } from "./store.js";
@@ -27,14 +28,16 @@ let trainer;
 let prepared;
 /** @type {WebAssembly.Memory} */
 let memory;
+/** @type {Helper} */
+let helper;
 
 /** @param {import("./training.js").Learned} learned */
 const learned = async ({ voice, bytes }) => hold(voice, await idOf(bytes));
 
 serve({
-  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean }} args
+  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean, cores?: number }} args
    * @param {Context} context */
-  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache }, { signal, progress }) {
+  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache, cores }, { signal, progress }) {
     hearLosses((message) => chosen?.kind === "webgpu" && crash("device-lost", `the graphics adapter was lost: ${message}`));
     const device = chooseDevice(wanted);
     device.catch(() => {}); // looked at below: a missing adapter need not wait for the download, nor go unhandled during it
@@ -59,7 +62,7 @@ serve({
     } catch (error) {
       keepReason = describe(error);
     }
-    trainer = new Trainer(engine, store);
+    trainer = new Trainer(engine, store, module, chosen.kind === "cpu" ? coresFor(cores) : 1);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
     return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
   },
@@ -156,6 +159,18 @@ serve({
   async run() {
     const [checkpoint, voice] = await Promise.all([store?.get("run", "checkpoint"), store?.get("run", "voice")]);
     return { checkpoint: checkpoint ? { iteration: checkpoint.iteration, iterations: checkpoint.iterations } : null, voice: voice?.bytes ?? null };
+  },
+
+  /** Makes this worker the helper of another. @param {{ module: WebAssembly.Module, kit: Uint8Array }} args */
+  async help({ module, kit }) {
+    await init({ module_or_path: module });
+    helper = new Helper(kit);
+  },
+
+  /** A helper's share of an iteration: weights come, gradients go. @param {{ iteration: number, exchange: Float32Array<ArrayBuffer>, number: number, of: number }} args */
+  async gradients({ iteration, exchange, number, of }) {
+    await helper.gradients(iteration, exchange, number, of);
+    return new Transfer(exchange, [exchange.buffer]);
   },
 
   keptBytes: () => store?.bytes() ?? 0,

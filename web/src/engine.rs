@@ -203,6 +203,7 @@ impl Engine {
         iterations: Option<u32>,
         seed: Option<u32>,
         precision: Option<String>,
+        rehearsal: Option<f32>,
     ) -> Result<Tuner, JsValue> {
         let mut options = CloneOptions::default();
         if let Some(iterations) = iterations {
@@ -210,6 +211,9 @@ impl Engine {
         }
         if let Some(seed) = seed {
             options.seed = seed.into();
+        }
+        if let Some(rehearsal) = rehearsal {
+            options.rehearsal = rehearsal;
         }
         if let Some(name) = precision {
             let known = Precision::by_name(&name);
@@ -234,10 +238,30 @@ impl Tuner {
         self.tuner.iteration() as u32
     }
 
-    /// One iteration.
+    /// What `Helper`s are made from.
+    pub async fn kit(&self) -> Vec<u8> {
+        self.tuner.kit_async(&self.base).await
+    }
+
+    /// Puts the weights into each of `exchanges`, for helpers; what these returned last lay there. A first one is made for each that is null.
+    pub async fn weights(&self, #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] exchanges: Array) -> Result<(), JsValue> {
+        let weights = self.tuner.weights_async().await.map_err(fail)?;
+        for (place, exchange) in exchanges.iter().enumerate() {
+            let exchange = exchange.dyn_into().unwrap_or_else(|_| Float32Array::new_with_length(weights.len() as u32 + 1));
+            exchange.subarray(0, weights.len() as u32).copy_from(&weights);
+            exchanges.set(place as u32, exchange.into());
+        }
+        Ok(())
+    }
+
+    /// One iteration. `helped`, where there are helpers, promises what each of them returned for its share, or null where one failed.
     #[wasm_bindgen(unchecked_return_type = "Step")]
-    pub async fn step(&mut self) -> Result<JsValue, JsValue> {
-        let step = self.tuner.step_async().await.map_err(fail)?;
+    pub async fn step(
+        &mut self,
+        helpers: u32,
+        #[wasm_bindgen(unchecked_param_type = "Promise<Float32Array[] | null> | null")] helped: JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let step = self.tuner.step_with_async(helpers as usize, async || gradients(helped).await).await.map_err(fail)?;
         Ok(object([
             ("iteration", step.iteration.into()),
             ("iterations", step.iterations.into()),
@@ -331,6 +355,13 @@ impl Voice {
     pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
         self.voice.save_async(&self.base).await.map_err(fail)
     }
+}
+
+/// What helpers promised.
+async fn gradients(helped: JsValue) -> Option<Vec<Vec<f32>>> {
+    let found = JsFuture::from(helped.dyn_into::<Promise>().ok()?).await.ok()?;
+    let found = found.dyn_into::<Array>().ok()?;
+    found.iter().map(|gradients| Some(gradients.dyn_into::<Float32Array>().ok()?.to_vec())).collect()
 }
 
 /// Whether to go on; a caller that throws does not want to.

@@ -1,10 +1,11 @@
 //! The boundary between `ownvoice` and JavaScript: convert, call the crate, convert back. It holds no maths.
 //!
-//! One module serves twice: in the worker as [`engine`], on the page as [`capture`], which needs a window.
+//! One module serves three times: in the worker as [`engine`], in its helpers as [`helper`], on the page as [`capture`], which needs a window.
 
 pub mod capture;
 pub mod convert;
 pub mod engine;
+pub mod helper;
 
 use wasm_bindgen::prelude::*;
 

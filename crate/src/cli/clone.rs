@@ -40,6 +40,9 @@ pub struct CloneArguments {
     /// Learning rate of decoder and postnet
     #[arg(long, default_value_t = CloneOptions::default().rate)]
     rate: f64,
+    /// How much the base's own voices count beside the new one, so that the model does not forget how to speak; 0: nothing is rehearsed
+    #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
+    rehearsal: f32,
 }
 
 /// Reads the clips of an LJSpeech-style folder, up to a number of seconds.
@@ -65,6 +68,7 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
         iterations: arguments.iterations,
         seed: arguments.seed,
         rate: arguments.rate,
+        rehearsal: arguments.rehearsal,
         precision: arguments.precision,
         ..CloneOptions::default()
     };

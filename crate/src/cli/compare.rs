@@ -27,6 +27,7 @@ use crate::{
 pub enum Vary {
     Adapts,
     Rate,
+    Rehearsal,
     Iterations,
     Seconds,
     Window,
@@ -90,6 +91,7 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
         .map(|(name, adapts)| way(name.into(), CloneOptions { adapts, ..fixed(200) }))
         .into(),
         Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3].map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) })).into(),
+        Vary::Rehearsal => [0.0, 0.1, 0.3, 1.0].map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) })).into(),
         Vary::Iterations => [50, 100, 200, 400].map(|iterations| way(format!("{iterations} iterations"), fixed(iterations))).into(),
         Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
             .map(|seconds| Way { seconds, ..way(format!("{seconds} s"), usual.clone()) })

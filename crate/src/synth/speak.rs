@@ -128,6 +128,14 @@ pub async fn speak_async(
     Ok(speech)
 }
 
+/// One sentence with the learned timing: its symbols, their frames, and the spectrogram.
+pub(crate) async fn say_symbols(base: &Base, voice: &Voice, sentence: &str) -> Result<(Vec<u8>, Vec<u32>, Mel)> {
+    let symbols = base.phonemizer.symbols(sentence)?;
+    let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
+    let mel = frames(base, voice, &symbols, &durations).await?;
+    Ok((symbols, durations, mel))
+}
+
 /// Whole frames for each symbol. The rounding error is carried on, so that the sentence keeps its length.
 async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOptions) -> Result<(Vec<u32>, StopReason)> {
     let input = Symbols::new(&[symbols], None, &base.device);

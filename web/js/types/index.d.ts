@@ -35,6 +35,10 @@ export type LoadOptions = {
      */
     keep?: string;
     /**
+     * On how many of the processor's cores a voice is learnt where the CPU learns; up to four, and as many as there are.
+     */
+    cores?: number;
+    /**
      * Keeps the fetched weights in the browser's cache, by their hash (true).
      */
     cache?: boolean;
@@ -138,6 +142,11 @@ export type CloneOptions = {
      */
     precision?: "f32" | "mixed";
     /**
+     * What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
+     * less is nearer to the speaker; 0 to 10.
+     */
+    rehearsal?: number;
+    /**
      * Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
      */
     consent?: Consent;
@@ -175,6 +184,7 @@ export type CloneOptions = {
  * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
  * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
  * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
+ * @property {number} [cores] On how many of the processor's cores a voice is learnt where the CPU learns; up to four, and as many as there are.
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]
@@ -218,6 +228,8 @@ export type CloneOptions = {
  * @property {number} [iterations] At most this many (200).
  * @property {number} [seed] The same seed, clips and device give the same voice.
  * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
+ * @property {number} [rehearsal] What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
+ *   less is nearer to the speaker; 0 to 10.
  * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
  * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
  * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
@@ -317,7 +329,7 @@ export declare class Studio {
      * @param {CloneOptions} [options]
      * @returns {Promise<Voice>}
      */
-    clone(clips: Clip[], { iterations, seed, precision, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
+    clone(clips: Clip[], { iterations, seed, precision, rehearsal, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
     /**
      * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
      *

@@ -1,14 +1,12 @@
 //! A training between two iterations as bytes, and back.
 
-use std::collections::HashMap;
-
 use super::super::optimizer_state::{optimizer_weights, restore_optimizer};
 use super::{Clip, CloneOptions, FineTuner, Start};
 use crate::{
     Error, Result,
     nn::Precision,
     voice::{Adapted, Base, adaptable},
-    weights::{Metadata, Storage, apply, pack, unpack},
+    weights::{Metadata, Storage, Unpacked, apply, pack, unpack},
 };
 
 impl FineTuner {
@@ -28,6 +26,7 @@ impl FineTuner {
             iterations: number("iterations")? as usize,
             batch: number("batch")? as usize,
             window: number("window")? as usize,
+            rehearsal: number("rehearsal")? as f32,
             seed: number("seed")? as u64,
             rate: number("rate")?,
             speaker_rate: number("speaker_rate")?,
@@ -42,7 +41,7 @@ impl FineTuner {
         restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
         tuner.stale = number("stale")? as usize;
         tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
-        let mut take = |prefix: &str| -> HashMap<String, (Vec<usize>, Vec<f32>)> {
+        let mut take = |prefix: &str| -> Unpacked {
             let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
             names.into_iter().map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed"))).collect()
         };
@@ -70,7 +69,7 @@ impl FineTuner {
         if let Some((_, best)) = &self.best {
             put("best.", best);
         }
-        let CloneOptions { iterations, batch, window, seed, rate, speaker_rate, adapts, stop_rule, start: _, precision } = &self.options;
+        let CloneOptions { iterations, batch, window, rehearsal, seed, rate, speaker_rate, adapts, stop_rule, start: _, precision } = &self.options;
         let json = |value: serde_json::Result<String>| value.expect("plain data");
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
         for (key, value) in [
@@ -84,6 +83,7 @@ impl FineTuner {
             ("iterations", iterations.to_string()),
             ("batch", batch.to_string()),
             ("window", window.to_string()),
+            ("rehearsal", rehearsal.to_string()),
             ("seed", seed.to_string()),
             ("rate", rate.to_string()),
             ("speaker_rate", speaker_rate.to_string()),

@@ -5,14 +5,16 @@
 
 mod checkpoint;
 mod held_out;
+mod helper;
+mod lesson;
+mod rehearsal;
 mod speech;
 
 use burn::{
     module::{Module, Param},
     prelude::*,
+    tensor::Gradients,
 };
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use web_time::Instant;
 
 use super::{
@@ -29,7 +31,12 @@ use crate::{
     voice::{Adapted, Base, Voice, VoiceInfo, read},
 };
 use held_out::HeldOut;
-use speech::{Speech, assemble, loss, predict};
+use lesson::{Lesson, Plan};
+use rehearsal::Rehearsal;
+use speech::{Speech, Windows, assemble, loss, predict};
+
+pub use helper::Helper;
+pub use lesson::Share;
 
 /// A recording and what it says.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,12 +96,10 @@ const MINIMUM_SECONDS: f32 = 3.0;
 
 pub struct FineTuner {
     options: CloneOptions,
-    reduction: usize,
     device: Device,
     parts: Adapted,
     adam: Adam,
-    speech: Speech,
-    training: Vec<(usize, usize)>,
+    lesson: Lesson,
     held_out: Option<HeldOut>,
     shown: Shown,
     timing_speaker: Tensor<2>,
@@ -121,6 +126,9 @@ impl FineTuner {
         if options.iterations == 0 || options.batch == 0 || options.window < base.config().reduction || options.window % base.config().reduction != 0 {
             return Err(Error::OptionInvalid("iterations, batch and window must be positive, the window a multiple of the reduction".into()));
         }
+        if !(0.0..=10.0).contains(&options.rehearsal) {
+            return Err(Error::OptionInvalid("rehearsal must lie between 0 and 10".into()));
+        }
         if !options.precision.runs_on(&base.device) {
             return Err(Error::PrecisionUnsupported);
         }
@@ -132,20 +140,27 @@ impl FineTuner {
         }
         let speech = assemble(base, &aligned, options.window);
         let held_out = HeldOut::of(base, &aligned, &speech).await?;
-        let training = speech.clips[..speech.clips.len() - held_out.as_ref().map_or(0, HeldOut::count)].to_vec();
         let speaker = nearest_speaker(base, &speech, &options).await?;
+        let rehearsal = if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
         let pace = pace(base, &aligned, speaker).await?;
+        let plan = Plan {
+            seed: options.seed,
+            clips: speech.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
+            batch: options.batch,
+            window: options.window,
+            reduction: base.config().reduction,
+            rehearsed: options.rehearsed(),
+            weight: options.rehearsal,
+        };
         let mut start = Voice::of_base_speaker(base, speaker);
         if let Start::Mixture(weights) = &options.start {
             start.parts.speaker = Param::from_tensor(mixture(base, weights)?);
         }
         let mut tuner = Self {
-            reduction: base.config().reduction,
             device: base.device.clone().autodiff(),
             parts: options.adapts.prepare(start.parts.train()).with_precision(options.precision),
             adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
-            speech,
-            training,
+            lesson: Lesson { speech, rehearsal, plan },
             held_out,
             // The one that is held out, where one is.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
@@ -178,7 +193,15 @@ impl FineTuner {
             clips: vec![(0, options.window)],
         };
         let parts = Voice::of_base_speaker(base, base.default_speaker()).parts.train().with_precision(options.precision);
-        let loss = loss(&parts, &speech.gather(&vec![0; options.batch], options.window, config.reduction));
+        let windows = |count: usize| speech.gather(&vec![0; count], options.window, config.reduction);
+        let windows = match options.rehearsed() {
+            0 => windows(options.batch),
+            count => {
+                let speakers = parts.speaker.val().inner().repeat_dim(0, count);
+                windows(options.batch).and(Windows { others: Some(speakers), ..windows(count) }, options.rehearsal)
+            }
+        };
+        let loss = loss(&parts, &windows);
         let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() });
         let gradients = adam.scaled(loss).backward();
         let parts = adam.step(parts, &gradients, |_| 0.0);
@@ -192,15 +215,17 @@ impl FineTuner {
 
     /// One iteration. The loss is read back every few of them only, so that the device never waits.
     pub async fn step_async(&mut self) -> Result<Step> {
+        self.step_with_async(0, async || None).await
+    }
+
+    /// The same with helpers, on a device that computes in f32.
+    ///
+    /// * `helped`: awaited when this iteration's own share is done; what each of `helpers` returned for its share, or `None` where that failed: all is
+    ///   computed here then
+    pub async fn step_with_async(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<Vec<f32>>>) -> Result<Step> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let iteration = self.iteration();
-        // Seeded by iteration: a resumed run draws what the unbroken one would have drawn.
-        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
-        self.device.seed(rng.random());
-        let starts: Vec<usize> = (0..self.options.batch).map(|_| self.draw(&mut rng)).collect();
-        let windows = self.speech.gather(&starts, self.options.window, self.reduction);
-        let loss = loss(&self.parts, &windows);
-        let gradients = self.adam.scaled(loss.clone()).backward();
+        let (loss, gradients) = self.learn(iteration, helpers, helped).await?;
         let CloneOptions { rate, speaker_rate, adapts, iterations, .. } = self.options;
         // What the first iterations have moved, the last settle.
         let fall = RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * iteration as f64 / iterations as f64).cos());
@@ -248,40 +273,45 @@ impl FineTuner {
         Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, held_out_loss, look, overflows: self.overflows, stop })
     }
 
+    /// Loss and gradients of an iteration.
+    async fn learn(&mut self, iteration: usize, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<Vec<f32>>>) -> Result<(Tensor<1>, Gradients)> {
+        let mut learn = |share| {
+            let loss = loss(&self.parts, &self.lesson.windows(iteration, share));
+            let gradients = self.adam.scaled(loss.clone()).backward();
+            (loss, gradients)
+        };
+        if helpers == 0 {
+            return Ok(learn(Share::WHOLE));
+        }
+        let (mut loss, mut gradients) = learn(Share { number: 0, of: helpers + 1 });
+        let Some(helped) = helped().await else { return Ok(learn(Share::WHOLE)) };
+        for helped in &helped {
+            loss = helper::add(&self.parts, &mut gradients, loss, helped)?;
+        }
+        Ok((loss, gradients))
+    }
+
     /// Phoneme errors that a voice may have: as many as its speaker, or as the base before it learnt anything.
     fn granted_errors(&self) -> f32 {
         let of_speaker = self.held_out.as_ref().map_or(0.0, |held_out| held_out.phoneme_error_rate);
         self.start.map_or(of_speaker, |start| start.phoneme_error_rate.max(of_speaker))
     }
 
-    /// A window's first frame: any frame of a clip, each clip by its length, its end no less often than its middle.
-    fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        let total: usize = self.training.iter().map(|&(_, frames)| frames).sum();
-        let mut at = rng.random_range(0..total);
-        for &(first, frames) in &self.training {
-            if at < frames {
-                return first + at.min(frames.saturating_sub(self.options.window));
-            }
-            at -= frames;
-        }
-        unreachable!("the draw lies below the total")
-    }
-
     /// What the held-out clips say of the voice as it stands; `None` where none are.
     async fn look(&self) -> Result<Option<Look>> {
         match &self.held_out {
-            Some(held_out) => held_out.look(&self.parts.valid(), &self.speech, self.options.window).await.map(Some),
+            Some(held_out) => held_out.look(&self.parts.valid(), &self.lesson.speech, self.options.window).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// The last clip, recorded and as the model makes it now.
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
-        let &(first, frames) = self.speech.clips.last().expect("counted");
-        let reduction = self.reduction;
+        let &(first, frames) = self.lesson.speech.clips.last().expect("counted");
+        let reduction = self.lesson.plan.reduction;
         let padded = frames.next_multiple_of(reduction);
         self.device.seed(0);
-        let windows = self.speech.gather(&[first], padded, reduction);
+        let windows = self.lesson.speech.gather(&[first], padded, reduction);
         let predicted = read(predict(&self.parts.valid(), &windows).1.narrow(1, 0, frames).reshape([frames * base.config().mels])).await?;
         self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
     }

@@ -1,14 +1,18 @@
 //! What is learnt from: the clips' frames on the device, the windows that an iteration gathers from them, and their loss.
 
 use burn::prelude::*;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 
 use super::super::{judge::AlignedClip, loss::spectrogram_loss};
 use crate::{
     nn::Mode,
     voice::{Adapted, Base},
+    weights::{Unpacked, Weight, Weights},
 };
 
 /// All frames of all clips, one after the other, on the device.
+#[derive(Debug, Clone)]
 pub struct Speech {
     /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame where that feeds back, `[1, F, 1]`
     pub context: Tensor<3>,
@@ -24,8 +28,12 @@ pub struct Windows {
     pub context: Tensor<3>,
     pub targets: Tensor<3>,
     pub previous: Option<Tensor<3>>,
+    /// What each frame counts.
     pub mask: Tensor<3>,
+    /// What the loss is a mean over.
     pub valid_frames: usize,
+    /// Who says the last N windows, `[N, V]`, where it is not the speaker that is learnt.
+    pub others: Option<Tensor<2>>,
 }
 
 impl Speech {
@@ -49,6 +57,7 @@ impl Speech {
             previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
             mask: take(&self.mask, &frames),
             valid_frames,
+            others: None,
         }
     }
 
@@ -59,13 +68,33 @@ impl Speech {
     }
 }
 
+/// A window's first frame: any frame of the clips, each clip by its length, its end no less often than its middle.
+pub fn draw(clips: &[(usize, usize)], window: usize, rng: &mut ChaCha8Rng) -> usize {
+    let total: usize = clips.iter().map(|&(_, frames)| frames).sum();
+    let mut at = rng.random_range(0..total);
+    for &(first, frames) in clips {
+        if at < frames {
+            return first + at.min(frames.saturating_sub(window));
+        }
+        at -= frames;
+    }
+    unreachable!("the draw lies below the total")
+}
+
 /// The windows' spectrograms before and after the postnet, `[B, T, M]`.
 pub fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
-    let speaker = parts.speaker.val();
-    let width = speaker.dims()[1];
+    let learnt = |count: usize| {
+        let speaker = parts.speaker.val();
+        let width = speaker.dims()[1];
+        speaker.expand([count, width])
+    };
+    let speakers = match &windows.others {
+        None => learnt(batch),
+        Some(others) => Tensor::cat(vec![learnt(batch - others.dims()[0]), others.clone()], 0),
+    };
     let state = parts.decoder.start(batch, &windows.targets.device());
-    let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speaker.expand([batch, width]), state);
+    let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speakers, state);
     let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
     (frames.clone(), frames + residual)
 }
@@ -77,9 +106,45 @@ pub fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
 }
 
 impl Windows {
+    /// Both, each frame of the others counting for `weight` of one of these.
+    pub fn and(self, others: Self, weight: f32) -> Self {
+        let join = |these: Tensor<3>, others: Tensor<3>| Tensor::cat(vec![these, others], 0);
+        Self {
+            context: join(self.context, others.context),
+            targets: join(self.targets, others.targets),
+            previous: self.previous.zip(others.previous).map(|(these, others)| join(these, others)),
+            mask: join(self.mask, others.mask.mul_scalar(weight)),
+            valid_frames: self.valid_frames,
+            others: others.others,
+        }
+    }
+
     /// Of spectrograms of these windows, `[1]`.
     pub fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
         spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
+    }
+}
+
+impl Speech {
+    /// Adds its tensors to `weights`, with their names behind `prefix`.
+    pub fn put(&self, prefix: &str, weights: &mut Weights) {
+        let named = [("context", Some(&self.context)), ("targets", Some(&self.targets)), ("previous", self.previous.as_ref()), ("mask", Some(&self.mask))];
+        for (name, tensor) in named {
+            if let Some(tensor) = tensor {
+                let shape = tensor.dims().to_vec();
+                let values = tensor.clone().reshape([shape.iter().product::<usize>()]);
+                weights.insert(format!("{prefix}{name}"), Weight { shape, values });
+            }
+        }
+    }
+
+    /// What [`Self::put`] put; `None` where it is not there.
+    pub fn take(prefix: &str, clips: Vec<(usize, usize)>, weights: &mut Unpacked, device: &Device) -> Option<Self> {
+        let mut tensor = |name: &str| {
+            let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
+            Some(Tensor::<3>::from_data(TensorData::new(values, <[usize; 3]>::try_from(shape).ok()?), device))
+        };
+        Some(Self { context: tensor("context")?, targets: tensor("targets")?, previous: tensor("previous"), mask: tensor("mask")?, clips })
     }
 }
 

@@ -1,0 +1,105 @@
+//! What the base can say it must go on saying, in the voices it knows: rehearsal against forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and
+//! pseudorehearsal").
+//!
+//! A minute holds few of a language's sounds side by side. Learnt from alone, it teaches a model the speaker and blurs all else.
+
+use burn::prelude::*;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    super::judge::AlignedClip,
+    speech::{Speech, Windows, assemble, draw},
+};
+use crate::{
+    Result,
+    synth::speak::say_symbols,
+    voice::{Base, Voice},
+};
+
+/// Said by one speaker of the base each. They pair sounds that few sentences pair.
+const SENTENCES: [&str; 24] = [
+    "Both judges gave the younger of the two boys five points.",
+    "A thin layer of ash covered the churchyard by four.",
+    "Why would anyone measure a garage with a piece of rope?",
+    "The oyster shells were thrown down the long hill at dusk.",
+    "She hummed an old tune while the kettle began to boil.",
+    "Which of these maps shows the path through the gorge?",
+    "Our neighbour's goose chased the postman up the lane again.",
+    "He vowed to polish the brass doorknobs every other Thursday.",
+    "Huge waves broke over the edge of the southern pier.",
+    "Nothing pleases that cat but a cushion by the fire.",
+    "Five quick foxes jumped zigzag across the frozen marsh.",
+    "Could you lend me a yard of rough brown cloth?",
+    "The choir's last song was loud, joyful and rather long.",
+    "Usually the bus is empty when I board it near the zoo.",
+    "They beg us to pull harder, but the wheel will not budge.",
+    "Earth, air and water: what else does a young oak need?",
+    "Strange lights glimmered above the castle until midnight.",
+    "A dozen eggs, half a pound of butter, and some thyme.",
+    "The voyage home took them past an unknown southern shore.",
+    "Ask George whether his cousin owns the green caravan.",
+    "Push the lever slowly, then watch the gauge on your left.",
+    "I bathe in the mornings, though the bath is small.",
+    "Genuine leather boots cost twice as much as they should.",
+    "How far away did you hear the owl hoot?",
+];
+
+/// Sentences on the device, as the base says them before it learns.
+#[derive(Debug, Clone)]
+pub struct Rehearsal {
+    pub speech: Speech,
+    /// Of each sentence, `[S, V]`
+    pub speakers: Tensor<2>,
+}
+
+impl Rehearsal {
+    pub async fn of(base: &Base, window: usize) -> Result<Self> {
+        let count = base.manifest.speakers.len();
+        let (mut clips, mut speakers) = (Vec::with_capacity(SENTENCES.len()), Vec::with_capacity(SENTENCES.len()));
+        for (number, sentence) in SENTENCES.iter().enumerate() {
+            // Evenly over the table, in which related speakers stand side by side.
+            let voice = Voice::of_base_speaker(base, number * count / SENTENCES.len());
+            let (symbols, durations, mel) = say_symbols(base, &voice, sentence).await?;
+            clips.push(AlignedClip { symbols, durations, mel: mel.data, score: 0.0 });
+            speakers.push(voice.timing_speaker);
+        }
+        Ok(Self { speech: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })
+    }
+
+    /// As many windows: first frame and sentence of each.
+    pub fn draw(&self, count: usize, window: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+        let one = |_| {
+            let sentence = rng.random_range(0..self.speech.clips.len());
+            (draw(&self.speech.clips[sentence..=sentence], window, rng), sentence)
+        };
+        (0..count).map(one).collect()
+    }
+
+    /// Windows in the voices that say them.
+    pub fn gather(&self, drawn: &[(usize, usize)], window: usize, reduction: usize) -> Windows {
+        let (starts, sentences): (Vec<usize>, Vec<i32>) = drawn.iter().map(|&(start, sentence)| (start, sentence as i32)).unzip();
+        let count = sentences.len();
+        let rows = Tensor::<1, Int>::from_data(TensorData::new(sentences, [count]), &self.speakers.device());
+        Windows { others: Some(self.speakers.clone().select(0, rows)), ..self.speech.gather(&starts, window, reduction) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Phonemizer, symbols};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_sentences_hold_every_phone() {
+        let phonemizer = Phonemizer::embedded();
+        let written = SENTENCES.map(|sentence| symbols::format(&phonemizer.symbols(sentence).unwrap())).join(" ");
+        let phones: BTreeSet<&str> = written
+            .split_whitespace()
+            .map(|symbol| symbol.trim_end_matches(|c: char| c.is_ascii_digit()))
+            .filter(|symbol| symbol.chars().all(|c| c.is_ascii_uppercase()))
+            .collect();
+        assert_eq!(phones.len(), 39, "{phones:?}");
+    }
+}

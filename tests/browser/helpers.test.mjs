@@ -1,0 +1,70 @@
+// A training on several cores: what is learnt is what one core learns, and a helper that dies costs nothing.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { run, visit, withPackage } from "./steps.mjs";
+
+const TEXT = "The rabbit did not wait for a better offer.";
+
+/** Ends a helper at its third share, as a browser does that has no memory left: without a word. */
+const DYING = `
+if (self.name === "ownvoice helper") {
+  let shares = 0;
+  self.addEventListener("message", ({ data }) => {
+    if (data.method !== "gradients" || ++shares !== 3) return;
+    new BroadcastChannel("deaths").postMessage(shares);
+    self.close();
+  });
+}
+`;
+/** Counts, in the page's worker, the workers that it starts. */
+const COUNTING = `
+const Own = self.Worker;
+let started = 0;
+self.Worker = class extends Own { constructor(...args) { super(...args); started++; } };
+const post = self.postMessage.bind(self);
+self.postMessage = (message, ...rest) => {
+  if (message.progress?.status === "training") message.progress.workers = started;
+  post(message, ...rest);
+};
+`;
+
+/** The spectrogram that a voice learnt on so many cores says, and that of the base. @param {number} cores @param {string} [script] Before the worker's own. */
+async function learnt(cores, script = "") {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  try {
+    session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(COUNTING + script), body]));
+    await withPackage(session, 3, "cpu", cores);
+    return await run(
+      session,
+      `const losses = [];
+      let workers = 0, deaths = 0;
+      new BroadcastChannel("deaths").onmessage = () => deaths++;
+      const voice = await studio.clone(clips, { iterations: 10, seed: 1, onStep: (step) => { if (step.status === "training") { losses.push(step.loss); workers = step.workers; } } });
+      const mel = async (voice) => [...(await voice.say(input)).mel.data];
+      return { losses, workers, deaths, clone: await mel(voice), base: await mel(studio.base) };`,
+      TEXT,
+    );
+  } finally {
+    await session.close();
+  }
+}
+
+/** @param {number[]} a @param {number[]} b */
+const difference = (a, b) => a.reduce((sum, x, i) => sum + Math.abs(x - b[i]), 0) / a.length;
+
+test("several cores learn what one learns, whether or not a helper dies", async () => {
+  const one = await learnt(1);
+  assert.equal(one.workers, 0);
+  assert.equal(one.losses.length, 10);
+  const changed = difference(one.clone, one.base);
+  assert.ok(changed > 0.02, `it learnt something: ${changed}`);
+  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that dies", 2, DYING]])) {
+    const several = await learnt(cores, script);
+    assert.deepEqual([several.workers, several.deaths], [cores - 1, script ? 1 : 0], name);
+    assert.equal(several.losses.length, 10, name);
+    several.losses.forEach((loss, i) => assert.ok(Math.abs(loss - one.losses[i]) < 1e-3, `${name}: ${several.losses} and ${one.losses}`));
+    const apart = difference(several.clone, one.clone);
+    assert.ok(apart < changed / 20, `${name}: ${apart} apart, ${changed} from the base`);
+  }
+});

@@ -1,0 +1,31 @@
+//! What a helping worker runs: a share of each iteration of a training that another worker leads.
+
+use burn::tensor::Device;
+use js_sys::Float32Array;
+use ownvoice::train::{self, Share};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::fail;
+
+#[wasm_bindgen]
+pub struct Helper {
+    helper: train::Helper,
+}
+
+#[wasm_bindgen]
+impl Helper {
+    /// On the CPU. `kit` is the tuner's.
+    #[wasm_bindgen(constructor)]
+    pub fn open(kit: &[u8]) -> Result<Helper, JsValue> {
+        Ok(Self { helper: train::Helper::open(kit, &Device::flex()).map_err(fail)? })
+    }
+
+    /// Takes the tuner's weights from `exchange` and puts the gradients of the share `number` of `of` shares there, and last the loss.
+    pub async fn gradients(&mut self, iteration: u32, exchange: Float32Array, number: u32, of: u32) -> Result<(), JsValue> {
+        let weights = exchange.subarray(0, exchange.length().saturating_sub(1)).to_vec();
+        let share = Share { number: number as usize, of: of as usize };
+        let found = self.helper.gradients_async(iteration as usize, &weights, share).await.map_err(fail)?;
+        exchange.copy_from(&found);
+        Ok(())
+    }
+}
