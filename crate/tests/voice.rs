@@ -57,7 +57,7 @@ fn iterations_that_are_shared_learn_the_same() {
     let (base, clips) = (tiny_base(), held_out_clips(3));
     let start = || block_on(FineTuner::start_async(&base, &clips, options(6))).unwrap();
     let (mut alone, mut shared) = (start(), start());
-    let kit = block_on(shared.kit_async(&base));
+    let kit = block_on(shared.kit_async(&base)).unwrap();
     let mut helpers = [0, 1].map(|_| Helper::open(&kit, &base.device).unwrap());
     for iteration in 0..6 {
         let weights = block_on(shared.weights_async()).unwrap();
@@ -72,6 +72,9 @@ fn iterations_that_are_shared_learn_the_same() {
     let begun = block_on(start().weights_async()).unwrap();
     assert!(expected.iter().zip(&begun).any(|(a, b)| (a - b).abs() > 5e-3), "nothing was learnt");
 
+    let mixed = CloneOptions { precision: Precision::Mixed, ..options(6) };
+    let mixed = block_on(FineTuner::start_async(&base, &clips, mixed)).unwrap();
+    assert_eq!(block_on(mixed.kit_async(&base)).unwrap_err().code(), "option-invalid");
     let code = |kit: &[u8]| Helper::open(kit, &base.device).map(|_| ()).unwrap_err().code();
     assert_eq!(code(b"nonsense"), "checkpoint-corrupt");
     assert!(block_on(helpers[0].gradients_async(0, &found[1..], Share::WHOLE)).is_err(), "too few weights");

@@ -185,6 +185,7 @@ describe("voices", () => {
     assert.equal(steps.length, 5);
     assert.ok(steps.every((/** @type {any} */ { loss, overflows }) => Number.isFinite(loss) && overflows < 5), JSON.stringify(steps));
   });
+  test("rehearses no less than nothing", () => fails("option-invalid", "return studio.clone(clips, { rehearsal: -1 })"));
   test("knows no other precision", () => fails("option-invalid", "return studio.clone(clips, { precision: 'double' })"));
   test("a voice that was closed says so", () => fails("closed", "const voice = await studio.open(await studio.base.save()); await voice.close(); return voice.say('Hello.')"));
   test("cut off", () => fails("voice-corrupt", `${saved} return studio.open(new Blob([bytes.subarray(0, bytes.length / 2)]))`));

@@ -29,13 +29,12 @@ export class Helpers {
 
   /** As many as are wanted, ready to begin; none where one of them is not to be had. @param {number} count @param {WebAssembly.Module} module @param {Tuner} tuner */
   static async hire(count, module, tuner) {
-    if (count < 1) return new Helpers([]);
-    const kit = await tuner.kit();
     // This very script, wherever it lies and however it was bundled.
-    const remotes = Array.from({ length: count }, () => new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" })));
-    const helpers = new Helpers(remotes);
+    const start = () => new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" }));
+    const helpers = new Helpers(count >= 1 ? Array.from({ length: count }, start) : []);
     try {
-      await Promise.all(remotes.map((remote) => remote.call("help", { module, kit })));
+      const kit = helpers.count ? await tuner.kit() : null;
+      await Promise.all(helpers.#remotes.map((remote) => remote.call("help", { module, kit })));
     } catch {
       helpers.leave();
     }

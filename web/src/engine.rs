@@ -238,9 +238,9 @@ impl Tuner {
         self.tuner.iteration() as u32
     }
 
-    /// What `Helper`s are made from.
-    pub async fn kit(&self) -> Vec<u8> {
-        self.tuner.kit_async(&self.base).await
+    /// What `Helper`s are made from. Fails where this training cannot be shared.
+    pub async fn kit(&self) -> Result<Vec<u8>, JsValue> {
+        self.tuner.kit_async(&self.base).await.map_err(fail)
     }
 
     /// Puts the weights into each of `exchanges`, for helpers; what these returned last lay there. A first one is made for each that is null.

@@ -115,6 +115,8 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
         ("train.native.cpu.vs_pytorch", "train.native.cpu.s_per_iter", least(&["train.native.pytorch.s_per_iter"])),
         ("train.wasm.vs_tfjs", "train.wasm.cpu.s_per_iter", least(&tfjs)),
         ("train.wasm.vs_jax", "train.wasm.cpu.s_per_iter", least(&["train.jax.wasm.s_per_iter"])),
+        ("train.wasm.cores.vs_tfjs", "train.wasm.cores.s_per_iter", least(&tfjs)),
+        ("train.wasm.cores.vs_jax", "train.wasm.cores.s_per_iter", least(&["train.jax.wasm.s_per_iter"])),
         ("train.webgpu.vs_tfjs", "train.webgpu.s_per_iter", least(&["train.tfjs.webgpu.s_per_iter"])),
         ("train.webgpu.vs_jax", "train.webgpu.s_per_iter", least(&["train.jax.webgpu.s_per_iter"])),
     ]

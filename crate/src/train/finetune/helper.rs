@@ -16,6 +16,8 @@ use super::{
 use crate::{
     Error, Result,
     model::{TacotronConfig, decoder::Decoder, postnet::Postnet},
+    nn::Precision,
+    train::options::Adapts,
     voice::{Adapted, Base, adaptable, read},
     weights::{Metadata, Storage, Weight, apply, collect, pack, unpack},
 };
@@ -66,12 +68,15 @@ fn of_another_model() -> Error {
 }
 
 impl FineTuner {
-    /// All that a helper needs before it is given weights.
-    pub async fn kit_async(&self, base: &Base) -> Vec<u8> {
+    /// All that a helper needs before it is given weights. Whole weights in f32 are shared, and nothing else.
+    pub async fn kit_async(&self, base: &Base) -> Result<Vec<u8>> {
+        if self.options.precision != Precision::F32 || matches!(self.options.adapts, Adapts::LowRank(_)) {
+            return Err(Error::OptionInvalid("this training cannot be shared".into()));
+        }
         let mut weights = collect(&self.parts);
         let lesson = self.lesson.put(&mut weights);
         let model = serde_json::to_string(base.config()).expect("plain data");
-        pack(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("lesson".to_string(), lesson)])).await
+        Ok(pack(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("lesson".to_string(), lesson)])).await)
     }
 
     /// The weights as they stand, one after the other.

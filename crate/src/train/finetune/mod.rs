@@ -218,7 +218,7 @@ impl FineTuner {
         self.step_with_async(0, async || None).await
     }
 
-    /// The same with helpers, on a device that computes in f32.
+    /// The same with helpers, which [`Self::kit_async`] equips.
     ///
     /// * `helped`: awaited when this iteration's own share is done; what each of `helpers` returned for its share, or `None` where that failed: all is
     ///   computed here then
