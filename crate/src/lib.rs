@@ -1,6 +1,6 @@
 //! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
 //!
-//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], `import`, [`train`], [`synth`], [`evaluate`], `cli`.
+//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], [`synth`], `import`, [`train`], [`evaluate`], `cli`.
 //!
 //! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 
@@ -23,14 +23,14 @@ pub mod vocoder;
 
 pub mod voice;
 
+pub mod synth;
+
 #[cfg(feature = "cli")]
 pub mod import;
 
 #[cfg(feature = "cli")]
 pub mod corpus;
 pub mod train;
-
-pub mod synth;
 
 pub mod evaluate;
 

@@ -8,6 +8,20 @@ use half::f16;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::{BTreeMap, HashMap};
 
+/// In a visitor or a mapper of modules: `self.path` names where it is.
+macro_rules! keep_path {
+    () => {
+        fn enter_module(&mut self, name: &str, _container: &str) {
+            self.path.push(name.to_string());
+        }
+
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.path.pop();
+        }
+    };
+}
+pub(crate) use keep_path;
+
 /// A parameter with its shape taken off.
 #[derive(Debug, Clone)]
 pub struct Weight {
@@ -46,13 +60,7 @@ struct Collect {
 }
 
 impl ModuleVisitor for Collect {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
+    keep_path!();
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let value = param.val().inner();
@@ -83,19 +91,13 @@ pub fn apply_all<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> 
 
 struct Apply<'a> {
     path: Vec<String>,
-    weights: &'a HashMap<String, (Vec<usize>, Vec<f32>)>,
+    weights: &'a Unpacked,
     error: Option<String>,
     used: usize,
 }
 
 impl ModuleMapper for Apply<'_> {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
+    keep_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let path = self.path.join(".");

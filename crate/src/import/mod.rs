@@ -8,14 +8,14 @@ mod pickle;
 mod pytorch;
 
 use burn::prelude::Device;
-use std::{collections::HashMap, fs, path::Path};
+use std::{fs, path::Path};
 
 use crate::{
     Error, Result,
     audio::mel::MelConfig,
     model::{AttentiveTacotron, TacotronConfig},
     text::nvidia::SYMBOL_COUNT,
-    weights::apply,
+    weights::{Unpacked, apply},
 };
 use names::{Change, convolution, table};
 use pytorch::Tensors;
@@ -25,7 +25,7 @@ use pytorch::Tensors;
 pub struct Imported {
     pub config: TacotronConfig,
     /// Shapes and row-major values.
-    pub weights: HashMap<String, (Vec<usize>, Vec<f32>)>,
+    pub weights: Unpacked,
 }
 
 impl Imported {
@@ -34,7 +34,7 @@ impl Imported {
         let checkpoint = Checkpoint::open(path)?;
         let config = checkpoint.config()?;
         // Our memory ends with a vector of the speaker. Here it is a single number that is zero and that nothing reads.
-        let mut weights = HashMap::from([("speakers".to_string(), (vec![1, 1], vec![0.0]))]);
+        let mut weights = Unpacked::from([("speakers".to_string(), (vec![1, 1], vec![0.0]))]);
         for entry in table(config.encoder_layers, config.postnet_layers) {
             let (shape, values) = checkpoint.read(&entry.theirs)?;
             let changed = match entry.change {

@@ -1,10 +1,9 @@
 //! The optimizer's state beside a checkpoint's weights.
 
 use burn::prelude::*;
-use std::collections::HashMap;
 
 use super::adam::{Adam, Moments};
-use crate::weights::{Weight, Weights};
+use crate::weights::{Unpacked, Weight, Weights};
 
 const FIRST_MOMENT: &str = "adam.first.";
 const SECOND_MOMENT: &str = "adam.second.";
@@ -23,7 +22,7 @@ pub fn optimizer_weights(adam: &Adam) -> Weights {
 }
 
 /// Takes the optimizer's state out of a checkpoint's weights.
-pub fn restore_optimizer(adam: &mut Adam, weights: &mut HashMap<String, (Vec<usize>, Vec<f32>)>, device: &Device) {
+pub fn restore_optimizer(adam: &mut Adam, weights: &mut Unpacked, device: &Device) {
     let paths: Vec<String> = weights.keys().filter_map(|name| name.strip_prefix(FIRST_MOMENT).map(str::to_string)).collect();
     let mut take = |name: &str| {
         let (_, values) = weights.remove(name)?;

@@ -1,7 +1,6 @@
 //! Trains a base voice on a prepared corpus, along either path.
 
 use burn::prelude::*;
-use std::collections::HashMap;
 
 use super::{
     batch::{Batch, Batcher},
@@ -13,7 +12,7 @@ use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{Mode, Precision},
-    weights::apply,
+    weights::{Unpacked, apply},
 };
 
 impl Recipe {
@@ -84,7 +83,7 @@ pub fn pretrain<M: Pretrained>(
     features: &Features,
     config: &TacotronConfig,
     plan: &Plan,
-    start: Option<HashMap<String, (Vec<usize>, Vec<f32>)>>,
+    start: Option<Unpacked>,
 ) -> Result<(M, f32)> {
     let Plan { recipe, device, .. } = plan;
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());

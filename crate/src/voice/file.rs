@@ -10,7 +10,7 @@ use crate::{
     audio::contrast::CONTRASTS,
     model::{decoder::Decoder, postnet::Postnet},
     nn::Precision,
-    weights::{Metadata, Storage, Weight, Weights, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, Weight, Weights, apply, collect, keep_path, pack, unpack},
 };
 
 /// The parts that adapt to a speaker; the encoder stays.
@@ -205,13 +205,7 @@ fn add(module: Adapted, other: &Weights) -> Adapted {
         other: &'a Weights,
     }
     impl burn::module::ModuleMapper for Add<'_> {
-        fn enter_module(&mut self, name: &str, _container: &str) {
-            self.path.push(name.to_string());
-        }
-
-        fn exit_module(&mut self, _name: &str, _container: &str) {
-            self.path.pop();
-        }
+        keep_path!();
 
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
             let Some(other) = self.other.get(&self.path.join(".")) else { return param };

@@ -19,7 +19,7 @@ use crate::{
     nn::Precision,
     train::options::Adapts,
     voice::{Adapted, Base, adaptable, read},
-    weights::{Metadata, Storage, Weight, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, Weight, apply, collect, keep_path, pack, unpack},
 };
 
 /// Takes weights, gives the gradients of a share of the windows.
@@ -112,13 +112,7 @@ struct Set<'a> {
 }
 
 impl ModuleMapper for Set<'_> {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
+    keep_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(values) = self.slices.get(&self.path.join(".")) else { return param };
@@ -133,13 +127,7 @@ struct Found<'a> {
 }
 
 impl ModuleVisitor for Found<'_> {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
+    keep_path!();
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         if let Some(gradient) = param.val().grad(self.gradients) {
@@ -156,13 +144,7 @@ struct Add<'a> {
 }
 
 impl ModuleVisitor for Add<'_> {
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
-    }
-
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
-    }
+    keep_path!();
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let value = param.val();
