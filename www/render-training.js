@@ -27,7 +27,8 @@ export function renderTraining(state) {
   const clips = goodClips(state);
   const seconds = goodSeconds(state);
 
-  say($("device-kind"), t(`train.device.${studio.device.kind}`));
+  const { kind, cores } = studio.device;
+  say($("device-kind"), t(cores > 1 ? "train.device.cores" : `train.device.${kind}`, { cores }));
   say($("device-name"), studio.device.name);
   say($("device-reason"), why(studio.device));
 

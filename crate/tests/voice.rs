@@ -55,7 +55,7 @@ fn the_loss_falls_and_the_iterations_end() {
 #[test]
 fn iterations_that_are_shared_learn_the_same() {
     let (base, clips) = (tiny_base(), held_out_clips(3));
-    let start = || block_on(FineTuner::start_async(&base, &clips, options(6))).unwrap();
+    let start = || block_on(FineTuner::start_async(&base, &clips, CloneOptions { rehearsal: 0.3, ..options(6) })).unwrap();
     let (mut alone, mut shared) = (start(), start());
     let kit = block_on(shared.kit_async(&base)).unwrap();
     let mut helpers = [0, 1].map(|_| Helper::open(&kit, &base.device).unwrap());

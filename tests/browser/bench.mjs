@@ -11,9 +11,9 @@ import { join } from "node:path";
 import { ROOT } from "./harness.mjs";
 import { SENTENCES, run, visit, withPackage } from "./steps.mjs";
 
-const ITERATIONS = 12;
-/** The first iterations warm up: memory grows, and the browser compiles what runs often. */
-const WARM_UP = 3;
+const ITERATIONS = 20;
+/** The first iterations warm up: memory grows, and the browser compiles what runs often, in each worker anew. */
+const WARM_UP = 8;
 const TEXT = "This sentence is spoken to be measured, and so is the next one. Here is the next one, which is about as long as the first.";
 
 /** Before the worker's own script: counts what it launches, and tells with each step of a training. */
@@ -27,21 +27,19 @@ self.postMessage = (message, ...rest) => {
 };
 `;
 
-/** Seconds an iteration on one core, without rehearsal, which peers do not have either; on all cores; and as visitors have it. Seconds of work a second
- * of speech. */
+/** Seconds an iteration on one core, as peers have it, and on all of them; seconds of work a second of speech. */
 async function cpu() {
-  const alone = await trained(1, 0);
-  const together = await trained(undefined, 0);
-  const { rows } = await trained(undefined, undefined);
+  const alone = await trained(1);
+  const together = await trained(undefined);
   return [
-    { name: "train.wasm.cpu.s_per_iter", value: alone.seconds, unit: "s", what: "median, one core, nothing rehearsed" },
-    { name: "train.wasm.cores.s_per_iter", value: together.seconds, unit: "s", what: `median, ${together.cores} cores, nothing rehearsed` },
-    ...rows,
+    { name: "train.wasm.cpu.s_per_iter", value: alone.seconds, unit: "s", what: "median, one core" },
+    { name: "train.wasm.cores.s_per_iter", value: together.seconds, unit: "s", what: `median, ${together.cores} cores` },
+    ...together.rows,
   ];
 }
 
-/** @param {number | undefined} cores @param {number | undefined} rehearsal */
-async function trained(cores, rehearsal) {
+/** @param {number | undefined} cores */
+async function trained(cores) {
   const session = await visit({ device: "cpu", path: "icon.svg" });
   try {
     await withPackage(session, SENTENCES.length, "cpu", cores);
@@ -49,8 +47,7 @@ async function trained(cores, rehearsal) {
       session,
       `const seconds = [];
       const onStep = (step) => step.status === "training" && seconds.push(step.seconds);
-      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, rehearsal: input.rehearsal, onStep });
-      const cores = navigator.hardwareConcurrency;
+      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep });
       const bytes = await studio.memoryBytes();
       const started = performance.now();
       const speech = await voice.say(input.text);
@@ -64,8 +61,8 @@ async function trained(cores, rehearsal) {
         }
         await voice.say("Yes."); // what was under way is over
       }
-      return { seconds, spoken, first, bytes, cores, heard: speech.samples.length / speech.sampleRate };`,
-      { iterations: ITERATIONS, text: TEXT, rehearsal },
+      return { seconds, spoken, first, bytes, cores: studio.device.cores, heard: speech.samples.length / speech.sampleRate };`,
+      { iterations: ITERATIONS, text: TEXT },
     );
     if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
     // The page hears the time since the first iteration.
@@ -73,7 +70,6 @@ async function trained(cores, rehearsal) {
     const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
     const seconds = steady[steady.length >> 1];
     const rows = [
-      { name: "train.wasm.shipped.s_per_iter", value: seconds, unit: "s", what: `median, ${measured.cores} cores, with rehearsal: what a visitor has` },
       { name: "train.wasm.memory_mb", value: measured.bytes / 1e6, unit: "MB", what: "the program's memory, which never shrinks, after a training, without its helpers'" },
       { name: "say.wasm.cpu.rtf", value: measured.spoken / measured.heard, unit: "s/s", what: "seconds of work a second of speech" },
       { name: "say.first_audio_ms", value: measured.first.sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)[2], unit: "ms", what: "from the request to the first piece of sound, on the CPU in Chromium; median of 5" },
@@ -113,7 +109,7 @@ function oneSpeaker() {
   return { manifest: Buffer.from(JSON.stringify(manifest)), weights: cut };
 }
 
-/** Iterations on WebGPU, nothing rehearsed, as peers have it. The loss is read at the first and at the last: nothing is queued there, and differences are exact.
+/** Iterations on WebGPU. The loss is read at the first and at the last: nothing is queued there, and differences are exact.
  * @param {{ device: "webgpu" | "default", iterations: number, precision: "f32" | "mixed" }} how */
 async function webgpu({ device, iterations, precision }) {
   const session = await visit({ device, path: "icon.svg" });
@@ -126,7 +122,7 @@ async function webgpu({ device, iterations, precision }) {
     const measured = await run(
       session,
       `const counts = [], seconds = [], memory = [];
-      await studio.clone(clips, { iterations: input.iterations, seed: 1, rehearsal: 0, precision: input.precision, onStep: (step) => {
+      await studio.clone(clips, { iterations: input.iterations, seed: 1, precision: input.precision, onStep: (step) => {
         if (step.status !== "training") return;
         counts.push(step.dispatches);
         seconds.push(step.seconds);

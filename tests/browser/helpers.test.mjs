@@ -40,7 +40,7 @@ async function learnt(cores, script = "") {
       `const losses = [];
       let workers = 0, deaths = 0;
       new BroadcastChannel("deaths").onmessage = () => deaths++;
-      const voice = await studio.clone(clips, { iterations: 10, seed: 1, onStep: (step) => { if (step.status === "training") { losses.push(step.loss); workers = step.workers; } } });
+      const voice = await studio.clone(clips, { iterations: 10, seed: 1, rehearsal: 0.3, onStep: (step) => { if (step.status === "training") { losses.push(step.loss); workers = step.workers; } } });
       const mel = async (voice) => [...(await voice.say(input)).mel.data];
       return { losses, workers, deaths, clone: await mel(voice), base: await mel(studio.base) };`,
       TEXT,

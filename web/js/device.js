@@ -9,6 +9,7 @@ import { OwnvoiceError } from "./rpc.js";
  * @property {string} reason Why this one, in a sentence.
  * @property {"asked" | "adapter-found" | "no-webgpu" | "no-adapter" | "software-adapter" | "adapter-failed" | "adapter-wrong"} code The reason, for programs.
  * @property {string} adapter The graphics adapter that was found, whether or not it is used; empty without one.
+ * @property {number} cores Of the CPU, on which voices are learnt; one where a graphics adapter learns.
  * @property {{ deviation: number, tolerance: number } | null} selfTest How far the adapter's results were from the CPU's before it was trusted; relative.
  */
 
@@ -18,7 +19,7 @@ const CPU = "CPU (WebAssembly SIMD)";
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render|cpu/i;
 
 /** @param {Device["code"]} code @param {string} reason @param {string} [adapter] @returns {Device} */
-export const cpu = (code, reason, adapter = "") => ({ kind: "cpu", name: CPU, code, reason, adapter, selfTest: null });
+export const cpu = (code, reason, adapter = "") => ({ kind: "cpu", name: CPU, code, reason, adapter, cores: 1, selfTest: null });
 
 /** Why a graphics adapter that was found is not used. @param {Device} device @param {unknown} error @returns {Device} */
 export function distrusted({ name }, error) {
@@ -60,7 +61,7 @@ export async function chooseDevice(wanted) {
 
   const { vendor = "", architecture = "", device = "", description = "" } = adapter.info ?? {};
   const name = description || [vendor, architecture, device].filter(Boolean).join(" ") || "WebGPU adapter";
-  const webgpu = (/** @type {Device["code"]} */ code, /** @type {string} */ reason) => ({ kind: /** @type {const} */ ("webgpu"), name, code, reason, adapter: name, selfTest: null });
+  const webgpu = (/** @type {Device["code"]} */ code, /** @type {string} */ reason) => ({ kind: /** @type {const} */ ("webgpu"), name, code, reason, adapter: name, cores: 1, selfTest: null });
   if (wanted === "webgpu") return webgpu("asked", "WebGPU was asked for.");
   const software = adapter.info?.isFallbackAdapter || adapter.isFallbackAdapter || SOFTWARE.test(`${name} ${architecture}`);
   if (software) return cpu("software-adapter", `The only graphics adapter is a software one (${name}). The CPU itself is faster and is used instead.`, name);

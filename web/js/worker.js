@@ -62,7 +62,8 @@ serve({
     } catch (error) {
       keepReason = describe(error);
     }
-    trainer = new Trainer(engine, store, module, chosen.kind === "cpu" ? coresFor(cores) : 1);
+    if (chosen.kind === "cpu") chosen = { ...chosen, cores: coresFor(cores) };
+    trainer = new Trainer(engine, store, module, chosen.cores);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
     return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
   },

@@ -75,6 +75,7 @@ export const de = {
   "train.title": "Lernen lassen",
   "train.device.webgpu": "Gelernt wird auf der Grafikkarte",
   "train.device.cpu": "Gelernt wird auf dem Prozessor",
+  "train.device.cores": "Es lernt auf {cores} Kernen Ihres Prozessors",
   "device.asked.cpu": "Der Prozessor war gewünscht.",
   "device.asked.webgpu": "WebGPU war gewünscht.",
   "device.adapter-found": "Eine Grafikkarte wurde gefunden.",

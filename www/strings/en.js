@@ -74,6 +74,7 @@ export const en = {
   "train.title": "Let it learn",
   "train.device.webgpu": "It learns on your graphics card",
   "train.device.cpu": "It learns on your processor",
+  "train.device.cores": "It learns on {cores} cores of your processor",
   "device.asked.cpu": "The processor was asked for.",
   "device.asked.webgpu": "WebGPU was asked for.",
   "device.adapter-found": "A graphics card was found.",

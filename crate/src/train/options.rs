@@ -28,7 +28,7 @@ impl Default for CloneOptions {
             iterations: 200,
             batch: 8,
             window: 128,
-            rehearsal: 0.3,
+            rehearsal: 0.0,
             seed: 1,
             rate: 2e-3,
             speaker_rate: 2e-3,

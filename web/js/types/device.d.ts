@@ -17,6 +17,10 @@ export type Device = {
      */
     adapter: string;
     /**
+     * Of the CPU, on which voices are learnt; one where a graphics adapter learns.
+     */
+    cores: number;
+    /**
      * How far the adapter's results were from the CPU's before it was trusted; relative.
      */
     selfTest: {
