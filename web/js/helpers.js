@@ -1,5 +1,7 @@
 // The other cores: workers that take a share of each iteration of a training on the CPU. They keep nothing from one iteration to the next, so nothing is
 // lost with them: where one fails, all are let go, and the training goes on alone.
+//
+// They are started with the studio, since a page that has loaded asks for nothing more, and hold no program until there is something to learn.
 
 import { Remote } from "./rpc.js";
 
@@ -17,59 +19,66 @@ export function coresFor(wanted) {
 }
 
 export class Helpers {
-  #remotes;
+  /** @type {Remote[]} */
+  #remotes = [];
   /** @type {(Float32Array<ArrayBuffer> | null)[]} Go to the helpers with weights and come back with gradients: nothing is copied on the way, nor made anew. */
-  #exchanges;
+  #exchanges = [];
+  /** Whether they know what is learnt. */
+  #equipped = false;
 
-  /** @param {Remote[]} remotes */
-  constructor(remotes) {
-    this.#remotes = remotes;
-    this.#exchanges = remotes.map(() => null);
-  }
-
-  /** As many as are wanted, ready to begin; none where one of them is not to be had. @param {number} count @param {WebAssembly.Module} module @param {Tuner} tuner */
-  static async hire(count, module, tuner) {
+  /** So many, their scripts fetched; none where one of them is not to be had. @param {number} count */
+  static async start(count) {
+    const helpers = new Helpers();
     // This very script, wherever it lies and however it was bundled.
-    const start = () => new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" }));
-    const helpers = new Helpers(count >= 1 ? Array.from({ length: count }, start) : []);
-    try {
-      const kit = helpers.count ? await tuner.kit() : null;
-      await Promise.all(helpers.#remotes.map((remote) => remote.call("help", { module, kit })));
-    } catch {
-      helpers.leave();
-    }
+    for (let i = 0; i < count; i++) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" })));
+    await helpers.rest();
     return helpers;
   }
 
+  /** Equips them for a training, if it can be shared. @param {WebAssembly.Module} module @param {Tuner} tuner */
+  async equip(module, tuner) {
+    if (!this.#remotes.length) return;
+    const kit = await tuner.kit().catch(() => null);
+    this.#equipped = kit !== null;
+    if (kit) await this.#all("help", () => ({ module, kit }));
+  }
+
+  /** Lets go of a training and of the memory that it took. */
+  async rest() {
+    this.#equipped = false;
+    this.#exchanges = this.#remotes.map(() => null);
+    await this.#all("rest", () => ({}));
+  }
+
   /** How many there are. */
-  get count() {
+  get started() {
     return this.#remotes.length;
+  }
+
+  /** How many take their share of this training. */
+  get count() {
+    return this.#equipped ? this.#remotes.length : 0;
   }
 
   /** Begins the tuner's next iteration: what each will find in its share of it, or null where one failed. @param {Tuner} tuner */
   async begin(tuner) {
     const { iteration } = tuner;
+    const of = this.count + 1;
     await tuner.weights(this.#exchanges);
-    return { helped: this.#gradients(iteration) };
+    const exchanges = /** @type {Float32Array<ArrayBuffer>[]} */ (this.#exchanges);
+    const shares = this.#all("gradients", (i) => ({ iteration, exchange: exchanges[i], number: i + 1, of }), (i) => [exchanges[i].buffer]);
+    return { helped: shares.then((found) => found && (this.#exchanges = found)) };
   }
 
-  /** @param {number} iteration @returns {Promise<Float32Array[] | null>} */
-  async #gradients(iteration) {
-    const of = this.count + 1;
-    const ask = (/** @type {Remote} */ remote, /** @type {number} */ index) => {
-      const exchange = /** @type {Float32Array<ArrayBuffer>} */ (this.#exchanges[index]);
-      return remote.call("gradients", { iteration, exchange, number: index + 1, of }, { transfer: [exchange.buffer] });
-    };
+  /** Asks each of them; null where one fails, and with it all end. @param {string} method @param {(i: number) => object} args @param {(i: number) => Transferable[]} [transfer] */
+  async #all(method, args, transfer) {
     try {
-      return (this.#exchanges = await Promise.all(this.#remotes.map(ask)));
+      return await Promise.all(this.#remotes.map((remote, i) => remote.call(method, args(i), { transfer: transfer?.(i) })));
     } catch {
-      this.leave();
+      for (const remote of this.#remotes) remote.close();
+      this.#remotes = [];
+      this.#equipped = false;
       return null;
     }
-  }
-
-  leave() {
-    for (const remote of this.#remotes) remote.close();
-    this.#remotes = [];
   }
 }

@@ -1,12 +1,12 @@
 // A training: run to its end, early end or cancellation, steered meanwhile, and kept, so that a closed tab costs little of it.
 
 import { sha256 } from "./download.js";
-import { Helpers } from "./helpers.js";
 import { OwnvoiceError, breathe, check, describe } from "./rpc.js";
 import { each } from "./voices.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Engine, Tuner, Voice } from "../pkg/ownvoice_web.js" */
+/** @import { Helpers } from "./helpers.js" */
 /** @import { Context } from "./rpc.js" */
 /** @import { Store } from "./store.js" */
 /** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip */
@@ -22,18 +22,18 @@ export class Trainer {
   #engine;
   #store;
   #module;
-  #cores;
+  #helpers;
   /** @type {Steering} */
   #steering = { paused: false, preview: null };
   /** Whether there was no room for the training under way: half of one is of no use. */
   #unkept = false;
 
-  /** @param {Engine} engine @param {Store | null} store @param {WebAssembly.Module} module @param {number} cores That share the work on the CPU. */
-  constructor(engine, store, module, cores) {
+  /** @param {Engine} engine @param {Store | null} store @param {WebAssembly.Module} module @param {Helpers} helpers */
+  constructor(engine, store, module, helpers) {
     this.#engine = engine;
     this.#store = store;
     this.#module = module;
-    this.#cores = cores;
+    this.#helpers = helpers;
   }
 
   /** @param {{ clips: Clip[], consent?: Spoken, iterations?: number, seed?: number, precision?: string, rehearsal?: number, preview?: string, pictures?: boolean }} args
@@ -73,8 +73,9 @@ export class Trainer {
   async #train(tuner, consent, pictures, context) {
     const { signal, stopSignal, progress } = context;
     const show = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
-    const helpers = await Helpers.hire(this.#cores - 1, this.#module, tuner);
+    const helpers = this.#helpers;
     try {
+      await helpers.equip(this.#module, tuner);
       await show(tuner.iteration);
       for (;;) {
         const begun = helpers.count ? await helpers.begin(tuner) : null;
@@ -97,7 +98,7 @@ export class Trainer {
       if (signal.aborted) await this.#forget();
       throw error;
     } finally {
-      helpers.leave();
+      await helpers.rest();
     }
     progress({ status: "finishing" });
     const voice = await tuner.finish(); // frees the tuner

@@ -1,10 +1,10 @@
 // The worker: the one owner of WebAssembly, of the device and of what is kept. It holds no maths; here is how each call of the page is answered.
 
-import init, { Helper, read_wav } from "../pkg/ownvoice_web.js";
+import init, { Helper, __wbg_reset_state as forget, read_wav } from "../pkg/ownvoice_web.js";
 import { compile, fetchBase, fetchManifest } from "./base.js";
 import { chooseDevice, hearLosses } from "./device.js";
 import { get } from "./download.js";
-import { coresFor } from "./helpers.js";
+import { Helpers, coresFor } from "./helpers.js";
 import { countLaunches } from "./launches.js";
 import { Transfer, breathe, check, crash, describe, serve } from "./rpc.js";
 import { Store } from "./store.js";
@@ -28,8 +28,8 @@ let trainer;
 let prepared;
 /** @type {WebAssembly.Memory} */
 let memory;
-/** @type {Helper} */
-let helper;
+/** @type {Helper | null} */
+let helper = null;
 
 /** @param {import("./training.js").Learned} learned */
 const learned = async ({ voice, bytes }) => hold(voice, await idOf(bytes));
@@ -62,8 +62,9 @@ serve({
     } catch (error) {
       keepReason = describe(error);
     }
-    if (chosen.kind === "cpu") chosen = { ...chosen, cores: coresFor(cores) };
-    trainer = new Trainer(engine, store, module, chosen.cores);
+    const helpers = await Helpers.start(chosen.kind === "cpu" ? coresFor(cores) - 1 : 0);
+    chosen = { ...chosen, cores: 1 + helpers.started };
+    trainer = new Trainer(engine, store, module, helpers);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
     return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
   },
@@ -168,9 +169,15 @@ serve({
     helper = new Helper(kit);
   },
 
+  /** Lets go of what was learnt, and of the memory: a program's own never shrinks. */
+  rest() {
+    if (helper) forget();
+    helper = null;
+  },
+
   /** A helper's share of an iteration: weights come, gradients go. @param {{ iteration: number, exchange: Float32Array<ArrayBuffer>, number: number, of: number }} args */
   async gradients({ iteration, exchange, number, of }) {
-    await helper.gradients(iteration, exchange, number, of);
+    await helper?.gradients(iteration, exchange, number, of);
     return new Transfer(exchange, [exchange.buffer]);
   },
 
