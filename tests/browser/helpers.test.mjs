@@ -65,7 +65,7 @@ test("several cores learn what one learns, whether or not a helper dies", async 
     const several = await learnt(cores, script);
     assert.deepEqual([several.cores, several.workers, several.deaths], [cores, cores - 1, script ? 1 : 0], name);
     assert.equal(several.losses.length, 20, name);
-    several.losses.forEach((loss, i) => assert.ok(Math.abs(loss - one.losses[i]) < 1e-3, `${name}: ${several.losses} and ${one.losses}`));
+    several.losses.forEach((/** @type {number} */ loss, /** @type {number} */ i) => assert.ok(Math.abs(loss - one.losses[i]) < 1e-3, `${name}: ${several.losses} and ${one.losses}`));
     const apart = difference(several.clone, one.clone);
     assert.ok(apart < changed / 20, `${name}: ${apart} apart, ${changed} from the base`);
   }

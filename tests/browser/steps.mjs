@@ -166,8 +166,8 @@ function chunks(bytes, from, to) {
 }
 
 /** Loads the package in a document of the site that has no script of its own (`icon.svg`), with the first sentences as clips, for `run`.
- * @param {Session} session @param {number} count @param {"cpu" | "webgpu"} [device] */
-export async function withPackage(session, count, device = "cpu", cores = undefined) {
+ * @param {Session} session @param {number} count @param {"cpu" | "webgpu"} [device] @param {number} [cores] */
+export async function withPackage(session, count, device = "cpu", cores) {
   const clips = Array.from({ length: count }, (_, index) => spokenSamples(index)).map(({ text, samples }) => ({ text, samples: samples.toString("base64") }));
   const failed = await run(session, `globalThis.ownvoice = await import(new URL("js/index.js", location.href).href);
     globalThis.studio = await globalThis.ownvoice.load({ base: "models/base", device: input.device, cores: input.cores });

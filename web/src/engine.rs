@@ -267,7 +267,7 @@ impl Tuner {
             ("iterations", step.iterations.into()),
             ("loss", step.loss.into()),
             ("seconds", step.seconds.into()),
-            ("heldOutLoss", step.held_out_loss.map_or(JsValue::NULL, JsValue::from)),
+            ("heldOutLoss", step.look.map_or(JsValue::NULL, |look| look.loss.into())),
             ("overflows", (step.overflows as u32).into()),
             ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
         ]))

@@ -77,9 +77,7 @@ impl Adapts {
             Self::LowRank(_) | Self::Everything => true,
         }
     }
-}
 
-impl Adapts {
     /// Attaches what is to learn instead of the weights themselves.
     pub(super) fn prepare(self, parts: Adapted) -> Adapted {
         let Self::LowRank(rank) = self else { return parts };

@@ -35,7 +35,7 @@ export type LoadOptions = {
      */
     keep?: string;
     /**
-     * On how many of the processor's cores a voice is learnt where the CPU learns; up to four, and as many as there are.
+     * On how many of the processor's cores a voice is learnt where the CPU learns: up to four, as many as there are, and two on a phone.
      */
     cores?: number;
     /**
@@ -184,7 +184,7 @@ export type CloneOptions = {
  * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
  * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
  * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
- * @property {number} [cores] On how many of the processor's cores a voice is learnt where the CPU learns; up to four, and as many as there are.
+ * @property {number} [cores] On how many of the processor's cores a voice is learnt where the CPU learns: up to four, as many as there are, and two on a phone.
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]

@@ -74,9 +74,7 @@ pub struct Step {
     pub loss: f32,
     /// Since this process began to iterate.
     pub seconds: f32,
-    /// The held-out clips' loss, at the iterations that take it.
-    pub held_out_loss: Option<f32>,
-    /// All that was found at those iterations.
+    /// What the held-out clips say, at the iterations that ask them.
     pub look: Option<Look>,
     /// Updates left out so far because half precision overflowed, as of the latest loss.
     pub overflows: usize,
@@ -269,8 +267,7 @@ impl FineTuner {
             None
         };
         let seconds = begun.elapsed().as_secs_f32();
-        let held_out_loss = look.map(|look| look.loss);
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, held_out_loss, look, overflows: self.overflows, stop })
+        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, look, overflows: self.overflows, stop })
     }
 
     /// Loss and gradients of an iteration.
