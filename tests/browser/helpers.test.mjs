@@ -70,3 +70,28 @@ test("several cores learn what one learns, whether or not a helper dies", async 
     assert.ok(apart < changed / 20, `${name}: ${apart} apart, ${changed} from the base`);
   }
 });
+
+test("of two trainings at once each learns its own", async () => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  try {
+    await withPackage(session, 4, "cpu", 2);
+    const { alone, together, message } = await run(
+      session,
+      `const learn = async (clips, seed) => {
+        const losses = [];
+        await studio.clone(clips, { iterations: 10, seed, onStep: (step) => step.status === "training" && losses.push(step.loss) });
+        return losses;
+      };
+      const trainings = [[clips.slice(0, 2), 1], [clips.slice(2), 2]];
+      const alone = [];
+      for (const [clips, seed] of trainings) alone.push(await learn(clips, seed));
+      return { alone, together: await Promise.all(trainings.map(([clips, seed]) => learn(clips, seed))) };`,
+    );
+    assert.equal(message, undefined);
+    assert.equal(alone.flat().length, 20);
+    const apart = alone.flat().map((/** @type {number} */ loss, /** @type {number} */ i) => Math.abs(loss - together.flat()[i]));
+    assert.ok(Math.max(...apart) < 1e-3, JSON.stringify({ alone, together }));
+  } finally {
+    await session.close();
+  }
+});

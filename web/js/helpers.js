@@ -26,29 +26,35 @@ export class Helpers {
   #remotes = [];
   /** @type {(Float32Array<ArrayBuffer> | null)[]} Go to the helpers with weights and come back with gradients: nothing is copied on the way, nor made anew. */
   #exchanges = [];
-  /** Whether they know what is learnt. */
-  #equipped = false;
+  /** The training that they know, if any. @type {Tuner | null} */
+  #tuner = null;
 
   /** So many, their scripts fetched; none where one of them is not to be had. @param {number} count */
   static async start(count) {
     const helpers = new Helpers();
     // This very script, wherever it lies and however it was bundled.
     for (let i = 0; i < count; i++) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" })));
-    await helpers.rest();
+    await helpers.#rest();
     return helpers;
   }
 
-  /** Equips them for a training, if it can be shared. @param {WebAssembly.Module} module @param {Tuner} tuner */
+  /** Equips them for a training, if it can be shared and none is under way. @param {WebAssembly.Module} module @param {Tuner} tuner */
   async equip(module, tuner) {
-    if (!this.#remotes.length) return;
+    if (!this.#remotes.length || this.#tuner) return;
+    this.#tuner = tuner;
     const kit = await tuner.kit().catch(() => null);
-    this.#equipped = kit !== null;
     if (kit) await this.#all("help", () => ({ module, kit }));
+    else this.#tuner = null;
   }
 
-  /** Lets go of a training and of the memory that it took. */
-  async rest() {
-    this.#equipped = false;
+  /** Lets go of a training, if it was theirs, and of the memory that it took. @param {Tuner} tuner */
+  async leave(tuner) {
+    if (this.#tuner !== tuner) return;
+    await this.#rest();
+    this.#tuner = null;
+  }
+
+  async #rest() {
     this.#exchanges = this.#remotes.map(() => null);
     await this.#all("rest", () => ({}));
   }
@@ -58,15 +64,15 @@ export class Helpers {
     return this.#remotes.length;
   }
 
-  /** How many take their share of this training. */
-  get count() {
-    return this.#equipped ? this.#remotes.length : 0;
+  /** How many take their share of a training. @param {Tuner} tuner */
+  sharing(tuner) {
+    return this.#tuner === tuner ? this.#remotes.length : 0;
   }
 
   /** Begins the tuner's next iteration: what each will find in its share of it, or null where one failed. @param {Tuner} tuner */
   async begin(tuner) {
     const { iteration } = tuner;
-    const of = this.count + 1;
+    const of = this.#remotes.length + 1;
     await tuner.weights(this.#exchanges);
     const exchanges = /** @type {Float32Array<ArrayBuffer>[]} */ (this.#exchanges);
     const shares = this.#all("gradients", (i) => ({ iteration, exchange: exchanges[i], number: i + 1, of }), (i) => [exchanges[i].buffer]);
@@ -80,7 +86,6 @@ export class Helpers {
     } catch {
       for (const remote of this.#remotes) remote.close();
       this.#remotes = [];
-      this.#equipped = false;
       return null;
     }
   }

@@ -78,8 +78,9 @@ export class Trainer {
       await helpers.equip(this.#module, tuner);
       await show(tuner.iteration);
       for (;;) {
-        const begun = helpers.count ? await helpers.begin(tuner) : null;
-        const step = await tuner.step(helpers.count, begun && begun.helped);
+        const sharing = helpers.sharing(tuner);
+        const begun = sharing ? await helpers.begin(tuner) : null;
+        const step = await tuner.step(sharing, begun && begun.helped);
         progress({ status: "training", ...step });
         await breathe();
         while (this.#steering.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -98,7 +99,7 @@ export class Trainer {
       if (signal.aborted) await this.#forget();
       throw error;
     } finally {
-      await helpers.rest();
+      await helpers.leave(tuner);
     }
     progress({ status: "finishing" });
     const voice = await tuner.finish(); // frees the tuner

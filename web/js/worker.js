@@ -6,7 +6,7 @@ import { chooseDevice, hearLosses } from "./device.js";
 import { get } from "./download.js";
 import { Helpers, coresFor } from "./helpers.js";
 import { countLaunches } from "./launches.js";
-import { Transfer, breathe, check, crash, describe, serve } from "./rpc.js";
+import { OwnvoiceError, Transfer, breathe, check, crash, describe, serve } from "./rpc.js";
 import { Store } from "./store.js";
 import { Trainer } from "./training.js";
 import { trusted } from "./trust.js";
@@ -177,7 +177,8 @@ serve({
 
   /** A helper's share of an iteration: weights come, gradients go. @param {{ iteration: number, exchange: Float32Array<ArrayBuffer>, number: number, of: number }} args */
   async gradients({ iteration, exchange, number, of }) {
-    await helper?.gradients(iteration, exchange, number, of);
+    if (!helper) throw new OwnvoiceError("internal", "no training was shared with this worker");
+    await helper.gradients(iteration, exchange, number, of);
     return new Transfer(exchange, [exchange.buffer]);
   },
 

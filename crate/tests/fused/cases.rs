@@ -275,6 +275,12 @@ pub async fn half_precision(device: &Device) -> bool {
     true
 }
 
+/// A mask `[B, L]` of which the first item is whole; the others end earlier.
+fn texts_that_end(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
+    let there: Vec<f32> = (0..batch * symbols).map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols)))).collect();
+    Tensor::from_data(TensorData::new(there, [batch, symbols]), device)
+}
+
 /// A step of attention: masks, texts shorter than the kernel and longer than a workgroup, more units than it has threads.
 pub async fn attention(device: &Device) {
     let device = device.clone().autodiff();
@@ -287,9 +293,7 @@ pub async fn attention(device: &Device) {
         let location = noise([2 * taps, width], number + 30, &device).div_scalar(taps as f32).detach().require_grad();
         let query = noise([batch, width], number + 40, &device).require_grad();
         let before = noise([batch, 2 * symbols + channels], number + 50, &device).abs().detach().require_grad();
-        // The first item is whole, the others end earlier.
-        let there: Vec<f32> = (0..batch * symbols).map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols)))).collect();
-        let mask = Tensor::<2>::from_data(TensorData::new(there, [batch, symbols]), &device);
+        let mask = texts_that_end(batch, symbols, &device);
         let attended = Attended { keys: keys.clone(), values: values.clone(), mask, energy: energy.clone(), location: location.clone() };
         let weights = noise([batch, 2 * symbols + channels], number + 60, &device);
         let mut results = Vec::new();
@@ -324,8 +328,7 @@ pub async fn attention_scan(device: &Device) {
         let heard = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
         let (state, attended) = (grown([batch, 2 * hidden], 7, 1.0), noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad());
         let lstm = Lstm::new(inputs + channels, hidden, &device);
-        let there: Vec<f32> = (0..batch * symbols).map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols)))).collect();
-        let mask = Tensor::<2>::from_data(TensorData::new(there, [batch, symbols]), &device);
+        let mask = texts_that_end(batch, symbols, &device);
         let memory = Attended { keys: keys.clone(), values: values.clone(), mask, energy: energy.clone(), location: location.clone() };
         let mut results = Vec::new();
         for scan in [Attended::scan, Attended::scan_by_steps] {

@@ -10,7 +10,19 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::SeekOps;
+use super::{Seek, SeekOps};
+
+impl<B: SeekOps> From<[FloatTensor<B>; 7]> for Seek<B> {
+    fn from([weights, query, keys, energy, location, values, initial]: [FloatTensor<B>; 7]) -> Self {
+        Self { weights, query, keys, energy, location, values, initial }
+    }
+}
+
+impl<B: SeekOps> Seek<B> {
+    fn parts(self) -> [FloatTensor<B>; 7] {
+        [self.weights, self.query, self.keys, self.energy, self.location, self.values, self.initial]
+    }
+}
 
 #[derive(Debug)]
 struct SeekBackward;
@@ -19,8 +31,8 @@ struct SeekBackward;
 struct Saved<T> {
     rows: T,
     gates: T,
-    /// All that is tracked but the first, in order.
-    inputs: [T; 7],
+    /// The parts of [`Seek`].
+    with: [T; 7],
 }
 
 impl<B: SeekOps> Backward<B, 8> for SeekBackward {
@@ -28,10 +40,9 @@ impl<B: SeekOps> Backward<B, 8> for SeekBackward {
 
     fn backward(self, ops: Ops<Self::State, 8>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        let Saved { rows, gates, inputs: [weights, query, keys, energy, location, values, initial] } = ops.state;
-        let (projected, weights, query, keys, energy, location, values, initial) =
-            B::seek_backward(grad, rows, gates, weights, query, keys, energy, location, values, initial);
-        for (parent, grad) in ops.parents.into_iter().zip([projected, weights, query, keys, energy, location, values, initial]) {
+        let Saved { rows, gates, with } = ops.state;
+        let (projected, with) = B::seek_backward(grad, rows, gates, with.into());
+        for (parent, grad) in ops.parents.into_iter().zip([projected].into_iter().chain(with.parts())) {
             if let Some(parent) = parent {
                 grads.register::<B>(parent.id, grad);
             }
@@ -40,27 +51,16 @@ impl<B: SeekOps> Backward<B, 8> for SeekBackward {
 }
 
 impl<B: SeekOps, C: CheckpointStrategy> SeekOps for Autodiff<B, C> {
-    fn seek(
-        projected: FloatTensor<Self>,
-        weights: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-        mask: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn seek(projected: FloatTensor<Self>, with: Seek<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
         assert!(!mask.is_tracked(), "no gradient reaches the mask");
         let (projected, projected_node) = projected.into_parts();
-        let parts = [weights, query, keys, energy, location, values, initial].map(|tensor| tensor.into_parts());
-        let inputs = parts.each_ref().map(|(tensor, _)| tensor.clone());
+        let parts = with.parts().map(|tensor| tensor.into_parts());
+        let with = parts.each_ref().map(|(tensor, _)| tensor.clone());
         let [weights, query, keys, energy, location, values, initial] = parts.map(|(_, node)| node);
         let nodes = [projected_node, weights, query, keys, energy, location, values, initial];
-        let [weights, query, keys, energy, location, values, initial] = inputs.clone();
-        let (rows, gates) = B::seek(projected, weights, query, keys, energy, location, values, initial, mask.into_primitive());
+        let (rows, gates) = B::seek(projected, with.clone().into(), mask.into_primitive());
         let tracked = match SeekBackward.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(Saved { rows: rows.clone(), gates: gates.clone(), inputs }, rows),
+            OpsKind::Tracked(prep) => prep.finish(Saved { rows: rows.clone(), gates: gates.clone(), with }, rows),
             OpsKind::UnTracked(prep) => prep.finish(rows),
         };
         (tracked, <Self as AutodiffBackend>::from_inner(gates))
@@ -70,23 +70,8 @@ impl<B: SeekOps, C: CheckpointStrategy> SeekOps for Autodiff<B, C> {
         _grad: FloatTensor<Self>,
         _rows: FloatTensor<Self>,
         _gates: FloatTensor<Self>,
-        _weights: FloatTensor<Self>,
-        _query: FloatTensor<Self>,
-        _keys: FloatTensor<Self>,
-        _energy: FloatTensor<Self>,
-        _location: FloatTensor<Self>,
-        _values: FloatTensor<Self>,
-        _initial: FloatTensor<Self>,
-    ) -> (
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-    ) {
+        _with: Seek<Self>,
+    ) -> (FloatTensor<Self>, Seek<Self>) {
         unreachable!("only first-order derivatives are supported")
     }
 }

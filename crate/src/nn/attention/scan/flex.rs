@@ -4,7 +4,7 @@ use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{
     super::flex::{Memory, Scratch, Shared, Sizes, add, sums},
-    SeekOps,
+    Seek, SeekOps,
 };
 use crate::nn::{
     flex::{ALL_CORES, ONE_CORE, add_product, cores, dims, for_each, packed, tensor, values as slice, values_mut},
@@ -66,18 +66,6 @@ struct Scan<'a> {
     initial: &'a [f32],
 }
 
-/// Gradients, in the order of [`SeekOps::seek_backward`].
-struct Gradients {
-    projected: Vec<f32>,
-    weights: Vec<f32>,
-    query: Vec<f32>,
-    keys: Vec<f32>,
-    energy: Vec<f32>,
-    location: Vec<f32>,
-    values: Vec<f32>,
-    initial: Vec<f32>,
-}
-
 impl Scan<'_> {
     /// Items that a core takes.
     fn share(&self) -> usize {
@@ -119,7 +107,8 @@ impl Scan<'_> {
         rows
     }
 
-    fn backward(&self, grad: &[f32], rows: &[f32], gates: &[f32]) -> Gradients {
+    /// The gradients of the projected inputs and of what they were sought with.
+    fn backward(&self, grad: &[f32], rows: &[f32], gates: &[f32]) -> (FlexTensor, Seek<Flex>) {
         let &Self { steps, batch, row, memory, .. } = self;
         let Sizes { symbols, width, channels, taps } = memory.sizes;
         let (hidden, share, all) = (row.hidden, self.share(), steps * batch);
@@ -200,16 +189,16 @@ impl Scan<'_> {
             let contexts = (&d_contexts[item * channels..], [batch * channels, 1]);
             add_product(ONE_CORE, [symbols, steps, channels], (d_values, channels), weights, contexts);
         });
-        Gradients {
-            projected: d_projected,
-            weights: d_weights,
-            query: d_query,
-            keys: d_keys,
-            energy: sums(&d_energy, width),
-            location: sums(&d_location, 2 * taps * width),
-            values: d_values,
-            initial: d_row,
-        }
+        let with = Seek {
+            weights: tensor(d_weights, vec![row.heard(), 4 * hidden]),
+            query: tensor(d_query, vec![hidden, width]),
+            keys: tensor(d_keys, dims(&memory.keys)),
+            energy: tensor(sums(&d_energy, width), dims(&memory.energy)),
+            location: tensor(sums(&d_location, 2 * taps * width), dims(&memory.location)),
+            values: tensor(d_values, dims(&memory.values)),
+            initial: tensor(d_row, vec![batch, row.width()]),
+        };
+        (tensor(d_projected, vec![steps, batch, 4 * hidden]), with)
     }
 }
 
@@ -219,20 +208,10 @@ fn rows_of(values: &[f32], step: usize, batch: usize, width: usize) -> &[f32] {
 }
 
 impl SeekOps for Flex {
-    fn seek(
-        projected: FloatTensor<Self>,
-        weights: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-        mask: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn seek(projected: FloatTensor<Self>, with: Seek<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let mut gates = packed(projected);
-        let [weights, query, initial, mask] = [weights, query, initial, mask].map(packed);
-        let memory = Memory::new(keys, energy, location, values);
+        let [weights, query, initial, mask] = [with.weights, with.query, with.initial, mask].map(packed);
+        let memory = Memory::new(with.keys, with.energy, with.location, with.values);
         let scan = Scan::new(&gates, &memory, &weights, &query, &initial);
         let rows = scan.forward(values_mut(&mut gates), slice(&mask));
         (tensor(rows, vec![scan.steps, scan.batch, scan.row.width()]), gates)
@@ -242,36 +221,11 @@ impl SeekOps for Flex {
         grad: FloatTensor<Self>,
         rows: FloatTensor<Self>,
         gates: FloatTensor<Self>,
-        weights: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-    ) -> (
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-    ) {
-        let [grad, rows, gates, weights, query, initial] = [grad, rows, gates, weights, query, initial].map(packed);
-        let memory = Memory::new(keys, energy, location, values);
-        let found = Scan::new(&gates, &memory, &weights, &query, &initial).backward(slice(&grad), slice(&rows), slice(&gates));
-        (
-            tensor(found.projected, dims(&gates)),
-            tensor(found.weights, dims(&weights)),
-            tensor(found.query, dims(&query)),
-            tensor(found.keys, dims(&memory.keys)),
-            tensor(found.energy, dims(&memory.energy)),
-            tensor(found.location, dims(&memory.location)),
-            tensor(found.values, dims(&memory.values)),
-            tensor(found.initial, dims(&initial)),
-        )
+        with: Seek<Self>,
+    ) -> (FloatTensor<Self>, Seek<Self>) {
+        let [grad, rows, gates, weights, query, initial] = [grad, rows, gates, with.weights, with.query, with.initial].map(packed);
+        let memory = Memory::new(with.keys, with.energy, with.location, with.values);
+        Scan::new(&gates, &memory, &weights, &query, &initial).backward(slice(&grad), slice(&rows), slice(&gates))
     }
 }
 

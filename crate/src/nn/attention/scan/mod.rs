@@ -6,7 +6,7 @@ mod autodiff;
 mod flex;
 
 use burn::{
-    backend::{Backend, Dispatch, backend_extension, tensor::FloatTensor},
+    backend::{Backend, Dispatch, ExtensionType, backend_extension, tensor::FloatTensor},
     prelude::*,
 };
 
@@ -16,54 +16,35 @@ use crate::nn::{
     lstm::{Lstm, split_state},
 };
 
-/// What the step before hands to a step, and what training reads of each: a row of `R = C + 2 H + 2 L`, context, hidden and cell state, weights, their sum
-/// over all steps.
-///
-/// * `projected`: `[N, B, 4H]`, what the LSTM hears besides the context, times its weights, plus bias
-/// * `weights`:   `[C + H, 4H]`, those of context and hidden state
-/// * `query`:     `[H, A]`
-/// * `initial`:   `[B, R]`
-///
-/// The others as in [`Attended`]. No gradient reaches `mask`.
+/// What a sequence is found with, or the gradient of each part. A row is what the step before hands to a step, and what training reads of each:
+/// `R = C + 2 H + 2 L` wide, context, hidden and cell state, weights, their sum over all steps. The rest is as in [`Attended`].
+#[derive(ExtensionType)]
+pub struct Seek<B: Backend> {
+    /// Of context and hidden state, `[C + H, 4H]`
+    pub weights: FloatTensor<B>,
+    /// `[H, A]`
+    pub query: FloatTensor<B>,
+    pub keys: FloatTensor<B>,
+    pub energy: FloatTensor<B>,
+    pub location: FloatTensor<B>,
+    pub values: FloatTensor<B>,
+    /// `[B, R]`
+    pub initial: FloatTensor<B>,
+}
+
+/// `projected`, `[N, B, 4H]`, is what the LSTM hears besides the context, times its weights, plus bias. No gradient reaches `mask`.
 #[backend_extension(Flex, Autodiff)]
 pub trait SeekOps: Backend {
     /// Returns a row a step `[N, B, R]`, and activated gates `[N, B, 4H]`, those for the backward pass alone.
-    #[allow(clippy::too_many_arguments)]
-    fn seek(
-        projected: FloatTensor<Self>,
-        weights: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-        mask: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>);
+    fn seek(projected: FloatTensor<Self>, #[extension_type] with: Seek<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>);
 
-    /// Returns the gradients of all that [`Self::seek`] is given but the mask, in its order.
-    #[allow(clippy::type_complexity, clippy::too_many_arguments)]
+    /// Returns the gradients of `projected` and of all that it is sought with.
     fn seek_backward(
         grad: FloatTensor<Self>,
         rows: FloatTensor<Self>,
         gates: FloatTensor<Self>,
-        weights: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-    ) -> (
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-    );
+        #[extension_type] with: Seek<Self>,
+    ) -> (FloatTensor<Self>, Seek<Self>);
 }
 
 /// What each step of a sequence found.
@@ -98,17 +79,17 @@ impl Attended {
         let of_context = w_ih.clone().narrow(0, width, channels);
         let projected = heard.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width)) + lstm.bias.val().unsqueeze();
         let initial = Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
-        let (rows, _gates) = Dispatch::seek(
-            projected.reshape([steps, batch, 4 * hidden]).into_dispatch(),
-            Tensor::cat(vec![of_context, lstm.w_hh.val()], 0).into_dispatch(),
-            query.into_dispatch(),
-            self.keys.clone().into_dispatch(),
-            self.energy.clone().into_dispatch(),
-            self.location.clone().into_dispatch(),
-            self.values.clone().into_dispatch(),
-            initial.into_dispatch(),
-            self.mask.clone().into_dispatch(),
-        );
+        let with = Seek {
+            weights: Tensor::cat(vec![of_context, lstm.w_hh.val()], 0).into_dispatch(),
+            query: query.into_dispatch(),
+            keys: self.keys.clone().into_dispatch(),
+            energy: self.energy.clone().into_dispatch(),
+            location: self.location.clone().into_dispatch(),
+            values: self.values.clone().into_dispatch(),
+            initial: initial.into_dispatch(),
+        };
+        let projected = projected.reshape([steps, batch, 4 * hidden]);
+        let (rows, _gates) = Dispatch::seek(projected.into_dispatch(), with, self.mask.clone().into_dispatch());
         let rows = Tensor::<3>::from_dispatch(rows);
         let last = rows.clone().narrow(0, steps - 1, 1).squeeze_dim::<2>(0);
         let after = channels + 2 * hidden;
