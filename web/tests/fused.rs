@@ -29,6 +29,11 @@ async fn recurrence() {
 }
 
 #[wasm_bindgen_test]
+async fn products() {
+    cases::products(&device().await).await;
+}
+
+#[wasm_bindgen_test]
 async fn convolution() {
     cases::convolution(&device().await).await;
 }

@@ -57,40 +57,46 @@ pub fn tanh(x: f32) -> f32 {
     1.0f32 - 2.0f32 / ((2.0f32 * clamp(x, -15.0f32, 15.0f32)).exp() + 1.0f32)
 }
 
+/// Threads that [`of_cube`] adds up first, and how many such groups there are: two waits, where halving would take eight.
+const GROUP: usize = 16;
+
 /// The sum of one value a thread, in all threads.
 #[cube]
 pub fn sum_of_cube(value: f32) -> f32 {
-    let place = UNIT_POS_X as usize;
-    let mut shared = Shared::<[f32]>::new_slice(THREADS);
-    shared[place] = value;
-    sync_cube();
-    let mut half = comptime!(THREADS / 2).runtime();
-    while half > 0 {
-        if place < half {
-            let other = shared[place + half];
-            shared[place] += other;
-        }
-        half /= 2;
-        sync_cube();
-    }
-    shared[0]
+    of_cube(value, false)
 }
 
 /// The largest of one value a thread, in all threads.
 #[cube]
 pub fn max_of_cube(value: f32) -> f32 {
+    of_cube(value, true)
+}
+
+#[cube]
+fn of_cube(value: f32, #[comptime] largest: bool) -> f32 {
     let place = UNIT_POS_X as usize;
-    let mut shared = Shared::<[f32]>::new_slice(THREADS);
-    shared[place] = value;
+    let mut values = Shared::<[f32]>::new_slice(THREADS);
+    let mut groups = Shared::<[f32]>::new_slice(GROUP);
+    values[place] = value;
     sync_cube();
-    let mut half = comptime!(THREADS / 2).runtime();
-    while half > 0 {
-        if place < half {
-            let other = shared[place + half];
-            shared[place] = max(shared[place], other);
+    if place < GROUP {
+        let mut group = values[place];
+        #[unroll]
+        for other in 1..comptime!(THREADS / GROUP) {
+            group = joined(group, values[place + comptime!(other * GROUP)], largest);
         }
-        half /= 2;
-        sync_cube();
+        groups[place] = group;
     }
-    shared[0]
+    sync_cube();
+    let mut all = groups[0];
+    #[unroll]
+    for group in 1..GROUP {
+        all = joined(all, groups[group], largest);
+    }
+    all
+}
+
+#[cube]
+fn joined(a: f32, b: f32, #[comptime] largest: bool) -> f32 {
+    if comptime!(largest) { max(a, b) } else { a + b }
 }

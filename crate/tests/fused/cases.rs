@@ -9,6 +9,7 @@ use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Lstm, Scan, scan, scan_with_tensors};
+use ownvoice::nn::product::product;
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 
@@ -92,13 +93,31 @@ fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
     Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
 }
 
-/// Convolution, normalisation by running statistics and activation; sequences shorter than the kernel, more channels than a workgroup sums.
+/// The product, and by its gradients those of transposes: less than a workgroup makes, and more in each direction.
+pub async fn products(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, [rows, terms, columns]) in [[1, 1, 1], [5, 1, 3], [3, 200, 1], [64, 16, 64], [70, 130, 67]].into_iter().enumerate() {
+        let a = noise([rows, terms], number, &device).require_grad();
+        let b = noise([terms, columns], number + 20, &device).require_grad();
+        let weights = noise([rows, columns], number + 40, &device);
+        let mut results = Vec::new();
+        for made in [product(a.clone(), b.clone(), false), a.clone().matmul(b.clone())] {
+            let gradients = (made.clone() * weights.clone()).sum().backward();
+            results.push([read(made).await, gradient(&a, &gradients).await, gradient(&b, &gradients).await]);
+        }
+        same(&format!("{rows} x {terms} times {terms} x {columns}"), &results[0], &results[1]);
+    }
+}
+
+/// Convolution, normalisation by running statistics and activation; sequences shorter than the kernel, more channels than a workgroup sums,
+/// more rows, terms and columns than one multiplies.
 pub async fn convolution(device: &Device) {
     let cases = [
         (2, 7, 3, 5, 5, Activation::Tanh),
         (1, 1, 1, 1, 1, Activation::None),
         (3, 2, 2, 5, 7, Activation::Relu),
         (2, 40, 4, 3, 37, Activation::Tanh),
+        (2, 50, 15, 5, 70, Activation::Tanh),
     ];
     let device = device.clone().autodiff();
     for (number, (batch, steps, inputs, taps, outputs, activation)) in cases.into_iter().enumerate() {
@@ -235,7 +254,7 @@ pub async fn overflow(device: &Device) {
     assert_ne!(read(layer.weight.val()).await, before);
 }
 
-/// The recurrence with weights in half precision, which it reads and multiplies in single, and unfolding. False where the device has none.
+/// The recurrence with weights in half precision, which it reads and multiplies in single, unfolding and a product. False where the device has none.
 pub async fn half_precision(device: &Device) -> bool {
     if !Precision::Mixed.runs_on(device) {
         return false;
@@ -272,6 +291,16 @@ pub async fn half_precision(device: &Device) -> bool {
         results.push([read(unfolded).await, gradient(&input, &gradients).await]);
     }
     within(HALF_TOLERANCE, "unfolding in half precision", &results[0], &results[1]);
+    let a = noise([70, 90], 72, &device).require_grad();
+    let b = noise([90, 67], 73, &device).div_scalar(10.0).detach().require_grad();
+    let weights = noise([70, 67], 74, &device).div_scalar(10.0);
+    let rounded = |tensor: &Tensor<2>| half(tensor.clone()).cast(FloatDType::F32);
+    let mut results = Vec::new();
+    for made in [product(a.clone(), b.clone(), true), rounded(&a).matmul(rounded(&b))] {
+        let gradients = (made.clone() * weights.clone()).sum().backward();
+        results.push([read(made).await, gradient(&a, &gradients).await, gradient(&b, &gradients).await]);
+    }
+    within(HALF_TOLERANCE, "a product in half precision", &results[0], &results[1]);
     true
 }
 

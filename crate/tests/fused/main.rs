@@ -23,6 +23,11 @@ fn recurrence() {
 }
 
 #[test]
+fn products() {
+    devices().iter().for_each(|device| pollster::block_on(cases::products(device)));
+}
+
+#[test]
 fn convolution() {
     devices().iter().for_each(|device| pollster::block_on(cases::convolution(device)));
 }

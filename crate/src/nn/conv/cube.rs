@@ -1,7 +1,7 @@
 //! A convolution's parts on GPUs: one launch each.
 
 use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
-use burn::tensor::Shape;
+use burn::tensor::{FloatDType, Shape};
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
@@ -10,7 +10,10 @@ use burn_cubecl::{
 use half::f16;
 
 use super::{Activation, ops::ConvOps};
-use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh};
+use crate::nn::{
+    cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh},
+    product::cube::{Operand, has_units, product},
+};
 
 /// Columns of a workgroup that sums over rows; as many threads as there are left share each column's rows.
 const COLUMNS: usize = 32;
@@ -212,26 +215,38 @@ impl ConvOps for CubeBackend {
     }
 
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let [batch, steps, channels] = input.shape().dims::<3>();
+        let [batch, steps, _] = input.shape().dims::<3>();
         let [width, outputs] = weight.shape().dims::<2>();
-        debug_assert_eq!(width, taps * channels);
-        let unfolded = Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
-        let output = Self::float_matmul(unfolded.clone(), weight);
-        (Self::float_reshape(output, Shape::from([batch, steps, outputs])), unfolded)
+        let (output, kept) = if has_units(&input) {
+            let unfolded = Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
+            (Self::float_matmul(unfolded.clone(), weight), unfolded)
+        } else {
+            (product([batch * steps, width, outputs], Operand::windows(input.clone(), taps), Operand::matrix(weight)), input)
+        };
+        (Self::float_reshape(output, Shape::from([batch, steps, outputs])), kept)
     }
 
     fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let [batch, steps, outputs] = grad.shape().dims::<3>();
         let width = weight.shape().dims::<2>()[0];
-        let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
-        let unfolded = Self::float_matmul(grad, Self::float_swap_dims(weight, 0, 1));
-        Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps)
+        if has_units(&grad) {
+            let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
+            let unfolded = Self::float_matmul(grad, Self::float_swap_dims(weight, 0, 1));
+            return Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps);
+        }
+        let inputs = width / taps;
+        let grad_input = product([batch * steps, taps * outputs, inputs], Operand::windows(grad, taps), Operand::taps_back(weight, taps));
+        Self::float_cast(Self::float_reshape(grad_input, Shape::from([batch, steps, inputs])), FloatDType::F32)
     }
 
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let [batch, steps, outputs] = grad.shape().dims::<3>();
         let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
-        Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad)
+        if has_units(&grad) {
+            return Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad);
+        }
+        let width = taps * kept.shape().dims::<3>()[2];
+        product([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))
     }
 
     fn activate(tensor: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {

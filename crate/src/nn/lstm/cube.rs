@@ -15,13 +15,16 @@ use burn_cubecl::{
 
 use half::f16;
 
-use super::{LstmOps, Scan, WIDEST_ON_GPUS};
-use crate::nn::cube::{THREADS, empty, empty_of, input, output, sigmoid, tanh};
+use super::{LstmOps, Scan};
+use crate::nn::{
+    cube::{THREADS, empty, empty_of, input, output, sigmoid, tanh},
+    product::ops::ProductOps,
+};
 
-/// `f32`s that a workgroup shares.
-const SHARED: usize = 4 * WIDEST_ON_GPUS;
-/// Sums that a thread keeps in registers, in gates of four.
-const SUMS: usize = 8;
+/// Items of a workgroup: each weight that it reads serves so many. Items past the batch's end compute what the last one does, and write nothing.
+const ITEMS: usize = 4;
+/// A value of each of them.
+type Four = Vector<f32, Const<ITEMS>>;
 
 /// How a scan lies on the device.
 struct Plan {
@@ -41,19 +44,13 @@ impl Plan {
         Self { steps, batch, hidden, units, threads: hidden.div_ceil(units).next_multiple_of(32) }
     }
 
-    /// Items of a workgroup: at most `wanted`, as many as registers and shared memory hold. `width` values of each are shared.
-    fn tile(&self, wanted: usize, width: usize) -> usize {
-        let held = wanted.min(SUMS / self.units).min(SHARED / width).max(1);
-        held.min(self.batch)
-    }
-
     /// Weights that are read before the first of them is used.
-    fn ahead(count: usize) -> usize {
-        [4, 2].into_iter().find(|ahead| count.is_multiple_of(*ahead)).unwrap_or(1)
+    fn ahead(&self) -> usize {
+        [4, 2].into_iter().find(|ahead| self.hidden.is_multiple_of(*ahead)).unwrap_or(1)
     }
 
-    fn cubes(&self, tile: usize) -> CubeCount {
-        CubeCount::Static(self.batch.div_ceil(tile) as u32, 1, 1)
+    fn cubes(&self) -> CubeCount {
+        CubeCount::Static(self.batch.div_ceil(ITEMS) as u32, 1, 1)
     }
 
     fn dim(&self) -> CubeDim {
@@ -74,7 +71,6 @@ fn forward_kernel<W: Float>(
     steps: u32,
     batch: u32,
     #[comptime] hidden: usize,
-    #[comptime] tile: usize,
     #[comptime] units: usize,
     #[comptime] threads: usize,
     #[comptime] ahead: usize,
@@ -83,31 +79,37 @@ fn forward_kernel<W: Float>(
     let steps = steps as usize;
     let batch = batch as usize;
     let first_unit = UNIT_POS_X as usize;
-    let first_item = CUBE_POS_X as usize * tile;
-    let mut shared = Shared::<[f32]>::new_slice(comptime!(tile * hidden));
-    let mut cells = Array::<f32>::new(comptime!(tile * units));
-    let mut valid = Array::<u32>::new(tile);
-    let mut sums = Array::<f32>::new(comptime!(4 * tile * units));
-    let mut hiddens = Array::<f32>::new(tile);
+    let first_item = CUBE_POS_X as usize * ITEMS;
+    let mut shared = Shared::<[Four]>::new_slice(hidden);
+    let mut hiddens = Array::<Four>::new(units);
+    let mut cells = Array::<Four>::new(units);
+    let mut sums = Array::<Four>::new(comptime!(4 * units));
+    let mut valid = Array::<u32>::new(ITEMS);
 
     #[unroll]
-    for b in 0..tile {
-        // Threads and items past the end compute what the last ones do, and write nothing.
-        let item = min(first_item + b, batch - 1);
+    for b in 0..ITEMS {
         #[comptime]
         let length = match &lengths {
-            ComptimeOption::Some(lengths) => lengths[item],
+            ComptimeOption::Some(lengths) => lengths[min(first_item + b, batch - 1)],
             ComptimeOption::None => u32::cast_from(steps),
         };
         valid[b] = length;
+    }
+    #[unroll]
+    for u in 0..units {
+        let unit = first_unit + comptime!(u * threads);
+        let mut hidden_state = Four::new(0.0f32);
+        let mut cell_state = Four::new(0.0f32);
         #[unroll]
-        for u in 0..units {
-            let unit = first_unit + comptime!(u * threads);
-            let column = item * comptime!(2 * hidden) + min(unit, comptime!(hidden - 1));
-            cells[comptime!(b * units + u)] = initial[column + hidden];
-            if unit < hidden {
-                shared[comptime!(b * hidden) + unit] = initial[column];
-            }
+        for b in 0..ITEMS {
+            let column = min(first_item + b, batch - 1) * comptime!(2 * hidden) + min(unit, comptime!(hidden - 1));
+            hidden_state.insert(b, initial[column]);
+            cell_state.insert(b, initial[column + hidden]);
+        }
+        hiddens[u] = hidden_state;
+        cells[u] = cell_state;
+        if unit < hidden {
+            shared[unit] = hidden_state;
         }
     }
     sync_cube();
@@ -115,64 +117,61 @@ fn forward_kernel<W: Float>(
     for index in 0..steps {
         let step = if comptime!(reverse) { steps - 1 - index } else { index };
         #[unroll]
-        for b in 0..tile {
-            let row = (step * batch + min(first_item + b, batch - 1)) * comptime!(4 * hidden);
+        for u in 0..units {
+            let unit = min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
             #[unroll]
-            for u in 0..units {
-                let column = row + min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
+            for gate in 0..4usize {
+                let mut sum = Four::new(0.0f32);
                 #[unroll]
-                for gate in 0..4usize {
-                    sums[comptime!((b * units + u) * 4 + gate)] = projected[column + comptime!(gate * hidden)];
+                for b in 0..ITEMS {
+                    let row = step * batch + min(first_item + b, batch - 1);
+                    sum.insert(b, projected[row * comptime!(4 * hidden) + unit + comptime!(gate * hidden)]);
                 }
+                sums[comptime!(4 * u + gate)] = sum;
             }
         }
         for block in 0..comptime!(hidden / ahead) {
             #[unroll]
             for near in 0..ahead {
                 let k = block * ahead + near;
-                #[unroll]
-                for b in 0..tile {
-                    hiddens[b] = shared[comptime!(b * hidden) + k];
-                }
+                let hidden_state = shared[k];
                 #[unroll]
                 for u in 0..units {
                     let column = k * comptime!(4 * hidden) + min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
                     #[unroll]
                     for gate in 0..4usize {
                         let weight = f32::cast_from(w_hh[column + comptime!(gate * hidden)]);
-                        #[unroll]
-                        for b in 0..tile {
-                            sums[comptime!((b * units + u) * 4 + gate)] += hiddens[b] * weight;
-                        }
+                        sums[comptime!(4 * u + gate)] += hidden_state * Four::new(weight);
                     }
                 }
             }
         }
         sync_cube(); // Everyone has read the old state.
         #[unroll]
-        for b in 0..tile {
-            let row = step * batch + first_item + b;
+        for u in 0..units {
+            let unit = first_unit + comptime!(u * threads);
+            let mut hidden_state = hiddens[u];
+            let mut cell_state = cells[u];
             #[unroll]
-            for u in 0..units {
-                let unit = first_unit + comptime!(u * threads);
+            for b in 0..ITEMS {
+                let mut input = 0.0f32;
+                let mut forget = 1.0f32;
+                let mut candidate = 0.0f32;
+                let mut output = 0.0f32;
+                let mut new_cell = cell_state.extract(b);
+                let mut new_hidden = hidden_state.extract(b);
+                if step < valid[b] as usize {
+                    input = sigmoid(sums[comptime!(4 * u)].extract(b));
+                    forget = sigmoid(sums[comptime!(4 * u + 1)].extract(b));
+                    candidate = tanh(sums[comptime!(4 * u + 2)].extract(b));
+                    output = sigmoid(sums[comptime!(4 * u + 3)].extract(b));
+                    new_cell = forget * new_cell + input * candidate;
+                    new_hidden = output * tanh(new_cell);
+                }
+                cell_state.insert(b, new_cell);
+                hidden_state.insert(b, new_hidden);
                 if unit < hidden && first_item + b < batch {
-                    let at = comptime!(b * units + u);
-                    let mut input = 0.0f32;
-                    let mut forget = 1.0f32;
-                    let mut candidate = 0.0f32;
-                    let mut output = 0.0f32;
-                    let mut new_cell = cells[at];
-                    let mut new_hidden = shared[comptime!(b * hidden) + unit];
-                    if step < valid[b] as usize {
-                        input = sigmoid(sums[comptime!(at * 4)]);
-                        forget = sigmoid(sums[comptime!(at * 4 + 1)]);
-                        candidate = tanh(sums[comptime!(at * 4 + 2)]);
-                        output = sigmoid(sums[comptime!(at * 4 + 3)]);
-                        new_cell = forget * new_cell + input * candidate;
-                        new_hidden = output * tanh(new_cell);
-                    }
-                    cells[at] = new_cell;
-                    shared[comptime!(b * hidden) + unit] = new_hidden;
+                    let row = step * batch + first_item + b;
                     let gate_column = row * comptime!(4 * hidden) + unit;
                     gates[gate_column] = W::cast_from(input);
                     gates[gate_column + hidden] = W::cast_from(forget);
@@ -183,12 +182,18 @@ fn forward_kernel<W: Float>(
                     states[state_column + hidden] = new_cell;
                 }
             }
+            hiddens[u] = hidden_state;
+            cells[u] = cell_state;
+            if unit < hidden {
+                shared[unit] = hidden_state;
+            }
         }
         sync_cube();
     }
 }
 
-/// From the last step that ran to the first. The gates' gradients of a step stand in shared memory while they meet the weights.
+/// From the last step that ran to the first. One gate's gradients of a step at a time stand in shared memory while they meet the weights: all
+/// four of so many items would not fit.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn backward_kernel<W: Float>(
@@ -203,36 +208,41 @@ fn backward_kernel<W: Float>(
     steps: u32,
     batch: u32,
     #[comptime] hidden: usize,
-    #[comptime] tile: usize,
     #[comptime] units: usize,
     #[comptime] threads: usize,
+    #[comptime] ahead: usize,
     #[comptime] reverse: bool,
 ) {
     let steps = steps as usize;
     let batch = batch as usize;
     let first_unit = UNIT_POS_X as usize;
-    let first_item = CUBE_POS_X as usize * tile;
-    let mut shared = Shared::<[f32]>::new_slice(comptime!(4 * tile * hidden));
-    let mut d_hiddens = Array::<f32>::new(comptime!(tile * units));
-    let mut d_cells = Array::<f32>::new(comptime!(tile * units));
-    let mut d_gates = Array::<f32>::new(tile);
+    let first_item = CUBE_POS_X as usize * ITEMS;
+    let mut shared = Shared::<[Four]>::new_slice(hidden);
+    let mut d_hiddens = Array::<Four>::new(units);
+    let mut d_cells = Array::<Four>::new(units);
+    let mut d_gates = Array::<Four>::new(comptime!(4 * units));
     #[unroll]
-    for at in 0..comptime!(tile * units) {
-        d_hiddens[at] = 0.0f32;
-        d_cells[at] = 0.0f32;
+    for u in 0..units {
+        d_hiddens[u] = Four::new(0.0f32);
+        d_cells[u] = Four::new(0.0f32);
     }
 
     for index in 0..steps {
         let step = if comptime!(reverse) { index } else { steps - 1 - index };
         #[unroll]
-        for b in 0..tile {
-            let item = min(first_item + b, batch - 1);
-            let row = step * batch + item;
+        for u in 0..units {
+            let unit = first_unit + comptime!(u * threads);
+            let column = min(unit, comptime!(hidden - 1));
+            let mut d_hidden_state = d_hiddens[u];
+            let mut d_cell_state = d_cells[u];
+            let mut d_inputs = Four::new(0.0f32);
+            let mut d_forgets = Four::new(0.0f32);
+            let mut d_candidates = Four::new(0.0f32);
+            let mut d_outputs = Four::new(0.0f32);
             #[unroll]
-            for u in 0..units {
-                let unit = first_unit + comptime!(u * threads);
-                let column = min(unit, comptime!(hidden - 1));
-                let at = comptime!(b * units + u);
+            for b in 0..ITEMS {
+                let item = min(first_item + b, batch - 1);
+                let row = step * batch + item;
                 let state_column = row * comptime!(2 * hidden) + column;
                 let gate_column = row * comptime!(4 * hidden) + column;
                 let start = item * comptime!(2 * hidden) + column;
@@ -249,62 +259,70 @@ fn backward_kernel<W: Float>(
                 let candidate = f32::cast_from(gates[gate_column + comptime!(2 * hidden)]);
                 let output = f32::cast_from(gates[gate_column + comptime!(3 * hidden)]);
                 let squashed = tanh(states[state_column + hidden]);
-                let d_hidden = d_hiddens[at] + grad[state_column];
-                let d_cell = d_cells[at] + grad[state_column + hidden] + d_hidden * output * (1.0f32 - squashed * squashed);
+                let d_hidden = d_hidden_state.extract(b) + grad[state_column];
+                let d_cell = d_cell_state.extract(b) + grad[state_column + hidden] + d_hidden * output * (1.0f32 - squashed * squashed);
                 let d_input = d_cell * candidate * input * (1.0f32 - input);
                 let d_forget = d_cell * old_cell * forget * (1.0f32 - forget);
                 let d_candidate = d_cell * input * (1.0f32 - candidate * candidate);
                 let d_output = d_hidden * squashed * output * (1.0f32 - output);
-                d_cells[at] = d_cell * forget;
+                d_cell_state.insert(b, d_cell * forget);
                 // A frozen step hands the hidden state's gradient on; any other makes it anew below.
-                d_hiddens[at] = select(output == 0.0f32, d_hidden, 0.0f32);
-                if unit < hidden {
-                    let place = comptime!(4 * b * hidden) + unit;
-                    shared[place] = d_input;
-                    shared[place + hidden] = d_forget;
-                    shared[place + comptime!(2 * hidden)] = d_candidate;
-                    shared[place + comptime!(3 * hidden)] = d_output;
-                    if first_item + b < batch {
-                        grad_gates[gate_column] = d_input;
-                        grad_gates[gate_column + hidden] = d_forget;
-                        grad_gates[gate_column + comptime!(2 * hidden)] = d_candidate;
-                        grad_gates[gate_column + comptime!(3 * hidden)] = d_output;
-                        previous[row * hidden + column] = old_hidden;
-                    }
+                d_hidden_state.insert(b, select(output == 0.0f32, d_hidden, 0.0f32));
+                d_inputs.insert(b, d_input);
+                d_forgets.insert(b, d_forget);
+                d_candidates.insert(b, d_candidate);
+                d_outputs.insert(b, d_output);
+                if unit < hidden && first_item + b < batch {
+                    grad_gates[gate_column] = d_input;
+                    grad_gates[gate_column + hidden] = d_forget;
+                    grad_gates[gate_column + comptime!(2 * hidden)] = d_candidate;
+                    grad_gates[gate_column + comptime!(3 * hidden)] = d_output;
+                    previous[row * hidden + column] = old_hidden;
                 }
             }
+            d_hiddens[u] = d_hidden_state;
+            d_cells[u] = d_cell_state;
+            d_gates[comptime!(4 * u)] = d_inputs;
+            d_gates[comptime!(4 * u + 1)] = d_forgets;
+            d_gates[comptime!(4 * u + 2)] = d_candidates;
+            d_gates[comptime!(4 * u + 3)] = d_outputs;
         }
-        sync_cube();
-        for block in 0..hidden {
+        #[unroll]
+        for gate in 0..4usize {
             #[unroll]
-            for near in 0..4usize {
-                let n = block * 4 + near;
-                #[unroll]
-                for b in 0..tile {
-                    d_gates[b] = shared[comptime!(4 * b * hidden) + n];
+            for u in 0..units {
+                let unit = first_unit + comptime!(u * threads);
+                if unit < hidden {
+                    shared[unit] = d_gates[comptime!(4 * u + gate)];
                 }
+            }
+            sync_cube();
+            for block in 0..comptime!(hidden / ahead) {
                 #[unroll]
-                for u in 0..units {
-                    let weight = f32::cast_from(w_hh_transposed[n * hidden + min(first_unit + comptime!(u * threads), comptime!(hidden - 1))]);
+                for near in 0..ahead {
+                    let k = block * ahead + near;
+                    let d_gate = shared[k];
                     #[unroll]
-                    for b in 0..tile {
-                        d_hiddens[comptime!(b * units + u)] += d_gates[b] * weight;
+                    for u in 0..units {
+                        let unit = min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
+                        let weight = f32::cast_from(w_hh_transposed[(k + comptime!(gate * hidden)) * hidden + unit]);
+                        d_hiddens[u] += d_gate * Four::new(weight);
                     }
                 }
             }
+            sync_cube(); // Everyone has read the gate's gradients.
         }
-        sync_cube(); // Everyone has read the gates' gradients.
     }
 
     #[unroll]
-    for b in 0..tile {
+    for u in 0..units {
+        let unit = first_unit + comptime!(u * threads);
         #[unroll]
-        for u in 0..units {
-            let unit = first_unit + comptime!(u * threads);
+        for b in 0..ITEMS {
             if unit < hidden && first_item + b < batch {
                 let start = (first_item + b) * comptime!(2 * hidden) + unit;
-                grad_initial[start] = d_hiddens[comptime!(b * units + u)];
-                grad_initial[start + hidden] = d_cells[comptime!(b * units + u)];
+                grad_initial[start] = d_hiddens[u].extract(b);
+                grad_initial[start + hidden] = d_cells[u].extract(b);
             }
         }
     }
@@ -327,14 +345,13 @@ impl LstmOps for CubeBackend {
             // SAFETY: the buffer holds one length an item.
             unsafe { BufferArg::from_raw_parts(handle, batch) }
         });
-        // Four items: their products hide what a weight's journey takes, and half the weights' traffic of two.
-        let tile = plan.tile(4, hidden);
         // SAFETY: indices stop at the last item and the last unit, and all shapes follow from `projected`.
         unsafe {
-            let launch = if w_hh.dtype == DType::F16 { forward_kernel::launch_unchecked::<f16> } else { forward_kernel::launch_unchecked::<f32> };
+            let launch =
+                if w_hh.dtype == DType::F16 { forward_kernel::launch_unchecked::<f16> } else { forward_kernel::launch_unchecked::<f32> };
             launch(
                 &client,
-                plan.cubes(tile),
+                plan.cubes(),
                 plan.dim(),
                 input(projected),
                 input(w_hh),
@@ -345,10 +362,9 @@ impl LstmOps for CubeBackend {
                 steps as u32,
                 batch as u32,
                 hidden,
-                tile,
                 units,
                 threads,
-                Plan::ahead(hidden),
+                plan.ahead(),
                 scan.reverse,
             );
         }
@@ -368,13 +384,12 @@ impl LstmOps for CubeBackend {
         let half = w_hh.dtype == DType::F16;
         let (grad_gates, grad_initial) = (empty(&gates, [steps, batch, 4 * hidden]), empty(&gates, [batch, 2 * hidden]));
         let previous = empty(&gates, [steps, batch, hidden]);
-        let tile = plan.tile(2, 4 * hidden);
         // SAFETY: as in the forward pass.
         unsafe {
             let launch = if half { backward_kernel::launch_unchecked::<f16> } else { backward_kernel::launch_unchecked::<f32> };
             launch(
                 &gates.client,
-                plan.cubes(tile),
+                plan.cubes(),
                 plan.dim(),
                 input(grad),
                 input(states),
@@ -387,9 +402,9 @@ impl LstmOps for CubeBackend {
                 steps as u32,
                 batch as u32,
                 hidden,
-                tile,
                 units,
                 threads,
+                plan.ahead(),
                 scan.reverse,
             );
         }
@@ -398,7 +413,7 @@ impl LstmOps for CubeBackend {
             let rows = Self::float_reshape(tensor, Shape::from([steps * batch, width]));
             if half { Self::float_cast(rows, FloatDType::F16) } else { rows }
         };
-        let grad_w_hh = Self::float_matmul(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
+        let grad_w_hh = Self::multiply(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
         (grad_gates, grad_w_hh, grad_initial)
     }
 }

@@ -26,7 +26,7 @@ pub const SCALE_MAX: f32 = 1_048_576.0;
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"))]
 pub trait AdamOps: Backend {
-    /// Puts a gradient's sums of squares among those of all parameters: `parts` is `[P * PARTS]`, and `place` counts parameters.
+    /// Puts a gradient's sums of squares among those of all parameters, zeros so far: `parts` is `[P * PARTS]`, and `place` counts parameters.
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self>;
 
     /// By what all gradients are to be multiplied, `[1]`, so that their norm is `clip_norm` at most and the loss' scale is taken off again; zero

@@ -4,7 +4,12 @@
 //! up in f32 where the device does, and master weights, losses and all other arithmetic stay f32. Gradients come back through the casts as
 //! f32; [`crate::train::adam`] scales the loss so that small ones survive.
 
-use burn::{nn::Linear, prelude::*, tensor::FloatDType};
+#[cfg(feature = "cube")]
+pub(super) mod cube;
+pub(super) mod ops;
+
+use burn::{backend::Dispatch, nn::Linear, prelude::*, tensor::FloatDType};
+use ops::ProductOps;
 use serde::{Deserialize, Serialize};
 
 /// In what training computes its products.
@@ -48,14 +53,12 @@ pub fn result<const D: usize>(tensor: Tensor<D>, half: bool) -> Tensor<D> {
 
 /// `[N, K]` times `[K, M]`.
 pub fn product(input: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<2> {
-    result(operand(input, half).matmul(operand(weight, half)), half)
+    let made = Dispatch::multiply(operand(input, half).into_dispatch(), operand(weight, half).into_dispatch());
+    result(Tensor::from_dispatch(made), half)
 }
 
 /// `[A, B, K]` to `[A, B, M]`.
 pub fn linear(layer: &Linear, input: Tensor<3>, half: bool) -> Tensor<3> {
-    if !half {
-        return layer.forward(input);
-    }
     let [a, b, width] = input.dims();
     let output = product(input.reshape([a * b, width]), layer.weight.val(), half);
     let output = match &layer.bias {

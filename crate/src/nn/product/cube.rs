@@ -1,0 +1,276 @@
+//! The product on GPUs: a workgroup makes a square of the result, a thread 8 by 8 of it, from pieces of both operands in shared memory.
+//!
+//! It takes a convolution's windows as they lie in the signal, so that no step's neighbours are laid side by side first. burn's own product
+//! is chosen by trying many, which a browser cannot wait for; the one that it takes there is a fifth to a tenth as fast on what was measured.
+
+use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
+use burn_cubecl::{
+    CubeBackend,
+    cubecl::{self, prelude::*},
+    tensor::CubeTensor,
+};
+use half::f16;
+
+use super::ops::ProductOps;
+use crate::nn::cube::{empty_of, input, output};
+
+/// Rows and columns of the result that a workgroup makes.
+const TILE: usize = 64;
+/// Terms of each sum that are in shared memory at a time.
+const DEPTH: usize = 16;
+/// Values stand in shared memory four by four: a piece has so many fours a term.
+const FOURS: usize = TILE / 4;
+/// How far apart a piece's terms lie: threads that store one row's terms then meet different banks.
+const PITCH: usize = FOURS + 1;
+/// Fours of rows that a thread makes, and fours of columns: an eighth of a workgroup's each, so neighbours read and write neighbours.
+const EACH: usize = 2;
+const ALONG: usize = FOURS / EACH;
+const THREADS: usize = ALONG * ALONG;
+/// Terms added between two tests of the loop.
+const AHEAD: usize = 4;
+
+type Four = Vector<f32, Const<4>>;
+
+/// How an operand's rows and columns lie in its buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lies {
+    /// Row by row.
+    Rows,
+    /// Column by column.
+    Columns,
+    /// A signal `[B, T, C]`: a row is a step with half a kernel of neighbours on both sides, zero beyond an item's ends.
+    Windows,
+    /// The transpose of those.
+    WindowsAcross,
+    /// The weight of a convolution `[K Cin, Cout]` as its gradient meets it: `[K Cout, Cin]`, taps in the other order.
+    TapsBack,
+}
+
+impl Lies {
+    /// Whether what lies side by side is of one column.
+    fn down(self) -> bool {
+        matches!(self, Self::Columns | Self::WindowsAcross | Self::TapsBack)
+    }
+}
+
+/// A matrix in a buffer, and what its places are reckoned from.
+pub struct Operand {
+    tensor: CubeTensor,
+    lies: Lies,
+    /// Values of a row, of a column, of a step; inputs of a weight.
+    width: usize,
+    /// Steps of an item; taps of a weight.
+    steps: usize,
+    /// Values of the neighbours before a step; outputs of a weight.
+    shift: usize,
+}
+
+impl Operand {
+    /// A matrix is copied only if it lies neither row by row nor column by column.
+    pub fn matrix(tensor: CubeTensor) -> Self {
+        let [rows, columns] = tensor.shape().dims::<2>();
+        let transposed = tensor.meta.strides().iter().eq(&[1, rows]) && columns > 1;
+        let (lies, width) = if transposed { (Lies::Columns, rows) } else { (Lies::Rows, columns) };
+        Self { tensor, lies, width, steps: 1, shift: 1 }
+    }
+
+    pub fn windows(signal: CubeTensor, taps: usize) -> Self {
+        let [_, steps, width] = signal.shape().dims::<3>();
+        Self { tensor: signal, lies: Lies::Windows, width, steps, shift: taps / 2 * width }
+    }
+
+    pub fn windows_across(signal: CubeTensor, taps: usize) -> Self {
+        Self { lies: Lies::WindowsAcross, ..Self::windows(signal, taps) }
+    }
+
+    pub fn taps_back(weight: CubeTensor, taps: usize) -> Self {
+        let [width, shift] = weight.shape().dims::<2>();
+        Self { tensor: weight, lies: Lies::TapsBack, width: width / taps, steps: taps, shift }
+    }
+
+    fn arg(self) -> BufferArg {
+        if self.lies == Lies::Columns { self.tensor.into_buffer_arg() } else { input(self.tensor) }
+    }
+}
+
+/// An operand's value: zero beyond its ends.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+fn value<W: Float>(
+    values: &[W],
+    row: usize,
+    column: usize,
+    rows: usize,
+    columns: usize,
+    width: usize,
+    steps: usize,
+    shift: usize,
+    #[comptime] lies: Lies,
+) -> f32 {
+    let mut inside = row < rows && column < columns;
+    let place = match comptime!(lies) {
+        Lies::Rows => row * width + column,
+        Lies::Columns => column * width + row,
+        Lies::Windows => {
+            let at = (row % steps) * width + column;
+            inside = inside && at >= shift && at < steps * width + shift;
+            (row / steps) * steps * width + at - shift
+        }
+        Lies::WindowsAcross => {
+            let at = (column % steps) * width + row;
+            inside = inside && at >= shift && at < steps * width + shift;
+            (column / steps) * steps * width + at - shift
+        }
+        Lies::TapsBack => ((steps - 1 - row / shift) * width + column) * shift + row % shift,
+    };
+    let mut value = 0.0f32;
+    if inside {
+        value = f32::cast_from(values[place]);
+    }
+    value
+}
+
+#[cube(launch_unchecked)]
+#[allow(clippy::too_many_arguments)]
+fn product_kernel<W: Float>(
+    a: &[W],
+    b: &[W],
+    out: &mut [W],
+    rows: u32,
+    terms: u32,
+    columns: u32,
+    a_width: u32,
+    a_steps: u32,
+    a_shift: u32,
+    b_width: u32,
+    b_steps: u32,
+    b_shift: u32,
+    #[comptime] a_lies: Lies,
+    #[comptime] b_lies: Lies,
+) {
+    let (rows, terms, columns) = (rows as usize, terms as usize, columns as usize);
+    let (a_width, a_steps, a_shift) = (a_width as usize, a_steps as usize, a_shift as usize);
+    let (b_width, b_steps, b_shift) = (b_width as usize, b_steps as usize, b_shift as usize);
+    let place = UNIT_POS_X as usize;
+    let (down, across) = (place / ALONG, place % ALONG);
+    let (first_row, first_column) = (CUBE_POS_Y as usize * TILE, CUBE_POS_X as usize * TILE);
+    let mut left = Shared::<[Four]>::new_slice(comptime!(DEPTH * PITCH));
+    let mut right = Shared::<[Four]>::new_slice(comptime!(DEPTH * PITCH));
+    let mut sums = Array::<Four>::new(comptime!(4 * EACH * EACH));
+    #[unroll]
+    for at in 0..comptime!(4 * EACH * EACH) {
+        sums[at] = Four::new(0.0f32);
+    }
+
+    let mut from = 0usize.runtime();
+    while from < terms {
+        #[unroll]
+        for share in 0..comptime!(FOURS * DEPTH / THREADS) {
+            let at = place + comptime!(share * THREADS);
+            // Threads side by side read what lies side by side.
+            let (four, term) = if comptime!(a_lies.down()) { (at % FOURS, at / FOURS) } else { (at / DEPTH, at % DEPTH) };
+            let mut loaded = Four::new(0.0f32);
+            #[unroll]
+            for i in 0..4usize {
+                loaded.insert(i, value::<W>(a, first_row + 4 * four + i, from + term, rows, terms, a_width, a_steps, a_shift, a_lies));
+            }
+            left[term * PITCH + four] = loaded;
+            let (four, term) = if comptime!(b_lies.down()) { (at / DEPTH, at % DEPTH) } else { (at % FOURS, at / FOURS) };
+            let mut loaded = Four::new(0.0f32);
+            #[unroll]
+            for i in 0..4usize {
+                loaded
+                    .insert(i, value::<W>(b, from + term, first_column + 4 * four + i, terms, columns, b_width, b_steps, b_shift, b_lies));
+            }
+            right[term * PITCH + four] = loaded;
+        }
+        sync_cube();
+        for block in 0..comptime!(DEPTH / AHEAD) {
+            #[unroll]
+            for near in 0..AHEAD {
+                let term = (block * AHEAD + near) * PITCH;
+                #[unroll]
+                for i in 0..EACH {
+                    let of_rows = left[term + down + comptime!(i * ALONG)];
+                    #[unroll]
+                    for j in 0..EACH {
+                        let of_columns = right[term + across + comptime!(j * ALONG)];
+                        #[unroll]
+                        for r in 0..4usize {
+                            sums[comptime!((i * EACH + j) * 4 + r)] += Four::new(of_rows.extract(r)) * of_columns;
+                        }
+                    }
+                }
+            }
+        }
+        sync_cube();
+        from += DEPTH;
+    }
+
+    #[unroll]
+    for i in 0..EACH {
+        #[unroll]
+        for r in 0..4usize {
+            let row = first_row + 4 * (down + comptime!(i * ALONG)) + r;
+            #[unroll]
+            for j in 0..EACH {
+                let column = first_column + 4 * (across + comptime!(j * ALONG));
+                #[unroll]
+                for c in 0..4usize {
+                    if row < rows && column + c < columns {
+                        out[row * columns + column + c] = W::cast_from(sums[comptime!((i * EACH + j) * 4 + r)].extract(c));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `[rows, terms]` times `[terms, columns]`, both in f32 or both in f16, in the same.
+pub fn product([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> CubeTensor {
+    let dtype = a.tensor.dtype;
+    let made = empty_of(&a.tensor, [rows, columns], dtype);
+    let client = a.tensor.client.clone();
+    let cubes = CubeCount::Static(columns.div_ceil(TILE) as u32, rows.div_ceil(TILE) as u32, 1);
+    let [a_places, b_places] = [&a, &b].map(|operand| [operand.width as u32, operand.steps as u32, operand.shift as u32]);
+    let (a_lies, b_lies) = (a.lies, b.lies);
+    // SAFETY: what lies beyond an operand's ends is not read, and what lies beyond the result's not written.
+    unsafe {
+        let launch = if dtype == DType::F16 { product_kernel::launch_unchecked::<f16> } else { product_kernel::launch_unchecked::<f32> };
+        launch(
+            &client,
+            cubes,
+            CubeDim::new_1d(THREADS as u32),
+            a.arg(),
+            b.arg(),
+            output(&made),
+            rows as u32,
+            terms as u32,
+            columns as u32,
+            a_places[0],
+            a_places[1],
+            a_places[2],
+            b_places[0],
+            b_places[1],
+            b_places[2],
+            a_lies,
+            b_lies,
+        );
+    }
+    made
+}
+
+/// Whether a device has units for products of matrices, which burn's own product uses.
+pub fn has_units(tensor: &CubeTensor) -> bool {
+    !tensor.client.features().matmul.cmma.is_empty()
+}
+
+impl ProductOps for CubeBackend {
+    fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
+        if has_units(&a) {
+            return Self::float_matmul(a, b);
+        }
+        let ([rows, terms], [_, columns]) = (a.shape().dims::<2>(), b.shape().dims::<2>());
+        product([rows, terms, columns], Operand::matrix(a), Operand::matrix(b))
+    }
+}
