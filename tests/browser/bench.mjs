@@ -142,7 +142,7 @@ async function webgpu({ device, iterations, precision }) {
 }
 
 async function software() {
-  const { launches, seconds, peak } = await webgpu({ device: "webgpu", iterations: 2, precision: "f32" });
+  const { launches, seconds, peak } = await webgpu({ device: "webgpu", iterations: 4, precision: "f32" });
   return [
     { name: "train.dispatches_per_iter", value: launches, unit: "launches", what: "small, 8 x 128 frames, known durations" },
     { name: "train.webgpu.s_per_iter", value: seconds, unit: "s", what: "SwiftShader, not a GPU" },

@@ -9,7 +9,11 @@ use super::{base, device::DeviceName, noise, op_by_op::OpByOp};
 use crate::{
     Error, Result,
     model::TacotronConfig,
-    nn::{Precision, product::operand, upsample::POSITION_WIDTH},
+    nn::{
+        Precision,
+        product::{operand, product},
+        upsample::POSITION_WIDTH,
+    },
     synth::{SpeakOptions, speak_async},
     train::{Clip, CloneOptions, FineTuner},
     vocoder::Vocoder,
@@ -66,9 +70,10 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };
     let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
     let memory_mb = peak_memory_mb();
-    let gemm_s = gemms(base.config(), &device, arguments.precision);
+    let half = arguments.precision == Precision::Mixed;
+    let gemm_s = gemms(base.config(), &device, half, |a, b| product(a, b, half));
     let name = |figure: &str| {
-        let mixed = if arguments.precision == Precision::Mixed { ".mixed" } else { "" };
+        let mixed = if half { ".mixed" } else { "" };
         format!("train.native.{}{mixed}.{figure}", format!("{:?}", arguments.device).to_lowercase())
     };
     let row = |name: String, value: f64, unit: &str| json!({"name": name, "value": value, "unit": unit});
@@ -83,9 +88,11 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         rows.push(row("say.rtf.vocoder".into(), vocoder_seconds / speech_seconds, "s a second of speech"));
         rows.extend(memory_mb.map(|megabytes| row("train.peak_memory_mb".into(), megabytes, "MB (whole process)")));
     } else {
+        rows.push(row(name("burn_gemm_s"), gemms(base.config(), &device, half, Tensor::matmul), "s (the same products by burn)"));
         rows.push(row(name("dispatch_s"), trained.dispatch_s, "s until an iteration is queued"));
         rows.push(row(format!("say.rtf.mel.{:?}", arguments.device).to_lowercase(), mel_seconds / speech_seconds, "s a second of speech"));
-        rows.extend(device.memory_pool_usage().map(|usage| row(name("device_memory_mb"), usage.bytes_reserved as f64 / 1e6, "MB that its allocator holds")));
+        rows.extend(trained.held_early_mb.map(|held| row(name("device_memory_early_mb"), held, "MB that its allocator holds at iteration 20")));
+        rows.extend(trained.held_mb.map(|held| row(name("device_memory_mb"), held, "MB that it holds after the last")));
     }
     print(&rows, arguments.json);
     Ok(())
@@ -120,7 +127,13 @@ struct Trained {
     s_per_iter: f64,
     /// Median of the iterations that read nothing back: those return when their work is queued.
     dispatch_s: f64,
+    /// Megabytes that the device's allocator holds at iteration [`SETTLED`], and after the last.
+    held_early_mb: Option<f64>,
+    held_mb: Option<f64>,
 }
+
+/// From this iteration on memory should stay as it is.
+const SETTLED: usize = 20;
 
 fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<Trained> {
     let options = CloneOptions { iterations: WARM_UP + iterations, precision, ..CloneOptions::default() };
@@ -131,14 +144,19 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
     // The last of them read its loss: nothing is queued.
     let begun = Instant::now();
     let mut each = Vec::new();
-    for _ in 0..iterations {
+    let held = || base.device.memory_pool_usage().map(|usage| usage.bytes_reserved as f64 / 1e6);
+    let mut held_early_mb = None;
+    for iteration in WARM_UP + 1..=WARM_UP + iterations {
         let begun = Instant::now();
         pollster::block_on(tuner.step_async())?;
         each.push(begun.elapsed().as_secs_f64());
+        if iteration == SETTLED {
+            held_early_mb = held();
+        }
     }
     let s_per_iter = begun.elapsed().as_secs_f64() / iterations as f64;
     each.sort_by(f64::total_cmp);
-    Ok(Trained { s_per_iter, dispatch_s: each[each.len() / 2] })
+    Ok(Trained { s_per_iter, dispatch_s: each[each.len() / 2], held_early_mb, held_mb: held() })
 }
 
 /// Seconds of an iteration that fuses nothing.
@@ -153,7 +171,7 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
 
 /// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
 /// before: what the device could do at best.
-fn gemms(config: &TacotronConfig, device: &Device, precision: Precision) -> f64 {
+fn gemms(config: &TacotronConfig, device: &Device, half: bool, multiply: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
     const RUNS: usize = 5;
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
@@ -162,15 +180,14 @@ fn gemms(config: &TacotronConfig, device: &Device, precision: Precision) -> f64 
     let mut products: Vec<[usize; 3]> = [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
     products.push([steps, hidden + context, config.reduction * config.mels]);
     products.extend((0..config.postnet_layers).map(|layer| [batch * window, config.postnet_kernel * edge(layer), edge(layer + 1)]));
-    let half = precision == Precision::Mixed;
     let random = |rows, columns| operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), half);
     let operands: Vec<_> = products.iter().map(|&[rows, inputs, outputs]| (random(rows, inputs), random(inputs, outputs), random(rows, outputs))).collect();
     let run = || {
         let begun = Instant::now();
         for (input, weight, grad) in &operands {
-            let made = input.clone().matmul(weight.clone());
-            let of_weight = input.clone().transpose().matmul(grad.clone());
-            let of_input = grad.clone().matmul(weight.clone().transpose());
+            let made = multiply(input.clone(), weight.clone());
+            let of_weight = multiply(input.clone().transpose(), grad.clone());
+            let of_input = multiply(grad.clone(), weight.clone().transpose());
             drop((made, of_weight, of_input));
         }
         device.sync().expect("the device answers");

@@ -102,7 +102,7 @@ pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
     [state.clone().narrow(1, 0, hidden_width), state.narrow(1, hidden_width, hidden_width)]
 }
 
-/// One item's gates in the least memory of a WebGPU workgroup, 16 KiB.
+/// The hidden states of a workgroup's four items in the least memory that WebGPU promises it, 16 KiB.
 const WIDEST_ON_GPUS: usize = 1024;
 
 /// One direction of one layer. Parameters transpose PyTorch's and sum its two biases.
