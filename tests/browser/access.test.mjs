@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
-import { DESKTOP, PHONE, chooseFiles, inOrder, ready, speak, visit } from "./steps.mjs";
+import { DESKTOP, PHONE, chooseFiles, heardTo, inOrder, ready, speak, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -64,13 +64,11 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
     }
     assert.fail(`${selector} cannot be reached by Tab`);
   };
-  let opened = 0;
   for (const { begin, end } of parts) {
-    await page.waitForTimeout(Math.max(0, opened + begin * 1000 - Date.now()));
+    await heardTo(page, begin);
     await page.keyboard.press("r");
     await page.waitForSelector("#record-button[aria-pressed=true]");
-    opened ||= Date.now();
-    await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
+    await heardTo(page, end);
     await page.keyboard.press("r");
     await page.waitForSelector("#clip-words[data-state=good]");
     await page.keyboard.press("ArrowRight");

@@ -283,6 +283,20 @@ export class Session {
   }
 }
 
+/** Seconds that the page's microphone has given since it was opened last. On a busy machine a file that stands for it is read late, and clocks on the
+ * wall run ahead of it. */
+const MICROPHONE_CLOCK = `
+window.microphoneSeconds = 0;
+if (window.AudioWorkletNode) {
+  window.AudioWorkletNode = class extends AudioWorkletNode {
+    constructor(context, ...rest) {
+      super(context, ...rest);
+      window.microphoneSeconds = 0;
+      this.port.addEventListener("message", ({ data }) => (window.microphoneSeconds += data.length / context.sampleRate));
+    }
+  };
+}`;
+
 /**
  * Starts a Chromium with one empty page; `session.goto()` loads ours. The record of requests starts here.
  * @param {Options} [options]
@@ -307,6 +321,7 @@ export async function open(options = {}) {
       ? await chromium.launchPersistentContext(profile, { ...launch, viewport, locale })
       : await (await chromium.launch(launch)).newContext({ viewport, locale });
     if (!serviceWorker) await context.addInitScript("delete Navigator.prototype.serviceWorker");
+    if (microphone) await context.addInitScript(MICROPHONE_CLOCK);
     return new Session(context, context.pages()[0] ?? (await context.newPage()), url, recorder);
   } catch (error) {
     // A proxy left open would keep the test file from ending.

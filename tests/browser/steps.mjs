@@ -83,24 +83,26 @@ export function spoken(order) {
 /** Consent and the first sentences. @param {number} count */
 export const inOrder = (count) => spoken(["consent", ...Array(count).keys()]);
 
+/** Waits until the microphone has come to a place of its file. @param {Page} page @param {number} seconds */
+export async function heardTo(page, seconds) {
+  await page.waitForFunction((seconds) => /** @type {any} */ (window).microphoneSeconds >= seconds, seconds, { polling: 20, timeout: 120_000 });
+}
+
 /** Records the cards from the fake microphone, each while it is being read, the first of them when this is called.
- * @param {Page} page @param {Spoken["parts"]} parts @returns {Promise<number>} When the microphone began to hear, in ms. */
+ * @param {Page} page @param {Spoken["parts"]} parts */
 export async function record(page, parts) {
-  let opened = 0;
   for (const [index, { begin, end }] of parts.entries()) {
     if (index > 0) {
       await page.click("#next");
-      await page.waitForTimeout(Math.max(0, opened + begin * 1000 - Date.now()));
+      await heardTo(page, begin);
     }
     await page.click("#record-button");
     await page.waitForSelector("#record-button[aria-pressed=true]");
-    opened ||= Date.now();
-    await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
+    await heardTo(page, end);
     await page.click("#record-button");
     await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
     assert.match((await page.textContent("#clip-words")) ?? "", /^Good/, `card ${index + 1}`);
   }
-  return opened;
 }
 
 /** Chooses the same sentences as files, with the texts in a metadata.csv. @param {Page} page @param {number} count */

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
-import { DESKTOP, PHONE, SENTENCES, download, heard, ready, speak, spoken, spokenSamples, visit, wav } from "./steps.mjs";
+import { DESKTOP, PHONE, SENTENCES, download, heard, heardTo, ready, speak, spoken, spokenSamples, visit, wav } from "./steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 
@@ -41,8 +41,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     const loaded = session.mark();
     const text = (/** @type {string} */ selector) => page.textContent(selector).then((words) => words ?? "");
     const shot = (/** @type {string} */ stage) => session.screenshot(`walk-${name}-${stage}`);
-    let opened = 0;
-    const until = (/** @type {number} */ seconds) => page.waitForTimeout(Math.max(0, opened && opened + seconds * 1000 - Date.now()));
+    const until = (/** @type {number} */ seconds) => heardTo(page, seconds);
     const judged = async () => {
       await page.click("#record-button");
       await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
@@ -69,7 +68,6 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.click("#agree-open");
     await page.click("#record-button");
     await page.waitForSelector("#record-button[aria-pressed=true]");
-    opened = Date.now();
     await page.waitForFunction(() => Number(document.querySelector("#level")?.getAttribute("aria-valuenow")) > -50, null, { timeout: 6000 });
     const quiet = await seen(page, "#clip-live");
     await page.waitForTimeout(500);
