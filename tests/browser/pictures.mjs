@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { ROOT } from "./harness.mjs";
-import { PHONE, SENTENCES, inOrder, ready, speak, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, heardTo, inOrder, ready, speak, visit } from "./steps.mjs";
 
 const DESKTOP = { width: 1120, height: 860 };
 const MINUTE = 60_000;
@@ -22,18 +22,16 @@ async function picture(name, selector) {
 }
 
 await ready(session);
-let opened = 0;
 for (const [index, { begin, end }] of parts.entries()) {
   if (index > 0) await page.click("#next");
-  await page.waitForTimeout(Math.max(0, opened && opened + begin * 1000 - Date.now()));
+  await heardTo(page, begin);
   await page.click("#record-button");
   await page.waitForSelector("#record-button[aria-pressed=true]");
-  opened ||= Date.now();
   if (index === 6) {
-    await page.waitForTimeout(Math.max(0, opened + (end - 2.2) * 1000 - Date.now()));
+    await heardTo(page, end - 2.2);
     await picture("reading", "[aria-labelledby=read-title]");
   }
-  await page.waitForTimeout(Math.max(0, opened + end * 1000 - Date.now()));
+  await heardTo(page, end);
   await page.click("#record-button");
   await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
 }

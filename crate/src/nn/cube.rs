@@ -12,6 +12,9 @@ use burn_cubecl::{
 /// Threads of a workgroup: WebGPU's least.
 pub const THREADS: usize = 256;
 
+/// Four values that are read, added and multiplied as one.
+pub type Four = Vector<f32, Const<4>>;
+
 /// Not yet written, on the device of another, in f32.
 pub fn empty(like: &CubeTensor, shape: impl Into<Shape>) -> CubeTensor {
     empty_of(like, shape, DType::F32)

@@ -17,14 +17,13 @@ use half::f16;
 
 use super::{LstmOps, Scan};
 use crate::nn::{
-    cube::{THREADS, empty, empty_of, input, output, sigmoid, tanh},
+    cube::{Four, THREADS, empty, empty_of, input, output, sigmoid, tanh},
     product::ops::ProductOps,
 };
 
-/// Items of a workgroup: each weight that it reads serves so many. Items past the batch's end compute what the last one does, and write nothing.
+/// Items of a workgroup, whose values stand in a [`Four`]: each weight that it reads serves all of them. Items past the batch's end compute what the
+/// last one does, and write nothing.
 const ITEMS: usize = 4;
-/// A value of each of them.
-type Four = Vector<f32, Const<ITEMS>>;
 
 /// How a scan lies on the device.
 struct Plan {

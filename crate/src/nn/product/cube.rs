@@ -12,7 +12,7 @@ use burn_cubecl::{
 use half::f16;
 
 use super::ops::ProductOps;
-use crate::nn::cube::{empty_of, input, output};
+use crate::nn::cube::{Four, empty_of, input, output};
 
 /// Rows and columns of the result that a workgroup makes.
 const TILE: usize = 64;
@@ -22,14 +22,13 @@ const DEPTH: usize = 16;
 const FOURS: usize = TILE / 4;
 /// How far apart a piece's terms lie: threads that store one row's terms then meet different banks.
 const PITCH: usize = FOURS + 1;
-/// Fours of rows that a thread makes, and fours of columns: an eighth of a workgroup's each, so neighbours read and write neighbours.
+/// Fours of rows that a thread makes, and fours of columns.
 const EACH: usize = 2;
+/// Threads along rows, and along columns. A thread's fours lie so far apart: neighbours then read and write neighbours.
 const ALONG: usize = FOURS / EACH;
 const THREADS: usize = ALONG * ALONG;
 /// Terms added between two tests of the loop.
 const AHEAD: usize = 4;
-
-type Four = Vector<f32, Const<4>>;
 
 /// How an operand's rows and columns lie in its buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -179,8 +178,7 @@ fn product_kernel<W: Float>(
             let mut loaded = Four::new(0.0f32);
             #[unroll]
             for i in 0..4usize {
-                loaded
-                    .insert(i, value::<W>(b, from + term, first_column + 4 * four + i, terms, columns, b_width, b_steps, b_shift, b_lies));
+                loaded.insert(i, value::<W>(b, from + term, first_column + 4 * four + i, terms, columns, b_width, b_steps, b_shift, b_lies));
             }
             right[term * PITCH + four] = loaded;
         }
