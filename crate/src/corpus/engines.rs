@@ -14,6 +14,9 @@ const MARGIN_SECONDS: f32 = 0.1;
 /// Root mean square of every utterance, in full scale; a fixed level, as clips of a visitor get.
 const LEVEL: f32 = 0.08;
 
+/// What festival is made to print before an utterance's phones: no phone of any language is called so.
+const HEADER: &str = "utterance";
+
 /// An engine's phone and where it ends.
 pub type EnginePhone = (String, f32);
 
@@ -86,7 +89,7 @@ fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spo
         let text: String = text.chars().filter(|c| !matches!(c, '"' | '\\')).collect();
         // A voice that fails at one text, as those of other languages do at some words, goes on with the next.
         script += &format!(
-            "(unwind-protect (begin (set! u (utt.synth (eval (list 'Utterance 'Text \"{text}\"))))\n(format t \"@ {index}\\n\")\n\
+            "(unwind-protect (begin (set! u (utt.synth (eval (list 'Utterance 'Text \"{text}\"))))\n(format t \"{HEADER} {index}\\n\")\n\
              (mapcar (lambda (s) (format t \"%s %f\\n\" (item.name s) (item.feat s \"end\"))) (utt.relation.items u 'Segment))\n\
              (utt.save.wave u \"{}\" 'riff)))\n",
             wave(index).display()
@@ -95,17 +98,23 @@ fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spo
     let file = scratch.join("festival.scm");
     std::fs::write(&file, script).map_err(Error::io(&file))?;
     let output = run(Command::new("festival").arg("-b").arg(&file))?;
-    let mut phones = vec![Vec::new(); texts.len()];
+    let phones = printed_phones(&String::from_utf8_lossy(&output.stdout), texts.len());
+    let spoken = phones.into_iter().enumerate().map(|(index, phones)| Some((read(&wave(index)).ok()?, Some(phones))));
+    Ok(spoken.collect())
+}
+
+/// The phones of each utterance: what stands under its header.
+fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
+    let mut phones = vec![Vec::new(); utterances];
     let mut current = 0;
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
+    for line in printed.lines() {
         match line.split_once(' ') {
-            Some(("@", index)) => current = index.trim().parse().unwrap_or(0),
+            Some((HEADER, index)) => current = index.trim().parse().unwrap_or(0),
             Some((phone, end)) => phones[current].extend(end.trim().parse().ok().map(|end| (phone.to_string(), end))),
             None => {}
         }
     }
-    let spoken = phones.into_iter().enumerate().map(|(index, phones)| Some((read(&wave(index)).ok()?, Some(phones))));
-    Ok(spoken.collect())
+    phones
 }
 
 fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch: &Path) -> Result<Spoken> {
@@ -174,4 +183,17 @@ fn loud_range(samples: &[f32]) -> Option<(f32, f32)> {
     let loud = |sample: &f32| sample.abs() > 0.01 * peak && peak > 1e-4;
     let (first, last) = (samples.iter().position(loud)?, samples.iter().rposition(loud)?);
     Some((first as f32 / SAMPLE_RATE_HZ as f32, (last + 1) as f32 / SAMPLE_RATE_HZ as f32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Finnish has a phone that is called "@".
+    #[test]
+    fn phones_go_to_the_utterance_that_they_were_printed_for() {
+        let printed = "utterance 0\n# 0.2\n@ 0.3\nUniSyn: using default diphone #-# for m-#\nutterance 2\ne: 0.1\n@ 0.25\n";
+        let phone = |name: &str, end: f32| (name.to_string(), end);
+        assert_eq!(printed_phones(printed, 3), [vec![phone("#", 0.2), phone("@", 0.3)], vec![], vec![phone("e:", 0.1), phone("@", 0.25)]]);
+    }
 }

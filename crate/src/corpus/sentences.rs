@@ -69,6 +69,11 @@ const TEMPLATES: &[&str] = &[
     "In {month}, {place} is {adj} and the {nouns} are {adj}.",
     "Once the {nouns} were gone, {name} {went} {where}, feeling {feeling}.",
     "As far as I know, the {person} never {did} a {noun} {where}.",
+    "{letter} {letter} {letter}, {letter} {letter} {letter}.",
+    "{letter}, {letter}, {letter}, and {letter}.",
+    "{name} spells it {letter} {letter} {letter} {letter}.",
+    "Row {letter}, seat {number}, said the {person}.",
+    "Call {digit} {digit} {digit}, {digit} {digit} {digit} {digit}.",
 ];
 
 /// Templates for dictionary words, whatever part of speech they are.
@@ -138,6 +143,8 @@ const LISTS: &[(&str, &str)] = &[
         Kansas|Kenya|London|Maine|Mexico|Miami|Moscow|New York|Norway|Ohio|Oregon|Paris|Peru|Phoenix|Poland|Quebec|Rome|Russia|Spain|Sweden|Texas|Tokyo|Turkey|Utah|Vermont|Virginia|Zurich"),
     ("number", "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|twenty three|thirty \
         one|thirty six|forty two|forty eight|fifty five|sixty seven|seventy four|eighty nine|ninety nine|one hundred|two hundred|five hundred|six thousand|a million"),
+    ("letter", "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z"),
+    ("digit", "oh zero one two three four five six seven eight nine"),
     ("unit", "seconds minutes hours days weeks months years"),
     ("hour", "one two three four five six seven eight nine ten eleven noon midnight"),
     ("day", "Monday Tuesday Wednesday Thursday Friday Saturday Sunday tomorrow Christmas"),
