@@ -47,7 +47,7 @@ async function trained(cores) {
       session,
       `const seconds = [];
       const onStep = (step) => step.status === "training" && seconds.push(step.seconds);
-      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, onStep });
+      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, rehearsal: 0, onStep });
       const bytes = await studio.memoryBytes();
       const started = performance.now();
       const speech = await voice.say(input.text);
@@ -122,7 +122,7 @@ async function webgpu({ device, iterations, precision }) {
     const measured = await run(
       session,
       `const counts = [], seconds = [], memory = [];
-      await studio.clone(clips, { iterations: input.iterations, seed: 1, precision: input.precision, onStep: (step) => {
+      await studio.clone(clips, { iterations: input.iterations, seed: 1, rehearsal: 0, precision: input.precision, onStep: (step) => {
         if (step.status !== "training") return;
         counts.push(step.dispatches);
         seconds.push(step.seconds);

@@ -139,7 +139,8 @@ struct Trained {
 const SETTLED: usize = 20;
 
 fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<Trained> {
-    let options = CloneOptions { iterations: WARM_UP + iterations, precision, ..CloneOptions::default() };
+    // What others are measured at learns from the clips alone.
+    let options = CloneOptions { iterations: WARM_UP + iterations, rehearsal: 0.0, precision, ..CloneOptions::default() };
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
     for _ in 0..WARM_UP {
         pollster::block_on(tuner.step_async())?;

@@ -18,7 +18,7 @@ use crate::{
 impl Recipe {
     /// The shipped base's.
     pub fn base() -> Self {
-        Self { steps: 7500, batch: 16, window: 160, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 100, precision: Precision::F32 }
+        Self { steps: 10_000, batch: 16, window: 160, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 100, precision: Precision::F32 }
     }
 }
 
