@@ -171,7 +171,7 @@ export const de = {
   "likeness.base": "Vorher: die Grundstimme",
   "likeness.clone": "Nachher: Ihre Stimme",
   "likeness.own": "Sie selbst, in anderen Aufnahmen",
-  "likeness.words": "Die Grundstimme glich Ihnen zu {base}, die neue Stimme zu {clone}. Mehr als {own} geht nicht: So ähnlich sind sich Ihre eigenen Aufnahmen.",
+  "likeness.words": "Die Grundstimme glich Ihnen zu {base}, die neue Stimme zu {clone}. Ihre eigenen Aufnahmen gleichen einander zu {own}: Näher lässt sich kaum messen.",
   "likeness.how": "Gemessen am Überlappen von Klangfarbe und Tonhöhe, auf diesem Gerät. Ihre Ohren urteilen besser.",
   "likeness.measuring": "Wird gemessen, {part}",
 

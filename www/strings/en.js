@@ -170,7 +170,7 @@ export const en = {
   "likeness.base": "Before: the base voice",
   "likeness.clone": "After: your voice",
   "likeness.own": "You, on other recordings",
-  "likeness.words": "The base voice was {base} like you, your new voice is {clone}. More than {own} is not to be had: so alike are your own recordings.",
+  "likeness.words": "The base voice was {base} like you, your new voice is {clone}. Your own recordings are {own} like one another: nearer than that can hardly be measured.",
   "likeness.how": "By the overlap of timbre and pitch, measured here. Your ears are the better judge.",
   "likeness.measuring": "Measuring, {part}",
 
