@@ -41,7 +41,6 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     const loaded = session.mark();
     const text = (/** @type {string} */ selector) => page.textContent(selector).then((words) => words ?? "");
     const shot = (/** @type {string} */ stage) => session.screenshot(`walk-${name}-${stage}`);
-    const until = (/** @type {number} */ seconds) => heardTo(page, seconds);
     const judged = async () => {
       await page.click("#record-button");
       await page.waitForSelector("#clip-words:is([data-state=good], [data-state=bad])");
@@ -73,27 +72,27 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.waitForTimeout(500);
     assert.notEqual(await seen(page, "#clip-live"), quiet, "the waveform is live");
     await shot("2-reading");
-    await until(parts[0].end);
+    await heardTo(page, parts[0].end);
     assert.match(await judged(), /^Good: \d\.\d s of speech, \d+ dB above the background/);
 
     await page.click("#next");
-    await until(parts[1].begin);
+    await heardTo(page, parts[1].begin);
     await page.click("#record-button");
-    await until(parts[1].end);
+    await heardTo(page, parts[1].end);
     assert.match(await judged(), /^Good/);
 
     // Judged at once, in words: here the end was missed. Read again, it is good.
     await page.click("#next");
     assert.match(await text("#prompt-position"), /^Sentence 2 /);
-    await until(parts[2].begin);
+    await heardTo(page, parts[2].begin);
     await page.click("#record-button");
-    await until(parts[2].begin + 3.4); // amid "the violets"
+    await heardTo(page, parts[2].begin + 3.4); // amid "the violets"
     assert.match(await judged(), /The end is cut off.*clip-cut-off-end/s);
     await shot("3-cut-off");
     await clean(session, "a clip that is cut off");
-    await until(parts[3].begin);
+    await heardTo(page, parts[3].begin);
     await page.click("#record-button");
-    await until(parts[3].end);
+    await heardTo(page, parts[3].end);
     assert.match(await judged(), /^Good/);
     assert.equal(await page.locator("#prompt-list [data-state=good]").count(), 3);
 

@@ -300,6 +300,7 @@ mod tests {
                 }
             }
         }
+        assert!(super::super::layouts::load(&out.join(FOREIGN)).unwrap().count() >= summary.foreign.len());
         std::fs::remove_dir_all(&out).unwrap();
     }
 }
