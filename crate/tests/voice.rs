@@ -138,6 +138,18 @@ fn a_held_out_clip_says_which_weights_are_kept() {
 }
 
 #[test]
+fn a_voice_that_no_longer_gains_settles_and_is_done() {
+    let base = tiny_base();
+    let learn = |stop_rule| run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(400) }).1;
+    assert_eq!(learn(StopRule::Fixed).len(), 400);
+    let steps = learn(StopRule::Voice);
+    let (last, planned) = (steps.last().unwrap(), steps.iter().position(|step| step.iterations < 400).expect("it is decided before"));
+    assert_eq!((last.stop, last.iteration, last.iterations), (Some(TuneStop::HeldOut), steps.len(), steps.len()));
+    assert_eq!(planned + 1 + 25, steps.len(), "the rates fall over 25 iterations");
+    assert!(steps[planned].look.is_some() && planned >= 75 - 1, "two looks have gained nothing over the first, at least: {planned}");
+}
+
+#[test]
 fn the_same_seed_gives_the_same_voice_also_through_a_checkpoint() {
     let base = tiny_base();
     let clips = held_out_clips(2);

@@ -87,6 +87,7 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn F
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
     loop {
         let step = pollster::block_on(tuner.step_async())?;
+        bar.set_length(step.iterations as u64);
         bar.set_position(step.iteration as u64);
         bar.set_message(format!("loss {:.3}", step.loss));
         if let Some(Look { loss, similarity, phoneme_error_rate, contrast }) = step.look {

@@ -24,10 +24,14 @@ pub struct CorpusArguments {
     pub hours: f32,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Seconds of each voice that is held out, at most as many as of all others together
+    #[arg(long, default_value_t = MakeOptions::default().held_out_seconds)]
+    pub held_out_seconds: f32,
 }
 
 pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
-    let options = MakeOptions { hours: arguments.hours, seed: arguments.seed, ..MakeOptions::default() };
+    let &CorpusArguments { hours, seed, held_out_seconds, .. } = arguments;
+    let options = MakeOptions { hours, seed, held_out_seconds, ..MakeOptions::default() };
     let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{elapsed_precise} {msg}").expect("a valid template"));
     let summary = corpus::make(&arguments.out, &options, Phonemizer::embedded().lexicon(), &|progress| {
         bar.set_message(format!("{progress:?}"));

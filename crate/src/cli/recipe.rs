@@ -47,7 +47,8 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let (corpus_folder, features, run) = (work.join("corpus"), work.join("features"), work.join("run"));
     if !corpus_folder.join("corpus.json").exists() {
         println!("1/9 corpus: {hours} h from the installed speech engines");
-        corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed })?;
+        let held_out_seconds = MakeOptions::default().held_out_seconds;
+        corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed, held_out_seconds })?;
     }
     if !features.join("features.json").exists() {
         println!("2/9 features");

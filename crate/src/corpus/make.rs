@@ -23,7 +23,6 @@ use crate::{Error, Result};
 
 /// Speakers to test with: no training may see them.
 pub const HELD_OUT: [&str; 2] = ["flite-awb", "festival-kdlpc16k"];
-const HELD_OUT_SECONDS: f32 = 240.0;
 /// Folder of the voices of other languages.
 pub const FOREIGN: &str = "foreign";
 /// How much they speak, all together, of what the others do.
@@ -109,6 +108,8 @@ pub fn held_out_speakers() -> Vec<Speaker> {
 pub struct MakeOptions {
     pub hours: f32,
     pub seed: u64,
+    /// Of each held-out voice, at most as much as of all others together.
+    pub held_out_seconds: f32,
     /// [`training_speakers`], unless fewer are wanted.
     pub speakers: Vec<Speaker>,
     /// [`foreign_speakers`], likewise.
@@ -117,7 +118,7 @@ pub struct MakeOptions {
 
 impl Default for MakeOptions {
     fn default() -> Self {
-        Self { hours: 6.0, seed: 1, speakers: training_speakers(), foreign: foreign_speakers() }
+        Self { hours: 6.0, seed: 1, held_out_seconds: 240.0, speakers: training_speakers(), foreign: foreign_speakers() }
     }
 }
 
@@ -156,7 +157,7 @@ pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &(dy
     }
     let wanted = options.hours * 3600.0;
     let mut sentences = Sentences::new(lexicon, options.seed);
-    let held_out_seconds = HELD_OUT_SECONDS.min(wanted);
+    let held_out_seconds = options.held_out_seconds.min(wanted);
     let held_out = held_out_speakers()
         .iter()
         .map(|speaker| make_speaker(&out.join("held-out"), speaker, held_out_seconds, &mut sentences, progress))

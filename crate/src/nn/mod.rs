@@ -12,6 +12,8 @@ pub mod upsample;
 
 use burn::{backend::DispatchDevice, prelude::Device};
 
+#[cfg(target_arch = "wasm32")]
+pub use flex::{Tile, use_tile};
 pub use product::Precision;
 
 /// What a forward pass is for. Given explicitly, so that no layer guesses it from its device.

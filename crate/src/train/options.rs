@@ -109,6 +109,14 @@ impl StopRule {
         }
     }
 
+    /// By how much a score has to rise to be worth more iterations.
+    pub(super) fn gain(self) -> f32 {
+        match self {
+            Self::Fixed | Self::Loss => 0.0,
+            Self::Voice => 0.02,
+        }
+    }
+
     /// The higher, the better.
     ///
     /// * `granted`: phoneme error rate that costs nothing

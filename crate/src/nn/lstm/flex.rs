@@ -3,52 +3,7 @@
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmOps, Scan};
-use crate::nn::flex::{ALL_CORES, Matrix, ONE_CORE, add_product, cores, dims, for_each, packed, sigmoid, tanh, tensor, values, values_mut};
-
-/// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
-/// reads memory in order and packs nothing.
-pub(in crate::nn) struct Weights<'a> {
-    values: &'a [f32],
-    /// How far apart rows and columns lie.
-    distances: [usize; 2],
-    inputs: usize,
-    outputs: usize,
-    panels: Option<Vec<f32>>,
-}
-
-/// Columns of a panel: as many as fill the registers of the widest processors, whole cache lines for all.
-const PANEL: usize = 64;
-/// Cutting costs about as much as so many products of few rows gain.
-const WORTH_CUTTING: usize = 8;
-
-impl<'a> Weights<'a> {
-    pub(in crate::nn) fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
-        let [row, column] = distances;
-        let panels = (steps >= WORTH_CUTTING).then(|| {
-            let mut panels = Vec::with_capacity(inputs * outputs);
-            for first in (0..outputs).step_by(PANEL) {
-                for input in 0..inputs {
-                    panels.extend((first..outputs.min(first + PANEL)).map(|output| values[input * row + output * column]));
-                }
-            }
-            panels
-        });
-        Self { values, distances, inputs, outputs, panels }
-    }
-
-    /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    pub(in crate::nn) fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
-        let &Self { values, distances, inputs, outputs, ref panels } = self;
-        let Some(panels) = panels else {
-            return add_product(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
-        };
-        for first in (0..outputs).step_by(PANEL) {
-            let width = PANEL.min(outputs - first);
-            let panel = (&panels[first * inputs..], [width, 1]);
-            add_product(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), panel);
-        }
-    }
-}
+use crate::nn::flex::{ALL_CORES, Weights, add_product, cores, dims, for_each, packed, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.
 #[inline(always)]

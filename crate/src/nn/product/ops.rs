@@ -1,7 +1,7 @@
 //! The product of two matrices as a backend operation.
 
 use burn::backend::{
-    Autodiff, Backend, Flex,
+    Autodiff, Backend, DType, Flex,
     autodiff::{
         checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
         grads::Gradients,
@@ -12,6 +12,8 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
+use crate::nn::flex::{ALL_CORES, add_product, dims, matrix, tensor};
+
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait ProductOps: Backend {
     /// `[N, K]` times `[K, M]`, both in f32 or both in f16, in the same.
@@ -20,7 +22,13 @@ pub trait ProductOps: Backend {
 
 impl ProductOps for Flex {
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
-        Self::float_matmul(a, b)
+        if !cfg!(target_arch = "wasm32") || a.dtype() != DType::F32 {
+            return Self::float_matmul(a, b);
+        }
+        let ([m, k], n) = ([dims(&a)[0], dims(&a)[1]], dims(&b)[1]);
+        let mut made = vec![0.0; m * n];
+        add_product(ALL_CORES, [m, k, n], (&mut made, n), matrix(&a), matrix(&b));
+        tensor(made, vec![m, n])
     }
 }
 

@@ -40,6 +40,7 @@ impl FineTuner {
         tuner.adam.updates = number("updates")? as usize;
         restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
         tuner.stale = number("stale")? as usize;
+        tuner.end = (number("end")? as usize).clamp(1, tuner.options.iterations);
         tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
         let mut take = |prefix: &str| -> Unpacked {
             let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
@@ -53,7 +54,7 @@ impl FineTuner {
         tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
         if !best.is_empty() {
             let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
-            tuner.top = number("top")? as f32;
+            (tuner.top, tuner.mark) = (number("top")? as f32, number("mark")? as f32);
             tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
@@ -75,7 +76,9 @@ impl FineTuner {
         for (key, value) in [
             ("updates", self.adam.updates.to_string()),
             ("stale", self.stale.to_string()),
+            ("end", self.end.to_string()),
             ("top", self.top.to_string()),
+            ("mark", self.mark.to_string()),
             ("loss", self.loss.to_string()),
             ("best", json(serde_json::to_string(&self.best.as_ref().map(|(look, _)| look)))),
             ("adapts", json(serde_json::to_string(adapts))),

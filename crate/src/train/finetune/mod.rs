@@ -20,7 +20,7 @@ use web_time::Instant;
 use super::{
     adam::{Adam, AdamConfig},
     judge::{AlignedClip, align_clips},
-    options::{CloneOptions, Look, Start},
+    options::{CloneOptions, Look, Start, StopRule},
     picture::{Picture, Shown},
 };
 use crate::{
@@ -51,7 +51,7 @@ pub struct Clip {
 pub enum TuneStop {
     /// All iterations are done.
     Iterations,
-    /// The held-out clips have not improved for a while.
+    /// The held-out clips no longer gained: the rates fell, and that was it.
     HeldOut,
 }
 
@@ -69,6 +69,7 @@ impl TuneStop {
 pub struct Step {
     /// Iterations done.
     pub iteration: usize,
+    /// How many there will be, as it looks now: fewer than were asked for when the voice no longer gains.
     pub iterations: usize,
     /// The latest loss that was read back.
     pub loss: f32,
@@ -85,10 +86,11 @@ pub struct Step {
 const READ_EVERY: usize = 5;
 /// Iterations between two looks at the held-out clips; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
-/// Share of the learning rates that is left at the end.
+/// Iterations at the end in which the learning rates fall, and to what share of themselves: what the others have moved, these settle.
+const SETTLE: usize = 25;
 const RATE_END: f64 = 0.1;
-/// Looks in a row that are not worth keeping end the training.
-const PATIENCE: usize = 4;
+/// Looks in a row that gain nothing let the rates fall.
+const PATIENCE: usize = 2;
 /// The least speech worth learning from.
 const MINIMUM_SECONDS: f32 = 3.0;
 
@@ -109,9 +111,13 @@ pub struct FineTuner {
     best: Option<(Look, Adapted)>,
     /// The highest score so far.
     top: f32,
+    /// The score that is to be beaten, and how many looks have not.
+    mark: f32,
+    stale: usize,
+    /// Iterations that there will be, the last [`SETTLE`] of them at falling rates.
+    end: usize,
     /// Before the first iteration.
     start: Option<Look>,
-    stale: usize,
     begun: Option<Instant>,
 }
 
@@ -169,8 +175,10 @@ impl FineTuner {
             overflows: 0,
             best: None,
             top: f32::NEG_INFINITY,
-            start: None,
+            mark: f32::NEG_INFINITY,
             stale: 0,
+            end: options.iterations,
+            start: None,
             begun: None,
             options,
         };
@@ -224,9 +232,8 @@ impl FineTuner {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let iteration = self.iteration();
         let (loss, gradients) = self.learn(iteration, helpers, helped).await?;
-        let CloneOptions { rate, speaker_rate, adapts, iterations, .. } = self.options;
-        // What the first iterations have moved, the last settle.
-        let fall = RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * iteration as f64 / iterations as f64).cos());
+        let CloneOptions { rate, speaker_rate, adapts, .. } = self.options;
+        let fall = self.fall(iteration);
         let rates = |path: &str| match path {
             "speaker" => speaker_rate,
             path if adapts.includes(path) => rate,
@@ -234,7 +241,7 @@ impl FineTuner {
         };
         self.parts = self.adam.step(self.parts.clone(), &gradients, |path| fall * rates(path));
         let iteration = iteration + 1;
-        let last = iteration >= self.options.iterations;
+        let last = iteration >= self.end;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
             let overflows = self.adam.overflows(&self.device.clone().inner());
             let told = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
@@ -248,26 +255,41 @@ impl FineTuner {
         if iteration % EVALUATE_EVERY == 0 || last {
             look = self.look().await?;
             if let Some(now) = look {
-                let granted = self.granted_errors();
-                let score = self.options.stop_rule.score(&now, granted);
-                self.top = self.top.max(score);
-                if score >= self.top - self.options.stop_rule.margin() {
-                    self.best = Some((now, self.parts.clone()));
-                    self.stale = 0;
-                } else {
-                    self.stale += 1;
-                }
+                self.weigh(now);
             }
         }
-        let stop = if last {
-            Some(TuneStop::Iterations)
-        } else if self.stale >= PATIENCE {
-            Some(TuneStop::HeldOut)
-        } else {
-            None
+        let stop = match last {
+            false => None,
+            true if self.end < self.options.iterations => Some(TuneStop::HeldOut),
+            true => Some(TuneStop::Iterations),
         };
         let seconds = begun.elapsed().as_secs_f32();
-        Ok(Step { iteration, iterations: self.options.iterations, loss: self.loss, seconds, look, overflows: self.overflows, stop })
+        Ok(Step { iteration, iterations: self.end, loss: self.loss, seconds, look, overflows: self.overflows, stop })
+    }
+
+    /// What is left of the learning rates in an iteration.
+    fn fall(&self, iteration: usize) -> f64 {
+        let settle = SETTLE.min(self.end);
+        let settled = (iteration + settle).saturating_sub(self.end) as f64 / settle as f64;
+        RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * settled).cos())
+    }
+
+    /// Keeps the voice if it is as good as any, and lets it settle if it no longer gains.
+    fn weigh(&mut self, look: Look) {
+        let rule = self.options.stop_rule;
+        let score = rule.score(&look, self.granted_errors());
+        self.top = self.top.max(score);
+        if score >= self.top - rule.margin() {
+            self.best = Some((look, self.parts.clone()));
+        }
+        if score > self.mark + rule.gain() {
+            (self.mark, self.stale) = (score, 0);
+        } else {
+            self.stale += 1;
+        }
+        if self.stale == PATIENCE && rule != StopRule::Fixed {
+            self.end = self.end.min(self.iteration() + SETTLE);
+        }
     }
 
     /// Loss and gradients of an iteration.

@@ -7,8 +7,8 @@ use super::{
     Seek, SeekOps,
 };
 use crate::nn::{
-    flex::{ALL_CORES, ONE_CORE, add_product, cores, dims, for_each, packed, tensor, values as slice, values_mut},
-    lstm::flex::{Weights, cell_backward, cell_forward, shares},
+    flex::{ALL_CORES, ONE_CORE, Weights, add_product, cores, dims, for_each, packed, tensor, values as slice, values_mut},
+    lstm::flex::{cell_backward, cell_forward, shares},
 };
 
 /// Where what lies in a row.

@@ -1,4 +1,14 @@
-//! What fused operations on the CPU share: tensors as slices, and functions without branches or calls, so that the compiler vectorises them.
+//! What fused operations on the CPU share: tensors as slices, products, and functions without branches or calls, so that the compiler vectorises them.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod gemm_products;
+#[cfg(any(test, target_arch = "wasm32"))]
+mod panels;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use gemm_products::{Weights, add_product};
+#[cfg(target_arch = "wasm32")]
+pub use panels::{Tile, Weights, add_product, use_tile};
 
 use burn::backend::{
     DType, Flex,
@@ -34,24 +44,17 @@ pub fn values_mut(tensor: &mut FlexTensor) -> &mut [f32] {
 /// A matrix' values, and how far apart its rows lie and its columns. Rows may overlap.
 pub type Matrix<'a> = (&'a [f32], [usize; 2]);
 
+/// A tensor of two dimensions as it lies, transposed or not.
+pub fn matrix(tensor: &FlexTensor) -> Matrix<'_> {
+    let [row, column] = tensor.layout().strides() else { unreachable!("two dimensions") };
+    (&tensor.storage::<f32>()[tensor.layout().start_offset()..], [*row, *column].map(|distance| usize::try_from(distance).expect("never flipped")))
+}
+
 pub const ONE_CORE: gemm::Parallelism = gemm::Parallelism::None;
 #[cfg(feature = "parallel")]
 pub const ALL_CORES: gemm::Parallelism = gemm::Parallelism::Rayon(0);
 #[cfg(not(feature = "parallel"))]
 pub const ALL_CORES: gemm::Parallelism = ONE_CORE;
-
-/// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn add_product(on: gemm::Parallelism, [m, k, n]: [usize; 3], out: (&mut [f32], usize), a: Matrix, b: Matrix) {
-    let last = |rows: usize, columns: usize, [row, column]: [usize; 2]| (rows - 1) * row + (columns - 1) * column;
-    assert!(last(m, n, [out.1, 1]) < out.0.len() && last(m, k, a.1) < a.0.len() && last(k, n, b.1) < b.0.len());
-    assert!(n <= out.1, "rows that are written may not overlap");
-    let [out_row, a_row, a_column, b_row, b_column] = [out.1, a.1[0], a.1[1], b.1[0], b.1[1]].map(|distance| distance as isize);
-    // SAFETY: the assertions bound the furthest element of each matrix, and `out` is borrowed mutably.
-    unsafe {
-        let (out, a, b) = (out.0.as_mut_ptr(), a.0.as_ptr(), b.0.as_ptr());
-        gemm::gemm(m, n, k, out, 1, out_row, true, a, a_column, a_row, b, b_column, b_row, 1.0, 1.0, false, false, false, on);
-    }
-}
 
 /// Cores that [`for_each`] works on.
 pub fn cores() -> usize {

@@ -1,0 +1,20 @@
+//! Compiles `tile/tile.rs` with the instruction that the rest does without.
+
+use std::{env, path::Path, process::Command};
+
+fn main() {
+    println!("cargo::rerun-if-changed=tile/tile.rs");
+    let variable = |name: &str| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"));
+    let target = variable("TARGET");
+    if target != "wasm32-unknown-unknown" {
+        return;
+    }
+    let status = Command::new(variable("RUSTC"))
+        .args(["--edition=2024", "--crate-type=cdylib", "--target", &target, "-O", "-Cpanic=abort", "-Cstrip=symbols"])
+        .args(["-Ctarget-feature=+simd128,+relaxed-simd", "-Clink-arg=--import-memory"])
+        .args(["tile/tile.rs", "-o"])
+        .arg(Path::new(&variable("OUT_DIR")).join("tile.wasm"))
+        .status()
+        .expect("cargo's rustc starts");
+    assert!(status.success(), "tile/tile.rs does not compile");
+}

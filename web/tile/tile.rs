@@ -1,0 +1,51 @@
+//! A module of its own, beside the big one and in its memory, for the one instruction that not every browser has: it multiplies and adds at once,
+//! which a browser without it refuses to load. `web/build.rs` compiles it, `web/src/tile.rs` puts it in its place.
+#![no_std]
+
+use core::arch::wasm32::{f32x4_add, f32x4_relaxed_madd, f32x4_splat, unreachable, v128, v128_load, v128_load32_splat, v128_store};
+use core::panic::PanicInfo;
+
+#[panic_handler]
+fn panic(_: &PanicInfo) -> ! {
+    unreachable()
+}
+
+/// `ownvoice::nn::Tile`: up to four rows, which lie term by term, times a panel of eight columns, added to `out`.
+///
+/// # Safety
+///
+/// Strip and panel hold as many `terms`, and the rows lie within `out`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tile(rows: usize, strip: *const f32, panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match rows {
+            1 => add::<1>(strip, panel, terms, out, out_row),
+            2 => add::<2>(strip, panel, terms, out, out_row),
+            3 => add::<3>(strip, panel, terms, out, out_row),
+            _ => add::<4>(strip, panel, terms, out, out_row),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn add<const ROWS: usize>(mut strip: *const f32, mut panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
+    // SAFETY: as above; each pointer ends where the terms do.
+    unsafe {
+        let mut sums = [[f32x4_splat(0.0); 2]; ROWS];
+        for _ in 0..terms {
+            let columns = [v128_load(panel), v128_load(panel.add(1))];
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let value = v128_load32_splat(strip.add(row).cast());
+                *sums = [0, 1].map(|half| f32x4_relaxed_madd(value, columns[half], sums[half]));
+            }
+            (strip, panel) = (strip.add(ROWS), panel.add(2));
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            for (half, sums) in sums.iter().enumerate() {
+                let at = out.add(row * out_row + 4 * half).cast();
+                v128_store(at, f32x4_add(v128_load(at), *sums));
+            }
+        }
+    }
+}
