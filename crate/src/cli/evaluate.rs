@@ -107,7 +107,7 @@ pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Res
 pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>]) -> Result<()> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for (index, clip) in clips.iter().enumerate() {
-        let path = folder.join(format!("{index:02}.wav"));
+        let path = folder.join(format!("{index:03}.wav"));
         fs::write(&path, wav::write(clip, base.mel_config().sample_rate_hz)).map_err(Error::io(path))?;
     }
     Ok(())
