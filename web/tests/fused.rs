@@ -1,4 +1,4 @@
-//! The fused operations on WebGPU against plain tensor code on the same adapter, and on the CPU with the browser's own tile: the same cases as natively.
+//! The fused operations on WebGPU against plain tensor code on the same adapter: the same cases as natively.
 #![cfg(all(target_arch = "wasm32", feature = "webgpu"))]
 
 #[path = "../../crate/tests/fused/cases.rs"]
@@ -63,13 +63,4 @@ async fn half_precision() {
 #[wasm_bindgen_test]
 async fn attention() {
     cases::attention(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn on_the_cpu_by_the_fused_tile() {
-    assert!(ownvoice_web::tile::install().expect("it starts"), "this browser multiplies and adds in one instruction");
-    let device = Device::flex();
-    cases::products(&device).await;
-    cases::recurrence(&device).await;
-    cases::convolution(&device).await;
 }

@@ -219,8 +219,8 @@ export type CloneOptions = {
  *   deviceBytes: number | null }} Profile
  */
 /**
- * One iteration of training; `loss` is the latest that was read from the device, `seconds` counts from the first iteration, and `overflows` the
- * iterations that were left out because half precision did not hold their gradients.
+ * One iteration of training, of `iterations`, which become fewer when the voice no longer gains; `loss` is the latest that was read from the device, `seconds`
+ * counts from the first iteration, and `overflows` the iterations that were left out because half precision did not hold their gradients.
  * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
  */
 /**
