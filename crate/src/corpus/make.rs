@@ -155,6 +155,9 @@ pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &(dy
     if !(options.hours > 0.0 && options.hours <= 1000.0) || options.speakers.is_empty() {
         return Err(Error::OptionInvalid("a corpus needs at least one speaker and between 0 and 1000 hours".into()));
     }
+    if options.held_out_seconds.is_nan() || options.held_out_seconds <= 0.0 {
+        return Err(Error::OptionInvalid("held-out voices need more than 0 seconds".into()));
+    }
     let wanted = options.hours * 3600.0;
     let mut sentences = Sentences::new(lexicon, options.seed);
     let held_out_seconds = options.held_out_seconds.min(wanted);
@@ -278,6 +281,10 @@ mod tests {
         let phonemizer = Phonemizer::embedded();
         for (hours, speakers) in [(0.0, training_speakers()), (f32::NAN, training_speakers()), (1.0, Vec::new())] {
             let options = MakeOptions { hours, speakers, ..Default::default() };
+            assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(), "option-invalid");
+        }
+        for held_out_seconds in [0.0, -1.0, f32::NAN] {
+            let options = MakeOptions { held_out_seconds, ..Default::default() };
             assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(), "option-invalid");
         }
     }
