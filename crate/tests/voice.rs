@@ -51,17 +51,22 @@ fn the_loss_falls_and_the_iterations_end() {
     assert!(voice.info().adapted && voice.info().seconds > 15.0, "{:?}", voice.info());
 }
 
-/// Helpers take their shares of each iteration, and what is learnt is the same; so it is when one fails in the middle.
+/// Helpers take their shares of each iteration, and what is learnt is the same; so it is when one fails in the middle, and when the voice settles.
 #[test]
 fn iterations_that_are_shared_learn_the_same() {
-    let (base, clips) = (tiny_base(), held_out_clips(3));
-    let start = || block_on(FineTuner::start_async(&base, &clips, CloneOptions { rehearsal: 0.3, ..options(6) })).unwrap();
+    let (base, clips) = (tiny_base(), held_out_clips(6));
+    let start = || block_on(FineTuner::start_async(&base, &clips, CloneOptions { rehearsal: 0.3, ..options(29) })).unwrap();
     let (mut alone, mut shared) = (start(), start());
     let kit = block_on(shared.kit_async(&base)).unwrap();
     let mut helpers = [0, 1].map(|_| Helper::open(&kit, &base.device).unwrap());
     for iteration in 0..6 {
         let weights = block_on(shared.weights_async()).unwrap();
-        let mut help = |number: usize| block_on(helpers[number].gradients_async(iteration, &weights, Share { number: number + 1, of: 3 })).unwrap();
+        let settles = shared.settles();
+        assert_eq!(settles, iteration >= 4);
+        let mut help = |number: usize| {
+            let share = Share { number: number + 1, of: 3 };
+            block_on(helpers[number].gradients_async(iteration, settles, &weights, share)).unwrap()
+        };
         let helped = if iteration == 3 { None } else { Some(vec![help(0), help(1)]) };
         let (expected, found) = (block_on(alone.step_async()).unwrap(), block_on(shared.step_with_async(2, async || helped)).unwrap());
         assert!((expected.loss - found.loss).abs() < 1e-4, "iteration {iteration}: {} and {}", expected.loss, found.loss);
@@ -77,7 +82,7 @@ fn iterations_that_are_shared_learn_the_same() {
     assert_eq!(block_on(mixed.kit_async(&base)).unwrap_err().code(), "option-invalid");
     let code = |kit: &[u8]| Helper::open(kit, &base.device).map(|_| ()).unwrap_err().code();
     assert_eq!(code(b"nonsense"), "checkpoint-corrupt");
-    assert!(block_on(helpers[0].gradients_async(0, &found[1..], Share::WHOLE)).is_err(), "too few weights");
+    assert!(block_on(helpers[0].gradients_async(0, false, &found[1..], Share::WHOLE)).is_err(), "too few weights");
 }
 
 /// What is rehearsed stays: a base's own voice, said by a model that learned another.
@@ -120,7 +125,7 @@ fn mixed_precision_learns_as_well() {
 fn a_held_out_clip_says_which_weights_are_kept() {
     let base = tiny_base();
     let learn = |stop_rule| {
-        let (voice, steps) = run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(75) });
+        let (voice, steps) = run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(100) });
         let looks: Vec<Look> = steps.iter().filter_map(|step| step.look).collect();
         assert_eq!(looks.len(), 3);
         let [before, after] = voice.info().held_out_loss.unwrap();
@@ -135,6 +140,27 @@ fn a_held_out_clip_says_which_weights_are_kept() {
     let (looks, kept) = learn(StopRule::Voice);
     let better = |look: &&Look| look.similarity > kept.similarity + 0.02 && look.phoneme_error_rate <= kept.phoneme_error_rate;
     assert_eq!(looks.iter().find(better), None, "much nearer and as clear as what was kept, {kept:?}");
+}
+
+/// Steps so large that the voice worsens: what settles is what it was before.
+#[test]
+fn what_settles_is_what_was_kept() {
+    let base = tiny_base();
+    let options = CloneOptions { stop_rule: StopRule::Loss, rate: 1.0, ..options(100) };
+    let mut tuner = block_on(FineTuner::start_async(&base, &held_out_clips(6), options)).unwrap();
+    let mut looked = Vec::new();
+    while !tuner.settles() {
+        let before = block_on(tuner.weights_async()).unwrap();
+        if let Some(look) = block_on(tuner.step_async()).unwrap().look {
+            looked.push((look.loss, before, block_on(tuner.weights_async()).unwrap()));
+        }
+    }
+    let best = looked.iter().map(|(loss, ..)| *loss).fold(f32::INFINITY, f32::min);
+    let [.., (last, before, settling)] = &looked[..] else { unreachable!("it was looked at") };
+    assert!(*last > best, "{last} is the best: nothing was to be gone back from");
+    let (_, _, kept) = looked.iter().find(|(loss, ..)| *loss == best).unwrap();
+    assert_eq!(kept, settling);
+    assert_ne!(before, settling);
 }
 
 #[test]

@@ -71,11 +71,11 @@ export class Helpers {
 
   /** Begins the tuner's next iteration: what each will find in its share of it, or null where one failed. @param {Tuner} tuner */
   async begin(tuner) {
-    const { iteration } = tuner;
+    const { iteration, settles } = tuner;
     const of = this.#remotes.length + 1;
     await tuner.weights(this.#exchanges);
     const exchanges = /** @type {Float32Array<ArrayBuffer>[]} */ (this.#exchanges);
-    const shares = this.#all("gradients", (i) => ({ iteration, exchange: exchanges[i], number: i + 1, of }), (i) => [exchanges[i].buffer]);
+    const shares = this.#all("gradients", (i) => ({ iteration, settles, exchange: exchanges[i], number: i + 1, of }), (i) => [exchanges[i].buffer]);
     return { helped: shares.then((found) => found && (this.#exchanges = found)) };
   }
 

@@ -238,6 +238,12 @@ impl Tuner {
         self.tuner.iteration() as u32
     }
 
+    /// Whether the next iteration is one of the last, see `Helper`.
+    #[wasm_bindgen(getter)]
+    pub fn settles(&self) -> bool {
+        self.tuner.settles()
+    }
+
     /// What `Helper`s are made from. Fails where this training cannot be shared.
     pub async fn kit(&self) -> Result<Vec<u8>, JsValue> {
         self.tuner.kit_async(&self.base).await.map_err(fail)

@@ -21,10 +21,10 @@ impl Helper {
     }
 
     /// Takes the tuner's weights from `exchange` and puts the gradients of the share `number` of `of` shares there, and last the loss.
-    pub async fn gradients(&mut self, iteration: u32, exchange: Float32Array, number: u32, of: u32) -> Result<(), JsValue> {
+    pub async fn gradients(&mut self, iteration: u32, settles: bool, exchange: Float32Array, number: u32, of: u32) -> Result<(), JsValue> {
         let weights = exchange.subarray(0, exchange.length().saturating_sub(1)).to_vec();
         let share = Share { number: number as usize, of: of as usize };
-        let found = self.helper.gradients_async(iteration as usize, &weights, share).await.map_err(fail)?;
+        let found = self.helper.gradients_async(iteration as usize, settles, &weights, share).await.map_err(fail)?;
         exchange.copy_from(&found);
         Ok(())
     }

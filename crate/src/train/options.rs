@@ -28,7 +28,7 @@ impl Default for CloneOptions {
             iterations: 200,
             batch: 8,
             window: 128,
-            rehearsal: 0.1,
+            rehearsal: 0.2,
             seed: 1,
             rate: 2e-3,
             speaker_rate: 2e-3,
@@ -41,9 +41,9 @@ impl Default for CloneOptions {
 }
 
 impl CloneOptions {
-    /// Windows that are rehearsed in an iteration: a quarter of what are learnt from. More cost more and tell little more.
+    /// Windows that are rehearsed in an iteration: half as many as are learnt from.
     pub(super) fn rehearsed(&self) -> usize {
-        if self.rehearsal > 0.0 { self.batch.div_ceil(4) } else { 0 }
+        if self.rehearsal > 0.0 { self.batch.div_ceil(2) } else { 0 }
     }
 }
 

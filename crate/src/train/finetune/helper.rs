@@ -45,16 +45,17 @@ impl Helper {
         Ok(Self { parts: apply(blank, &weights).map_err(Error::CheckpointCorrupt)?.train(), lesson })
     }
 
-    /// * `weights`: what [`FineTuner::weights_async`] returned before this iteration
+    /// * `settles`: what [`FineTuner::settles`] said before this iteration
+    /// * `weights`: what [`FineTuner::weights_async`] returned then
     ///
     /// Returns their gradients in the same order, and last the loss.
-    pub async fn gradients_async(&mut self, iteration: usize, weights: &[f32], share: Share) -> Result<Vec<f32>> {
+    pub async fn gradients_async(&mut self, iteration: usize, settles: bool, weights: &[f32], share: Share) -> Result<Vec<f32>> {
         let (slices, rest) = slices(&self.parts, weights)?;
         if !rest.is_empty() {
             return Err(of_another_model());
         }
         self.parts = self.parts.clone().map(&mut Set { path: Vec::new(), slices });
-        let loss = loss(&self.parts, &self.lesson.windows(iteration, share));
+        let loss = loss(&self.parts, &self.lesson.windows(iteration, settles, share));
         let mut found = Found { gradients: &loss.backward(), path: Vec::new(), values: BTreeMap::new() };
         self.parts.visit(&mut found);
         let nothing = |(name, weight): (String, Weight)| found.values.remove(&name).unwrap_or_else(|| weight.values.zeros_like());

@@ -23,7 +23,7 @@ pub struct Lesson {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub seed: u64,
-    /// Clips that are learnt from: the first ones.
+    /// Clips that are learnt from before the voice settles: the first ones.
     pub clips: usize,
     pub batch: usize,
     pub window: usize,
@@ -52,12 +52,15 @@ impl Share {
 
 impl Lesson {
     /// What an iteration learns from. The losses of all shares add up to that of the whole.
-    pub fn windows(&self, iteration: usize, share: Share) -> Windows {
+    ///
+    /// * `settles`: whether it is one of the last, which learn from the held-out clips as well
+    pub fn windows(&self, iteration: usize, settles: bool, share: Share) -> Windows {
         let Plan { seed, clips, batch, window, reduction, rehearsed, weight } = self.plan;
         // Seeded by iteration: a resumed run draws what the unbroken one would have drawn.
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
         self.speech.targets.device().seed(rng.random());
-        let starts: Vec<usize> = (0..batch).map(|_| draw(&self.speech.clips[..clips], window, &mut rng)).collect();
+        let clips = if settles { &self.speech.clips[..] } else { &self.speech.clips[..clips] };
+        let starts: Vec<usize> = (0..batch).map(|_| draw(clips, window, &mut rng)).collect();
         let valid_frames = starts.iter().map(|&start| self.speech.valid(start, window)).sum();
         let windows = Windows { valid_frames, ..self.speech.gather(share.of(&starts), window, reduction) };
         let Some(rehearsal) = &self.rehearsal else { return windows };
@@ -94,5 +97,24 @@ impl Lesson {
             }
         };
         Some(Self { speech: Speech::take("clips.", clips, weights, device)?, rehearsal, plan })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_out_clips_are_heard_when_the_voice_settles() {
+        let device = Device::flex();
+        let frames = |width: usize| Tensor::<1, Int>::arange(0..80, &device).float().reshape([1, 80, 1]).expand([1, 80, width]);
+        let speech = Speech { context: frames(2), targets: frames(3), previous: None, mask: frames(1).ones_like(), clips: vec![(0, 40), (40, 40)] };
+        let plan = Plan { seed: 1, clips: 1, batch: 4, window: 10, reduction: 2, rehearsed: 0, weight: 0.0 };
+        let lesson = Lesson { speech, rehearsal: None, plan };
+        let latest = |settles| {
+            let latest = |iteration| lesson.windows(iteration, settles, Share::WHOLE).targets.max().into_scalar::<f32>();
+            (0..20).map(latest).fold(0.0, f32::max)
+        };
+        assert_eq!((latest(false), latest(true)), (39.0, 79.0));
     }
 }

@@ -75,7 +75,7 @@ pub struct Step {
     pub loss: f32,
     /// Since this process began to iterate.
     pub seconds: f32,
-    /// What the held-out clips say, at the iterations that ask them.
+    /// What the held-out clips say, at the iterations that ask them; none of those that settle does.
     pub look: Option<Look>,
     /// Updates left out so far because half precision overflowed, as of the latest loss.
     pub overflows: usize,
@@ -86,7 +86,8 @@ pub struct Step {
 const READ_EVERY: usize = 5;
 /// Iterations between two looks at the held-out clips; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
-/// Iterations at the end in which the learning rates fall, and to what share of themselves: what the others have moved, these settle.
+/// Iterations at the end in which the learning rates fall, and to what share of themselves: what the others have moved, these settle. They learn from the
+/// held-out clips too, which have said by then what they were held out for.
 const SETTLE: usize = 25;
 const RATE_END: f64 = 0.1;
 /// Looks in a row that gain nothing let the rates fall.
@@ -230,7 +231,7 @@ impl FineTuner {
     ///   computed here then
     pub async fn step_with_async(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<Vec<f32>>>) -> Result<Step> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        let iteration = self.iteration();
+        let (iteration, settling) = (self.iteration(), self.settles());
         let (loss, gradients) = self.learn(iteration, helpers, helped).await?;
         let CloneOptions { rate, speaker_rate, adapts, .. } = self.options;
         let fall = self.fall(iteration);
@@ -252,7 +253,9 @@ impl FineTuner {
             }
         }
         let mut look = None;
-        if iteration % EVALUATE_EVERY == 0 || last {
+        if last {
+            self.keep().await?;
+        } else if !settling && (iteration % EVALUATE_EVERY == 0 || self.settles()) {
             look = self.look().await?;
             if let Some(now) = look {
                 self.weigh(now);
@@ -267,6 +270,11 @@ impl FineTuner {
         Ok(Step { iteration, iterations: self.end, loss: self.loss, seconds, look, overflows: self.overflows, stop })
     }
 
+    /// Whether the next iteration is one of the last: at falling rates, and from all clips.
+    pub fn settles(&self) -> bool {
+        self.iteration() + SETTLE >= self.end
+    }
+
     /// What is left of the learning rates in an iteration.
     fn fall(&self, iteration: usize) -> f64 {
         let settle = SETTLE.min(self.end);
@@ -274,7 +282,7 @@ impl FineTuner {
         RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * settled).cos())
     }
 
-    /// Keeps the voice if it is as good as any, and lets it settle if it no longer gains.
+    /// Keeps the voice if it is as good as any, and lets it settle if it no longer gains. What settles is what was kept.
     fn weigh(&mut self, look: Look) {
         let rule = self.options.stop_rule;
         let score = rule.score(&look, self.granted_errors());
@@ -290,12 +298,25 @@ impl FineTuner {
         if self.stale == PATIENCE && rule != StopRule::Fixed {
             self.end = self.end.min(self.iteration() + SETTLE);
         }
+        if let (true, Some((_, best))) = (self.settles(), &self.best) {
+            self.parts = best.clone();
+        }
+    }
+
+    /// Keeps the voice that has settled, with the contrast that it lacks now. All else that was found of it is from before it learnt from every clip.
+    async fn keep(&mut self) -> Result<()> {
+        if let Some(now) = self.look().await? {
+            let found = self.best.as_ref().map_or(now, |&(look, _)| look);
+            self.best = Some((Look { contrast: now.contrast, ..found }, self.parts.clone()));
+        }
+        Ok(())
     }
 
     /// Loss and gradients of an iteration.
     async fn learn(&mut self, iteration: usize, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<Vec<f32>>>) -> Result<(Tensor<1>, Gradients)> {
+        let settles = self.settles();
         let mut learn = |share| {
-            let loss = loss(&self.parts, &self.lesson.windows(iteration, share));
+            let loss = loss(&self.parts, &self.lesson.windows(iteration, settles, share));
             let gradients = self.adam.scaled(loss.clone()).backward();
             (loss, gradients)
         };
