@@ -72,7 +72,7 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  * @property {number} [seed] The same seed, clips and device give the same voice.
  * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
  * @property {number} [rehearsal] What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
- *   less is nearer to the speaker; 0 to 10 (0.1).
+ *   less is nearer to the speaker; 0 to 10 (0.2).
  * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
  * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
  * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
