@@ -142,25 +142,26 @@ fn a_held_out_clip_says_which_weights_are_kept() {
     assert_eq!(looks.iter().find(better), None, "much nearer and as clear as what was kept, {kept:?}");
 }
 
-/// Steps so large that the voice worsens: what settles is what it was before.
+/// Steps so large that voices worsen about as often as not: what settles is what it was at its best.
 #[test]
 fn what_settles_is_what_was_kept() {
-    let base = tiny_base();
-    let options = CloneOptions { stop_rule: StopRule::Loss, rate: 1.0, ..options(100) };
-    let mut tuner = block_on(FineTuner::start_async(&base, &held_out_clips(6), options)).unwrap();
-    let mut looked = Vec::new();
-    while !tuner.settles() {
-        let before = block_on(tuner.weights_async()).unwrap();
-        if let Some(look) = block_on(tuner.step_async()).unwrap().look {
-            looked.push((look.loss, before, block_on(tuner.weights_async()).unwrap()));
+    let (base, clips) = (tiny_base(), held_out_clips(6));
+    let worsened = (1..=8).any(|seed| {
+        let options = CloneOptions { stop_rule: StopRule::Loss, rate: 1.0, seed, ..options(100) };
+        let mut tuner = block_on(FineTuner::start_async(&base, &clips, options)).unwrap();
+        let mut best = (f32::INFINITY, Vec::new());
+        let mut last = f32::INFINITY;
+        while !tuner.settles() {
+            let Some(look) = block_on(tuner.step_async()).unwrap().look else { continue };
+            last = look.loss;
+            if last < best.0 {
+                best = (last, block_on(tuner.weights_async()).unwrap());
+            }
         }
-    }
-    let best = looked.iter().map(|(loss, ..)| *loss).fold(f32::INFINITY, f32::min);
-    let [.., (last, before, settling)] = &looked[..] else { unreachable!("it was looked at") };
-    assert!(*last > best, "{last} is the best: nothing was to be gone back from");
-    let (_, _, kept) = looked.iter().find(|(loss, ..)| *loss == best).unwrap();
-    assert_eq!(kept, settling);
-    assert_ne!(before, settling);
+        assert_eq!(best.1, block_on(tuner.weights_async()).unwrap(), "seed {seed}");
+        last > best.0
+    });
+    assert!(worsened, "nothing was to be gone back from");
 }
 
 #[test]
