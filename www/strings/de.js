@@ -108,7 +108,7 @@ export const de = {
   "train.left": "noch {time}",
   "train.finishing": "Das Beste bisher wird behalten",
   "train.loss": "Er fällt, erst schnell, dann flacher: So ist es gut.",
-  "train.loss.heldOut": "Von der Probe, jeder fünften Aufnahme, wird nicht gelernt.",
+  "train.loss.heldOut": "Von der Probe, jeder fünften Aufnahme, wird erst in den letzten 25 Iterationen gelernt: Dort kann der Fehler etwas steigen.",
   "train.key.iteration": "Schritt",
   "train.key.loss": "Fehler",
   "train.key.heldOut": "Fehler der Probe",

@@ -107,7 +107,7 @@ export const en = {
   "train.left": "{time} left",
   "train.finishing": "Keeping the best so far",
   "train.loss": "It falls, quickly at first, and then levels out: that is good.",
-  "train.loss.heldOut": "Held-out clips are not learned from: one in five, the last ones.",
+  "train.loss.heldOut": "Held-out clips, one in five, are learned from in the last 25 iterations only: the loss may rise a little there.",
   "train.key.iteration": "Iteration",
   "train.key.loss": "Loss",
   "train.key.heldOut": "Loss of the held-out clips",
