@@ -34,6 +34,11 @@ async fn products() {
 }
 
 #[wasm_bindgen_test]
+async fn product_of_two() {
+    cases::product_of_two(&device().await).await;
+}
+
+#[wasm_bindgen_test]
 async fn convolution() {
     cases::convolution(&device().await).await;
 }

@@ -15,6 +15,7 @@ async fn products_are_what_they_are_with_any_tile() {
     assert!(ownvoice_web::tile::install().expect("it starts"), "this browser multiplies and adds in one instruction");
     let device = Device::flex();
     cases::products(&device).await;
+    cases::product_of_two(&device).await;
     cases::recurrence(&device).await;
     cases::convolution(&device).await;
 }

@@ -92,9 +92,7 @@ impl Decoder {
         let [batch, frames, width] = context.dims();
         let steps = frames / self.reduction;
         let speaker_width = speaker.dims()[1];
-        let context = context.reshape([batch, steps, self.reduction * width]);
-        let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
-        let context = Tensor::cat(vec![context, speaker], 2).swap_dims(0, 1); // (N, B, R C + V)
+        let context = context.reshape([batch, steps, self.reduction * width]).swap_dims(0, 1); // (N, B, R C)
         let input = match &self.prenet {
             None => context.clone(),
             Some(prenet) => {
@@ -102,9 +100,10 @@ impl Decoder {
                 Tensor::cat(vec![heard, context.clone()], 2)
             }
         };
-        let (hidden, first) = self.first.forward(input, state.first, Scan::default());
+        let (hidden, first) = self.first.forward_beside(input, speaker.clone(), state.first, Scan::default());
         let (hidden, second) = self.second.forward(hidden, state.second, Scan::default());
-        let output = linear(&self.projection, Tensor::cat(vec![hidden, context], 2), self.half); // (N, B, R M)
+        let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
+        let output = linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2), self.half); // (N, B, R M)
         let mels = output.dims()[2] / self.reduction;
         (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
     }

@@ -9,7 +9,7 @@ use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Lstm, Scan, scan, scan_with_tensors};
-use ownvoice::nn::product::product;
+use ownvoice::nn::product::{product, product_beside};
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 
@@ -109,8 +109,35 @@ pub async fn products(device: &Device) {
     }
 }
 
+/// The product of what changes from step to step, with and without gradients of its own, beside what stays the same.
+pub async fn product_of_two(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, [steps, batch, width, steady, columns]) in [[1, 1, 1, 1, 1], [7, 3, 5, 2, 33], [20, 4, 70, 17, 66]].into_iter().enumerate() {
+        let scale = (width as f32).sqrt();
+        let inputs = noise([steps, batch, width], number, &device).div_scalar(scale);
+        let same_at_all = noise([batch, steady], number + 20, &device).require_grad();
+        let weight = noise([width + steady, columns], number + 40, &device).require_grad();
+        let weights = noise([steps, batch, columns], number + 60, &device).div_scalar(steps as f32);
+        for changes in [false, true] {
+            let inputs = inputs.clone().detach().set_require_grad(changes);
+            let repeated = same_at_all.clone().unsqueeze_dim::<3>(0).expand([steps, batch, steady]);
+            let plain = Tensor::cat(vec![inputs.clone(), repeated], 2).matmul(weight.clone().unsqueeze_dim::<3>(0));
+            let mut results = Vec::new();
+            for made in [product_beside(inputs.clone(), same_at_all.clone(), weight.clone(), false), plain] {
+                let gradients = (made.clone() * weights.clone()).sum().backward();
+                let mut found = vec![read(made).await, gradient(&same_at_all, &gradients).await, gradient(&weight, &gradients).await];
+                if changes {
+                    found.push(gradient(&inputs, &gradients).await);
+                }
+                results.push(found);
+            }
+            same(&format!("{width} inputs beside {steady}, to {columns}, {steps} steps of {batch}"), &results[0], &results[1]);
+        }
+    }
+}
+
 /// Convolution, normalisation by running statistics and activation; sequences shorter than the kernel, more channels than a workgroup sums,
-/// more rows, terms and columns than one multiplies.
+/// more rows, terms and columns than one multiplies; as many channels as the CPU computes by tiles of four frames, in whole tiles and not.
 pub async fn convolution(device: &Device) {
     let cases = [
         (2, 7, 3, 5, 5, Activation::Tanh),
@@ -118,6 +145,9 @@ pub async fn convolution(device: &Device) {
         (3, 2, 2, 5, 7, Activation::Relu),
         (2, 40, 4, 3, 37, Activation::Tanh),
         (2, 50, 15, 5, 70, Activation::Tanh),
+        (1, 1, 32, 5, 48, Activation::None),
+        (3, 8, 48, 5, 32, Activation::Tanh),
+        (2, 21, 32, 5, 80, Activation::Relu),
     ];
     let device = device.clone().autodiff();
     for (number, (batch, steps, inputs, taps, outputs, activation)) in cases.into_iter().enumerate() {

@@ -28,6 +28,11 @@ fn products() {
 }
 
 #[test]
+fn product_of_two() {
+    devices().iter().for_each(|device| pollster::block_on(cases::product_of_two(device)));
+}
+
+#[test]
 fn convolution() {
     devices().iter().for_each(|device| pollster::block_on(cases::convolution(device)));
 }

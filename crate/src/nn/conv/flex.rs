@@ -3,7 +3,7 @@
 use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
 
-use super::{Activation, ops::ConvOps};
+use super::{Activation, ops::ConvOps, winograd};
 use crate::nn::flex::{ALL_CORES, add_product, dims, for_each, packed, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
@@ -98,6 +98,11 @@ fn slope(activation: Activation, output: f32) -> f32 {
     }
 }
 
+fn sizes(signal: &FlexTensor) -> winograd::Sizes {
+    let dims = dims(signal);
+    winograd::Sizes { batch: dims[0], steps: dims[1] }
+}
+
 /// Rows that one core normalises at a time.
 const ROWS: usize = 256;
 
@@ -141,18 +146,35 @@ impl ConvOps for Flex {
 
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let dtype = input.dtype();
+        let (sizes, [inputs, outputs]) = (sizes(&input), [dims(&input)[2], dims(&weight)[1]]);
+        if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
+            let tiles = winograd::tiles(values(&packed(input)), sizes, inputs);
+            let output = winograd::convolve(&tiles, values(&packed(weight)), sizes, inputs);
+            let shape = vec![winograd::READ, tiles.len() / (winograd::READ * inputs), inputs];
+            return (tensor(output, vec![sizes.batch, sizes.steps, outputs]), tensor(tiles, shape));
+        }
         let (input, weight) = (Signal::padded(input, taps), packed(weight));
         let output = input.convolve(values(&weight));
         (cast(output, dtype), input.into_tensor())
     }
 
     fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let (sizes, [width, outputs]) = (sizes(&grad), [dims(&weight)[0], dims(&weight)[1]]);
+        if weight.dtype() == DType::F32 && winograd::fits(taps, width / taps, outputs) {
+            let input = winograd::backward_input(values(&packed(grad)), values(&packed(weight)), sizes, outputs);
+            return tensor(input, vec![sizes.batch, sizes.steps, width / taps]);
+        }
         let (grad, weight) = (Signal::padded(grad, taps), packed(weight));
         grad.convolve(&reversed(values(&weight), grad.channels, taps))
     }
 
     fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let dtype = grad.dtype();
+        let (sizes, [inputs, outputs]) = (sizes(&grad), [dims(&kept)[2], dims(&grad)[2]]);
+        if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
+            let weight = winograd::backward_weight(values(&packed(grad)), values(&kept), sizes, [inputs, outputs]);
+            return tensor(weight, vec![taps * inputs, outputs]);
+        }
         let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
         // One product over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
         let mut grad_weight = vec![0.0; width * grad.channels];

@@ -4,6 +4,7 @@
 mod cube;
 mod flex;
 mod ops;
+mod winograd;
 
 use burn::{
     backend::Dispatch,

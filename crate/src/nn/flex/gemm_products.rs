@@ -1,18 +1,39 @@
 //! Products natively, by the gemm library.
 
-use super::{Matrix, ONE_CORE};
+use super::{Matrix, ONE_CORE, Unwritten, for_each};
+
+/// Where the last element of a matrix lies.
+fn last(rows: usize, columns: usize, [row, column]: [usize; 2]) -> usize {
+    (rows - 1) * row + (columns - 1) * column
+}
+
+/// `a b` for `a: [m, k]`, `b: [k, n]`, added to what `out` holds or put in its place.
+///
+/// # Safety
+///
+/// `out` has `m` rows of `n` values, `out_row` apart, that nobody else sees, and that hold something where it is added to.
+unsafe fn call(on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (*mut f32, usize), adds: bool, a: Matrix, b: Matrix) {
+    assert!(last(m, k, a.1) < a.0.len() && last(k, n, b.1) < b.0.len());
+    let [out_row, a_row, a_column, b_row, b_column] = [out_row, a.1[0], a.1[1], b.1[0], b.1[1]].map(|distance| distance as isize);
+    let (a, b, kept) = (a.0.as_ptr(), b.0.as_ptr(), if adds { 1.0 } else { 0.0 });
+    // SAFETY: the assertion bounds the furthest element of `a` and `b`, the caller that of `out`.
+    unsafe { gemm::gemm(m, n, k, out, 1, out_row, adds, a, a_column, a_row, b, b_column, b_row, kept, 1.0, false, false, false, on) };
+}
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn add_product(on: gemm::Parallelism, [m, k, n]: [usize; 3], out: (&mut [f32], usize), a: Matrix, b: Matrix) {
-    let last = |rows: usize, columns: usize, [row, column]: [usize; 2]| (rows - 1) * row + (columns - 1) * column;
-    assert!(last(m, n, [out.1, 1]) < out.0.len() && last(m, k, a.1) < a.0.len() && last(k, n, b.1) < b.0.len());
-    assert!(n <= out.1, "rows that are written may not overlap");
-    let [out_row, a_row, a_column, b_row, b_column] = [out.1, a.1[0], a.1[1], b.1[0], b.1[1]].map(|distance| distance as isize);
-    // SAFETY: the assertions bound the furthest element of each matrix, and `out` is borrowed mutably.
-    unsafe {
-        let (out, a, b) = (out.0.as_mut_ptr(), a.0.as_ptr(), b.0.as_ptr());
-        gemm::gemm(m, n, k, out, 1, out_row, true, a, a_column, a_row, b, b_column, b_row, 1.0, 1.0, false, false, false, on);
-    }
+pub fn add_product(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+    let [m, _, n] = sizes;
+    assert!(n <= out_row && last(m, n, [out_row, 1]) < out.len(), "rows lie within what is written, and do not overlap");
+    // SAFETY: as asserted, and `out` is borrowed mutably.
+    unsafe { call(on, sizes, (out.as_mut_ptr(), out_row), true, a, b) };
+}
+
+/// The same in place of what `out` holds.
+pub fn put_product(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+    let [m, _, n] = sizes;
+    assert!(n <= out_row && last(m, n, [out_row, 1]) < out.len(), "rows lie within what is written, and do not overlap");
+    // SAFETY: as asserted, and `out` is borrowed mutably; what it holds is not read.
+    unsafe { call(on, sizes, (out.as_mut_ptr().cast(), out_row), false, a, b) };
 }
 
 /// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
@@ -35,12 +56,14 @@ impl<'a> Weights<'a> {
     pub fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
         let [row, column] = distances;
         let panels = (steps >= WORTH_CUTTING).then(|| {
-            let mut panels = Vec::with_capacity(inputs * outputs);
-            for first in (0..outputs).step_by(PANEL) {
-                for input in 0..inputs {
-                    panels.extend((first..outputs.min(first + PANEL)).map(|output| values[input * row + output * column]));
+            let mut panels = vec![0.0; inputs * outputs];
+            for_each(panels.chunks_mut(inputs * PANEL).enumerate().collect(), |(number, panel): (usize, &mut [f32])| {
+                let first = number * PANEL;
+                for (input, cut) in panel.chunks_exact_mut(PANEL.min(outputs - first)).enumerate() {
+                    let from = values[input * row + first * column..].iter().step_by(column);
+                    cut.iter_mut().zip(from).for_each(|(cut, value)| *cut = *value);
                 }
-            }
+            });
             panels
         });
         Self { values, distances, inputs, outputs, panels }

@@ -6,9 +6,11 @@ mod gemm_products;
 mod panels;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use gemm_products::{Weights, add_product};
+pub use gemm_products::{Weights, add_product, put_product};
 #[cfg(target_arch = "wasm32")]
-pub use panels::{Tile, Weights, add_product, use_tile};
+pub use panels::{Tile, Weights, add_product, put_product, use_tile};
+
+use std::mem::MaybeUninit;
 
 use burn::backend::{
     DType, Flex,
@@ -48,6 +50,28 @@ pub type Matrix<'a> = (&'a [f32], [usize; 2]);
 pub fn matrix(tensor: &FlexTensor) -> Matrix<'_> {
     let [row, column] = tensor.layout().strides() else { unreachable!("two dimensions") };
     (&tensor.storage::<f32>()[tensor.layout().start_offset()..], [*row, *column].map(|distance| usize::try_from(distance).expect("never flipped")))
+}
+
+/// A buffer that is written before it is read: clearing a large one takes as long as filling it.
+pub type Unwritten = [MaybeUninit<f32>];
+
+/// So many values, on all cores, in shares of the given size.
+///
+/// # Safety
+///
+/// `write`, which is given a share's number and its values, writes all of them.
+pub unsafe fn written(count: usize, share: usize, write: impl Fn(usize, &mut Unwritten) + Send + Sync) -> Vec<f32> {
+    let mut values = Box::new_uninit_slice(count);
+    for_each(values.chunks_mut(share).enumerate().collect(), |(number, values)| write(number, values));
+    // SAFETY: as promised, for each of them.
+    unsafe { values.assume_init() }.into_vec()
+}
+
+/// `a b` for `a: [m, k]`, `b: [k, n]`.
+pub fn product(on: gemm::Parallelism, sizes: [usize; 3], a: Matrix, b: Matrix) -> Vec<f32> {
+    let [m, _, n] = sizes;
+    // SAFETY: rows of so many columns that lie side by side leave nothing out.
+    unsafe { written(m * n, m * n, |_, made| put_product(on, sizes, (made, n), a, b)) }
 }
 
 pub const ONE_CORE: gemm::Parallelism = gemm::Parallelism::None;

@@ -1,9 +1,9 @@
 //! Products in a browser. The library's tile for wasm wants more registers than wasm's values of four have on most processors, and spends its time
 //! putting sums away and fetching them back; this one fits.
 
-use std::sync::OnceLock;
+use std::{mem::MaybeUninit, sync::OnceLock};
 
-use super::Matrix;
+use super::{Matrix, Unwritten};
 
 /// What is made at a time: 4 by 8 are eight sums of four lanes, which leaves room for a row of the one matrix and a value of the other among
 /// sixteen registers.
@@ -54,11 +54,16 @@ impl Weights {
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    pub fn add_product(&self, rows: usize, out: (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
-        self.add_product_of(rows, out, (a, [a_row, 1]));
+    pub fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+        assert!((rows - 1) * out_row + self.columns <= out.len());
+        // SAFETY: as asserted.
+        unsafe { self.add_product_of(rows, (out.as_mut_ptr(), out_row), (a, [a_row, 1])) };
     }
 
-    fn add_product_of(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, [row, column]): Matrix) {
+    /// # Safety
+    ///
+    /// `out` has so many rows of as many values as there are columns, `out_row` apart, which nobody else sees.
+    unsafe fn add_product_of(&self, rows: usize, (out, out_row): (*mut f32, usize), (a, [row, column]): Matrix) {
         let &Self { ref panels, terms, columns } = self;
         let tile = TILE.get();
         let mut block = Vec::with_capacity(BLOCK.min(rows) * TERMS.min(terms));
@@ -81,17 +86,15 @@ impl Weights {
                     let mut rest = &block[..];
                     for &(at, count) in &strips {
                         let (strip, others) = rest.split_at(count * depth);
-                        let out = &mut out[at * out_row + first..];
-                        if let Some(tile) = tile.filter(|_| width == COLUMNS) {
-                            assert!((count - 1) * out_row + COLUMNS <= out.len());
-                            // SAFETY: strip and panel hold as many terms, and the rows lie within `out`.
-                            unsafe { tile(count, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out.as_mut_ptr(), out_row) };
-                        } else {
-                            match count {
-                                1 => add_tile::<1>(strip, panel, (out, out_row), width),
-                                2 => add_tile::<2>(strip, panel, (out, out_row), width),
-                                3 => add_tile::<3>(strip, panel, (out, out_row), width),
-                                _ => add_tile::<ROWS>(strip, panel, (out, out_row), width),
+                        // SAFETY: strip and panel hold as many terms, and rows and columns are some of those that `out` has.
+                        unsafe {
+                            let out = out.add(at * out_row + first);
+                            match (tile.filter(|_| width == COLUMNS), count) {
+                                (Some(tile), _) => tile(count, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out, out_row),
+                                (None, 1) => add_tile::<1>(strip, panel, (out, out_row), width),
+                                (None, 2) => add_tile::<2>(strip, panel, (out, out_row), width),
+                                (None, 3) => add_tile::<3>(strip, panel, (out, out_row), width),
+                                (None, _) => add_tile::<ROWS>(strip, panel, (out, out_row), width),
                             }
                         }
                         rest = others;
@@ -103,8 +106,20 @@ impl Weights {
 }
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn add_product(_on: gemm::Parallelism, [m, k, n]: [usize; 3], out: (&mut [f32], usize), a: Matrix, b: Matrix) {
-    Weights::new(b, [k, n], 1).add_product_of(m, out, a);
+pub fn add_product(_on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+    assert!((m - 1) * out_row + n <= out.len());
+    // SAFETY: as asserted.
+    unsafe { Weights::new(b, [k, n], 1).add_product_of(m, (out.as_mut_ptr(), out_row), a) };
+}
+
+/// The same in place of what `out` holds.
+pub fn put_product(_on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+    assert!((m - 1) * out_row + n <= out.len());
+    for row in 0..m {
+        out[row * out_row..][..n].fill(MaybeUninit::new(0.0));
+    }
+    // SAFETY: as asserted, and all that is added to was written just now.
+    unsafe { Weights::new(b, [k, n], 1).add_product_of(m, (out.as_mut_ptr().cast(), out_row), a) };
 }
 
 /// Rows in strips of at most four, as even as can be: first row and count.
@@ -125,8 +140,12 @@ fn take<const R: usize>(strip: &mut Vec<f32>, (a, [row, column]): Matrix, terms:
 }
 
 /// A strip of rows, term by term, times a panel.
+///
+/// # Safety
+///
+/// `out` has `R` rows of `width` values, `out_row` apart, which nobody else sees.
 #[inline(never)]
-fn add_tile<const R: usize>(strip: &[f32], panel: &[[f32; COLUMNS]], (out, out_row): (&mut [f32], usize), width: usize) {
+unsafe fn add_tile<const R: usize>(strip: &[f32], panel: &[[f32; COLUMNS]], (out, out_row): (*mut f32, usize), width: usize) {
     let mut sums = [[0.0f32; COLUMNS]; R];
     for (a, b) in strip.as_chunks::<R>().0.iter().zip(panel) {
         for row in 0..R {
@@ -136,7 +155,9 @@ fn add_tile<const R: usize>(strip: &[f32], panel: &[[f32; COLUMNS]], (out, out_r
         }
     }
     for (row, sums) in sums.iter().enumerate() {
-        out[row * out_row..][..width].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+        // SAFETY: a row of those.
+        let out = unsafe { std::slice::from_raw_parts_mut(out.add(row * out_row), width) };
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
     }
 }
 
@@ -155,13 +176,24 @@ mod tests {
             for a in [(&a[..], [k, 1]), (&a[..], [1, m])] {
                 for b in [(&b[..], [n, 1]), (&b[..], [1, k])] {
                     let distance = n + 3;
-                    let [ours, theirs] = [add_product, gemm_products::add_product].map(|add_product| {
+                    let same = |ours: Vec<f32>, theirs: Vec<f32>| {
+                        let worst = ours.iter().zip(&theirs).map(|(ours, theirs)| (ours - theirs).abs()).fold(0.0, f32::max);
+                        assert!(worst < 1e-4, "{m} x {k} times {k} x {n}: {worst:e}");
+                    };
+                    let added = [add_product, gemm_products::add_product].map(|add_product| {
                         let mut out = noise(m * distance);
                         add_product(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
                         out
                     });
-                    let worst = ours.iter().zip(&theirs).map(|(ours, theirs)| (ours - theirs).abs()).fold(0.0, f32::max);
-                    assert!(worst < 1e-4, "{m} x {k} times {k} x {n}: {worst:e}");
+                    let put = [put_product, gemm_products::put_product].map(|put_product| {
+                        let mut out = noise(m * distance).into_iter().map(MaybeUninit::new).collect::<Vec<_>>();
+                        put_product(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
+                        // SAFETY: all of it was written from the start.
+                        out.into_iter().map(|value| unsafe { value.assume_init() }).collect::<Vec<f32>>()
+                    });
+                    for [ours, theirs] in [added, put] {
+                        same(ours, theirs);
+                    }
                 }
             }
         }

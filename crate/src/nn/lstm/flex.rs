@@ -3,7 +3,7 @@
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmOps, Scan};
-use crate::nn::flex::{ALL_CORES, Weights, add_product, cores, dims, for_each, packed, sigmoid, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, Weights, add_product, cores, dims, for_each, packed, product, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.
 #[inline(always)]
@@ -154,15 +154,16 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
             weights.add_product(count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
         }
     });
-    // Weights: the products of all steps with a step before them are one product over time and batch.
-    let mut grad_w_hh = vec![0.0; hidden * 4 * hidden];
-    let mut add = |rows: usize, states: &[f32], grad_gates: &[f32]| {
-        add_product(ALL_CORES, [hidden, rows, 4 * hidden], (&mut grad_w_hh, 4 * hidden), (states, [1, 2 * hidden]), (grad_gates, [4 * hidden, 1]));
-    };
+    // Weights: the products of all steps with a step before them are one product over time and batch. Before the first there is rest, mostly.
     let (first, before, after) = if scan.reverse { (steps - 1, state_row, 0) } else { (0, 0, gate_row) };
-    add(batch, initial, &grad_projected[first * gate_row..]);
-    if steps > 1 {
-        add((steps - 1) * batch, &states[before..], &grad_projected[after..]);
+    let size = |rows: usize| [hidden, rows, 4 * hidden];
+    let mut grad_w_hh = match steps {
+        1 => vec![0.0; hidden * 4 * hidden],
+        steps => product(ALL_CORES, size((steps - 1) * batch), (&states[before..], [1, 2 * hidden]), (&grad_projected[after..], [4 * hidden, 1])),
+    };
+    if initial.iter().any(|&value| value != 0.0) {
+        let grad_gates = (&grad_projected[first * gate_row..], [4 * hidden, 1]);
+        add_product(ALL_CORES, size(batch), (&mut grad_w_hh, 4 * hidden), (initial, [1, 2 * hidden]), grad_gates);
     }
     Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: grad_state }
 }

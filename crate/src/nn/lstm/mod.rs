@@ -19,7 +19,7 @@ use burn::{
 
 use super::{
     is_fused,
-    product::{Precision, operand, product, result},
+    product::{Precision, operand, product, product_beside, result},
 };
 
 /// How a scan runs over time.
@@ -152,11 +152,25 @@ impl Lstm {
     /// Returns the hidden states `[T, B, H]` and the last state `[B, 2H]`.
     pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, input_width] = inputs.dims();
+        let projected = product(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.half);
+        self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, how)
+    }
+
+    /// The same where some inputs stay the same at all steps.
+    ///
+    /// * `inputs`: `[T, B, D - J]`
+    /// * `steady`: `[B, J]`
+    pub fn forward_beside(&self, inputs: Tensor<3>, steady: Tensor<2>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
+        self.run(product_beside(inputs, steady, self.w_ih.val(), self.half), state, how)
+    }
+
+    /// From the projected inputs, `[T, B, 4H]`.
+    fn run(&self, projected: Tensor<3>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
+        let [steps, batch, _] = projected.dims();
         let hidden_width = self.hidden_width();
         let last = if how.reverse { 0 } else { steps - 1 };
-        let projected = product(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.half) + self.bias.val().unsqueeze();
         let w_hh = operand(self.w_hh.val(), self.half);
-        let states = scan(projected.reshape([steps, batch, 4 * hidden_width]), w_hh, state, how);
+        let states = scan(projected + self.bias.val().unsqueeze(), w_hh, state, how);
         let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
         (states.narrow(2, 0, hidden_width), final_state)
     }

@@ -57,6 +57,13 @@ pub fn product(input: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<2> {
     result(Tensor::from_dispatch(made), half)
 }
 
+/// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
+pub fn product_beside(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<3> {
+    let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
+    let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight].map(|matrix| operand(matrix, half).into_dispatch());
+    result(Tensor::<2>::from_dispatch(Dispatch::multiply_beside(a, steady, weight)), half).reshape([steps, batch, columns])
+}
+
 /// `[A, B, K]` to `[A, B, M]`.
 pub fn linear(layer: &Linear, input: Tensor<3>, half: bool) -> Tensor<3> {
     let [a, b, width] = input.dims();

@@ -1,4 +1,4 @@
-//! The product of two matrices as a backend operation.
+//! Products of matrices as backend operations.
 
 use burn::backend::{
     Autodiff, Backend, DType, Flex,
@@ -11,24 +11,68 @@ use burn::backend::{
     ops::FloatTensorOps,
     tensor::FloatTensor,
 };
+use burn::{backend::TensorMetadata, prelude::s, tensor::Shape};
 
-use crate::nn::flex::{ALL_CORES, add_product, dims, matrix, tensor};
+use crate::nn::flex::{ALL_CORES, Unwritten, add_product, dims, matrix, product, put_product, tensor, values, written};
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait ProductOps: Backend {
     /// `[N, K]` times `[K, M]`, both in f32 or both in f16, in the same.
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
+
+    /// `[T B, K]` and, beside each of its T steps, `steady: [B, J]`, times `[K + J, M]`, to `[T B, M]`; all in f32 or all in f16.
+    fn multiply_beside(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        let ([rows, _], [batch, width]) = (a.shape().dims::<2>(), steady.shape().dims::<2>());
+        let repeated = Self::float_expand(Self::float_reshape(steady, Shape::new([1, batch, width])), Shape::new([rows / batch, batch, width]));
+        Self::multiply(Self::float_cat(vec![a, Self::float_reshape(repeated, Shape::new([rows, width]))], 1), weight)
+    }
+
+    /// `a b`, and below it `c d`, of as many columns.
+    fn multiply_stacked(a: FloatTensor<Self>, b: FloatTensor<Self>, c: FloatTensor<Self>, d: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_cat(vec![Self::multiply(a, b), Self::multiply(c, d)], 0)
+    }
+}
+
+/// Rows of a matrix from `first` up to `end`.
+fn rows<B: Backend>(matrix: FloatTensor<B>, first: usize, end: usize) -> FloatTensor<B> {
+    let columns = matrix.shape().dims::<2>()[1];
+    B::float_slice(matrix, &s![first..end, 0..columns])
 }
 
 impl ProductOps for Flex {
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
-        if !cfg!(target_arch = "wasm32") || a.dtype() != DType::F32 {
+        if a.dtype() != DType::F32 {
             return Self::float_matmul(a, b);
         }
         let ([m, k], n) = ([dims(&a)[0], dims(&a)[1]], dims(&b)[1]);
-        let mut made = vec![0.0; m * n];
-        add_product(ALL_CORES, [m, k, n], (&mut made, n), matrix(&a), matrix(&b));
+        tensor(product(ALL_CORES, [m, k, n], matrix(&a), matrix(&b)), vec![m, n])
+    }
+
+    fn multiply_beside(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        let [[m, k], [batch, width], [_, n]] = [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
+        let below = Self::multiply(steady, rows::<Self>(weight.clone(), k, k + width));
+        if a.dtype() != DType::F32 {
+            let above = Self::float_reshape(Self::multiply(a, rows::<Self>(weight, 0, k)), Shape::new([m / batch, batch, n]));
+            return Self::float_reshape(Self::float_add(above, Self::float_reshape(below, Shape::new([1, batch, n]))), Shape::new([m, n]));
+        }
+        let mut made = values(&below).repeat(m / batch);
+        add_product(ALL_CORES, [m, k, n], (&mut made, n), matrix(&a), matrix(&weight));
         tensor(made, vec![m, n])
+    }
+
+    fn multiply_stacked(a: FloatTensor<Self>, b: FloatTensor<Self>, c: FloatTensor<Self>, d: FloatTensor<Self>) -> FloatTensor<Self> {
+        if a.dtype() != DType::F32 {
+            return Self::float_cat(vec![Self::multiply(a, b), Self::multiply(c, d)], 0);
+        }
+        let ([above, below], n) = ([&a, &c].map(|tensor| dims(tensor)[0]), dims(&b)[1]);
+        let put = |_, made: &mut Unwritten| {
+            let (first, second) = made.split_at_mut(above * n);
+            put_product(ALL_CORES, [above, dims(&a)[1], n], (first, n), matrix(&a), matrix(&b));
+            put_product(ALL_CORES, [below, dims(&c)[1], n], (second, n), matrix(&c), matrix(&d));
+        };
+        // SAFETY: the two products are all there is.
+        let made = unsafe { written((above + below) * n, (above + below) * n, put) };
+        tensor(made, vec![above + below, n])
     }
 }
 
@@ -51,6 +95,34 @@ impl<B: ProductOps> Backward<B, 2> for MultiplyBackward {
     }
 }
 
+#[derive(Debug)]
+struct BesideBackward;
+
+impl<B: ProductOps> Backward<B, 3> for BesideBackward {
+    type State = [B::FloatTensorPrimitive; 3];
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let [of_a, of_steady, of_weight] = ops.parents;
+        let grad = grads.consume::<B>(&ops.node);
+        let [a, steady, weight] = ops.state;
+        let ([count, width], batch, columns) = (a.shape().dims::<2>(), steady.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
+        // What stays the same hears all steps at once.
+        let steps = B::float_reshape(grad.clone(), Shape::new([count / batch, batch, columns]));
+        let grad_steady = B::float_reshape(B::float_sum_dim(steps, 0), Shape::new([batch, columns]));
+        if let Some(node) = of_a {
+            grads.register::<B>(node.id, B::multiply(grad.clone(), B::float_transpose(rows::<B>(weight.clone(), 0, width))));
+        }
+        if let Some(node) = of_steady {
+            let below = rows::<B>(weight.clone(), width, weight.shape().dims::<2>()[0]);
+            grads.register::<B>(node.id, B::multiply(grad_steady.clone(), B::float_transpose(below)));
+        }
+        if let Some(node) = of_weight {
+            let stacked = B::multiply_stacked(B::float_transpose(a), grad, B::float_transpose(steady), grad_steady);
+            grads.register::<B>(node.id, stacked);
+        }
+    }
+}
+
 impl<B: ProductOps, C: CheckpointStrategy> ProductOps for Autodiff<B, C> {
     fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
         let (a, a_node) = a.into_parts();
@@ -58,6 +130,17 @@ impl<B: ProductOps, C: CheckpointStrategy> ProductOps for Autodiff<B, C> {
         let made = B::multiply(a.clone(), b.clone());
         match MultiplyBackward.prepare::<C>([a_node, b_node]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish((a, b), made),
+            OpsKind::UnTracked(prep) => prep.finish(made),
+        }
+    }
+
+    fn multiply_beside(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        let (a, a_node) = a.into_parts();
+        let (steady, steady_node) = steady.into_parts();
+        let (weight, weight_node) = weight.into_parts();
+        let made = B::multiply_beside(a.clone(), steady.clone(), weight.clone());
+        match BesideBackward.prepare::<C>([a_node, steady_node, weight_node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish([a, steady, weight], made),
             OpsKind::UnTracked(prep) => prep.finish(made),
         }
     }

@@ -3,7 +3,7 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, SCALING, Settings};
-use crate::nn::flex::{for_each, packed, tensor, values, values_mut};
+use crate::nn::flex::{dims, for_each, packed, tensor, values, values_mut};
 
 /// Values that one core updates at a time.
 const PIECE: usize = 1 << 16;
@@ -12,14 +12,19 @@ impl AdamOps for Flex {
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self> {
         let (mut parts, gradient) = (packed(parts), packed(gradient));
         let sums = &mut values_mut(&mut parts)[place * PARTS..][..PARTS];
-        pulp::Arch::new().dispatch(|| {
-            // As many sums as a few registers hold: neither one after the other, nor losing small squares in a large sum.
-            for chunk in values(&gradient).chunks(PARTS) {
-                for (sum, value) in sums.iter_mut().zip(chunk) {
-                    *sum += value * value;
+        let pieces = values(&gradient).chunks(PIECE);
+        let mut of_pieces = vec![[0.0; PARTS]; pieces.len()];
+        for_each(pieces.zip(&mut of_pieces).collect(), |(piece, sums)| {
+            pulp::Arch::new().dispatch(|| {
+                // As many sums as a few registers hold: neither one after the other, nor losing small squares in a large sum.
+                for chunk in piece.chunks(PARTS) {
+                    for (sum, value) in sums.iter_mut().zip(chunk) {
+                        *sum += value * value;
+                    }
                 }
-            }
+            });
         });
+        of_pieces.iter().for_each(|piece| sums.iter_mut().zip(piece).for_each(|(sum, value)| *sum += value));
         parts
     }
 
@@ -49,20 +54,24 @@ impl AdamOps for Flex {
         if factor == 0.0 {
             return (parameter, first, second);
         }
-        let [mut parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(packed);
+        let [parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(packed);
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
-        let work = values_mut(&mut parameter).chunks_mut(PIECE).zip(values(&gradient).chunks(PIECE));
+        // Somebody holds the parameter still: changed in place it would be copied first.
+        let mut moved = Box::new_uninit_slice(values(&parameter).len());
+        let work = moved.chunks_mut(PIECE).zip(values(&parameter).chunks(PIECE)).zip(values(&gradient).chunks(PIECE));
         let work = work.zip(values_mut(&mut first).chunks_mut(PIECE).zip(values_mut(&mut second).chunks_mut(PIECE)));
-        for_each(work.collect(), |((moving, gradient), (first, second))| {
+        for_each(work.collect(), |(((moved, parameter), gradient), (first, second))| {
             pulp::Arch::new().dispatch(|| {
-                for (((moving, gradient), first), second) in moving.iter_mut().zip(gradient).zip(first).zip(second) {
+                for ((((moved, value), gradient), first), second) in moved.iter_mut().zip(parameter).zip(gradient).zip(first).zip(second) {
                     let gradient = gradient * factor;
                     *first = beta_1 * *first + (1.0 - beta_1) * gradient;
                     *second = beta_2 * *second + (1.0 - beta_2) * gradient * gradient;
-                    *moving = kept * *moving - rate * *first / (second.sqrt() + epsilon);
+                    moved.write(kept * value - rate * *first / (second.sqrt() + epsilon));
                 }
             });
         });
-        (parameter, first, second)
+        // SAFETY: the other tensors have as many values, and all were written.
+        let moved = unsafe { moved.assume_init() }.into_vec();
+        (tensor(moved, dims(&parameter)), first, second)
     }
 }

@@ -1,0 +1,262 @@
+//! Convolutions of five taps on the CPU, in two fifths of the multiplications: minimal filtering over time (Winograd 1980; Lavin & Gray 2016).
+//!
+//! A tile of eight frames and the five taps are polynomials. Evaluated at eight places, they take eight products of matrices, where four frames that are
+//! made step by step take twenty; what was evaluated is made frames again by the transpose. Gradients go the same way back.
+
+use std::array::from_fn;
+
+use crate::nn::flex::{Matrix as Strided, ONE_CORE, Unwritten, cores, for_each, put_product, written};
+
+pub const TAPS: usize = 5;
+/// Frames that a tile makes, and frames that it reads: as many as there are places.
+const MADE: usize = 4;
+pub const READ: usize = MADE + TAPS - 1;
+/// Places beside 0 and infinity, each with its negative. Small ones and their inverses keep what is summed small.
+const PAIRS: [f64; 3] = [1.0, 0.5, 2.0];
+/// What is multiplied at 0, at infinity and at the positive places; at a negative one, odd powers change their sign.
+type Matrix<const N: usize> = [[f32; N]; 2 + PAIRS.len()];
+
+/// Channels computed at a time: a register of the widest processors, or of wasm.
+const LANES: usize = if cfg!(target_arch = "wasm32") { 4 } else { 16 };
+type Lanes = [f32; LANES];
+
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    pub batch: usize,
+    pub steps: usize,
+}
+
+/// Whether it computes these: whole registers of channels, and enough of them that what is saved outweighs evaluating.
+pub fn fits(taps: usize, inputs: usize, outputs: usize) -> bool {
+    taps == TAPS && inputs % LANES == 0 && outputs % LANES == 0 && inputs.min(outputs) >= 32
+}
+
+/// Values of polynomials of so many coefficients.
+const fn powers<const N: usize>() -> Matrix<N> {
+    let mut matrix = [[0.0; N]; 2 + PAIRS.len()];
+    (matrix[0][0], matrix[1][N - 1]) = (1.0, 1.0);
+    let mut pair = 0;
+    while pair < PAIRS.len() {
+        let (mut power, mut at) = (1.0, 0);
+        while at < N {
+            matrix[2 + pair][at] = power as f32;
+            (power, at) = (power * PAIRS[pair], at + 1);
+        }
+        pair += 1;
+    }
+    matrix
+}
+
+/// Lagrange's polynomials of all places but for their denominators, and those: at each place one that is zero at all others.
+const fn lagrange() -> (Matrix<READ>, [f32; 2 + PAIRS.len()]) {
+    // x (x² - 1) (x² - 1/4) (x² - 4), zero at all places: what belongs to infinity.
+    let mut all = [0.0; READ];
+    all[1] = 1.0;
+    let mut pair = 0;
+    while pair < PAIRS.len() {
+        let mut at = READ - 1;
+        while at > 0 {
+            all[at] = (if at >= 2 { all[at - 2] } else { 0.0 }) - PAIRS[pair] * PAIRS[pair] * all[at];
+            at -= 1;
+        }
+        pair += 1;
+    }
+    let (mut matrix, mut denominators) = ([[0.0; READ]; 2 + PAIRS.len()], [1.0; 2 + PAIRS.len()]);
+    let mut row = 0;
+    while row < 2 + PAIRS.len() {
+        let place = match row {
+            0 => 0.0,
+            1 => f64::INFINITY,
+            row => PAIRS[row - 2],
+        };
+        // Divided by x - place, from the highest power on; the value there by Horner's rule.
+        let (mut carried, mut value, mut at) = (0.0, 0.0, READ - 1);
+        while row != 1 && at > 0 {
+            carried = all[at] + place * carried;
+            value = value * place + carried;
+            matrix[row][at - 1] = carried as f32;
+            at -= 1;
+        }
+        if row == 1 {
+            while at > 0 {
+                matrix[row][at] = all[at] as f32;
+                at -= 1;
+            }
+            value = 1.0;
+        }
+        denominators[row] = value as f32;
+        row += 1;
+    }
+    (matrix, denominators)
+}
+
+const LAGRANGE: Matrix<READ> = lagrange().0;
+const OUTPUTS: Matrix<MADE> = powers();
+/// Of the taps, with the denominators.
+const WEIGHTS: Matrix<TAPS> = {
+    let (mut matrix, denominators) = (powers(), lagrange().1);
+    let mut at = 0;
+    while at < matrix.len() * TAPS {
+        matrix[at / TAPS][at % TAPS] /= denominators[at / TAPS];
+        at += 1;
+    }
+    matrix
+};
+
+/// Evaluates a column of `N` rows at all places, `[8, C]`, and writes every value of those.
+#[inline(always)]
+fn evaluate<const N: usize>(matrix: &Matrix<N>, rows: [&[f32]; N], places: &mut Unwritten) {
+    let channels = rows[0].len();
+    for channel in (0..channels).step_by(LANES) {
+        let values: [&Lanes; N] = rows.map(|row| row[channel..].first_chunk().expect("whole registers"));
+        let mut put = |place: usize, values: Lanes| {
+            places[place * channels + channel..][..LANES].write_copy_of_slice(&values);
+        };
+        for (place, factors) in matrix.iter().enumerate() {
+            let mut sums = [[0.0; LANES]; 2]; // of even and of odd powers
+            for (power, value) in values.iter().enumerate() {
+                (0..LANES).for_each(|lane| sums[power % 2][lane] += factors[power] * value[lane]);
+            }
+            let [even, odd] = sums;
+            if place < 2 {
+                put(place, from_fn(|lane| even[lane] + odd[lane]));
+            } else {
+                put(2 * place - 2, from_fn(|lane| even[lane] + odd[lane]));
+                put(2 * place - 1, from_fn(|lane| even[lane] - odd[lane]));
+            }
+        }
+    }
+}
+
+/// The transpose of [`evaluate`], added to what `out` holds at those rows; `None` takes none.
+#[inline(always)]
+fn collect<const N: usize>(matrix: &Matrix<N>, places: &[f32], out: &mut [f32], rows: [Option<usize>; N]) {
+    let channels = places.len() / READ;
+    for channel in (0..channels).step_by(LANES) {
+        let at: [&Lanes; READ] = from_fn(|place| places[place * channels + channel..].first_chunk().expect("whole registers"));
+        let sums: [[Lanes; PAIRS.len()]; 2] =
+            [1.0, -1.0].map(|sign| from_fn(|pair| from_fn(|lane| at[2 * pair + 2][lane] + sign * at[2 * pair + 3][lane])));
+        for (power, row) in rows.into_iter().enumerate() {
+            let Some(row) = row else { continue };
+            let out = &mut out[row * channels + channel..][..LANES];
+            for lane in 0..LANES {
+                let mut sum = matrix[0][power] * at[0][lane] + matrix[1][power] * at[1][lane];
+                (0..PAIRS.len()).for_each(|pair| sum += matrix[2 + pair][power] * sums[power % 2][pair][lane]);
+                out[lane] += sum;
+            }
+        }
+    }
+}
+
+impl Sizes {
+    /// Of an item.
+    fn tiles(self) -> usize {
+        self.steps.div_ceil(MADE)
+    }
+
+    /// A tile's frames of its item, `before` of them before what it makes; `None` beyond its ends.
+    fn frames<const N: usize>(self, tile: usize, before: usize) -> [Option<usize>; N] {
+        from_fn(|at| (tile * MADE + at).checked_sub(before).filter(|&frame| frame < self.steps))
+    }
+}
+
+/// Rows of so many, in as many shares as there are cores.
+fn share(rows: usize) -> usize {
+    rows.div_ceil(cores())
+}
+
+/// `[B, T, C]` at all places, a tile of `N` frames every four: `[B T / 4, 8, C]`. Beyond an item's ends there are zeros.
+fn evaluate_signal<const N: usize>(matrix: &Matrix<N>, signal: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
+    let (row, share) = (READ * channels, share(sizes.batch * sizes.tiles()));
+    let nothing = vec![0.0; channels];
+    let write = |number: usize, places: &mut Unwritten| {
+        pulp::Arch::new().dispatch(|| {
+            for (tile, places) in places.chunks_exact_mut(row).enumerate() {
+                let (item, tile) = ((number * share + tile) / sizes.tiles(), (number * share + tile) % sizes.tiles());
+                let frame = |frame| &signal[(item * sizes.steps + frame) * channels..][..channels];
+                evaluate(matrix, sizes.frames(tile, before).map(|at| at.map_or(&nothing[..], frame)), places);
+            }
+        });
+    };
+    // SAFETY: each tile is evaluated.
+    unsafe { written(sizes.batch * sizes.tiles() * row, share * row, write) }
+}
+
+/// The transpose of [`evaluate_signal`].
+fn collect_signal<const N: usize>(matrix: &Matrix<N>, places: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
+    let mut signal = vec![0.0; sizes.batch * sizes.steps * channels];
+    let items = signal.chunks_exact_mut(sizes.steps * channels).zip(places.chunks_exact(sizes.tiles() * READ * channels));
+    for_each(items.collect(), |(signal, places): (&mut [f32], &[f32])| {
+        pulp::Arch::new().dispatch(|| {
+            for (tile, places) in places.chunks_exact(READ * channels).enumerate() {
+                collect(matrix, places, signal, sizes.frames(tile, before));
+            }
+        });
+    });
+    signal
+}
+
+/// `[5 Cin, Cout]` at all places: `[Cin, 8, Cout]`.
+fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
+    let (row, inputs) = (READ * outputs, weight.len() / (TAPS * outputs));
+    let write = |number: usize, places: &mut Unwritten| {
+        pulp::Arch::new().dispatch(|| {
+            for (input, places) in places.chunks_exact_mut(row).enumerate() {
+                let input = number * share(inputs) + input;
+                evaluate(&WEIGHTS, from_fn(|tap| &weight[(tap * inputs + input) * outputs..][..outputs]), places);
+            }
+        });
+    };
+    // SAFETY: each input is evaluated.
+    unsafe { written(inputs * row, share(inputs) * row, write) }
+}
+
+/// A product at each place: `[M, 8, N]`. Places lie as far apart in both matrices as `places` says.
+fn products([m, k, n]: [usize; 3], a: Strided, b: Strided, places: [usize; 2]) -> Vec<f32> {
+    let share = share(m);
+    let write = |number: usize, made: &mut Unwritten| {
+        let rows = made.len() / (READ * n);
+        for place in 0..READ {
+            let a = (&a.0[number * share * a.1[0] + place * places[0]..], a.1);
+            put_product(ONE_CORE, [rows, k, n], (&mut made[place * n..], READ * n), a, (&b.0[place * places[1]..], b.1));
+        }
+    };
+    // SAFETY: rows of so many columns at each place leave nothing out.
+    unsafe { written(m * READ * n, share * READ * n, write) }
+}
+
+/// `[B, T, Cin]` as [`convolve`] and [`backward_weight`] want it, `[tiles, 8, Cin]`.
+pub fn tiles(input: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
+    evaluate_signal(&LAGRANGE, input, sizes, inputs, TAPS / 2)
+}
+
+/// With `[5 Cin, Cout]` to `[B, T, Cout]`.
+pub fn convolve(tiles: &[f32], weight: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
+    let (rows, outputs) = (tiles.len() / (READ * inputs), weight.len() / (TAPS * inputs));
+    let weight = evaluate_weight(weight, outputs);
+    let made = products([rows, inputs, outputs], (tiles, [READ * inputs, 1]), (&weight, [READ * outputs, 1]), [inputs, outputs]);
+    collect_signal(&OUTPUTS, &made, sizes, outputs, 0)
+}
+
+/// The gradient of the input, from that of the output.
+pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize) -> Vec<f32> {
+    let inputs = weight.len() / (TAPS * outputs);
+    let (grads, weight) = (evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0), evaluate_weight(weight, outputs));
+    let rows = grads.len() / (READ * outputs);
+    let made = products([rows, outputs, inputs], (&grads, [READ * outputs, 1]), (&weight, [1, READ * outputs]), [outputs, outputs]);
+    collect_signal(&LAGRANGE, &made, sizes, inputs, TAPS / 2)
+}
+
+/// The gradient of the weight, `[5 Cin, Cout]`.
+pub fn backward_weight(grad: &[f32], tiles: &[f32], sizes: Sizes, [inputs, outputs]: [usize; 2]) -> Vec<f32> {
+    let grads = evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0);
+    let rows = grads.len() / (READ * outputs);
+    let made = products([inputs, rows, outputs], (tiles, [1, READ * inputs]), (&grads, [READ * outputs, 1]), [inputs, outputs]);
+    let mut weight = vec![0.0; TAPS * inputs * outputs];
+    pulp::Arch::new().dispatch(|| {
+        for (input, places) in made.chunks_exact(READ * outputs).enumerate() {
+            collect(&WEIGHTS, places, &mut weight, from_fn(|tap| Some(tap * inputs + input)));
+        }
+    });
+    weight
+}
