@@ -92,7 +92,9 @@ impl Decoder {
         let [batch, frames, width] = context.dims();
         let steps = frames / self.reduction;
         let speaker_width = speaker.dims()[1];
-        let context = context.reshape([batch, steps, self.reduction * width]).swap_dims(0, 1); // (N, B, R C)
+        let context = context.reshape([batch, steps, self.reduction * width]).swap_dims(0, 1);
+        // By way of two dimensions, so that it is laid out anew once and not by everyone who reads it.
+        let context = context.reshape([steps * batch, self.reduction * width]).reshape([steps, batch, self.reduction * width]);
         let input = match &self.prenet {
             None => context.clone(),
             Some(prenet) => {

@@ -243,19 +243,26 @@ impl ConvOps for Flex {
         let channels = dims(&gamma)[0];
         let scale: Vec<f32> =
             values(&gamma).iter().zip(values(&variance)).map(|(gamma, variance)| gamma / (variance + epsilon).sqrt()).collect();
-        let (mut grad_gamma, mut grad_beta) = (vec![0.0; channels], vec![0.0; channels]);
-        let grad_input = values_mut(&mut grad);
-        pulp::Arch::new().dispatch(|| {
-            let rows = values(&output).chunks_exact(channels).zip(values(&normalised).chunks_exact(channels));
-            for (grad, (output, normalised)) in grad_input.chunks_exact_mut(channels).zip(rows) {
-                for c in 0..channels {
-                    let passed = grad[c] * slope(activation, output[c]);
-                    grad_gamma[c] += passed * normalised[c];
-                    grad_beta[c] += passed;
-                    grad[c] = passed * scale[c];
+        let rows = values(&output).chunks(ROWS * channels).zip(values(&normalised).chunks(ROWS * channels));
+        let mut sums = vec![0.0; rows.len() * 2 * channels];
+        let pieces = values_mut(&mut grad).chunks_mut(ROWS * channels).zip(rows).zip(sums.chunks_exact_mut(2 * channels)).collect();
+        for_each(pieces, |((grad, (output, normalised)), sums): ((&mut [f32], (&[f32], &[f32])), &mut [f32])| {
+            let (grad_gamma, grad_beta) = sums.split_at_mut(channels);
+            pulp::Arch::new().dispatch(|| {
+                let rows = output.chunks_exact(channels).zip(normalised.chunks_exact(channels));
+                for (grad, (output, normalised)) in grad.chunks_exact_mut(channels).zip(rows) {
+                    for c in 0..channels {
+                        let passed = grad[c] * slope(activation, output[c]);
+                        grad_gamma[c] += passed * normalised[c];
+                        grad_beta[c] += passed;
+                        grad[c] = passed * scale[c];
+                    }
                 }
-            }
+            });
         });
+        let (mut sum, others) = (sums[..2 * channels].to_vec(), sums[2 * channels..].chunks_exact(2 * channels));
+        others.for_each(|piece| sum.iter_mut().zip(piece).for_each(|(sum, value)| *sum += value));
+        let (grad_gamma, grad_beta) = (sum[..channels].to_vec(), sum[channels..].to_vec());
         (grad, tensor(grad_gamma, vec![channels]), tensor(grad_beta, vec![channels]))
     }
 }

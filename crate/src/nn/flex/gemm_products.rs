@@ -1,6 +1,8 @@
 //! Products natively, by the gemm library.
 
-use super::{Matrix, ONE_CORE, Unwritten, for_each};
+use std::mem::MaybeUninit;
+
+use super::{Matrix, ONE_CORE, Unwritten, written};
 
 /// Where the last element of a matrix lies.
 fn last(rows: usize, columns: usize, [row, column]: [usize; 2]) -> usize {
@@ -56,26 +58,29 @@ impl<'a> Weights<'a> {
     pub fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
         let [row, column] = distances;
         let panels = (steps >= WORTH_CUTTING).then(|| {
-            let mut panels = vec![0.0; inputs * outputs];
-            for_each(panels.chunks_mut(inputs * PANEL).enumerate().collect(), |(number, panel): (usize, &mut [f32])| {
+            let cut = |number: usize, panel: &mut Unwritten| {
                 let first = number * PANEL;
                 for (input, cut) in panel.chunks_exact_mut(PANEL.min(outputs - first)).enumerate() {
                     let from = values[input * row + first * column..].iter().step_by(column);
-                    cut.iter_mut().zip(from).for_each(|(cut, value)| *cut = *value);
+                    cut.iter_mut().zip(from).for_each(|(cut, &value)| *cut = MaybeUninit::new(value));
                 }
-            });
-            panels
+            };
+            // SAFETY: a panel has so many columns of all inputs.
+            unsafe { written(inputs * outputs, inputs * PANEL, cut) }
         });
         Self { values, distances, inputs, outputs, panels }
     }
 
-    /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    pub fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    /// `out += a W` for some rows of `a`, each of the two with the distance of its rows. Every other step begins with the last columns, which the step before
+    /// has left in the cache.
+    pub fn add_product(&self, step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
         let &Self { values, distances, inputs, outputs, ref panels } = self;
         let Some(panels) = panels else {
             return add_product(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
         };
-        for first in (0..outputs).step_by(PANEL) {
+        let count = outputs.div_ceil(PANEL);
+        for number in 0..count {
+            let first = PANEL * if step % 2 == 0 { number } else { count - 1 - number };
             let width = PANEL.min(outputs - first);
             let panel = (&panels[first * inputs..], [width, 1]);
             add_product(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), panel);

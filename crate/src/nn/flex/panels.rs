@@ -54,7 +54,7 @@ impl Weights {
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    pub fn add_product(&self, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    pub fn add_product(&self, _step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
         assert!((rows - 1) * out_row + self.columns <= out.len());
         // SAFETY: as asserted.
         unsafe { self.add_product_of(rows, (out.as_mut_ptr(), out_row), (a, [a_row, 1])) };
@@ -223,9 +223,9 @@ mod tests {
         let (a, b) = ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0]);
         let weights = Weights::new((&b, [1, 1]), [2, 1], 2);
         let mut out = [0.0; 3];
-        weights.add_product(3, (&mut out, 1), (&a, 1));
+        weights.add_product(0, 3, (&mut out, 1), (&a, 1));
         assert_eq!(out, [21.0, 32.0, 43.0]);
-        weights.add_product(3, (&mut out, 1), (&a, 1));
+        weights.add_product(0, 3, (&mut out, 1), (&a, 1));
         assert_eq!(out, [42.0, 64.0, 86.0]);
     }
 }

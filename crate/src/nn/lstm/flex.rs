@@ -99,7 +99,7 @@ fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan
         for &(step, before) in &order {
             let (current, gates) = (std::mem::take(&mut states[step]), &mut *gates[step]);
             let previous = before.map_or(initial, |before| &*states[before]);
-            weights.add_product(count, (gates, 4 * hidden), (previous, 2 * hidden));
+            weights.add_product(step, count, (gates, 4 * hidden), (previous, 2 * hidden));
             pulp::Arch::new().dispatch(|| {
                 for item in 0..count {
                     let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
@@ -151,7 +151,7 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
                     );
                 }
             });
-            weights.add_product(count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
+            weights.add_product(step, count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
         }
     });
     // Weights: the products of all steps with a step before them are one product over time and batch. Before the first there is rest, mostly.

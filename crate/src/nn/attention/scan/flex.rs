@@ -87,7 +87,7 @@ impl Scan<'_> {
             for step in 0..steps {
                 let (before, rest) = rows.split_at_mut(step);
                 let (before, now, gates) = (before.last().map_or(initial, |row| &**row), &mut *rest[0], &mut *gates[step]);
-                weights.add_product(count, (gates, 4 * hidden), (before, row.width()));
+                weights.add_product(step, count, (gates, 4 * hidden), (before, row.width()));
                 pulp::Arch::new().dispatch(|| {
                     let items = gates.chunks_exact_mut(4 * hidden).zip(before.chunks_exact(row.width())).zip(now.chunks_exact_mut(row.width()));
                     for ((gates, before), now) in items {
@@ -95,7 +95,7 @@ impl Scan<'_> {
                     }
                 });
                 queries.fill(0.0);
-                query.add_product(count, (&mut queries, width), (&now[row.channels..], row.width()));
+                query.add_product(step, count, (&mut queries, width), (&now[row.channels..], row.width()));
                 let items = queries.chunks_exact(width).zip(before.chunks_exact(row.width())).zip(now.chunks_exact_mut(row.width()));
                 for (item, ((query, before), now)) in items.enumerate() {
                     let (item, before, now) = (number * share + item, row.of(before), row.of_mut(now));
@@ -159,7 +159,7 @@ impl Scan<'_> {
                     carried.cumulative.copy_from_slice(d_cumulative);
                     carried.context.fill(0.0); // Refilled by the product that follows.
                 }
-                query.add_product(count, (&mut carried[channels..], row.width()), (d_queries, width));
+                query.add_product(step, count, (&mut carried[channels..], row.width()), (d_queries, width));
                 pulp::Arch::new().dispatch(|| {
                     for item in 0..count {
                         let (now, before) = (row.of(&now[item * row.width()..][..row.width()]), row.of(&before[item * row.width()..][..row.width()]));
@@ -168,7 +168,7 @@ impl Scan<'_> {
                         cell_backward(gates, &now.state[hidden..], &before.state[hidden..], carried.state, d_gates, hidden);
                     }
                 });
-                weights.add_product(count, (carried, row.width()), (d_gates, 4 * hidden));
+                weights.add_product(step, count, (carried, row.width()), (d_gates, 4 * hidden));
             }
         });
         // What all steps share: products over time and batch.
