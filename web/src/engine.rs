@@ -16,7 +16,10 @@ use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::convert::{fail, js_error, object};
+use crate::{
+    convert::{fail, js_error, object},
+    helper::Travelling,
+};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
@@ -251,11 +254,11 @@ impl Tuner {
 
     /// Puts the weights into each of `exchanges`, for helpers; what these returned last lay there. A first one is made for each that is null.
     pub async fn weights(&self, #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] exchanges: Array) -> Result<(), JsValue> {
-        let weights = self.tuner.weights_async().await.map_err(fail)?;
         for (place, exchange) in exchanges.iter().enumerate() {
-            let exchange = exchange.dyn_into().unwrap_or_else(|_| Float32Array::new_with_length(weights.len() as u32 + 1));
-            exchange.subarray(0, weights.len() as u32).copy_from(&weights);
-            exchanges.set(place as u32, exchange.into());
+            let exchange = exchange.dyn_into().unwrap_or_else(|_| Float32Array::new_with_length(self.tuner.exchanged() as u32));
+            let mut exchange = Travelling(exchange);
+            self.tuner.put_weights_async(&mut exchange).await.map_err(fail)?;
+            exchanges.set(place as u32, exchange.0.into());
         }
         Ok(())
     }
@@ -364,10 +367,10 @@ impl Voice {
 }
 
 /// What helpers promised.
-async fn gradients(helped: JsValue) -> Option<Vec<Vec<f32>>> {
+async fn gradients(helped: JsValue) -> Option<Vec<Travelling>> {
     let found = JsFuture::from(helped.dyn_into::<Promise>().ok()?).await.ok()?;
     let found = found.dyn_into::<Array>().ok()?;
-    found.iter().map(|gradients| Some(gradients.dyn_into::<Float32Array>().ok()?.to_vec())).collect()
+    found.iter().map(|gradients| gradients.dyn_into().ok().map(Travelling)).collect()
 }
 
 /// Whether to go on; a caller that throws does not want to.

@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use js_sys::Float32Array;
-use ownvoice::train::{self, Share};
+use ownvoice::train::{self, Exchange, Share};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::fail;
@@ -22,10 +22,24 @@ impl Helper {
 
     /// Takes the tuner's weights from `exchange` and puts the gradients of the share `number` of `of` shares there, and last the loss.
     pub async fn gradients(&mut self, iteration: u32, settles: bool, exchange: Float32Array, number: u32, of: u32) -> Result<(), JsValue> {
-        let weights = exchange.subarray(0, exchange.length().saturating_sub(1)).to_vec();
         let share = Share { number: number as usize, of: of as usize };
-        let found = self.helper.gradients_async(iteration as usize, settles, &weights, share).await.map_err(fail)?;
-        exchange.copy_from(&found);
-        Ok(())
+        self.helper.gradients_async(iteration as usize, settles, &mut Travelling(exchange), share).await.map_err(fail)
+    }
+}
+
+/// An array that goes from worker to worker.
+pub struct Travelling(pub Float32Array);
+
+impl Exchange for Travelling {
+    fn size(&self) -> usize {
+        self.0.length() as usize
+    }
+
+    fn get(&self, at: usize, count: usize) -> Vec<f32> {
+        self.0.subarray(at as u32, (at + count) as u32).to_vec()
+    }
+
+    fn put(&mut self, at: usize, values: &[f32]) {
+        self.0.subarray(at as u32, (at + values.len()) as u32).copy_from(values);
     }
 }

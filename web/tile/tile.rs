@@ -10,40 +10,49 @@ fn panic(_: &PanicInfo) -> ! {
     unreachable()
 }
 
-/// `ownvoice::nn::Tile`: up to four rows, which lie term by term, times a panel of eight columns, added to `out`.
+/// `ownvoice::nn::Tile`: up to three rows, which lie term by term, times a panel of twelve columns, or up to four times one of eight, added to `out`.
 ///
 /// # Safety
 ///
 /// Strip and panel hold as many `terms`, and the rows lie within `out`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tile(rows: usize, strip: *const f32, panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
+pub unsafe extern "C" fn tile(rows: usize, columns: usize, strip: *const f32, panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
     // SAFETY: the caller's promises.
     unsafe {
-        match rows {
-            1 => add::<1>(strip, panel, terms, out, out_row),
-            2 => add::<2>(strip, panel, terms, out, out_row),
-            3 => add::<3>(strip, panel, terms, out, out_row),
-            _ => add::<4>(strip, panel, terms, out, out_row),
+        match (rows, columns) {
+            (1, 12) => add::<1, 3>(strip, panel, terms, out, out_row),
+            (2, 12) => add::<2, 3>(strip, panel, terms, out, out_row),
+            (_, 12) => add::<3, 3>(strip, panel, terms, out, out_row),
+            (1, _) => add::<1, 2>(strip, panel, terms, out, out_row),
+            (2, _) => add::<2, 2>(strip, panel, terms, out, out_row),
+            (3, _) => add::<3, 2>(strip, panel, terms, out, out_row),
+            _ => add::<4, 2>(strip, panel, terms, out, out_row),
         }
     }
 }
 
+/// So many rows times so many registers of four columns.
 #[inline(always)]
-unsafe fn add<const ROWS: usize>(mut strip: *const f32, mut panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
+unsafe fn add<const ROWS: usize, const FOURS: usize>(mut strip: *const f32, mut panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
     // SAFETY: as above; each pointer ends where the terms do.
     unsafe {
-        let mut sums = [[f32x4_splat(0.0); 2]; ROWS];
+        let mut sums = [[f32x4_splat(0.0); FOURS]; ROWS];
         for _ in 0..terms {
-            let columns = [v128_load(panel), v128_load(panel.add(1))];
+            let mut columns = [f32x4_splat(0.0); FOURS];
+            for (four, columns) in columns.iter_mut().enumerate() {
+                *columns = v128_load(panel.add(four));
+            }
             for (row, sums) in sums.iter_mut().enumerate() {
                 let value = v128_load32_splat(strip.add(row).cast());
-                *sums = [0, 1].map(|half| f32x4_relaxed_madd(value, columns[half], sums[half]));
+                for (sums, columns) in sums.iter_mut().zip(columns) {
+                    *sums = f32x4_relaxed_madd(value, columns, *sums);
+                }
             }
-            (strip, panel) = (strip.add(ROWS), panel.add(2));
+            (strip, panel) = (strip.add(ROWS), panel.add(FOURS));
         }
         for (row, sums) in sums.iter().enumerate() {
-            for (half, sums) in sums.iter().enumerate() {
-                let at = out.add(row * out_row + 4 * half).cast();
+            for (four, sums) in sums.iter().enumerate() {
+                let at = out.add(row * out_row + 4 * four).cast();
                 v128_store(at, f32x4_add(v128_load(at), *sums));
             }
         }

@@ -57,7 +57,7 @@ pub fn page() -> Result {
     let wasm = wasm_target().join(WASM).join("release/ownvoice_web.wasm");
     let package = package();
     let stamp = package.join(".built-from");
-    let source = format!("minified, reset {} {}", bindgen.display(), fingerprint(&wasm)?);
+    let source = format!("minified, reset, nameless {} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
         return write(&package.join(FILES), listed(root())?);
     }
@@ -65,7 +65,7 @@ pub fn page() -> Result {
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
     // The worker says itself where the module is, and in which form.
-    glue.args(["--target", "web", "--omit-default-module-path", "--experimental-reset-state-function", "--out-dir"]).arg(&package).arg(&wasm);
+    glue.args(["--target", "web", "--omit-default-module-path", "--experimental-reset-state-function", "--remove-name-section", "--out-dir"]).arg(&package).arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
     timed("gzip and terser", || {
         let glue = package.join(GLUE);

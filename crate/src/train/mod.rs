@@ -24,6 +24,6 @@ pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
-pub use finetune::{Clip, FineTuner, Helper, Share, Step, TuneStop};
+pub use finetune::{Clip, Exchange, FineTuner, Helper, Share, Step, TuneStop};
 pub use options::{Adapts, CloneOptions, Look, Start, StopRule};
 pub use picture::Picture;

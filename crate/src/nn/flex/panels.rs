@@ -1,20 +1,17 @@
 //! Products in a browser. The library's tile for wasm wants more registers than wasm's values of four have on most processors, and spends its time
-//! putting sums away and fetching them back; this one fits.
+//! putting sums away and fetching them back; these fit: 3 rows by 12 columns, which is the fastest, and 4 by 8 for what has few rows.
 
 use std::{mem::MaybeUninit, sync::OnceLock};
 
 use super::{Matrix, Unwritten};
 
-/// What is made at a time: 4 by 8 are eight sums of four lanes, which leaves room for a row of the one matrix and a value of the other among
-/// sixteen registers.
-const ROWS: usize = 4;
-const COLUMNS: usize = 8;
 /// Rows of the left matrix, and terms of the sums, that stay in the fastest memory meanwhile.
 const BLOCK: usize = 64;
 const TERMS: usize = 256;
 
-/// Multiplies up to four rows, which lie term by term, by a panel of eight columns, and adds that to `out`, whose rows lie `out_row` values apart.
-pub type Tile = unsafe extern "C" fn(rows: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize);
+/// Multiplies up to three rows, which lie term by term, by a panel of twelve columns, or up to four by one of eight, and adds that to `out`, whose rows lie
+/// `out_row` values apart.
+pub type Tile = unsafe extern "C" fn(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize);
 
 /// The browser's own, see [`use_tile`].
 static TILE: OnceLock<Tile> = OnceLock::new();
@@ -28,26 +25,30 @@ pub unsafe fn use_tile(tile: Tile) {
     let _ = TILE.set(tile);
 }
 
-/// A matrix to multiply by, cut into panels of its columns that are read in order: `[N / 8, K, 8]`, the last filled up with zeros.
-pub struct Weights {
+/// A matrix to multiply by, cut into panels of its columns that are read in order: `[N / C, K, C]`, the last filled up with zeros. So many rows and columns are made
+/// at a time.
+pub struct Panels<const ROWS: usize, const COLUMNS: usize> {
     panels: Vec<[f32; COLUMNS]>,
     terms: usize,
     columns: usize,
 }
 
-impl Weights {
+/// What each step multiplies a few rows by.
+pub type Weights = Panels<4, 8>;
+
+impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     /// Worth it even for one step, since every product needs it.
     pub fn new((values, [row, column]): Matrix, [terms, columns]: [usize; 2], _steps: usize) -> Self {
-        let mut panels = vec![[0.0; COLUMNS]; columns.div_ceil(COLUMNS) * terms];
-        for (panel, first) in panels.chunks_exact_mut(terms).zip((0..columns).step_by(COLUMNS)) {
-            let width = COLUMNS.min(columns - first);
-            for (term, cut) in panel.iter_mut().enumerate() {
-                let from = &values[term * row + first * column..];
-                if column == 1 && width == COLUMNS {
-                    cut.copy_from_slice(&from[..COLUMNS]);
-                } else {
-                    cut[..width].iter_mut().zip(from.iter().step_by(column)).for_each(|(cut, value)| *cut = *value);
-                }
+        let mut panels = Vec::with_capacity(columns.div_ceil(COLUMNS) * terms);
+        for first in (0..columns).step_by(COLUMNS) {
+            let (from, width) = (&values[first * column..], COLUMNS.min(columns - first));
+            if column == 1 && width == COLUMNS {
+                panels.extend((0..terms).map(|term| *from[term * row..].first_chunk::<COLUMNS>().expect("a whole row of it")));
+            } else if row == 1 && width == COLUMNS {
+                side_by_side::<COLUMNS>((from, column), terms, |turned| panels.extend_from_slice(turned));
+            } else {
+                let value = |term: usize, at: usize| if at < width { from[term * row + at * column] } else { 0.0 };
+                panels.extend((0..terms).map(|term| std::array::from_fn(|at| value(term, at))));
             }
         }
         Self { panels, terms, columns }
@@ -70,7 +71,7 @@ impl Weights {
         for term in (0..terms).step_by(TERMS) {
             let depth = TERMS.min(terms - term);
             for top in (0..rows).step_by(BLOCK) {
-                let strips = strips(top, BLOCK.min(rows - top));
+                let strips = strips(top, BLOCK.min(rows - top), ROWS);
                 block.clear();
                 for &(first, count) in &strips {
                     let from = (&a[first * row + term * column..], [row, column]);
@@ -78,7 +79,7 @@ impl Weights {
                         1 => take::<1>(&mut block, from, depth),
                         2 => take::<2>(&mut block, from, depth),
                         3 => take::<3>(&mut block, from, depth),
-                        _ => take::<ROWS>(&mut block, from, depth),
+                        _ => take::<4>(&mut block, from, depth),
                     }
                 }
                 for (panel, first) in panels.chunks_exact(terms).zip((0..columns).step_by(COLUMNS)) {
@@ -90,11 +91,11 @@ impl Weights {
                         unsafe {
                             let out = out.add(at * out_row + first);
                             match (tile.filter(|_| width == COLUMNS), count) {
-                                (Some(tile), _) => tile(count, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out, out_row),
-                                (None, 1) => add_tile::<1>(strip, panel, (out, out_row), width),
-                                (None, 2) => add_tile::<2>(strip, panel, (out, out_row), width),
-                                (None, 3) => add_tile::<3>(strip, panel, (out, out_row), width),
-                                (None, _) => add_tile::<ROWS>(strip, panel, (out, out_row), width),
+                                (Some(tile), _) => tile(count, COLUMNS, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out, out_row),
+                                (None, 1) => add_tile::<1, COLUMNS>(strip, panel, (out, out_row), width),
+                                (None, 2) => add_tile::<2, COLUMNS>(strip, panel, (out, out_row), width),
+                                (None, 3) => add_tile::<3, COLUMNS>(strip, panel, (out, out_row), width),
+                                (None, _) => add_tile::<4, COLUMNS>(strip, panel, (out, out_row), width),
                             }
                         }
                         rest = others;
@@ -106,36 +107,70 @@ impl Weights {
 }
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn add_product(_on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+pub fn add_product(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+    let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
     // SAFETY: as asserted.
-    unsafe { Weights::new(b, [k, n], 1).add_product_of(m, (out.as_mut_ptr(), out_row), a) };
+    unsafe { add_product_of(sizes, (out.as_mut_ptr(), out_row), a, b) };
 }
 
 /// The same in place of what `out` holds.
-pub fn put_product(_on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+pub fn put_product(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+    let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
     for row in 0..m {
         out[row * out_row..][..n].fill(MaybeUninit::new(0.0));
     }
     // SAFETY: as asserted, and all that is added to was written just now.
-    unsafe { Weights::new(b, [k, n], 1).add_product_of(m, (out.as_mut_ptr().cast(), out_row), a) };
+    unsafe { add_product_of(sizes, (out.as_mut_ptr().cast(), out_row), a, b) };
 }
 
-/// Rows in strips of at most four, as even as can be: first row and count.
-fn strips(top: usize, rows: usize) -> Vec<(usize, usize)> {
-    let count = rows.div_ceil(ROWS);
+/// # Safety
+///
+/// `out` has `m` rows of `n` values, `out_row` apart, which nobody else sees.
+unsafe fn add_product_of([m, k, n]: [usize; 3], out: (*mut f32, usize), a: Matrix, b: Matrix) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if n.is_multiple_of(12) {
+            Panels::<3, 12>::new(b, [k, n], 1).add_product_of(m, out, a);
+        } else {
+            Panels::<4, 8>::new(b, [k, n], 1).add_product_of(m, out, a);
+        }
+    }
+}
+
+/// Rows in strips of at most so many, as even as can be: first row and count.
+fn strips(top: usize, rows: usize, most: usize) -> Vec<(usize, usize)> {
+    let count = rows.div_ceil(most);
     let edge = |number: usize| top + number * rows / count;
     (0..count).map(|number| (edge(number), edge(number + 1) - edge(number))).collect()
 }
 
+/// So many rows, `distance` values apart, term by term: four terms are turned at a time, as registers hold them.
+fn side_by_side<const R: usize>((values, distance): (&[f32], usize), terms: usize, mut take: impl FnMut(&[[f32; R]])) {
+    const TURNED: usize = 4;
+    let rows: [&[f32]; R] = std::array::from_fn(|row| &values[row * distance..][..terms]);
+    let whole = terms - terms % TURNED;
+    for first in (0..whole).step_by(TURNED) {
+        let mut turned = [[0.0; R]; TURNED];
+        for (at, row) in rows.iter().enumerate() {
+            let four: &[f32; TURNED] = row[first..].first_chunk().expect("so many are left");
+            (0..TURNED).for_each(|term| turned[term][at] = four[term]);
+        }
+        take(&turned);
+    }
+    (whole..terms).for_each(|term| take(&[rows.map(|row| row[term])]));
+}
+
 /// Lays so many rows side by side, term by term.
 fn take<const R: usize>(strip: &mut Vec<f32>, (a, [row, column]): Matrix, terms: usize) {
-    let rows: [&[f32]; R] = std::array::from_fn(|at| &a[at * row..][..(terms - 1) * column + 1]);
+    strip.reserve(R * terms);
     if column == 1 {
-        (0..terms).for_each(|term| strip.extend(rows.map(|row| row[term])));
+        side_by_side::<R>((a, row), terms, |turned| strip.extend_from_slice(turned.as_flattened()));
+    } else if row == 1 {
+        (0..terms).for_each(|term| strip.extend_from_slice(a[term * column..].first_chunk::<R>().expect("all rows")));
     } else {
-        (0..terms).for_each(|term| strip.extend(rows.map(|row| row[term * column])));
+        (0..terms).for_each(|term| strip.extend((0..R).map(|at| a[term * column + at * row])));
     }
 }
 
@@ -145,11 +180,11 @@ fn take<const R: usize>(strip: &mut Vec<f32>, (a, [row, column]): Matrix, terms:
 ///
 /// `out` has `R` rows of `width` values, `out_row` apart, which nobody else sees.
 #[inline(never)]
-unsafe fn add_tile<const R: usize>(strip: &[f32], panel: &[[f32; COLUMNS]], (out, out_row): (*mut f32, usize), width: usize) {
-    let mut sums = [[0.0f32; COLUMNS]; R];
+unsafe fn add_tile<const R: usize, const C: usize>(strip: &[f32], panel: &[[f32; C]], (out, out_row): (*mut f32, usize), width: usize) {
+    let mut sums = [[0.0f32; C]; R];
     for (a, b) in strip.as_chunks::<R>().0.iter().zip(panel) {
         for row in 0..R {
-            for column in 0..COLUMNS {
+            for column in 0..C {
                 sums[row][column] += a[row] * b[column];
             }
         }
@@ -171,7 +206,7 @@ mod tests {
     #[test]
     fn products_are_the_librarys_for_all_sizes_and_either_matrix_transposed() {
         let noise = |count: usize| (0..count).map(|index| (index * 7919 % 1009) as f32 / 504.5 - 1.0).collect::<Vec<f32>>();
-        for [m, k, n] in [[1, 1, 1], [5, 3, 8], [4, 8, 7], [3, 257, 17], [70, 300, 40], [129, 10, 1]] {
+        for [m, k, n] in [[1, 1, 1], [5, 3, 8], [4, 8, 7], [3, 257, 17], [70, 300, 40], [129, 10, 1], [7, 6, 12], [68, 261, 36]] {
             let (a, b) = (noise(m * k), noise(k * n));
             for a in [(&a[..], [k, 1]), (&a[..], [1, m])] {
                 for b in [(&b[..], [n, 1]), (&b[..], [1, k])] {
@@ -202,11 +237,11 @@ mod tests {
     #[test]
     fn a_tile_of_the_browsers_own_takes_whole_panels() {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
-        unsafe extern "C" fn tile(rows: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize) {
+        unsafe extern "C" fn tile(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize) {
             CALLS.fetch_add(1, Relaxed);
-            for (row, column) in (0..rows).flat_map(|row| (0..COLUMNS).map(move |column| (row, column))) {
+            for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
                 // SAFETY: it is called as `Tile` says.
-                unsafe { *out.add(row * out_row + column) += (0..terms).map(|k| *strip.add(k * rows + row) * *panel.add(k * COLUMNS + column)).sum::<f32>() };
+                unsafe { *out.add(row * out_row + column) += (0..terms).map(|k| *strip.add(k * rows + row) * *panel.add(k * columns + column)).sum::<f32>() };
             }
         }
         // SAFETY: this one is slow, and does nothing but what it should.
@@ -216,6 +251,9 @@ mod tests {
         add_product(ONE_CORE, [6, 300, 20], (&mut out, 20), (&a, [300, 1]), (&b, [20, 1]));
         assert_eq!(out, vec![301.0; 6 * 20]);
         assert!(CALLS.load(Relaxed) >= 8, "two strips, two whole panels and two blocks of terms; of the last panel only half is wanted");
+        let mut wide = vec![1.0; 6 * 24];
+        add_product(ONE_CORE, [6, 300, 24], (&mut wide, 24), (&a, [300, 1]), (&vec![2.0; 300 * 24], [24, 1]));
+        assert_eq!(wide, vec![301.0; 6 * 24]);
     }
 
     #[test]

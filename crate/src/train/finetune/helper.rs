@@ -18,9 +18,32 @@ use crate::{
     model::{TacotronConfig, decoder::Decoder, postnet::Postnet},
     nn::Precision,
     train::options::Adapts,
-    voice::{Adapted, Base, adaptable, read},
-    weights::{Metadata, Storage, Weight, apply, collect, keep_path, pack, unpack},
+    voice::{Adapted, Base, adaptable},
+    weights::{Metadata, Storage, apply, collect, keep_path, pack, unpack},
 };
+
+/// Where weights lie one after the other, gradients in the same order, and last a loss: in a page, an array that workers hand to each other. Each of them is
+/// copied on its way from one program's memory to the other's and nowhere else.
+pub trait Exchange {
+    /// Values that it holds.
+    fn size(&self) -> usize;
+    fn get(&self, at: usize, count: usize) -> Vec<f32>;
+    fn put(&mut self, at: usize, values: &[f32]);
+}
+
+impl Exchange for Vec<f32> {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, at: usize, count: usize) -> Vec<f32> {
+        self[at..at + count].to_vec()
+    }
+
+    fn put(&mut self, at: usize, values: &[f32]) {
+        self[at..at + values.len()].copy_from_slice(values);
+    }
+}
 
 /// Takes weights, gives the gradients of a share of the windows.
 pub struct Helper {
@@ -45,27 +68,30 @@ impl Helper {
         Ok(Self { parts: apply(blank, &weights).map_err(Error::CheckpointCorrupt)?.train(), lesson })
     }
 
-    /// * `settles`: what [`FineTuner::settles`] said before this iteration
-    /// * `weights`: what [`FineTuner::weights_async`] returned then
+    /// Takes weights from `exchange` and leaves their gradients there, and the loss.
     ///
-    /// Returns their gradients in the same order, and last the loss.
-    pub async fn gradients_async(&mut self, iteration: usize, settles: bool, weights: &[f32], share: Share) -> Result<Vec<f32>> {
-        let (slices, rest) = slices(&self.parts, weights)?;
-        if !rest.is_empty() {
-            return Err(of_another_model());
-        }
-        self.parts = self.parts.clone().map(&mut Set { path: Vec::new(), slices });
+    /// * `settles`:  what [`FineTuner::settles`] said before this iteration
+    /// * `exchange`: what [`FineTuner::put_weights_async`] left then
+    pub async fn gradients_async(&mut self, iteration: usize, settles: bool, exchange: &mut impl Exchange, share: Share) -> Result<()> {
+        let places = Places::of(&self.parts, exchange)?;
+        self.parts = self.parts.clone().map(&mut Set { path: Vec::new(), places: &places, exchange });
         let loss = loss(&self.parts, &self.lesson.windows(iteration, settles, share));
-        let mut found = Found { gradients: &loss.backward(), path: Vec::new(), values: BTreeMap::new() };
+        let mut found = Found { gradients: &mut loss.backward(), path: Vec::new(), values: BTreeMap::new() };
         self.parts.visit(&mut found);
-        let nothing = |(name, weight): (String, Weight)| found.values.remove(&name).unwrap_or_else(|| weight.values.zeros_like());
-        let flat: Vec<Tensor<1>> = adaptable(&self.parts).into_iter().map(nothing).chain([loss.inner()]).collect();
-        read(Tensor::cat(flat, 0)).await
+        for (name, &(at, count)) in &places.0 {
+            match found.values.remove(name) {
+                Some(gradient) => put(exchange, at, gradient).await?,
+                None => exchange.put(at, &vec![0.0; count]),
+            }
+        }
+        put(exchange, exchange.size() - 1, loss.inner()).await
     }
 }
 
-fn of_another_model() -> Error {
-    Error::OptionInvalid("these weights are of another model".into())
+async fn put(exchange: &mut impl Exchange, at: usize, values: Tensor<1>) -> Result<()> {
+    let data = values.into_data_async().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+    exchange.put(at, data.as_slice::<f32>().expect("computed in f32"));
+    Ok(())
 }
 
 impl FineTuner {
@@ -80,49 +106,61 @@ impl FineTuner {
         Ok(pack(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("lesson".to_string(), lesson)])).await)
     }
 
-    /// The weights as they stand, one after the other.
-    pub async fn weights_async(&self) -> Result<Vec<f32>> {
-        read(Tensor::cat(adaptable(&self.parts).into_values().map(|weight| weight.values).collect(), 0)).await
+    /// Values of an exchange: all weights, and a loss.
+    pub fn exchanged(&self) -> usize {
+        adaptable(&self.parts).values().map(|weight| weight.values.dims()[0]).sum::<usize>() + 1
+    }
+
+    /// Puts the weights as they stand into an exchange of [`Self::exchanged`] values.
+    pub async fn put_weights_async(&self, exchange: &mut impl Exchange) -> Result<()> {
+        let places = Places::of(&self.parts, exchange)?;
+        for (name, weight) in adaptable(&self.parts) {
+            put(exchange, places.0[&name].0, weight.values).await?;
+        }
+        Ok(())
     }
 }
 
-/// Adds what a helper returned to a module's own gradients, and its loss to the loss.
-pub fn add(parts: &Adapted, gradients: &mut Gradients, loss: Tensor<1>, helped: &[f32]) -> Result<Tensor<1>> {
-    let (slices, rest) = slices(parts, helped)?;
-    let &[helped_loss] = rest else { return Err(of_another_model()) };
-    parts.visit(&mut Add { gradients, path: Vec::new(), slices });
-    Ok(loss.add_scalar(helped_loss))
+/// Adds what a helper found to a module's own gradients, and its loss to the loss.
+pub fn add(parts: &Adapted, gradients: &mut Gradients, loss: Tensor<1>, helped: &impl Exchange) -> Result<Tensor<1>> {
+    let places = Places::of(parts, helped)?;
+    parts.visit(&mut Add { gradients, path: Vec::new(), places: &places, helped });
+    Ok(loss.add_scalar(helped.get(helped.size() - 1, 1)[0]))
 }
 
-/// What belongs to each weight, by its name, and what is left.
-fn slices<'a>(parts: &Adapted, mut rest: &'a [f32]) -> Result<(Slices<'a>, &'a [f32])> {
-    let mut slices = BTreeMap::new();
-    for (name, weight) in adaptable(parts) {
-        let (own, others) = rest.split_at_checked(weight.values.dims()[0]).ok_or_else(of_another_model)?;
-        slices.insert(name, own);
-        rest = others;
+/// Where each weight's values begin in an exchange, by its name, and how many they are.
+struct Places(BTreeMap<String, (usize, usize)>);
+
+impl Places {
+    fn of(parts: &Adapted, exchange: &impl Exchange) -> Result<Self> {
+        let mut next = 0;
+        let places = adaptable(parts).into_iter().map(|(name, weight)| {
+            let at = next;
+            next += weight.values.dims()[0];
+            (name, (at, next - at))
+        });
+        let places = Self(places.collect());
+        if next + 1 == exchange.size() { Ok(places) } else { Err(Error::OptionInvalid("these weights are of another model".into())) }
     }
-    Ok((slices, rest))
 }
 
-type Slices<'a> = BTreeMap<String, &'a [f32]>;
-
-struct Set<'a> {
+struct Set<'a, E> {
     path: Vec<String>,
-    slices: Slices<'a>,
+    places: &'a Places,
+    exchange: &'a E,
 }
 
-impl ModuleMapper for Set<'_> {
+impl<E: Exchange> ModuleMapper for Set<'_, E> {
     keep_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let Some(values) = self.slices.get(&self.path.join(".")) else { return param };
-        param.map(|old| Tensor::from_data(TensorData::new(values.to_vec(), old.dims()), &old.device()).require_grad())
+        let Some(&(at, count)) = self.places.0.get(&self.path.join(".")) else { return param };
+        param.map(|old| Tensor::from_data(TensorData::new(self.exchange.get(at, count), old.dims()), &old.device()).require_grad())
     }
 }
 
 struct Found<'a> {
-    gradients: &'a Gradients,
+    gradients: &'a mut Gradients,
     path: Vec<String>,
     values: BTreeMap<String, Tensor<1>>,
 }
@@ -131,26 +169,29 @@ impl ModuleVisitor for Found<'_> {
     keep_path!();
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = param.val().grad(self.gradients) {
+        if let Some(gradient) = param.val().grad_remove(self.gradients) {
             let count = gradient.shape().num_elements();
             self.values.insert(self.path.join("."), gradient.reshape([count]));
         }
     }
 }
 
-struct Add<'a> {
+struct Add<'a, E> {
     gradients: &'a mut Gradients,
     path: Vec<String>,
-    slices: Slices<'a>,
+    places: &'a Places,
+    helped: &'a E,
 }
 
-impl ModuleVisitor for Add<'_> {
+impl<E: Exchange> ModuleVisitor for Add<'_, E> {
     keep_path!();
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let value = param.val();
-        let (Some(gradient), Some(helped)) = (value.grad(self.gradients), self.slices.get(&self.path.join("."))) else { return };
-        let helped = Tensor::<D>::from_data(TensorData::new(helped.to_vec(), gradient.dims()), &gradient.device());
-        value.grad_replace(self.gradients, gradient + helped);
+        let Some(&(at, count)) = self.places.0.get(&self.path.join(".")) else { return };
+        let Some(gradient) = value.grad(self.gradients) else { return };
+        let helped = Tensor::<D>::from_data(TensorData::new(self.helped.get(at, count), gradient.dims()), &gradient.device());
+        // Into what nobody else holds.
+        value.grad_replace(self.gradients, helped + gradient);
     }
 }

@@ -35,7 +35,7 @@ use lesson::{Lesson, Plan};
 use rehearsal::Rehearsal;
 use speech::{Speech, Windows, assemble, loss, predict};
 
-pub use helper::Helper;
+pub use helper::{Exchange, Helper};
 pub use lesson::Share;
 
 /// A recording and what it says.
@@ -222,17 +222,17 @@ impl FineTuner {
 
     /// One iteration. The loss is read back every few of them only, so that the device never waits.
     pub async fn step_async(&mut self) -> Result<Step> {
-        self.step_with_async(0, async || None).await
+        self.step_with_async(0, async || None::<Vec<Vec<f32>>>).await
     }
 
     /// The same with helpers, which [`Self::kit_async`] equips.
     ///
     /// * `helped`: awaited when this iteration's own share is done; what each of `helpers` returned for its share, or `None` where that failed: all is
     ///   computed here then
-    pub async fn step_with_async(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<Vec<f32>>>) -> Result<Step> {
+    pub async fn step_with_async<E: Exchange>(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<Step> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        let (iteration, settling) = (self.iteration(), self.settles());
-        let (loss, gradients) = self.learn(iteration, helpers, helped).await?;
+        let (iteration, settles) = (self.iteration(), self.settles());
+        let (loss, gradients) = self.learn(settles, helpers, helped).await?;
         let CloneOptions { rate, speaker_rate, adapts, .. } = self.options;
         let fall = self.fall(iteration);
         let rates = |path: &str| match path {
@@ -255,7 +255,7 @@ impl FineTuner {
         let mut look = None;
         if last {
             self.keep().await?;
-        } else if !settling && (iteration % EVALUATE_EVERY == 0 || self.settles()) {
+        } else if !settles && (iteration % EVALUATE_EVERY == 0 || self.settles()) {
             look = self.look().await?;
             if let Some(now) = look {
                 self.weigh(now);
@@ -313,8 +313,8 @@ impl FineTuner {
     }
 
     /// Loss and gradients of an iteration.
-    async fn learn(&mut self, iteration: usize, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<Vec<f32>>>) -> Result<(Tensor<1>, Gradients)> {
-        let settles = self.settles();
+    async fn learn<E: Exchange>(&mut self, settles: bool, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<(Tensor<1>, Gradients)> {
+        let iteration = self.iteration();
         let mut learn = |share| {
             let loss = loss(&self.parts, &self.lesson.windows(iteration, settles, share));
             let gradients = self.adam.scaled(loss.clone()).backward();
