@@ -51,8 +51,9 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  *   | { status: "picture", iteration: number, picture: Picture } | { status: "not-kept", code: string, message: string }} CloneProgress
  */
 /**
- * The last clip, which is held out from training until its last 25 iterations, where there are five clips or more: its spectrogram as it was recorded and as the voice makes it now, `[T, M]` each, and
- * how surely each symbol is heard in each frame of the latter, `[T, L]`, 0 to 1. `durations` are the frames of each symbol.
+ * The last clip, which is held out from training until its last 25 iterations, where there are five clips or more: its spectrogram as it was recorded and as
+ * the voice makes it now, `[T, M]` each, and how surely each symbol is heard in each frame of the latter, `[T, L]`, 0 to 1. `durations` are the frames of each
+ * symbol.
  * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
  */
 /**

@@ -175,7 +175,10 @@ serve({
     helper = null;
   },
 
-  /** A helper's share of an iteration: weights come, gradients go. @param {{ iteration: number, settles: boolean, exchange: Float32Array<ArrayBuffer>, number: number, of: number }} args */
+  /**
+   * A helper's share of an iteration: weights come, gradients go.
+   * @param {{ iteration: number, settles: boolean, exchange: Float32Array<ArrayBuffer>, number: number, of: number }} args
+   */
   async gradients({ iteration, settles, exchange, number, of }) {
     if (!helper) throw new OwnvoiceError("internal", "no training was shared with this worker");
     await helper.gradients(iteration, settles, exchange, number, of);

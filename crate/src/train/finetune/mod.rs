@@ -91,7 +91,7 @@ pub const EVALUATE_EVERY: usize = 25;
 const SETTLE: usize = 25;
 const RATE_END: f64 = 0.1;
 /// Looks in a row that gain nothing let the rates fall.
-const PATIENCE: usize = 2;
+const PATIENCE: usize = 3;
 /// The least speech worth learning from.
 const MINIMUM_SECONDS: f32 = 3.0;
 
