@@ -174,7 +174,7 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
 }
 
 /// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
-/// before: what the device could do at best.
+/// before: what the device could do at best, but for the CPU's convolutions, which multiply less.
 fn gemms(config: &TacotronConfig, device: &Device, half: bool, multiply: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
     const RUNS: usize = 5;
     let CloneOptions { batch, window, .. } = CloneOptions::default();
