@@ -18,7 +18,7 @@ unsafe extern "C" {
 /// Runs once, when the module is instantiated.
 ///
 /// burn registers itself in static constructors. Where nothing calls `__wasm_call_ctors`, wasm-ld assumes a command rather than a library and
-/// wraps every export in a call of all constructors, at fifty times the cost of a training step. `tests/browser/module.test.mjs` guards this.
+/// wraps every export in a call of all constructors, at fifty times the cost of a training step. `tests/js/module.test.mjs` guards this.
 #[wasm_bindgen(start)]
 fn start() {
     // SAFETY: wasm-ld defines it without arguments or result, and this is its only call, before anything else runs.
