@@ -53,7 +53,7 @@ fn the_loss_falls_and_the_iterations_end() {
 
 fn weights(tuner: &FineTuner) -> Vec<f32> {
     let mut weights = vec![0.0; tuner.exchanged()];
-    block_on(tuner.put_weights_async(&mut weights)).unwrap();
+    block_on(tuner.put_weights_async(std::slice::from_mut(&mut weights))).unwrap();
     weights
 }
 

@@ -254,10 +254,10 @@ impl Tuner {
 
     /// Puts the weights into each of `exchanges`, for helpers; what these returned last lay there. A first one is made for each that is null.
     pub async fn weights(&self, #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] exchanges: Array) -> Result<(), JsValue> {
-        for (place, exchange) in exchanges.iter().enumerate() {
-            let exchange = exchange.dyn_into().unwrap_or_else(|_| Float32Array::new_with_length(self.tuner.exchanged() as u32));
-            let mut exchange = Travelling(exchange);
-            self.tuner.put_weights_async(&mut exchange).await.map_err(fail)?;
+        let made = || Float32Array::new_with_length(self.tuner.exchanged() as u32);
+        let mut travelling: Vec<Travelling> = exchanges.iter().map(|exchange| Travelling(exchange.dyn_into().unwrap_or_else(|_| made()))).collect();
+        self.tuner.put_weights_async(&mut travelling).await.map_err(fail)?;
+        for (place, exchange) in travelling.into_iter().enumerate() {
             exchanges.set(place as u32, exchange.0.into());
         }
         Ok(())

@@ -260,9 +260,10 @@ impl ConvOps for Flex {
                 }
             });
         });
-        let (mut sum, others) = (sums[..2 * channels].to_vec(), sums[2 * channels..].chunks_exact(2 * channels));
-        others.for_each(|piece| sum.iter_mut().zip(piece).for_each(|(sum, value)| *sum += value));
-        let (grad_gamma, grad_beta) = (sum[..channels].to_vec(), sum[channels..].to_vec());
+        let (mut grad_gamma, mut grad_beta) = (vec![0.0; channels], vec![0.0; channels]);
+        for piece in sums.chunks_exact(2 * channels) {
+            grad_gamma.iter_mut().chain(&mut grad_beta).zip(piece).for_each(|(sum, value)| *sum += value);
+        }
         (grad, tensor(grad_gamma, vec![channels]), tensor(grad_beta, vec![channels]))
     }
 }

@@ -7,7 +7,7 @@ use std::array::from_fn;
 
 use crate::nn::flex::{Matrix as Strided, ONE_CORE, Unwritten, cores, for_each, put_product, written};
 
-pub const TAPS: usize = 5;
+const TAPS: usize = 5;
 /// Frames that a tile makes, and frames that it reads: as many as there are places.
 const MADE: usize = 4;
 pub const READ: usize = MADE + TAPS - 1;
@@ -199,16 +199,17 @@ fn collect_signal<const N: usize>(matrix: &Matrix<N>, places: &[f32], sizes: Siz
 /// `[5 Cin, Cout]` at all places: `[Cin, 8, Cout]`.
 fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
     let (row, inputs) = (READ * outputs, weight.len() / (TAPS * outputs));
+    let share = share(inputs);
     let write = |number: usize, places: &mut Unwritten| {
         pulp::Arch::new().dispatch(|| {
             for (input, places) in places.chunks_exact_mut(row).enumerate() {
-                let input = number * share(inputs) + input;
+                let input = number * share + input;
                 evaluate(&WEIGHTS, from_fn(|tap| &weight[(tap * inputs + input) * outputs..][..outputs]), places);
             }
         });
     };
     // SAFETY: each input is evaluated.
-    unsafe { written(inputs * row, share(inputs) * row, write) }
+    unsafe { written(inputs * row, share * row, write) }
 }
 
 /// A product at each place: `[M, 8, N]`. Places lie as far apart in both matrices as `places` says.

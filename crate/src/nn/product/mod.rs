@@ -97,4 +97,21 @@ mod tests {
             assert_ne!(half, &single, "half precision rounds");
         }
     }
+
+    #[test]
+    fn half_products_beside_what_stays_the_same_are_near() {
+        let device = Device::flex().autodiff();
+        device.seed(4);
+        let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
+        let (inputs, steady, weight) = (random([12, 9]), random([3, 5]), random([14, 7]));
+        let run = |half| {
+            let made = product_beside(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), half);
+            let grads = made.clone().powi_scalar(2).sum().backward();
+            [made.inner().reshape([12, 7]), inputs.grad(&grads).unwrap(), steady.grad(&grads).unwrap(), weight.grad(&grads).unwrap()].map(Tensor::into_data)
+        };
+        for (half, single) in run(true).iter().zip(run(false)) {
+            half.assert_approx_eq::<f32>(&single, Tolerance::rel_abs(2e-2, 2e-1));
+            assert_ne!(half, &single, "half precision rounds");
+        }
+    }
 }

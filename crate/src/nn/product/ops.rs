@@ -22,15 +22,25 @@ pub trait ProductOps: Backend {
 
     /// `[T B, K]` and, beside each of its T steps, `steady: [B, J]`, times `[K + J, M]`, to `[T B, M]`; all in f32 or all in f16.
     fn multiply_beside(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
-        let ([rows, _], [batch, width]) = (a.shape().dims::<2>(), steady.shape().dims::<2>());
-        let repeated = Self::float_expand(Self::float_reshape(steady, Shape::new([1, batch, width])), Shape::new([rows / batch, batch, width]));
-        Self::multiply(Self::float_cat(vec![a, Self::float_reshape(repeated, Shape::new([rows, width]))], 1), weight)
+        beside::<Self>(a, steady, weight)
     }
 
     /// `a b`, and below it `c d`, of as many columns.
     fn multiply_stacked(a: FloatTensor<Self>, b: FloatTensor<Self>, c: FloatTensor<Self>, d: FloatTensor<Self>) -> FloatTensor<Self> {
-        Self::float_cat(vec![Self::multiply(a, b), Self::multiply(c, d)], 0)
+        stacked::<Self>(a, b, c, d)
     }
+}
+
+/// [`ProductOps::multiply_beside`] by laying what stays the same beside each step.
+fn beside<B: ProductOps>(a: FloatTensor<B>, steady: FloatTensor<B>, weight: FloatTensor<B>) -> FloatTensor<B> {
+    let ([rows, _], [batch, width]) = (a.shape().dims::<2>(), steady.shape().dims::<2>());
+    let repeated = B::float_expand(B::float_reshape(steady, Shape::new([1, batch, width])), Shape::new([rows / batch, batch, width]));
+    B::multiply(B::float_cat(vec![a, B::float_reshape(repeated, Shape::new([rows, width]))], 1), weight)
+}
+
+/// [`ProductOps::multiply_stacked`] by two products.
+fn stacked<B: ProductOps>(a: FloatTensor<B>, b: FloatTensor<B>, c: FloatTensor<B>, d: FloatTensor<B>) -> FloatTensor<B> {
+    B::float_cat(vec![B::multiply(a, b), B::multiply(c, d)], 0)
 }
 
 /// Rows of a matrix from `first` up to `end`.
@@ -49,12 +59,11 @@ impl ProductOps for Flex {
     }
 
     fn multiply_beside(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        if a.dtype() != DType::F32 {
+            return beside::<Self>(a, steady, weight);
+        }
         let [[m, k], [batch, width], [_, n]] = [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
         let below = Self::multiply(steady, rows::<Self>(weight.clone(), k, k + width));
-        if a.dtype() != DType::F32 {
-            let above = Self::float_reshape(Self::multiply(a, rows::<Self>(weight, 0, k)), Shape::new([m / batch, batch, n]));
-            return Self::float_reshape(Self::float_add(above, Self::float_reshape(below, Shape::new([1, batch, n]))), Shape::new([m, n]));
-        }
         let mut made = values(&below).repeat(m / batch);
         add_product(ALL_CORES, [m, k, n], (&mut made, n), matrix(&a), matrix(&weight));
         tensor(made, vec![m, n])
@@ -62,7 +71,7 @@ impl ProductOps for Flex {
 
     fn multiply_stacked(a: FloatTensor<Self>, b: FloatTensor<Self>, c: FloatTensor<Self>, d: FloatTensor<Self>) -> FloatTensor<Self> {
         if a.dtype() != DType::F32 {
-            return Self::float_cat(vec![Self::multiply(a, b), Self::multiply(c, d)], 0);
+            return stacked::<Self>(a, b, c, d);
         }
         let ([above, below], n) = ([&a, &c].map(|tensor| dims(tensor)[0]), dims(&b)[1]);
         let put = |_, made: &mut Unwritten| {

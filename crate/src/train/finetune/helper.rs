@@ -6,7 +6,7 @@ use burn::{
     prelude::*,
     tensor::Gradients,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, slice::from_mut};
 
 use super::{
     FineTuner,
@@ -18,7 +18,7 @@ use crate::{
     model::{TacotronConfig, decoder::Decoder, postnet::Postnet},
     nn::Precision,
     train::options::Adapts,
-    voice::{Adapted, Base, adaptable},
+    voice::{Adapted, Base, adaptable, read_data},
     weights::{Metadata, Storage, apply, collect, keep_path, pack, unpack},
 };
 
@@ -80,17 +80,20 @@ impl Helper {
         self.parts.visit(&mut found);
         for (name, &(at, count)) in &places.0 {
             match found.values.remove(name) {
-                Some(gradient) => put(exchange, at, gradient).await?,
+                Some(gradient) => put(from_mut(exchange), at, gradient).await?,
                 None => exchange.put(at, &vec![0.0; count]),
             }
         }
-        put(exchange, exchange.size() - 1, loss.inner()).await
+        let last = exchange.size() - 1;
+        put(from_mut(exchange), last, loss.inner()).await
     }
 }
 
-async fn put(exchange: &mut impl Exchange, at: usize, values: Tensor<1>) -> Result<()> {
-    let data = values.into_data_async().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
-    exchange.put(at, data.as_slice::<f32>().expect("computed in f32"));
+/// Puts values at the same place of each.
+async fn put(exchanges: &mut [impl Exchange], at: usize, values: Tensor<1>) -> Result<()> {
+    let data = read_data(values).await?;
+    let values = data.as_slice::<f32>().expect("computed in f32");
+    exchanges.iter_mut().for_each(|exchange| exchange.put(at, values));
     Ok(())
 }
 
@@ -111,11 +114,16 @@ impl FineTuner {
         adaptable(&self.parts).values().map(|weight| weight.values.dims()[0]).sum::<usize>() + 1
     }
 
-    /// Puts the weights as they stand into an exchange of [`Self::exchanged`] values.
-    pub async fn put_weights_async(&self, exchange: &mut impl Exchange) -> Result<()> {
-        let places = Places::of(&self.parts, exchange)?;
-        for (name, weight) in adaptable(&self.parts) {
-            put(exchange, places.0[&name].0, weight.values).await?;
+    /// Puts the weights as they stand into exchanges of [`Self::exchanged`] values each.
+    pub async fn put_weights_async(&self, exchanges: &mut [impl Exchange]) -> Result<()> {
+        for exchange in &*exchanges {
+            Places::of(&self.parts, exchange)?;
+        }
+        let mut at = 0;
+        for weight in adaptable(&self.parts).into_values() {
+            let count = weight.values.dims()[0];
+            put(exchanges, at, weight.values).await?;
+            at += count;
         }
         Ok(())
     }
