@@ -41,5 +41,7 @@ export function renderProfile({ profile: { status, part, found, error }, trainin
     return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
   });
   $("profile-table").tBodies[0].replaceChildren(...rows);
-  say($("profile-memory"), found.deviceBytes === null ? "" : t("profile.memory", { mb: number(found.deviceBytes / 1e6, 0) }));
+  const moved = found.rows.find(({ module }) => module === "whole step")?.forwardBytes ?? null;
+  const megabytes = (/** @type {import("./strings.js").Key} */ key, /** @type {number | null} */ bytes) => (bytes === null ? [] : [t(key, { mb: number(bytes / 1e6, 0) })]);
+  say($("profile-memory"), [...megabytes("profile.memory", found.deviceBytes), ...megabytes("profile.moved", moved)].join(" "));
 }

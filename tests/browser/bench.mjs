@@ -16,13 +16,13 @@ const ITERATIONS = 20;
 const WARM_UP = 8;
 const TEXT = "This sentence is spoken to be measured, and so is the next one. Here is the next one, which is about as long as the first.";
 
-/** Before the worker's own script: counts what it launches, and tells with each step of a training. */
+/** Before the worker's own script: counts what it launches and the bytes that it is given, and tells with each step of a training. */
 const COUNTER = `
 import { countLaunches as countAll } from "./launches.js";
 const counted = countAll();
 const post = self.postMessage.bind(self);
 self.postMessage = (message, ...rest) => {
-  if (message.progress?.status === "training") message.progress.dispatches = counted.launches;
+  if (message.progress?.status === "training") Object.assign(message.progress, { dispatches: counted.launches, bytes: counted.bytes });
   post(message, ...rest);
 };
 `;
@@ -121,32 +121,39 @@ async function webgpu({ device, iterations, precision }) {
     await withPackage(session, 2, "webgpu");
     const measured = await run(
       session,
-      `const counts = [], seconds = [], memory = [];
-      await studio.clone(clips, { iterations: input.iterations, seed: 1, rehearsal: 0, precision: input.precision, onStep: (step) => {
+      `const counts = [], bytes = [], seconds = [], memory = [];
+      const voice = await studio.clone(clips, { iterations: input.iterations, seed: 1, rehearsal: 0, precision: input.precision, onStep: (step) => {
         if (step.status !== "training") return;
         counts.push(step.dispatches);
+        bytes.push(step.bytes);
         seconds.push(step.seconds);
         memory.push(studio.deviceMemory());
       } });
       const held = (await Promise.all(memory)).map(({ heldBytes }) => heldBytes);
-      return { counts, seconds, held, adapter: studio.device.name };`,
-      { iterations, precision },
+      await voice.say(input.text); // compiles
+      const asked = performance.now();
+      const speech = await voice.say(input.text);
+      const spoken = (performance.now() - asked) / 1000;
+      return { counts, bytes, seconds, held, rtf: (spoken * speech.sampleRate) / speech.samples.length, adapter: studio.device.name };`,
+      { iterations, precision, text: TEXT },
     );
     if (measured.message) throw Object.assign(new Error(`${measured.code}: ${measured.message}`), { code: measured.code });
-    const { counts, seconds, held, adapter } = measured;
+    const { counts, bytes, seconds, held, rtf, adapter } = measured;
     const each = (/** @type {number[]} */ values) => (values[iterations - 1] - values[0]) / (iterations - 1);
-    return { launches: each(counts), seconds: each(seconds), peak: Math.max(...held), last: held[iterations - 1], adapter };
+    return { launches: each(counts), megabytes: each(bytes) / 1e6, seconds: each(seconds), peak: Math.max(...held), last: held[iterations - 1], rtf, adapter };
   } finally {
     await session.close();
   }
 }
 
 async function software() {
-  const { launches, seconds, peak } = await webgpu({ device: "webgpu", iterations: 4, precision: "f32" });
+  const { launches, megabytes, seconds, peak, rtf } = await webgpu({ device: "webgpu", iterations: 4, precision: "f32" });
   return [
     { name: "train.dispatches_per_iter", value: launches, unit: "launches", what: "small, 8 x 128 frames, known durations" },
+    { name: "train.webgpu.mb_per_iter", value: megabytes, unit: "MB", what: "of the buffers that these launches are given, each read or written once" },
     { name: "train.webgpu.s_per_iter", value: seconds, unit: "s", what: "SwiftShader, not a GPU" },
     { name: "train.webgpu.memory_mb", value: peak / 1e6, unit: "MB", what: "graphics memory held for small, the most after an iteration" },
+    { name: "say.webgpu.rtf", value: rtf, unit: "s/s", what: "seconds of work a second of speech; the spectrogram on SwiftShader, not a GPU, the vocoder on the CPU" },
   ];
 }
 
@@ -155,10 +162,12 @@ async function adapter() {
   const rows = [];
   for (const precision of /** @type {const} */ (["f32", "mixed"])) {
     try {
-      const { launches, seconds, peak, last, adapter } = await webgpu({ device: "default", iterations: 51, precision });
+      const { launches, megabytes, seconds, peak, last, rtf, adapter } = await webgpu({ device: "default", iterations: 51, precision });
       const mixed = precision === "mixed" ? ".mixed" : "";
       rows.push({ name: `train.webgpu${mixed}.s_per_iter`, value: seconds, unit: "s", adapter, launches });
+      rows.push({ name: `train.webgpu${mixed}.mb_per_iter`, value: megabytes, unit: "MB", adapter });
       rows.push({ name: `train.webgpu${mixed}.memory_mb`, value: peak / 1e6, unit: "MB", adapter, atTheEnd: last / 1e6 });
+      rows.push({ name: `say.webgpu${mixed}.rtf`, value: rtf, unit: "s/s", adapter });
     } catch (error) {
       if (/** @type {any} */ (error).code !== "precision-unsupported") throw error;
       console.error("this adapter has no shader-f16: mixed precision was not measured");

@@ -37,6 +37,9 @@ test("on a graphics card it counts launches, and holds its memory", { timeout: 3
   assert.ok(of("decoder").forwardLaunches > 3 && of("decoder").backwardLaunches > 3, JSON.stringify(of("decoder")));
   // A recurrence that is launched step by step would be thousands.
   assert.ok(of("whole step").forwardLaunches > 50 && of("whole step").forwardLaunches < 800, JSON.stringify(of("whole step")));
+  // Its weights at least, there and back.
+  assert.ok(of("optimizer").forwardBytes > 1e5 && of("whole step").forwardBytes > of("optimizer").forwardBytes, JSON.stringify(rows));
+  assert.ok(of("decoder").forwardBytes > 0 && of("decoder").backwardBytes > of("decoder").forwardBytes, JSON.stringify(of("decoder")));
   assert.ok(deviceBytes > 1e5, `${deviceBytes}`);
   const cancelled = await run(session, "const end = new AbortController(); return studio.profile({ runs: 1, signal: end.signal, onProgress: () => end.abort() })");
   assert.equal(cancelled.code, "cancelled");

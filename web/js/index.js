@@ -57,9 +57,10 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
  */
 /**
- * What a training step takes: milliseconds and launches on the graphics card of each module, forward and backward; null where there is none, or where
- * nothing is launched. `whole step` beside them is the step in one piece. `deviceBytes` is the graphics memory that is held.
- * @typedef {{ rows: { module: string, forwardMs: number, backwardMs: number | null, forwardLaunches: number | null, backwardLaunches: number | null }[],
+ * What a training step takes: milliseconds, launches on the graphics card and bytes of the buffers that they are given of each module, forward and backward;
+ * null where there is none, or where nothing is launched. `whole step` beside them is the step in one piece. `deviceBytes` is the graphics memory that is held.
+ * @typedef {{ rows: { module: string, forwardMs: number, backwardMs: number | null, forwardLaunches: number | null, backwardLaunches: number | null,
+ *   forwardBytes: number | null, backwardBytes: number | null }[],
  *   deviceBytes: number | null }} Profile
  */
 /**

@@ -89,7 +89,7 @@ serve({
   async profile({ runs }, { signal, progress }) {
     const counter = chosen.kind === "webgpu" ? countLaunches() : null;
     try {
-      return await engine.profile(runs, () => counter?.launches ?? null, async (module, modules) => {
+      return await engine.profile(runs, () => counter && [counter.launches, counter.bytes], async (module, modules) => {
         progress({ module, modules });
         await breathe();
         return !signal.aborted;

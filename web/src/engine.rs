@@ -11,7 +11,7 @@ use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::symbols;
-use ownvoice::train::{self, CloneOptions, FineTuner, Picture, judge::judge, profile::{ProfileOptions, profile}, self_test};
+use ownvoice::train::{self, CloneOptions, FineTuner, Picture, judge::judge, profile::{ProfileOptions, Work, profile}, self_test};
 use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -35,7 +35,7 @@ export interface Picture {
 }
 export interface Part { text: string; pauseSeconds: number }
 export interface Similarity { base: number; clone: number; sameSpeaker: number }
-export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null }
+export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null; forwardBytes: number | null; backwardBytes: number | null }
 export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
 export interface DeviceMemory { usedBytes: number; heldBytes: number }
 export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
@@ -169,17 +169,20 @@ impl Engine {
         FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(fail)
     }
 
-    /// What a training step takes on this device, module by module. `launches()` tells how many there were so far, or null; after each
+    /// What a training step takes on this device, module by module. `work()` tells launches and bytes so far, or null; after each
     /// module `goOn(done, of)` is asked.
     #[wasm_bindgen(unchecked_return_type = "Profile")]
     pub async fn profile(
         &self,
         runs: u32,
-        #[wasm_bindgen(unchecked_param_type = "() => number | null")] launches: Function,
+        #[wasm_bindgen(unchecked_param_type = "() => [number, number] | null")] work: Function,
         #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
     ) -> Result<JsValue, JsValue> {
         let options = ProfileOptions { runs: runs as usize, ..ProfileOptions::default() };
-        let count = || launches.call0(&JsValue::NULL).ok().and_then(|count| count.as_f64()).map(|count| count as u32);
+        let count = || {
+            let counted: Array = work.call0(&JsValue::NULL).ok()?.dyn_into().ok()?;
+            Some(Work { launches: counted.get(0).as_f64()?, bytes: counted.get(1).as_f64()? })
+        };
         let go_on = async |done: usize, of: usize| ask(&go_on, done, of).await;
         let found = profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on).await.map_err(fail)?;
         let optional = |value: Option<f64>| value.map_or(JsValue::NULL, JsValue::from);
@@ -191,8 +194,10 @@ impl Engine {
                     ("module", row.module.into()),
                     ("forwardMs", row.forward_ms.into()),
                     ("backwardMs", optional(row.backward_ms)),
-                    ("forwardLaunches", optional(row.forward_launches)),
-                    ("backwardLaunches", optional(row.backward_launches)),
+                    ("forwardLaunches", optional(row.forward_work.map(|work| work.launches))),
+                    ("backwardLaunches", optional(row.backward_work.map(|work| work.launches))),
+                    ("forwardBytes", optional(row.forward_work.map(|work| work.bytes))),
+                    ("backwardBytes", optional(row.backward_work.map(|work| work.bytes))),
                 ])
             })
             .collect();

@@ -140,6 +140,7 @@ export const de = {
   "profile.forwardLaunches": "Starts vorwärts",
   "profile.backwardLaunches": "rückwärts",
   "profile.memory": "{mb} MB Grafikspeicher sind belegt.",
+  "profile.moved": "Ein ganzer Schritt bewegt {mb} MB.",
   "profile.module.feeder": "Zubringer",
   "profile.module.encoder": "Encoder",
   "profile.module.durations": "Dauern",

@@ -139,6 +139,7 @@ export const en = {
   "profile.forwardLaunches": "Launches forward",
   "profile.backwardLaunches": "backward",
   "profile.memory": "{mb} MB of graphics memory are held.",
+  "profile.moved": "A whole step moves {mb} MB.",
   "profile.module.feeder": "Feeder",
   "profile.module.encoder": "Encoder",
   "profile.module.durations": "Durations",

@@ -58,9 +58,16 @@ pub struct Row {
     pub forward_ms: f64,
     /// `None` where nothing flows back.
     pub backward_ms: Option<f64>,
-    /// Launches on the device, where they are counted.
-    pub forward_launches: Option<f64>,
-    pub backward_launches: Option<f64>,
+    /// What the device was given to do, where somebody counts.
+    pub forward_work: Option<Work>,
+    pub backward_work: Option<Work>,
+}
+
+/// What a device is given to do: launches, and bytes of the buffers that they read or write, each once a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Work {
+    pub launches: f64,
+    pub bytes: f64,
 }
 
 /// What a device takes for a training step.
@@ -71,16 +78,16 @@ pub struct Profile {
     pub device_bytes: Option<u64>,
 }
 
-/// Time, and launches counted since the start where somebody counts.
-type Reading = [f64; 2];
+/// Milliseconds, launches and bytes; the latter are no numbers where nobody counts.
+type Reading = [f64; 3];
 
 struct Clock<'a, G> {
     device: &'a Device,
     runs: usize,
-    /// Launches so far.
-    launches: &'a dyn Fn() -> Option<u32>,
-    /// What waiting itself launches.
-    idle: f64,
+    /// Work so far.
+    work: &'a dyn Fn() -> Option<Work>,
+    /// What waiting itself takes.
+    idle: [f64; 2],
     rows: Vec<Row>,
     /// Told the modules done and all of them, and asked whether to go on.
     go_on: G,
@@ -94,29 +101,29 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
 
     /// What the action took, with all the work that it queued.
     async fn reading(&self, action: impl FnOnce()) -> Result<Reading> {
-        let launches = (self.launches)();
+        let before = (self.work)();
         let begun = Instant::now();
         action();
         self.wait().await?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
-        let launched = (self.launches)().zip(launches).map_or(f64::NAN, |(now, before)| f64::from(now - before));
-        Ok([milliseconds, launched - self.idle])
+        let [launches, bytes] = (self.work)().zip(before).map_or([f64::NAN; 2], |(now, before)| [now.launches - before.launches, now.bytes - before.bytes]);
+        Ok([milliseconds, launches - self.idle[0], bytes - self.idle[1]])
     }
 
     async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
-        let launches = |[_, launches]: Reading| (!launches.is_nan()).then_some(launches);
+        let work = |[_, launches, bytes]: Reading| (!launches.is_nan()).then_some(Work { launches, bytes });
         self.rows.push(Row {
             module,
             forward_ms: forward[0],
-            backward_ms: backward.map(|[milliseconds, _]| milliseconds),
-            forward_launches: launches(forward),
-            backward_launches: backward.and_then(launches),
+            backward_ms: backward.map(|[milliseconds, ..]| milliseconds),
+            forward_work: work(forward),
+            backward_work: backward.and_then(work),
         });
         if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::Cancelled) }
     }
 
     async fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
-        let mut sums = [[0.0; 2]; 2];
+        let mut sums = [[0.0; 3]; 2];
         for run in 0..WARM_UP + self.runs {
             let mut output = None;
             let ahead = self.reading(|| output = Some(forward())).await?;
@@ -132,7 +139,7 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
     }
 
     async fn alone(&mut self, module: &'static str, mut action: impl FnMut()) -> Result<()> {
-        let mut sum = [0.0; 2];
+        let mut sum = [0.0; 3];
         for run in 0..WARM_UP + self.runs {
             let reading = self.reading(&mut action).await?;
             if run >= WARM_UP {
@@ -150,14 +157,14 @@ fn add(sum: &mut Reading, reading: Reading, runs: usize) {
 /// Modules that [`profile`] reports.
 const MODULES: usize = 10;
 
-/// Profiles a model of these sizes on a device. `launches` tells how many there were so far, where somebody counts. After each module `go_on`
+/// Profiles a model of these sizes on a device. `work` tells what there was so far, where somebody counts. After each module `go_on`
 /// is told how many are done, and of how many; `false` ends with `cancelled`.
 pub async fn profile(
     sizes: &TacotronConfig,
     vocoder: &dyn Vocoder,
     device: &Device,
     options: &ProfileOptions,
-    launches: &dyn Fn() -> Option<u32>,
+    work: &dyn Fn() -> Option<Work>,
     go_on: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Profile> {
     let ProfileOptions { batch: items, window, runs, pretraining, precision } = *options;
@@ -172,9 +179,10 @@ pub async fn profile(
         return Err(Error::PrecisionUnsupported);
     }
     let device = &device.clone().autodiff();
-    let clock = &mut Clock { device, runs, launches, idle: 0.0, rows: Vec::new(), go_on };
+    let clock = &mut Clock { device, runs, work, idle: [0.0; 2], rows: Vec::new(), go_on };
     clock.wait().await?;
-    [_, clock.idle] = clock.reading(|| ()).await?;
+    let [_, idle @ ..] = clock.reading(|| ()).await?;
+    clock.idle = idle;
     let mode = if pretraining { Mode::Train } else { Mode::Steady };
     let features = corpus(config.mels);
     let all: Vec<usize> = (0..features.utterances.len()).collect();
@@ -238,10 +246,10 @@ mod tests {
     fn every_module_has_its_row_without_what_the_clock_itself_launches() {
         let vocoder = GriffinLim::new(MelConfig::speech_16k());
         let options = ProfileOptions { batch: 2, window: 16, runs: 2, ..ProfileOptions::default() };
-        let (counted, mut done) = (Cell::new(0), 0);
+        let (counted, mut done) = (Cell::new(0.0), 0);
         let count = || {
-            counted.set(counted.get() + 3);
-            Some(counted.get())
+            counted.set(counted.get() + 3.0);
+            Some(Work { launches: counted.get(), bytes: 100.0 * counted.get() })
         };
         let device = Device::flex();
         let config = TacotronConfig::tiny(1);
@@ -252,7 +260,7 @@ mod tests {
         let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
         assert_eq!((found.rows.len(), done), (MODULES, MODULES));
         for row in &found.rows {
-            assert!(row.forward_ms > 0.0 && row.forward_launches == Some(0.0), "{row:?}");
+            assert!(row.forward_ms > 0.0 && row.forward_work == Some(Work { launches: 0.0, bytes: 0.0 }), "{row:?}");
             assert!(row.backward_ms.is_none_or(|milliseconds| milliseconds > 0.0), "{row:?}");
         }
         let share = |module: &str| found.rows.iter().find(|row| row.module == module).unwrap().forward_ms;
