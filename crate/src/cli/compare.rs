@@ -99,7 +99,7 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
         Vary::Window => [(16, 64), (8, 128), (4, 256)]
             .map(|(batch, window)| way(format!("{batch} x {window} frames"), CloneOptions { batch, window, ..fixed(200) }))
             .into(),
-        Vary::Stop => [15.0, CLONE_SECONDS]
+        Vary::Stop => [15.0, 30.0, CLONE_SECONDS]
             .into_iter()
             .flat_map(|seconds| [("all iterations", StopRule::Fixed), ("by loss", StopRule::Loss), ("by voice", StopRule::Voice)].map(|rule| (seconds, rule)))
             .map(|(seconds, (name, stop_rule))| Way { seconds, ..way(format!("{seconds} s, {name}"), CloneOptions { stop_rule, ..usual.clone() }) })

@@ -113,12 +113,12 @@ fn value<W: Float>(
         Lies::Windows => {
             let at = (row % steps) * width + column;
             inside = inside && at >= shift && at < steps * width + shift;
-            (row / steps) * steps * width + at - shift
+            row * width + column - shift
         }
         Lies::WindowsAcross => {
             let at = (column % steps) * width + row;
             inside = inside && at >= shift && at < steps * width + shift;
-            (column / steps) * steps * width + at - shift
+            column * width + row - shift
         }
         Lies::TapsBack => ((steps - 1 - row / shift) * width + column) * shift + row % shift,
     };
