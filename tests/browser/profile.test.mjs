@@ -26,7 +26,7 @@ test("the page says where the time goes", { timeout: 180_000 }, async (t) => {
   session.assertQuiet();
 });
 
-test("on a graphics card it counts launches, and holds its memory", { timeout: 300_000 }, async (t) => {
+test("on a graphics card it counts launches and bytes, and holds its memory", { timeout: 300_000 }, async (t) => {
   const session = await visit({ device: "webgpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 1, "webgpu");
