@@ -1,9 +1,9 @@
-//! Compiles `tile/tile.rs` with the instruction that the rest does without.
+//! Compiles `micro_kernel/micro_kernel.rs` with the instruction that the rest does without.
 
 use std::{env, path::Path, process::Command};
 
 fn main() {
-    println!("cargo::rerun-if-changed=tile/tile.rs");
+    println!("cargo::rerun-if-changed=micro_kernel/micro_kernel.rs");
     let variable = |name: &str| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"));
     let target = variable("TARGET");
     if target != "wasm32-unknown-unknown" {
@@ -12,9 +12,9 @@ fn main() {
     let status = Command::new(variable("RUSTC"))
         .args(["--edition=2024", "--crate-type=cdylib", "--target", &target, "-O", "-Cpanic=abort", "-Cstrip=symbols"])
         .args(["-Ctarget-feature=+simd128,+relaxed-simd", "-Clink-arg=--import-memory"])
-        .args(["tile/tile.rs", "-o"])
-        .arg(Path::new(&variable("OUT_DIR")).join("tile.wasm"))
+        .args(["micro_kernel/micro_kernel.rs", "-o"])
+        .arg(Path::new(&variable("OUT_DIR")).join("micro_kernel.wasm"))
         .status()
         .expect("cargo's rustc starts");
-    assert!(status.success(), "tile/tile.rs does not compile");
+    assert!(status.success(), "micro_kernel/micro_kernel.rs does not compile");
 }

@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { minify } from "../vendor/node_modules/terser/main.js";
+import { minify } from "../page-libraries/node_modules/terser/main.js";
 
 const places = process.argv.slice(2);
 for (let i = 0; i < places.length; i += 2) {

@@ -12,14 +12,14 @@ pub enum Error {
     AudioUnreadable(String),
     #[error("the clip has no samples")]
     ClipEmpty,
-    #[error("the clip holds {seconds:.2} s of speech; at least {minimum_seconds:.1} s are needed")]
-    ClipTooShort { seconds: f32, minimum_seconds: f32 },
-    #[error("the clip is too quiet: speech at {level_db:.0} dBFS, at least {minimum_db:.0} dBFS is needed; move closer to the microphone")]
-    ClipTooQuiet { level_db: f32, minimum_db: f32 },
+    #[error("the clip holds {seconds:.2} s of speech; at least {min_seconds:.1} s are needed")]
+    ClipTooShort { seconds: f32, min_seconds: f32 },
+    #[error("the clip is too quiet: speech at {level_db:.0} dBFS, at least {min_db:.0} dBFS is needed; move closer to the microphone")]
+    ClipTooQuiet { level_db: f32, min_db: f32 },
     #[error("{percent:.1} % of the clip is clipped; move away from the microphone or lower its gain")]
     ClipClipped { percent: f32 },
-    #[error("the clip is noisy: speech is only {snr_db:.0} dB above the background, at least {minimum_db:.0} dB is needed")]
-    ClipNoisy { snr_db: f32, minimum_db: f32 },
+    #[error("the clip is noisy: speech is only {snr_db:.0} dB above the background, at least {min_db:.0} dB is needed")]
+    ClipNoisy { snr_db: f32, min_db: f32 },
     #[error("the clip does not say its text: {0}")]
     ClipMismatch(String),
     /// What is wrong with one clip of many; its code is that of the clip's own error.
@@ -29,8 +29,8 @@ pub enum Error {
     RateUnsupported(u32),
     #[error("there is no text to speak")]
     TextEmpty,
-    #[error("the text is {characters} characters long; at most {maximum} are spoken at once")]
-    TextTooLong { characters: usize, maximum: usize },
+    #[error("the text is {characters} characters long; at most {max_characters} are spoken at once")]
+    TextTooLong { characters: usize, max_characters: usize },
     #[error("the text holds nothing that can be spoken: {0:?}")]
     TextUnsupported(String),
     #[error("no recordings to learn from")]

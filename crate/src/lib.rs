@@ -1,6 +1,7 @@
 //! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
 //!
-//! Rooms, each importing only those above it: [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], [`synth`], `import`, [`train`], [`evaluate`], `cli`.
+//! Modules, each of which imports only those before it: [`error`], [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], [`synth`],
+//! `import`, `corpus`, [`train`], [`evaluate`], `cli`. Native only, behind the feature `cli`: `import`, `corpus` and `cli`.
 //!
 //! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 

@@ -9,7 +9,7 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::{BTreeMap, HashMap};
 
 /// In a visitor or a mapper of modules: `self.path` names where it is.
-macro_rules! keep_path {
+macro_rules! track_path {
     () => {
         fn enter_module(&mut self, name: &str, _container: &str) {
             self.path.push(name.to_string());
@@ -20,7 +20,7 @@ macro_rules! keep_path {
         }
     };
 }
-pub(crate) use keep_path;
+pub(crate) use track_path;
 
 /// A parameter with its shape taken off.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct Weight {
 pub type Weights = BTreeMap<String, Weight>;
 
 /// Shapes and values by name, as a file has them.
-pub type Unpacked = HashMap<String, (Vec<usize>, Vec<f32>)>;
+pub type HostWeights = HashMap<String, (Vec<usize>, Vec<f32>)>;
 
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ struct Collect {
 }
 
 impl ModuleVisitor for Collect {
-    keep_path!();
+    track_path!();
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let value = param.val().inner();
@@ -71,7 +71,7 @@ impl ModuleVisitor for Collect {
 }
 
 /// Puts weights into a module; what `weights` does not name stays. Returns an error in words when a shape differs.
-pub fn apply<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> {
+pub fn apply<M: Module>(module: M, weights: &HostWeights) -> Result<M, String> {
     let mut mapper = Apply { path: Vec::new(), weights, error: None, used: 0 };
     let module = module.map(&mut mapper);
     match mapper.error {
@@ -82,7 +82,7 @@ pub fn apply<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> {
 }
 
 /// As [`apply`], where each parameter of the module must be named.
-pub fn apply_all<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> {
+pub fn apply_all<M: Module>(module: M, weights: &HostWeights) -> Result<M, String> {
     match collect(&module).keys().find(|name| !weights.contains_key(*name)) {
         Some(name) => Err(format!("{name} is missing")),
         None => apply(module, weights),
@@ -91,13 +91,13 @@ pub fn apply_all<M: Module>(module: M, weights: &Unpacked) -> Result<M, String> 
 
 struct Apply<'a> {
     path: Vec<String>,
-    weights: &'a Unpacked,
+    weights: &'a HostWeights,
     error: Option<String>,
     used: usize,
 }
 
 impl ModuleMapper for Apply<'_> {
-    keep_path!();
+    track_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let path = self.path.join(".");
@@ -135,7 +135,7 @@ fn row_length(shape: &[usize]) -> usize {
 }
 
 /// Reads the weights from their device and packs them.
-pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
+pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
         let data = weight.values.into_data_async().await.expect("the device answers");
@@ -162,7 +162,7 @@ pub async fn pack(weights: Weights, storage: Storage, metadata: Metadata) -> Vec
 }
 
 /// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
-pub fn unpack(bytes: &[u8]) -> Result<(Unpacked, Metadata), String> {
+pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
     let mut weights = HashMap::new();
@@ -205,8 +205,8 @@ mod tests {
         device.seed(3);
         let config = TacotronConfig::tiny(2);
         let model = Tacotron::new(&config, &device);
-        let bytes = pollster::block_on(pack(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())])));
-        let (weights, metadata) = unpack(&bytes).unwrap();
+        let bytes = pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())])));
+        let (weights, metadata) = deserialize(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
         assert_eq!(other.decoder.first.w_ih.val().into_data(), model.decoder.first.w_ih.val().into_data());
@@ -220,8 +220,8 @@ mod tests {
         let mut weights = Weights::new();
         weights.insert("w".into(), Weight { shape: vec![3, 3], values: Tensor::from_floats(values, &device) });
         weights.insert("b".into(), Weight { shape: vec![1], values: Tensor::from_floats([0.25], &device) });
-        let bytes = pollster::block_on(pack(weights, Storage::Bytes, Metadata::new()));
-        let (read, _) = unpack(&bytes).unwrap();
+        let bytes = pollster::block_on(serialize(weights, Storage::Bytes, Metadata::new()));
+        let (read, _) = deserialize(&bytes).unwrap();
         assert_eq!((read.len(), &read["b"].1[..]), (2, &[0.25][..]));
         let (shape, found) = &read["w"];
         assert_eq!(shape, &[3, 3]);
@@ -234,17 +234,17 @@ mod tests {
             let (bytes, scales) = (TensorView::new(Dtype::I8, vec![2, 2], &[1; 4]).unwrap(), TensorView::new(Dtype::F32, vec![count], &numbers).unwrap());
             safetensors::serialize([("w", bytes), (name, scales)], None).unwrap()
         };
-        assert!(unpack(&scales("w.scales", 2)).is_ok());
-        assert!(unpack(&scales("v.scales", 2)).is_err() && unpack(&scales("w.scales", 1)).is_err());
+        assert!(deserialize(&scales("w.scales", 2)).is_ok());
+        assert!(deserialize(&scales("v.scales", 2)).is_err() && deserialize(&scales("w.scales", 1)).is_err());
     }
 
     #[test]
     fn damage_is_an_error() {
         let device = Device::flex();
         let layer = burn::nn::LinearConfig::new(2, 2).init(&device);
-        let bytes = pollster::block_on(pack(collect(&layer), Storage::Half, Metadata::new()));
+        let bytes = pollster::block_on(serialize(collect(&layer), Storage::Half, Metadata::new()));
         for cut in 0..bytes.len() {
-            assert!(unpack(&bytes[..cut]).is_err(), "cut at {cut}");
+            assert!(deserialize(&bytes[..cut]).is_err(), "cut at {cut}");
         }
         let wrong = HashMap::from([("weight".to_string(), (vec![3, 2], vec![0.0; 6]))]);
         assert!(apply(layer.clone(), &wrong).unwrap_err().contains("[3, 2]"));

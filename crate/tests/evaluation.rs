@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{held_out_clips, shipped_base, shipped_judge};
+use common::{held_out_clips, shipped_base, shipped_verifier};
 use ownvoice::{
     audio::{mel::MelExtractor, resample::resample},
-    corpus::Disguise,
+    corpus::Perturbation,
     evaluate::{
         difference,
         faults::Fault,
@@ -90,9 +90,9 @@ fn planted_faults_are_noticed() {
 
 #[test]
 fn each_planted_fault_is_counted_under_its_kind() {
-    let (base, judge) = (shipped_base(), shipped_judge());
+    let (base, verifier) = (shipped_base(), shipped_verifier());
     let clips = held_out_clips(8);
-    let evaluation = block_on(Evaluation::new(&base, Some(&judge), &clips, 4)).unwrap();
+    let evaluation = block_on(Evaluation::new(&base, Some(&verifier), &clips, 4)).unwrap();
     let count = |fault: Fault, change: &dyn Fn(&[f32]) -> Vec<f32>| {
         let changed: Vec<_> = evaluation.recordings().iter().map(|(text, clip)| (text.clone(), change(clip))).collect();
         block_on(evaluation.measure_clips(&changed)).unwrap().with_fault(fault)
@@ -102,7 +102,7 @@ fn each_planted_fault_is_counted_under_its_kind() {
     let slow = |clip: &[f32]| resample(clip, RATE_HZ, RATE_HZ * 5 / 3).unwrap();
     let hissing = |clip: &[f32]| noisy(&noisy(clip));
     let warbling = |clip: &[f32]| {
-        let higher = Disguise { formants: 1.0, pitch: 1.5 }.apply(clip, RATE_HZ).unwrap();
+        let higher = Perturbation { formants: 1.0, pitch: 1.5 }.apply(clip, RATE_HZ).unwrap();
         (0..clip.len()).map(|n| if n / 1600 % 2 == 0 { clip[n] } else { higher[n] }).collect()
     };
     let planted: [(Fault, &dyn Fn(&[f32]) -> Vec<f32>); 6] = [
@@ -120,7 +120,7 @@ fn each_planted_fault_is_counted_under_its_kind() {
     }
 }
 
-/// A voice before it has learnt, and after a few iterations.
+/// A voice before it has learned, and after a few iterations.
 fn start_and_clone(base: &Base, clips: &[Clip]) -> (Voice, Voice) {
     let options = CloneOptions { iterations: 40, stop_rule: StopRule::Fixed, ..CloneOptions::default() };
     let mut tuner = block_on(FineTuner::start_async(base, clips, options)).unwrap();
@@ -131,13 +131,13 @@ fn start_and_clone(base: &Base, clips: &[Clip]) -> (Voice, Voice) {
 
 #[test]
 fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
-    let (base, judge) = (shipped_base(), shipped_judge());
+    let (base, verifier) = (shipped_base(), shipped_verifier());
     let awb = held_out_clips(12);
     // The same words from another throat: five semitones and 15 % higher.
-    let disguise = |clip: &Clip| Clip { samples: Disguise { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(), sample_rate_hz: RATE_HZ, ..clip.clone() };
-    let higher: Vec<Clip> = awb.iter().map(disguise).collect();
+    let perturbed = |clip: &Clip| Clip { samples: Perturbation { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(), sample_rate_hz: RATE_HZ, ..clip.clone() };
+    let higher: Vec<Clip> = awb.iter().map(perturbed).collect();
     for (name, clips, others) in [("flite-awb", &awb, &higher), ("flite-awb-higher", &higher, &awb)] {
-        let evaluation = block_on(Evaluation::new(&base, Some(&judge), clips, 4)).unwrap();
+        let evaluation = block_on(Evaluation::new(&base, Some(&verifier), clips, 4)).unwrap();
         let (start, clone) = start_and_clone(&base, &clips[..8]);
         let of = |identity: &Identity| {
             let (statistics, cosine) = identity.similarity(&evaluation.target);
@@ -145,7 +145,7 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
         };
         let said = |voice: &Voice| block_on(evaluation.measure(voice)).unwrap().identity;
         let wrong: Vec<Vec<f32>> = others[8..].iter().map(samples).collect();
-        let ranks = [of(&evaluation.same_speaker), of(&said(&clone)), of(&said(&start)), of(&Identity::of(&wrong, RATE_HZ, Some(&judge)).unwrap())];
+        let ranks = [of(&evaluation.same_speaker), of(&said(&clone)), of(&said(&start)), of(&Identity::of(&wrong, RATE_HZ, Some(&verifier)).unwrap())];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
         // Both strangers have about nothing of the speaker: which of them has less says nothing.
         let [same, clone, start, wrong] = ranks;

@@ -20,7 +20,7 @@ use ownvoice::{
     text::Phonemizer,
     vocoder::GriffinLim,
     voice::{AttentiveVoice, Table},
-    weights::{Storage, collect, unpack},
+    weights::{Storage, collect, deserialize},
 };
 use pollster::block_on;
 
@@ -40,7 +40,7 @@ fn without_dropout(checkpoint: &str) -> (Imported, AttentiveTacotron) {
 
 #[test]
 fn an_imported_model_is_the_reference() {
-    let (expected, _) = unpack(&fs::read(fixture("expected.safetensors")).unwrap()).unwrap();
+    let (expected, _) = deserialize(&fs::read(fixture("expected.safetensors")).unwrap()).unwrap();
     let data = |name: &str| TensorData::new(expected[name].1.clone(), expected[name].0.clone());
     let compare = |name: &str, found: TensorData| {
         assert_eq!(found.shape().to_vec(), expected[name].0, "{name}");
@@ -54,10 +54,10 @@ fn an_imported_model_is_the_reference() {
         let device = Device::flex();
         let ids: Vec<u8> = expected["symbols"].1.iter().map(|&symbol| symbol as u8).collect();
         let symbols = Symbols::new(&[&ids], None, &device);
-        let encoded = model.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, Mode::Steady);
+        let encoded = model.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, Mode::Eval);
         let memory = model.decoder.memory(&symbols, encoded.clone(), model.speakers.val());
         let said = model.decoder.forward(Tensor::from_data(data("previous"), &device), &memory, model.decoder.start(&memory));
-        let refined = said.frames.clone() + model.postnet.forward(said.frames.clone(), Mode::Steady);
+        let refined = said.frames.clone() + model.postnet.forward(said.frames.clone(), Mode::Eval);
         compare("encoded", encoded.into_data());
         compare("frames", said.frames.into_data());
         compare("gate", said.gate.into_data());
@@ -66,18 +66,18 @@ fn an_imported_model_is_the_reference() {
     }
 }
 
-fn packed() -> (Imported, AttentiveTacotron, Vec<u8>) {
+fn serialized() -> (Imported, AttentiveTacotron, Vec<u8>) {
     let imported = Imported::read(&fixture("tacotron2.pt")).unwrap();
     let model = imported.model(&Device::flex()).unwrap();
     let config = imported.config.clone();
     let voice = AttentiveVoice { model, config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device: Device::flex() };
-    let bytes = block_on(voice.pack(Storage::Full));
+    let bytes = block_on(voice.serialize(Storage::Full));
     (imported, voice.model, bytes)
 }
 
 #[test]
 fn the_file_keeps_every_bit() {
-    let (imported, model, bytes) = packed();
+    let (imported, model, bytes) = serialized();
     let voice = AttentiveVoice::load(&bytes, &Device::flex()).unwrap();
     assert_eq!((&voice.config, &voice.mel), (&imported.config, &MelConfig::nvidia_22k()));
     let values = |model: &AttentiveTacotron| -> HashMap<String, TensorData> {
@@ -88,7 +88,7 @@ fn the_file_keeps_every_bit() {
 
 #[test]
 fn a_file_that_is_no_imported_model_is_refused() {
-    let (_, _, bytes) = packed();
+    let (_, _, bytes) = serialized();
     let code = |bytes: &[u8]| AttentiveVoice::load(bytes, &Device::flex()).err().map(|error| error.code());
     assert_eq!(code(&bytes), None);
     assert_eq!(code(&bytes[..bytes.len() / 2]), Some("base-corrupt"));
@@ -100,7 +100,7 @@ fn a_file_that_is_no_imported_model_is_refused() {
 
 #[test]
 fn every_end_of_speech_has_its_reason() {
-    let (_, _, bytes) = packed();
+    let (_, _, bytes) = serialized();
     let voice = AttentiveVoice::load(&bytes, &Device::flex()).unwrap();
     let mut vocoder = GriffinLim::new(voice.mel.clone());
     vocoder.iterations = 1;

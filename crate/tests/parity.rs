@@ -17,7 +17,7 @@ use burn::{
 use ownvoice::{
     model::{
         StopReason, Tacotron, TacotronConfig,
-        aligner::{Aligner, Spoken, Timing},
+        teacher_forcing::{Spoken, TeacherForcing, Timing},
         attention::AttentionDecoder,
         encoder::Encoder,
         postnet::Postnet,
@@ -29,7 +29,7 @@ use ownvoice::{
         batch::Batch,
         loss::losses,
     },
-    weights::{apply, collect, unpack},
+    weights::{apply, collect, deserialize},
 };
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ impl Fixture {
     fn load(name: &'static str) -> Self {
         let path = PathBuf::from(format!("../tests/parity/{name}.safetensors"));
         let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let (tensors, metadata) = unpack(&bytes).unwrap();
+        let (tensors, metadata) = deserialize(&bytes).unwrap();
         Self {
             name,
             tensors,
@@ -68,7 +68,7 @@ impl Fixture {
     }
 
     fn config(&self) -> TacotronConfig {
-        let mut config = serde_json::to_value(TacotronConfig { feedback: true, ..TacotronConfig::tiny(1) }).unwrap();
+        let mut config = serde_json::to_value(TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) }).unwrap();
         config.as_object_mut().unwrap().extend(self.about["config"].as_object().unwrap().clone());
         serde_json::from_value(config).unwrap()
     }
@@ -191,7 +191,7 @@ fn symbols(ids: Tensor<2, Int>, lengths: Vec<usize>) -> Symbols {
 }
 
 /// Steady first: a pass in training mode moves the running statistics.
-const MODES: [(&str, Mode); 2] = [("steady", Mode::Steady), ("train", Mode::Train)];
+const MODES: [(&str, Mode); 2] = [("steady", Mode::Eval), ("train", Mode::Train)];
 
 #[test]
 fn encoder() {

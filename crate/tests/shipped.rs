@@ -36,9 +36,9 @@ fn the_measured_clones_stand_between_their_anchors() {
     let manifest: Manifest = serde_json::from_str(&fs::read_to_string(models().join("base/manifest.json")).unwrap()).unwrap();
     for speaker in &manifest.held_out {
         let of = |name: &str| manifest.quality["clones"][speaker][name].as_f64().unwrap_or_else(|| panic!("{speaker}: no {name}"));
-        for judge in ["similarity", "speaker_encoder"] {
-            let [same, clone, others, base] = ["same_speaker", "clone", "other_speakers", "base"].map(|anchor| of(&format!("{judge}.{anchor}")));
-            assert!(same > clone && clone > others && clone > base, "{speaker}, {judge}: {same} {clone} {others} {base}");
+        for verifier in ["similarity", "speaker_encoder"] {
+            let [same, clone, others, base] = ["same_speaker", "clone", "other_speakers", "base"].map(|anchor| of(&format!("{verifier}.{anchor}")));
+            assert!(same > clone && clone > others && clone > base, "{speaker}, {verifier}: {same} {clone} {others} {base}");
         }
         assert!(of("mcd_db") < of("mcd_db.base"), "{speaker}");
     }

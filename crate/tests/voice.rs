@@ -8,7 +8,7 @@ use ownvoice::{
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
-    train::{Clip, CloneOptions, FineTuner, Helper, Look, Picture, Share, Step, StopRule, TuneStop, judge::judge},
+    train::{Clip, CloneOptions, FineTuner, Helper, ValidationMetrics, Picture, Shard, Step, StopRule, TuneStop, clip::check_clip},
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
 };
@@ -52,28 +52,28 @@ fn the_loss_falls_and_the_iterations_end() {
 }
 
 fn weights(tuner: &FineTuner) -> Vec<f32> {
-    let mut weights = vec![0.0; tuner.exchanged()];
+    let mut weights = vec![0.0; tuner.flat_buffer_len()];
     block_on(tuner.put_weights_async(std::slice::from_mut(&mut weights))).unwrap();
     weights
 }
 
-/// Helpers take their shares of each iteration, and what is learnt is the same; so it is when one fails in the middle, and when the voice settles.
+/// Helpers take their shares of each iteration, and what is learned is the same; so it is when one fails in the middle, and in the cooldown.
 #[test]
 fn iterations_that_are_shared_learn_the_same() {
     let (base, clips) = (tiny_base(), held_out_clips(6));
     let start = || block_on(FineTuner::start_async(&base, &clips, CloneOptions { rehearsal: 0.3, ..options(29) })).unwrap();
     let (mut alone, mut shared) = (start(), start());
-    let kit = block_on(shared.kit_async(&base)).unwrap();
-    let mut helpers = [0, 1].map(|_| Helper::open(&kit, &base.device).unwrap());
+    let worker_init = block_on(shared.worker_init_async(&base)).unwrap();
+    let mut helpers = [0, 1].map(|_| Helper::open(&worker_init, &base.device).unwrap());
     for iteration in 0..6 {
         let weights = weights(&shared);
-        let settles = shared.settles();
-        assert_eq!(settles, iteration >= 4);
+        let in_cooldown = shared.in_cooldown();
+        assert_eq!(in_cooldown, iteration >= 4);
         let mut help = |number: usize| {
-            let share = Share { number: number + 1, of: 3 };
-            let mut exchange = weights.clone();
-            block_on(helpers[number].gradients_async(iteration, settles, &mut exchange, share)).unwrap();
-            exchange
+            let shard = Shard { rank: number + 1, world_size: 3 };
+            let mut buffer = weights.clone();
+            block_on(helpers[number].gradients_async(iteration, in_cooldown, &mut buffer, shard)).unwrap();
+            buffer
         };
         let helped = if iteration == 3 { None } else { Some(vec![help(0), help(1)]) };
         let (expected, found) = (block_on(alone.step_async()).unwrap(), block_on(shared.step_with_async(2, async || helped)).unwrap());
@@ -83,14 +83,14 @@ fn iterations_that_are_shared_learn_the_same() {
     let worst = expected.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 1e-3, "weights differ by {worst}");
     let begun = weights(&start());
-    assert!(expected.iter().zip(&begun).any(|(a, b)| (a - b).abs() > 5e-3), "nothing was learnt");
+    assert!(expected.iter().zip(&begun).any(|(a, b)| (a - b).abs() > 5e-3), "nothing was learned");
 
     let mixed = CloneOptions { precision: Precision::Mixed, ..options(6) };
     let mixed = block_on(FineTuner::start_async(&base, &clips, mixed)).unwrap();
-    assert_eq!(block_on(mixed.kit_async(&base)).unwrap_err().code(), "option-invalid");
-    let code = |kit: &[u8]| Helper::open(kit, &base.device).map(|_| ()).unwrap_err().code();
+    assert_eq!(block_on(mixed.worker_init_async(&base)).unwrap_err().code(), "option-invalid");
+    let code = |worker_init: &[u8]| Helper::open(worker_init, &base.device).map(|_| ()).unwrap_err().code();
     assert_eq!(code(b"nonsense"), "checkpoint-corrupt");
-    assert!(block_on(helpers[0].gradients_async(0, false, &mut found[1..].to_vec(), Share::WHOLE)).is_err(), "too few weights");
+    assert!(block_on(helpers[0].gradients_async(0, false, &mut found[1..].to_vec(), Shard::WHOLE)).is_err(), "too few weights");
 }
 
 /// What is rehearsed stays: a base's own voice, said by a model that learned another.
@@ -118,13 +118,13 @@ fn what_is_rehearsed_is_not_forgotten() {
 fn mixed_precision_learns_as_well() {
     let base = tiny_base();
     let clips = held_out_clips(3);
-    let learnt = |precision| {
+    let learned = |precision| {
         let (voice, steps) = run_with(&base, &clips, CloneOptions { precision, ..options(200) });
         assert!(steps[199].overflows < 5, "{}", steps[199].overflows);
         let mean = |steps: &[Step]| steps.iter().map(|step| step.loss).sum::<f32>() / steps.len() as f32;
         (mean(&steps[160..]) / mean(&steps[5..25]), block_on(voice.save_async(&base)).unwrap())
     };
-    let ((single, single_voice), (mixed, mixed_voice)) = (learnt(Precision::F32), learnt(Precision::Mixed));
+    let ((single, single_voice), (mixed, mixed_voice)) = (learned(Precision::F32), learned(Precision::Mixed));
     assert!(single < 0.9 && (mixed / single - 1.0).abs() < 0.1, "of the first losses {single} are left, and {mixed}");
     assert_ne!(single_voice, mixed_voice);
 }
@@ -134,34 +134,34 @@ fn a_held_out_clip_says_which_weights_are_kept() {
     let base = tiny_base();
     let learn = |stop_rule| {
         let (voice, steps) = run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(100) });
-        let looks: Vec<Look> = steps.iter().filter_map(|step| step.look).collect();
-        assert_eq!(looks.len(), 3);
+        let validations: Vec<ValidationMetrics> = steps.iter().filter_map(|step| step.validation).collect();
+        assert_eq!(validations.len(), 3);
         let [before, after] = voice.info().held_out_loss.unwrap();
         assert!(before.is_finite() && before != after);
-        let kept = *looks.iter().find(|look| look.loss == after).expect("one of those that were looked at");
-        (looks, kept)
+        let kept = *validations.iter().find(|metrics| metrics.loss == after).expect("one of those that were looked at");
+        (validations, kept)
     };
-    let (looks, kept) = learn(StopRule::Fixed);
-    assert_eq!(kept, looks[2]);
-    let (looks, kept) = learn(StopRule::Loss);
-    assert_eq!(kept.loss, looks.iter().map(|look| look.loss).fold(f32::INFINITY, f32::min));
-    let (looks, kept) = learn(StopRule::Voice);
-    let better = |look: &&Look| look.similarity > kept.similarity + 0.02 && look.phoneme_error_rate <= kept.phoneme_error_rate;
-    assert_eq!(looks.iter().find(better), None, "much nearer and as clear as what was kept, {kept:?}");
+    let (validations, kept) = learn(StopRule::Fixed);
+    assert_eq!(kept, validations[2]);
+    let (validations, kept) = learn(StopRule::Loss);
+    assert_eq!(kept.loss, validations.iter().map(|metrics| metrics.loss).fold(f32::INFINITY, f32::min));
+    let (validations, kept) = learn(StopRule::Voice);
+    let better = |metrics: &&ValidationMetrics| metrics.similarity > kept.similarity + 0.02 && metrics.phoneme_error_rate <= kept.phoneme_error_rate;
+    assert_eq!(validations.iter().find(better), None, "much nearer and as clear as what was kept, {kept:?}");
 }
 
-/// Steps so large that voices worsen about as often as not: what settles is what it was at its best.
+/// Steps so large that voices worsen about as often as not: the cooldown starts from the best of them.
 #[test]
-fn what_settles_is_what_was_kept() {
+fn the_cooldown_starts_from_the_best_parameters() {
     let (base, clips) = (tiny_base(), held_out_clips(6));
     let worsened = (1..=8).any(|seed| {
         let options = CloneOptions { stop_rule: StopRule::Loss, rate: 1.0, seed, ..options(100) };
         let mut tuner = block_on(FineTuner::start_async(&base, &clips, options)).unwrap();
         let mut best = (f32::INFINITY, Vec::new());
         let mut last = f32::INFINITY;
-        while !tuner.settles() {
-            let Some(look) = block_on(tuner.step_async()).unwrap().look else { continue };
-            last = look.loss;
+        while !tuner.in_cooldown() {
+            let Some(metrics) = block_on(tuner.step_async()).unwrap().validation else { continue };
+            last = metrics.loss;
             if last < best.0 {
                 best = (last, weights(&tuner));
             }
@@ -173,7 +173,7 @@ fn what_settles_is_what_was_kept() {
 }
 
 #[test]
-fn a_voice_that_no_longer_gains_settles_and_is_done() {
+fn a_voice_that_no_longer_gains_cools_down_and_ends() {
     let base = tiny_base();
     let learn = |stop_rule| run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(400) }).1;
     assert_eq!(learn(StopRule::Fixed).len(), 400);
@@ -181,7 +181,7 @@ fn a_voice_that_no_longer_gains_settles_and_is_done() {
     let (last, planned) = (steps.last().unwrap(), steps.iter().position(|step| step.iterations < 400).expect("it is decided before"));
     assert_eq!((last.stop, last.iteration, last.iterations), (Some(TuneStop::HeldOut), steps.len(), steps.len()));
     assert_eq!(planned + 1 + 25, steps.len(), "the rates fall over 25 iterations");
-    assert!(steps[planned].look.is_some() && planned >= 75 - 1, "two looks have gained nothing over the first, at least: {planned}");
+    assert!(steps[planned].validation.is_some() && planned >= 75 - 1, "two validations have gained nothing over the first, at least: {planned}");
 }
 
 #[test]
@@ -277,14 +277,14 @@ fn a_text_is_its_sentences_with_pauses_between() {
 }
 
 #[test]
-fn contrast_is_kept_in_the_voice_file_and_heard() {
+fn variance_scale_is_stored_in_the_voice_file_and_applied() {
     let base = tiny_base();
     let mut voice = Voice::unadapted(&base);
     let plain = say(&base, &voice, "Good morning.", &SpeakOptions::default()).unwrap().mel;
-    voice.contrast = 1.2;
+    voice.variance_scale = 1.2;
     let bytes = block_on(voice.save_async(&base)).unwrap();
     let again = Voice::open(&base, &bytes).unwrap();
-    assert_eq!(again.contrast, 1.2);
+    assert_eq!(again.variance_scale, 1.2);
     let lively = say(&base, &again, "Good morning.", &SpeakOptions::default()).unwrap().mel;
     let swing = |mel: &Mel| {
         let loud: Vec<f32> = mel.data.iter().copied().filter(|x| *x > -6.0).collect();
@@ -292,15 +292,15 @@ fn contrast_is_kept_in_the_voice_file_and_heard() {
         loud.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / loud.len() as f32
     };
     assert!(plain.frames() == lively.frames() && swing(&lively) > swing(&plain));
-    voice.contrast = 9.0;
+    voice.variance_scale = 9.0;
     let harsh = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &harsh).err().unwrap().code(), "voice-corrupt");
 }
 
 #[test]
-fn a_training_finds_its_contrast_on_what_it_holds_out() {
+fn variance_scale_is_measured_on_held_out_clips() {
     let base = tiny_base();
-    let clone = |clips: usize| run(&base, &held_out_clips(clips), 5).0.contrast;
+    let clone = |clips: usize| run(&base, &held_out_clips(clips), 5).0.variance_scale;
     assert_eq!(clone(3), 1.0, "nothing to spare");
     // A model this small says everything far too flat.
     assert!(clone(6) > 1.05);
@@ -323,10 +323,10 @@ fn consent_is_kept_in_the_voice_file() {
 fn a_clip_that_says_something_else_is_named() {
     let base = tiny_base();
     let mut clips = held_out_clips(3);
-    let (report, score) = block_on(judge(&base, &clips[1])).unwrap();
+    let (report, score) = block_on(check_clip(&base, &clips[1])).unwrap();
     assert!(report.speech_seconds > 3.0 && (-2.8..0.0).contains(&score), "{score}");
     clips[1].text = clips[2].text.clone();
-    assert_eq!(block_on(judge(&base, &clips[1])).unwrap_err().code(), "clip-mismatch");
+    assert_eq!(block_on(check_clip(&base, &clips[1])).unwrap_err().code(), "clip-mismatch");
     let error = block_on(FineTuner::start_async(&base, &clips, options(1))).err().unwrap();
     assert_eq!((error.code(), error.clip_index()), ("clip-mismatch", Some(1)));
 }

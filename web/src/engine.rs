@@ -11,7 +11,7 @@ use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::symbols;
-use ownvoice::train::{self, CloneOptions, FineTuner, Picture, judge::judge, profile::{ProfileOptions, Work, profile}, self_test};
+use ownvoice::train::{self, CloneOptions, FineTuner, Picture, clip::check_clip, profile::{ProfileOptions, Work, profile}, self_test};
 use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -111,12 +111,12 @@ impl Engine {
         Ok(object([("deviation", deviation.into()), ("tolerance", self_test::TOLERANCE.into())]))
     }
 
-    /// What a recording holds and how well it says its text, or why it cannot be learnt from. Without a text, only the sound is judged.
+    /// What a recording holds and how well it says its text, or why it cannot be learned from. Without a text, only the sound is checked.
     #[wasm_bindgen(js_name = checkClip, unchecked_return_type = "ClipReport")]
     pub async fn check_clip(&self, samples: Vec<f32>, sample_rate_hz: u32, text: Option<String>) -> Result<JsValue, JsValue> {
         let (report, score) = match text {
             Some(text) => {
-                let (report, score) = judge(&self.base, &train::Clip { samples, sample_rate_hz, text }).await.map_err(fail)?;
+                let (report, score) = check_clip(&self.base, &train::Clip { samples, sample_rate_hz, text }).await.map_err(fail)?;
                 (report, JsValue::from(score))
             }
             None => (level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?, JsValue::NULL),
@@ -169,7 +169,7 @@ impl Engine {
         FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(fail)
     }
 
-    /// What a training step takes on this device, module by module. `work()` tells launches and bytes so far, or null; after each
+    /// What a training step takes on this device, module by module. `work()` tells dispatches and bytes so far, or null; after each
     /// module `goOn(done, of)` is asked.
     #[wasm_bindgen(unchecked_return_type = "Profile")]
     pub async fn profile(
@@ -181,7 +181,7 @@ impl Engine {
         let options = ProfileOptions { runs: runs as usize, ..ProfileOptions::default() };
         let count = || {
             let counted: Array = work.call0(&JsValue::NULL).ok()?.dyn_into().ok()?;
-            Some(Work { launches: counted.get(0).as_f64()?, bytes: counted.get(1).as_f64()? })
+            Some(Work { dispatches: counted.get(0).as_f64()?, bytes: counted.get(1).as_f64()? })
         };
         let go_on = async |done: usize, of: usize| ask(&go_on, done, of).await;
         let found = profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on).await.map_err(fail)?;
@@ -194,8 +194,8 @@ impl Engine {
                     ("module", row.module.into()),
                     ("forwardMs", row.forward_ms.into()),
                     ("backwardMs", optional(row.backward_ms)),
-                    ("forwardLaunches", optional(row.forward_work.map(|work| work.launches))),
-                    ("backwardLaunches", optional(row.backward_work.map(|work| work.launches))),
+                    ("forwardLaunches", optional(row.forward_work.map(|work| work.dispatches))),
+                    ("backwardLaunches", optional(row.backward_work.map(|work| work.dispatches))),
                     ("forwardBytes", optional(row.forward_work.map(|work| work.bytes))),
                     ("backwardBytes", optional(row.backward_work.map(|work| work.bytes))),
                 ])
@@ -247,23 +247,24 @@ impl Tuner {
     }
 
     /// Whether the next iteration is one of the last, see `Helper`.
-    #[wasm_bindgen(getter)]
-    pub fn settles(&self) -> bool {
-        self.tuner.settles()
+    #[wasm_bindgen(getter, js_name = settles)]
+    pub fn in_cooldown(&self) -> bool {
+        self.tuner.in_cooldown()
     }
 
     /// What `Helper`s are made from. Fails where this training cannot be shared.
-    pub async fn kit(&self) -> Result<Vec<u8>, JsValue> {
-        self.tuner.kit_async(&self.base).await.map_err(fail)
+    #[wasm_bindgen(js_name = kit)]
+    pub async fn worker_init(&self) -> Result<Vec<u8>, JsValue> {
+        self.tuner.worker_init_async(&self.base).await.map_err(fail)
     }
 
-    /// Puts the weights into each of `exchanges`, for helpers; what these returned last lay there. A first one is made for each that is null.
-    pub async fn weights(&self, #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] exchanges: Array) -> Result<(), JsValue> {
-        let made = || Float32Array::new_with_length(self.tuner.exchanged() as u32);
-        let mut travelling: Vec<Travelling> = exchanges.iter().map(|exchange| Travelling(exchange.dyn_into().unwrap_or_else(|_| made()))).collect();
+    /// Puts the weights into each of `buffers`, for helpers; what these returned last lay there. A first one is made for each that is null.
+    pub async fn weights(&self, #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] buffers: Array) -> Result<(), JsValue> {
+        let made = || Float32Array::new_with_length(self.tuner.flat_buffer_len() as u32);
+        let mut travelling: Vec<Travelling> = buffers.iter().map(|buffer| Travelling(buffer.dyn_into().unwrap_or_else(|_| made()))).collect();
         self.tuner.put_weights_async(&mut travelling).await.map_err(fail)?;
-        for (place, exchange) in travelling.into_iter().enumerate() {
-            exchanges.set(place as u32, exchange.0.into());
+        for (place, buffer) in travelling.into_iter().enumerate() {
+            buffers.set(place as u32, buffer.0.into());
         }
         Ok(())
     }
@@ -281,7 +282,7 @@ impl Tuner {
             ("iterations", step.iterations.into()),
             ("loss", step.loss.into()),
             ("seconds", step.seconds.into()),
-            ("heldOutLoss", step.look.map_or(JsValue::NULL, |look| look.loss.into())),
+            ("heldOutLoss", step.validation.map_or(JsValue::NULL, |metrics| metrics.loss.into())),
             ("overflows", (step.overflows as u32).into()),
             ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
         ]))

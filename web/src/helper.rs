@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use js_sys::Float32Array;
-use ownvoice::train::{self, Exchange, Share};
+use ownvoice::train::{self, FlatBuffer, Shard};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::fail;
@@ -14,23 +14,23 @@ pub struct Helper {
 
 #[wasm_bindgen]
 impl Helper {
-    /// On the CPU. `kit` is the tuner's.
+    /// On the CPU. `worker_init` is the tuner's.
     #[wasm_bindgen(constructor)]
-    pub fn open(kit: &[u8]) -> Result<Helper, JsValue> {
-        Ok(Self { helper: train::Helper::open(kit, &Device::flex()).map_err(fail)? })
+    pub fn open(worker_init: &[u8]) -> Result<Helper, JsValue> {
+        Ok(Self { helper: train::Helper::open(worker_init, &Device::flex()).map_err(fail)? })
     }
 
-    /// Takes the tuner's weights from `exchange` and puts the gradients of the share `number` of `of` shares there, and last the loss.
-    pub async fn gradients(&mut self, iteration: u32, settles: bool, exchange: Float32Array, number: u32, of: u32) -> Result<(), JsValue> {
-        let share = Share { number: number as usize, of: of as usize };
-        self.helper.gradients_async(iteration as usize, settles, &mut Travelling(exchange), share).await.map_err(fail)
+    /// Takes the tuner's weights from `buffer` and puts the gradients of shard `rank` of `world_size` there, and last the loss.
+    pub async fn gradients(&mut self, iteration: u32, in_cooldown: bool, buffer: Float32Array, rank: u32, world_size: u32) -> Result<(), JsValue> {
+        let shard = Shard { rank: rank as usize, world_size: world_size as usize };
+        self.helper.gradients_async(iteration as usize, in_cooldown, &mut Travelling(buffer), shard).await.map_err(fail)
     }
 }
 
 /// An array that goes from worker to worker.
 pub struct Travelling(pub Float32Array);
 
-impl Exchange for Travelling {
+impl FlatBuffer for Travelling {
     fn size(&self) -> usize {
         self.0.length() as usize
     }

@@ -6,7 +6,7 @@ pub mod capture;
 pub mod convert;
 pub mod engine;
 pub mod helper;
-pub mod tile;
+pub mod micro_kernel;
 
 use wasm_bindgen::prelude::*;
 
@@ -25,5 +25,5 @@ fn start() {
     unsafe { __wasm_call_ctors() };
     console_error_panic_hook::set_once();
     // A browser without it computes the same with what it has.
-    let _ = tile::install();
+    let _ = micro_kernel::install();
 }

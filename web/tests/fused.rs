@@ -29,13 +29,13 @@ async fn recurrence() {
 }
 
 #[wasm_bindgen_test]
-async fn products() {
-    cases::products(&device().await).await;
+async fn matmul() {
+    cases::matmul(&device().await).await;
 }
 
 #[wasm_bindgen_test]
-async fn product_of_two() {
-    cases::product_of_two(&device().await).await;
+async fn matmul_concat() {
+    cases::matmul_concat(&device().await).await;
 }
 
 #[wasm_bindgen_test]

@@ -21,7 +21,7 @@ const MODULE: &str = "ownvoice_web_bg.wasm";
 /// What wasm-bindgen writes beside it.
 const GLUE: &str = "ownvoice_web.js";
 
-/// The page's libraries, in the form that sets a global: where from, in `vendor/node_modules`, and under which name, in `www/vendor`.
+/// The page's libraries, in the form that sets a global: where from, in `page-libraries/node_modules`, and under which name, in `www/vendor`.
 const LIBRARIES: [(&str, &str); 5] = [
     ("uplot/dist/uPlot.iife.min.js", "uplot.js"),
     ("uplot/dist/uPlot.min.css", "uplot.css"),
@@ -86,7 +86,7 @@ fn libraries() -> Result {
     let folder = root().join("www/vendor");
     create_dir(&folder)?;
     for (from, name) in LIBRARIES {
-        let source = root().join("vendor/node_modules").join(from);
+        let source = root().join("page-libraries/node_modules").join(from);
         fs::copy(&source, folder.join(name)).map_err(|e| format!("{}: {e}", source.display()))?;
     }
     Ok(())

@@ -210,9 +210,9 @@ pub fn node_modules() -> Result {
     installed("tests")
 }
 
-/// The libraries of the page: vendor/node_modules as the lock file has it, hashes checked.
+/// The libraries of the page: page-libraries/node_modules as the lock file has it, hashes checked.
 pub fn page_modules() -> Result {
-    installed("vendor")
+    installed("page-libraries")
 }
 
 fn installed(folder: &str) -> Result {

@@ -38,7 +38,7 @@ impl AttentionAligner {
         }
         let previous = Tensor::from_data(TensorData::new(previous, [1, steps, mels]), &self.device);
         let speaker = self.model.speakers.val().mean_dim(0);
-        let said = self.model.teacher_force(&Symbols::new(&[symbols], None, &self.device), speaker, previous, Mode::Steady);
+        let said = self.model.teacher_force(&Symbols::new(&[symbols], None, &self.device), speaker, previous, Mode::Eval);
         let data = said.alignment.into_data_async().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
         let attention = data.try_to_vec::<f32>().expect("attention is f32");
         let Some(durations) = path(&attention, symbols.len()) else {
@@ -54,7 +54,7 @@ impl AttentionAligner {
 
 /// Steps of each symbol along the monotonic path that is attended most, over attention `[N, L]`. `None` with fewer steps than symbols.
 fn path(attention: &[f32], width: usize) -> Option<Vec<u32>> {
-    const LEAST: f32 = 1e-6;
+    const MIN_WEIGHT: f32 = 1e-6;
     let rows = attention.chunks_exact(width);
     let mut scores = vec![f32::NEG_INFINITY; width];
     let mut moved = Vec::with_capacity(rows.len());
@@ -64,7 +64,7 @@ fn path(attention: &[f32], width: usize) -> Option<Vec<u32>> {
             let before = if symbol > 0 { scores[symbol - 1] } else { f32::NEG_INFINITY };
             let from = if step == 0 && symbol == 0 { 0.0 } else { before.max(scores[symbol]) };
             came[symbol] = before > scores[symbol];
-            scores[symbol] = from + row[symbol].max(LEAST).ln();
+            scores[symbol] = from + row[symbol].max(MIN_WEIGHT).ln();
         }
         moved.push(came);
     }
@@ -102,9 +102,9 @@ mod tests {
     fn a_packed_model_aligns_every_frame() {
         let device = Device::flex();
         device.seed(5);
-        let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(2) };
+        let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(2) };
         let model = AttentiveTacotron::new(&config, &device);
-        let bytes = pollster::block_on(model.pack(&config, &symbols::version(), Storage::Half, Metadata::new()));
+        let bytes = pollster::block_on(model.serialize(&config, &symbols::version(), Storage::Half, Metadata::new()));
         let aligner = AttentionAligner::load(&bytes, &device).unwrap();
         let mel = Mel { mels: 80, data: (0..21 * 80).map(|index| -5.0 + (index as f32).sin()).collect() };
         let durations = pollster::block_on(aligner.align(&mel, &[1, 20, 8, 2])).unwrap();

@@ -11,12 +11,12 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, serialize, deserialize},
 };
 
 /// The recogniser, ready to align.
 #[derive(Debug)]
-pub struct Aligner {
+pub struct ForcedAligner {
     model: Recogniser,
     mels: usize,
     device: Device,
@@ -68,11 +68,11 @@ const PAUSE_COST: f32 = 4.0;
 /// What changing from one phone to another costs where no text says which comes next, in nats.
 const CHANGE_COST: f32 = 3.0;
 
-impl Aligner {
+impl ForcedAligner {
     /// From the bytes of `models/base/aligner.safetensors`.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("aligner: {what}"));
-        let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
+        let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         if metadata.get("symbols") != Some(&symbols::version()) {
             return Err(corrupt("made with another symbol table".into()));
         }
@@ -83,10 +83,10 @@ impl Aligner {
     }
 
     /// The file that [`Self::load`] reads.
-    pub async fn pack(model: &Recogniser, mels: usize) -> Vec<u8> {
+    pub async fn serialize(model: &Recogniser, mels: usize) -> Vec<u8> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
         let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        pack(collect(model), Storage::Half, metadata).await
+        serialize(collect(model), Storage::Half, metadata).await
     }
 
     /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`crate::text::spell`].
@@ -135,7 +135,7 @@ impl Aligner {
         let mut frames = mel.data.clone();
         normalise(&mut frames, self.mels);
         let input = Tensor::from_data(TensorData::new(frames, [1, mel.frames(), self.mels]), &self.device);
-        let output = self.model.forward(input, Mode::Steady).into_data_async().await;
+        let output = self.model.forward(input, Mode::Eval).into_data_async().await;
         let values = output.map_err(|error| Error::DeviceLost(format!("{error:?}")))?.try_to_vec::<f32>().expect("posteriors are f32");
         Ok(values.chunks_exact(CLASSES).map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR))).collect())
     }
@@ -414,7 +414,7 @@ mod tests {
         let clip = wav::read(include_bytes!("../../../tests/fixtures/held-out.wav")).unwrap();
         let mel = MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize]);
         let phonemizer = Phonemizer::embedded();
-        let aligner = Aligner::load(WEIGHTS, &Device::flex()).unwrap();
+        let aligner = ForcedAligner::load(WEIGHTS, &Device::flex()).unwrap();
         let script = |text: &str| spell(&phonemizer.words(text).unwrap());
         let (own, ends) = script("My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.");
         let alignment = pollster::block_on(aligner.align(&mel, &own, &ends)).unwrap();
@@ -430,13 +430,13 @@ mod tests {
 
     #[test]
     fn damaged_weights_are_an_error() {
-        let code = |bytes: &[u8]| Aligner::load(bytes, &Device::flex()).unwrap_err().code();
+        let code = |bytes: &[u8]| ForcedAligner::load(bytes, &Device::flex()).unwrap_err().code();
         assert_eq!(code(&[]), "base-corrupt");
         assert_eq!(code(&WEIGHTS[..WEIGHTS.len() / 2]), "base-corrupt");
         let device = Device::flex();
-        let other_channels = pollster::block_on(Aligner::pack(&Recogniser::new(8, &device), 80));
+        let other_channels = pollster::block_on(ForcedAligner::serialize(&Recogniser::new(8, &device), 80));
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(pack(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new()));
+        let unnamed = pollster::block_on(serialize(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new()));
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

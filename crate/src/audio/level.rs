@@ -72,7 +72,7 @@ impl Edge {
     }
 }
 
-/// Whether a clip can be learnt from, and if not, the first thing to change about it.
+/// Whether a clip can be learned from, and if not, the first thing to change about it.
 pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     let Audio { samples, sample_rate_hz: rate } = clip;
     if !RATES_HZ.contains(rate) {
@@ -88,10 +88,10 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     let (level_db, noise_db) = (levels.speech_db(), levels.noise_db);
     let speech_seconds = levels.speech_frames() as f32 * frame_length(*rate) as f32 / *rate as f32;
     if level_db < MIN_LEVEL_DB {
-        return Err(Error::ClipTooQuiet { level_db, minimum_db: MIN_LEVEL_DB });
+        return Err(Error::ClipTooQuiet { level_db, min_db: MIN_LEVEL_DB });
     }
     if speech_seconds < MIN_SPEECH_SECONDS {
-        return Err(Error::ClipTooShort { seconds: speech_seconds, minimum_seconds: MIN_SPEECH_SECONDS });
+        return Err(Error::ClipTooShort { seconds: speech_seconds, min_seconds: MIN_SPEECH_SECONDS });
     }
     let clipped_percent = 100.0 * clipped_samples(samples) as f32 / (speech_seconds * *rate as f32);
     if clipped_percent > MAX_CLIPPED_PERCENT {
@@ -99,7 +99,7 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     }
     let snr_db = level_db - noise_db;
     if snr_db < MIN_SNR_DB {
-        return Err(Error::ClipNoisy { snr_db, minimum_db: MIN_SNR_DB });
+        return Err(Error::ClipNoisy { snr_db, min_db: MIN_SNR_DB });
     }
     let cut_off = cut_off(samples, *rate, level_db);
     Ok(ClipReport { seconds: clip.seconds(), speech_seconds, level_db, noise_db, snr_db, clipped_percent, cut_off })

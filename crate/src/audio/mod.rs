@@ -1,7 +1,7 @@
 //! Sound on the host: WAV files, sample rates, levels, mel spectrograms, pitch and what of them tells voices apart. Knows nothing of models.
 
 pub mod cepstra;
-pub mod contrast;
+pub mod variance_scale;
 pub mod level;
 pub mod mel;
 pub mod pitch;

@@ -1,6 +1,6 @@
 //! A text-independent distance between voices: the Bhattacharyya distance (Bhattacharyya 1943) between Gaussians over mel-cepstra and log F0.
 //!
-//! It is spectral statistics, not a judge that has learnt what people hear. It sees vocal tract, pitch and microphone together, and it also sees a vocoder's
+//! It is spectral statistics, not an encoder trained to tell speakers apart. It sees vocal tract, pitch and microphone together, and it also sees a vocoder's
 //! traces, so compare like with like. Twenty seconds of speech on each side make it steady; three are rough.
 
 use super::{

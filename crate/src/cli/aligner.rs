@@ -11,14 +11,14 @@ use std::{
 use super::device::DeviceName;
 use crate::{
     Error, Result,
-    align::{Aligner, Alignment, PhonemeErrors, attention::AttentionAligner, edits},
+    align::{ForcedAligner, Alignment, PhonemeErrors, attention::AttentionAligner, edits},
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{Labels, Recording, label, layouts},
     model::recogniser::{PAUSE, class},
     text::{Phonemizer, spell, symbols::Symbol},
     train::{
         features::Features,
-        recogniser::{Recipe, train},
+        recogniser::{RecogniserConfig, train},
     },
 };
 
@@ -32,24 +32,24 @@ pub struct TrainArguments {
     pub out: PathBuf,
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: DeviceName,
-    #[arg(long, default_value_t = Recipe::default().steps)]
+    #[arg(long, default_value_t = RecogniserConfig::default().steps)]
     pub steps: usize,
-    #[arg(long, default_value_t = Recipe::default().batch)]
+    #[arg(long, default_value_t = RecogniserConfig::default().batch)]
     pub batch: usize,
-    #[arg(long, default_value_t = Recipe::default().seed)]
+    #[arg(long, default_value_t = RecogniserConfig::default().seed)]
     pub seed: u64,
 }
 
-/// Trains, and writes the weights at every report, so that a run that is cut short leaves what it has learnt.
+/// Trains, and writes the weights at every report, so that a run that is cut short leaves what it has learned.
 pub fn train_aligner(arguments: &TrainArguments) -> Result<()> {
     let features = Features::load(&arguments.data)?;
-    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..Recipe::default() };
+    let recipe = RecogniserConfig { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..RecogniserConfig::default() };
     if let Some(folder) = arguments.out.parent() {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
     train(&features, &recipe, &arguments.device.open()?, |model, line| {
         println!("{line}");
-        let bytes = pollster::block_on(Aligner::pack(model, features.mel.mels));
+        let bytes = pollster::block_on(ForcedAligner::serialize(model, features.mel.mels));
         fs::write(&arguments.out, bytes).map_err(Error::io(&arguments.out))
     })?;
     Ok(())
@@ -132,7 +132,7 @@ impl Scores {
 /// Prints, for each speaker, how far the boundaries of the phones that text and engine have in common lie from the engine's own.
 pub fn align(arguments: &AlignArguments) -> Result<()> {
     let bytes = fs::read(&arguments.aligner).map_err(Error::io(&arguments.aligner))?;
-    let aligner = Aligner::load(&bytes, &arguments.device.open()?)?;
+    let aligner = ForcedAligner::load(&bytes, &arguments.device.open()?)?;
     let config = MelConfig::speech_16k();
     let (extractor, phonemizer) = (MelExtractor::new(config.clone()), Phonemizer::embedded());
     let mut speakers: BTreeMap<String, Vec<Item>> = BTreeMap::new();
@@ -180,7 +180,7 @@ fn item(recording: &Recording, extractor: &MelExtractor, config: &MelConfig, pho
     Ok(Some(Item { mel: extractor.extract(&samples), truth, symbols, word_ends }))
 }
 
-async fn measure(aligner: &Aligner, items: &[Item], frame_seconds: f32) -> Result<(Boundaries, Scores)> {
+async fn measure(aligner: &ForcedAligner, items: &[Item], frame_seconds: f32) -> Result<(Boundaries, Scores)> {
     let (mut boundaries, mut scores) = (Boundaries::default(), Scores::default());
     for (index, item) in items.iter().enumerate() {
         let aligned = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends);

@@ -11,7 +11,7 @@ use crate::{
     model::TacotronConfig,
     nn::{
         Precision,
-        product::{operand, product},
+        matmul::{operand, matmul},
         upsample::POSITION_WIDTH,
     },
     synth::{SpeakOptions, speak_async},
@@ -71,7 +71,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
     let memory_mb = peak_memory_mb();
     let half = arguments.precision == Precision::Mixed;
-    let gemm_s = gemms(base.config(), &device, half, |a, b| product(a, b, half));
+    let gemm_s = gemms(base.config(), &device, half, |a, b| matmul(a, b, half));
     // On the CPU they are the same.
     let burn_gemm_s = (arguments.device != DeviceName::Cpu).then(|| gemms(base.config(), &device, half, Tensor::matmul));
     let limit_s = burn_gemm_s.unwrap_or(gemm_s).min(gemm_s);
@@ -130,13 +130,13 @@ struct Trained {
     s_per_iter: f64,
     /// Median of the iterations that read nothing back: those return when their work is queued.
     dispatch_s: f64,
-    /// Megabytes that the device's allocator holds at iteration [`SETTLED`], and after the last.
+    /// Megabytes that the device's allocator holds at iteration [`STEADY_ITERATION`], and after the last.
     held_early_mb: Option<f64>,
     held_mb: Option<f64>,
 }
 
 /// From this iteration on memory should stay as it is.
-const SETTLED: usize = 20;
+const STEADY_ITERATION: usize = 20;
 
 fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<Trained> {
     // What others are measured at learns from the clips alone.
@@ -154,7 +154,7 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
         let begun = Instant::now();
         pollster::block_on(tuner.step_async())?;
         each.push(begun.elapsed().as_secs_f64());
-        if iteration == SETTLED {
+        if iteration == STEADY_ITERATION {
             held_early_mb = held();
         }
     }
@@ -175,7 +175,7 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
 
 /// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
 /// before: what the device could do at best, but for the CPU's convolutions, which multiply less.
-fn gemms(config: &TacotronConfig, device: &Device, half: bool, multiply: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
+fn gemms(config: &TacotronConfig, device: &Device, half: bool, matmul: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
     const RUNS: usize = 5;
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
@@ -189,9 +189,9 @@ fn gemms(config: &TacotronConfig, device: &Device, half: bool, multiply: impl Fn
     let run = || {
         let begun = Instant::now();
         for (input, weight, grad) in &operands {
-            let made = multiply(input.clone(), weight.clone());
-            let of_weight = multiply(input.clone().transpose(), grad.clone());
-            let of_input = multiply(grad.clone(), weight.clone().transpose());
+            let made = matmul(input.clone(), weight.clone());
+            let of_weight = matmul(input.clone().transpose(), grad.clone());
+            let of_input = matmul(grad.clone(), weight.clone().transpose());
             drop((made, of_weight, of_input));
         }
         device.sync().expect("the device answers");

@@ -10,7 +10,7 @@ use crate::{
     audio::wav,
     corpus::layouts,
     nn::Precision,
-    train::{Clip, CloneOptions, FineTuner, Look},
+    train::{Clip, CloneOptions, FineTuner, ValidationMetrics},
     voice::{Base, Voice},
 };
 
@@ -76,11 +76,11 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
     let voice = learn(&base, &clips, options, &mut |line| println!("{line}"))?;
     let bytes = pollster::block_on(voice.save_async(&base))?;
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
-    println!("{}: {:.1} MB, pace {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.pace);
+    println!("{}: {:.1} MB, duration scale {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.duration_scale);
     Ok(())
 }
 
-/// Fine-tunes to the end, with a bar. `say` is given a line at each look at the held-out clip, and one at the end.
+/// Fine-tunes to the end, with a bar. `say` is given a line at each validation, and one at the end.
 pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn FnMut(&str)) -> Result<Voice> {
     let bar = ProgressBar::new(options.iterations as u64)
         .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
@@ -90,8 +90,8 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn F
         bar.set_length(step.iterations as u64);
         bar.set_position(step.iteration as u64);
         bar.set_message(format!("loss {:.3}", step.loss));
-        if let Some(Look { loss, similarity, phoneme_error_rate, contrast }) = step.look {
-            let held_out = format!("held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, contrast {contrast:.2}");
+        if let Some(ValidationMetrics { loss, similarity, phoneme_error_rate, variance_scale }) = step.validation {
+            let held_out = format!("held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {variance_scale:.2}");
             bar.suspend(|| say(&format!("iteration {}: loss {:.4}, {held_out}, {:.1} s", step.iteration, step.loss, step.seconds)));
         }
         if let Some(stop) = step.stop {

@@ -7,7 +7,7 @@ use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{speaker_judge, write_anchors, write_clips},
+    evaluate::{speaker_verifier, write_anchors, write_clips},
     measure::{CLONE_SECONDS, SENTENCES},
     say::{VocoderName, choose},
 };
@@ -57,7 +57,7 @@ pub struct CompareArguments {
     /// Say hard sentences too, and count faults by kind
     #[arg(long)]
     by_error: bool,
-    /// Folder for what is said, as WAV files by speaker and row, for judges from outside
+    /// Folder for what is said, as WAV files by speaker and row, for external evaluators
     #[arg(long)]
     wavs: Option<PathBuf>,
     #[arg(long, value_enum, default_value = "cpu")]
@@ -126,12 +126,12 @@ const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | 
 
 pub fn compare(arguments: &CompareArguments) -> Result<()> {
     let base = base::load(&arguments.base, &arguments.device.open()?)?;
-    let judge = speaker_judge(&arguments.base, &base.manifest)?;
+    let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let attentive = arguments.attention.as_ref().map(|path| AttentiveVoice::load(&fs::read(path).map_err(Error::io(path))?, &base.device));
     let attentive = attentive.transpose()?;
     for folder in &arguments.clips {
         let speaker = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
+        let mut evaluation = pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
         let wavs = arguments.wavs.as_ref().map(|folder| folder.join(&speaker));
         if let Some(wavs) = &wavs {
             write_anchors(wavs, &base, &evaluation)?;

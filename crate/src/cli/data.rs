@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 use super::device::DeviceName;
 use crate::{
     Error, Result,
-    align::Aligner,
+    align::ForcedAligner,
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{self, Coverage, MakeOptions, Recording, layouts},
     text::{Phonemizer, spell, symbols::Symbol},
@@ -55,7 +55,7 @@ pub struct PrepareArguments {
 
 pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
     let aligner = match &arguments.aligner {
-        Some(path) => Some(Aligner::load(&fs::read(path).map_err(Error::io(path))?, &DeviceName::Cpu.open()?)?),
+        Some(path) => Some(ForcedAligner::load(&fs::read(path).map_err(Error::io(path))?, &DeviceName::Cpu.open()?)?),
         None => None,
     };
     let config = MelConfig::speech_16k();
@@ -92,7 +92,7 @@ fn timed(
     seconds: f32,
     config: &MelConfig,
     phonemizer: &Phonemizer,
-    aligner: Option<&Aligner>,
+    aligner: Option<&ForcedAligner>,
 ) -> Result<(Vec<Symbol>, Option<Vec<u32>>)> {
     match aligner.filter(|_| recording.phones.is_none()) {
         Some(aligner) => {

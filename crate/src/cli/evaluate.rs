@@ -9,7 +9,7 @@ use crate::{
     Error, Result,
     audio::wav,
     evaluate::{
-        encoder::SpeakerJudge,
+        encoder::SpeakerVerifier,
         faults::Fault,
         report::{Evaluation, Measured},
         sentences::HARD_SENTENCES,
@@ -46,10 +46,10 @@ pub struct EvaluateArguments {
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
     let device = arguments.device.open()?;
     let base = base::load(&arguments.base, &device)?;
-    let judge = speaker_judge(&arguments.base, &base.manifest)?;
+    let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
     let clips = read_clips(&arguments.reference, None)?;
-    let evaluation = pollster::block_on(Evaluation::new(&base, judge.as_ref(), &clips, arguments.sentences))?;
+    let evaluation = pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &clips, arguments.sentences))?;
     let (clone, unadapted) = (measure(&evaluation, &voice)?, measure(&evaluation, &Voice::unadapted(&base))?);
     let mut figures = pollster::block_on(evaluation.figures(&clone, &unadapted))?;
     let mut faulty = Vec::new();
@@ -81,10 +81,10 @@ fn measure(evaluation: &Evaluation, voice: &Voice) -> Result<Measured> {
 }
 
 /// The speaker encoder that the manifest names; `None` where it names none.
-pub fn speaker_judge(directory: &Path, manifest: &Manifest) -> Result<Option<SpeakerJudge>> {
+pub fn speaker_verifier(directory: &Path, manifest: &Manifest) -> Result<Option<SpeakerVerifier>> {
     let Some(entry) = &manifest.files.speaker_encoder else { return Ok(None) };
     let path = directory.join(&entry.path);
-    SpeakerJudge::load(&fs::read(&path).map_err(Error::io(path))?).map(Some)
+    SpeakerVerifier::load(&fs::read(&path).map_err(Error::io(path))?).map(Some)
 }
 
 /// `target`, `same-speaker`, `base` and `clone`.

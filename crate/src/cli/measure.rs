@@ -8,12 +8,12 @@ use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{rounded, speaker_judge, write_wavs},
+    evaluate::{rounded, speaker_verifier, write_wavs},
     speaker_encoder::verify,
 };
 use crate::{
     Error, Result,
-    corpus::{DISGUISED, HELD_OUT, make_disguised},
+    corpus::{PERTURBED, HELD_OUT, make_perturbed},
     evaluate::report::Evaluation,
     train::{CloneOptions, run::Recipe},
     voice::{FileEntry, Voice},
@@ -27,7 +27,7 @@ pub struct MeasureArguments {
     /// Corpus folder, with the held-out voices
     #[arg(long)]
     pub corpus: PathBuf,
-    /// Folder for what is compared, as WAV files by speaker, for judges from outside
+    /// Folder for what is compared, as WAV files by speaker, for external evaluators
     #[arg(long)]
     pub wavs: Option<PathBuf>,
     #[arg(long, default_value_t = 1)]
@@ -46,16 +46,16 @@ pub const SENTENCES: usize = 40;
 pub fn measure(arguments: &MeasureArguments) -> Result<()> {
     let MeasureArguments { base: folder, corpus, wavs, seed, device } = arguments;
     let held_out = corpus.join("held-out");
-    if !held_out.join(DISGUISED).exists() {
-        make_disguised(corpus)?;
+    if !held_out.join(PERTURBED).exists() {
+        make_perturbed(corpus)?;
     }
     let mut manifest = base::read_manifest(folder)?;
     let path = folder.join(SPEAKER_ENCODER);
     manifest.files.speaker_encoder = Some(FileEntry::new(SPEAKER_ENCODER, &fs::read(&path).map_err(Error::io(&path))?));
     manifest.held_out = held_out_voices().map(str::to_string).collect();
     manifest.recipe["speaker_encoder"] = json!(Recipe::speaker_encoder());
-    let judge = speaker_judge(folder, &manifest)?.expect("it was just named");
-    let found = verify(&judge, &held_out)?;
+    let verifier = speaker_verifier(folder, &manifest)?.expect("it was just named");
+    let found = verify(&verifier, &held_out)?;
     manifest.quality["speaker_encoder"] = rounded(json!({
         "equal_error_rate": found.equal_error_rate,
         "speakers": found.speakers,
@@ -73,7 +73,7 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
         let options = CloneOptions { seed: *seed, ..CloneOptions::default() };
         let voice = learn(&base, &read_clips(&recordings, Some(CLONE_SECONDS))?, options, &mut |line| println!("{line}"))?;
         let figures = pollster::block_on(async {
-            let evaluation = Evaluation::new(&base, Some(&judge), &read_clips(&recordings, None)?, SENTENCES).await?;
+            let evaluation = Evaluation::new(&base, Some(&verifier), &read_clips(&recordings, None)?, SENTENCES).await?;
             let (clone, unadapted) = (evaluation.measure(&voice).await?, evaluation.measure(&Voice::unadapted(&base)).await?);
             if let Some(wavs) = wavs {
                 write_wavs(&wavs.join(speaker), &base, &evaluation, &clone, &unadapted)?;
@@ -90,5 +90,5 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
 
 /// Nothing is ever trained on these.
 pub fn held_out_voices() -> impl Iterator<Item = &'static str> {
-    HELD_OUT.into_iter().chain([DISGUISED])
+    HELD_OUT.into_iter().chain([PERTURBED])
 }

@@ -12,7 +12,7 @@ use crate::{
     nn::Mode,
     train::{
         adam::{Adam, AdamConfig},
-        room::gaussian,
+        augment::gaussian,
         run::Recipe,
     },
 };

@@ -15,10 +15,10 @@ use crate::{
     train::{
         features::Features,
         pretrain::pretrain as train,
-        run::{Plan, Recipe, curve_path},
+        run::{RunConfig, Recipe, curve_path},
     },
     voice::{AttentiveVoice, FileEntry, Files, Manifest, Table},
-    weights::{Metadata, Storage, collect, pack, unpack},
+    weights::{Metadata, Storage, collect, serialize, deserialize},
 };
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -85,28 +85,28 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         return Err(Error::PrecisionUnsupported);
     }
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
-    let plan = Plan { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
+    let run_config = RunConfig { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
     let start = arguments.from.as_ref().map(|base| {
         let path = base.join(WEIGHTS);
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        unpack(&bytes).map(|(weights, _)| weights).map_err(Error::BaseCorrupt)
+        deserialize(&bytes).map(|(weights, _)| weights).map_err(Error::BaseCorrupt)
     });
     let start = start.transpose()?;
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     match arguments.path {
         Path::Durations => {
-            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &plan, start)?;
-            write_base(&arguments.out, &features, config, &plan.recipe, &model, held_out_loss)?;
+            let (model, held_out_loss) = train::<Tacotron>(&features, &config, &run_config, start)?;
+            write_base(&arguments.out, &features, config, &run_config.recipe, &model, held_out_loss)?;
             plot(&curve_path(&run), &arguments.out.join(WEIGHTS).with_extension("svg"))
         }
         Path::Attention => {
             // Attention hears what it said, always.
-            let config = TacotronConfig { feedback: true, ..config };
-            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &plan, start)?;
+            let config = TacotronConfig { autoregressive: true, ..config };
+            let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &run_config, start)?;
             let (mel, speaker) = (features.mel.clone(), default_speaker(&features));
-            let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: plan.device.clone().inner() };
+            let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: run_config.device.clone().inner() };
             let path = arguments.out.join(AttentiveVoice::FILE);
-            let bytes = pollster::block_on(voice.pack(Storage::Half));
+            let bytes = pollster::block_on(voice.serialize(Storage::Half));
             fs::write(&path, &bytes).map_err(Error::io(&path))?;
             println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
             plot(&curve_path(&run), &path.with_extension("svg"))
@@ -117,7 +117,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
 /// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
 fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig, recipe: &Recipe, model: &Tacotron, held_out_loss: f32) -> Result<()> {
     let read = |name: &str| fs::read(out.join(name)).map_err(Error::io(out.join(name)));
-    let weights = pollster::block_on(pack(collect(model), Storage::Half, Metadata::new()));
+    let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()));
     let manifest = Manifest {
         name: "ownvoice base, English, engine voices".into(),
         licence: "MIT OR Apache-2.0".into(),

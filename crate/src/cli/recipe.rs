@@ -57,7 +57,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let aligner = work.join(ALIGNER);
     if !aligner.exists() {
         println!("3/9 aligner");
-        let recipe = recogniser::Recipe::default();
+        let recipe = recogniser::RecogniserConfig::default();
         let partial = aligner.with_extension("partial");
         let arguments =
             TrainArguments { data: features.clone(), out: partial.clone(), device: *device, steps: recipe.steps, batch: recipe.batch, seed: *seed };

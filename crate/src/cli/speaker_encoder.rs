@@ -13,10 +13,10 @@ use crate::{
         mel::{Mel, MelConfig, MelExtractor},
         wav,
     },
-    corpus::{Disguise, FOREIGN, Recording, layouts},
-    evaluate::encoder::{SpeakerJudge, VoiceVector, equal_error_rate, heard},
+    corpus::{Perturbation, FOREIGN, Recording, layouts},
+    evaluate::encoder::{SpeakerVerifier, SpeakerEmbedding, equal_error_rate, encoder_input},
     train::{
-        run::{Plan, Recipe, curve_path},
+        run::{RunConfig, Recipe, curve_path},
         speaker_encoder::{Sample, train},
     },
 };
@@ -55,39 +55,39 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     if foreign.is_dir() {
         recordings.extend(layouts::load(&foreign)?);
     }
-    let disguises: Vec<Disguise> =
-        FORMANTS.iter().flat_map(|&formants| PITCHES.map(|pitch| Disguise { formants, pitch: pitch * formants })).collect();
-    let mut tasks: Vec<(usize, &Recording, Disguise)> = Vec::new();
+    let perturbations: Vec<Perturbation> =
+        FORMANTS.iter().flat_map(|&formants| PITCHES.map(|pitch| Perturbation { formants, pitch: pitch * formants })).collect();
+    let mut tasks: Vec<(usize, &Recording, Perturbation)> = Vec::new();
     let mut speakers = 0;
     for recordings in by_speaker(&recordings).values() {
-        for (index, disguise) in disguises.iter().enumerate() {
+        for (index, perturbation) in perturbations.iter().enumerate() {
             // Each from another place, so that words tell no speaker.
             let clips = recordings.iter().cycle().skip(index * CLIPS).take(CLIPS.min(recordings.len()));
-            tasks.extend(clips.map(|recording| (speakers, *recording, *disguise)));
+            tasks.extend(clips.map(|recording| (speakers, *recording, *perturbation)));
             speakers += 1;
         }
     }
     let mel = MelConfig::speech_16k();
     let bar = ProgressBar::new(tasks.len() as u64).with_message("reading");
     let extractor = MelExtractor::new(mel.clone());
-    let sample = |&(speaker, recording, disguise): &(usize, &Recording, Disguise)| -> Result<Sample> {
+    let sample = |&(speaker, recording, perturbation): &(usize, &Recording, Perturbation)| -> Result<Sample> {
         bar.inc(1);
-        let (samples, sample_rate_hz) = disguised(recording, disguise)?;
-        Ok(Sample::new(speaker, &Mel { mels: mel.mels, data: heard(&extractor, &samples, sample_rate_hz)? }))
+        let (samples, sample_rate_hz) = perturbed(recording, perturbation)?;
+        Ok(Sample::new(speaker, &Mel { mels: mel.mels, data: encoder_input(&extractor, &samples, sample_rate_hz)? }))
     };
     let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
     bar.finish_and_clear();
     println!("{} clips of {speakers} speakers", samples.len());
     let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, ..Recipe::speaker_encoder() };
-    let plan = Plan { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: arguments.device.open()?.autodiff() };
-    let (model, held_out_loss) = train(&samples, mel.mels, &plan)?;
-    let bytes = pollster::block_on(SpeakerJudge::pack(&model.valid()));
+    let run_config = RunConfig { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: arguments.device.open()?.autodiff() };
+    let (model, held_out_loss) = train(&samples, mel.mels, &run_config)?;
+    let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()));
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
 }
 
-/// Recordings of each voice; those that are another one played faster or slower, whose names hold an `@`, are left to [`Disguise`].
+/// Recordings of each voice; those that are another one played faster or slower, whose names hold an `@`, are left to [`Perturbation`].
 fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
     let mut speakers: BTreeMap<&str, Vec<&Recording>> = BTreeMap::new();
     for recording in recordings.iter().filter(|recording| !recording.speaker.contains('@')) {
@@ -97,9 +97,9 @@ fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
 }
 
 /// A recording in another's voice, and its rate.
-fn disguised(recording: &Recording, disguise: Disguise) -> Result<(Vec<f32>, u32)> {
+fn perturbed(recording: &Recording, perturbation: Perturbation) -> Result<(Vec<f32>, u32)> {
     let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
-    Ok((disguise.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
+    Ok((perturbation.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
 }
 
 #[derive(Args)]
@@ -113,8 +113,8 @@ pub struct VerifyArguments {
 }
 
 pub fn verify_speakers(arguments: &VerifyArguments) -> Result<()> {
-    let judge = SpeakerJudge::load(&fs::read(&arguments.encoder).map_err(Error::io(&arguments.encoder))?)?;
-    let Verification { speakers, trials, equal_error_rate, own, strangers } = verify(&judge, &arguments.corpus)?;
+    let verifier = SpeakerVerifier::load(&fs::read(&arguments.encoder).map_err(Error::io(&arguments.encoder))?)?;
+    let Verification { speakers, trials, equal_error_rate, own, strangers } = verify(&verifier, &arguments.corpus)?;
     println!("{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %", 100.0 * equal_error_rate);
     println!("mean cosine of two clips: same speaker {own:.2}, others {strangers:.2}");
     Ok(())
@@ -137,16 +137,16 @@ const NEIGHBOURS: [(f32, f32); 5] = [(1.0, 1.0), (0.875, 1.0), (1.14, 1.0), (1.0
 const VERIFIED_CLIPS: usize = 24;
 
 /// All pairs of clips of speakers that were made from the folder's voices.
-pub fn verify(judge: &SpeakerJudge, corpus: &Path) -> Result<Verification> {
+pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification> {
     let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
-    let mut vectors: Vec<(usize, VoiceVector)> = Vec::new();
+    let mut vectors: Vec<(usize, SpeakerEmbedding)> = Vec::new();
     let mut speakers = 0;
     for recordings in by_speaker(&recordings).values() {
         for (index, &(formants, pitch)) in NEIGHBOURS.iter().enumerate() {
-            let disguise = Disguise { formants, pitch: pitch * formants };
+            let perturbation = Perturbation { formants, pitch: pitch * formants };
             for recording in recordings.iter().skip(index).step_by(NEIGHBOURS.len()).take(VERIFIED_CLIPS) {
-                let (samples, sample_rate_hz) = disguised(recording, disguise)?;
-                vectors.push((speakers, judge.listen(&samples, sample_rate_hz)?));
+                let (samples, sample_rate_hz) = perturbed(recording, perturbation)?;
+                vectors.push((speakers, verifier.embed(&samples, sample_rate_hz)?));
             }
             speakers += 1;
         }

@@ -24,12 +24,12 @@ use crate::{
     model::vocoder::{SourceFilter, VocoderConfig},
     synth::speak::frames,
     train::{
-        run::{Plan, Recipe, curve_path},
+        run::{RunConfig, Recipe, curve_path},
         vocoder::{Take, train},
     },
     vocoder::NeuralVocoder,
     voice::{Base, Voice},
-    weights::{apply, unpack},
+    weights::{apply, deserialize},
 };
 
 #[derive(Args)]
@@ -84,15 +84,15 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
     println!("{} takes of {} recordings", takes.len(), recordings.len());
     let config = VocoderConfig::small();
     let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, rate_start: arguments.rate, ..Recipe::vocoder() };
-    let plan = Plan { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: device.autodiff() };
-    plan.device.seed(plan.recipe.seed);
-    let mut blank = SourceFilter::new(&config, &plan.device);
+    let run_config = RunConfig { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: device.autodiff() };
+    run_config.device.seed(run_config.recipe.seed);
+    let mut blank = SourceFilter::new(&config, &run_config.device);
     if let Some(path) = &arguments.from {
-        let (weights, _) = unpack(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
+        let (weights, _) = deserialize(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
         blank = apply(blank, &weights).map_err(Error::CheckpointCorrupt)?;
     }
-    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &plan)?;
-    let bytes = pollster::block_on(NeuralVocoder::pack(&model, &config));
+    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config)?;
+    let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config));
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))

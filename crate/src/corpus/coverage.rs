@@ -19,7 +19,7 @@ pub struct Coverage {
     pub known_pairs: BTreeSet<(usize, usize)>,
 }
 
-/// A pair that is said less often can hardly be learnt.
+/// A pair that is said less often can hardly be learned.
 const OFTEN: usize = 10;
 
 impl Coverage {

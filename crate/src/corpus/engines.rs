@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::disguise::Disguise;
+use super::perturbation::Perturbation;
 use crate::audio::{Audio, resample, wav};
 use crate::{Error, Result};
 
@@ -48,7 +48,7 @@ impl Engine {
     }
 
     /// Speaks all texts; what an engine cannot speak is left out.
-    pub fn speak(&self, texts: &[String], disguise: Disguise, scratch: &Path) -> Result<Vec<Utterance>> {
+    pub fn speak(&self, texts: &[String], perturbation: Perturbation, scratch: &Path) -> Result<Vec<Utterance>> {
         std::fs::create_dir_all(scratch).map_err(Error::io(scratch))?;
         let spoken = match self {
             Self::Flite { voice } => texts.iter().map(|text| flite(voice, text, scratch)).collect::<Result<Vec<_>>>()?,
@@ -60,7 +60,7 @@ impl Engine {
         let mut utterances = Vec::new();
         for (text, spoken) in texts.iter().zip(spoken) {
             if let Some((audio, phones)) = spoken {
-                utterances.extend(finish(text, audio, phones, disguise)?);
+                utterances.extend(finish(text, audio, phones, perturbation)?);
             }
         }
         Ok(utterances)
@@ -139,11 +139,11 @@ fn read(file: &Path) -> Result<Audio> {
     wav::read(&std::fs::read(file).map_err(Error::io(file))?)
 }
 
-/// To the corpus rate and level, in disguise, without the silence at both ends. `None` where nothing was said.
-fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, disguise: Disguise) -> Result<Option<Utterance>> {
+/// To the corpus rate and level, perturbed, without the silence at both ends. `None` where nothing was said.
+fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, perturbation: Perturbation) -> Result<Option<Utterance>> {
     let spoken = resample::resample(&audio.samples, audio.sample_rate_hz, SAMPLE_RATE_HZ)?;
-    let mut samples = disguise.apply(&spoken, SAMPLE_RATE_HZ)?;
-    let mut phones = phones.map(|phones| phones.into_iter().map(|(phone, end)| (phone, end / disguise.formants)).collect::<Vec<_>>());
+    let mut samples = perturbation.apply(&spoken, SAMPLE_RATE_HZ)?;
+    let mut phones = phones.map(|phones| phones.into_iter().map(|(phone, end)| (phone, end / perturbation.formants)).collect::<Vec<_>>());
 
     let speech = match &phones {
         Some(phones) => phones_range(phones),
@@ -171,7 +171,7 @@ fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, disguise: 
 
 /// Start of the first and end of the last phone that is no pause, in seconds.
 fn phones_range(phones: &[EnginePhone]) -> Option<(f32, f32)> {
-    let speaks = |(phone, _): &EnginePhone| !super::align::is_pause(phone);
+    let speaks = |(phone, _): &EnginePhone| !super::labels::is_pause(phone);
     let first = phones.iter().position(speaks)?;
     let last = phones.iter().rposition(speaks)?;
     Some((first.checked_sub(1).map_or(0.0, |before| phones[before].1), phones[last].1))

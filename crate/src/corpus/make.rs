@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
 
-use super::disguise::Disguise;
+use super::perturbation::Perturbation;
 use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
 use super::sentences::Sentences;
 use crate::audio::wav;
@@ -28,8 +28,8 @@ pub const FOREIGN: &str = "foreign";
 /// How much they speak, all together, of what the others do.
 const FOREIGN_SHARE: f32 = 0.15;
 /// A third one, as unlike any engine as pitch and formants can make it: five semitones and 15 % higher. It says what the voice behind it says.
-pub const DISGUISED: &str = "flite-awb-higher";
-const DISGUISED_AS: (&str, Disguise) = ("flite-awb", Disguise { formants: 1.15, pitch: 1.335 });
+pub const PERTURBED: &str = "flite-awb-higher";
+const PERTURBED_FROM: (&str, Perturbation) = ("flite-awb", Perturbation { formants: 1.15, pitch: 1.335 });
 /// Utterances outside this range are left out.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=8.0;
 /// Utterances an engine is asked for at once.
@@ -40,27 +40,27 @@ pub struct Speaker {
     pub name: String,
     pub engine: Engine,
     /// Another speaker out of the engine's.
-    pub disguise: Disguise,
+    pub perturbation: Perturbation,
     /// Share of the corpus, relative to the other speakers.
     pub weight: f32,
 }
 
 impl Speaker {
     fn new(name: &str, engine: Engine, weight: f32) -> Self {
-        Self { name: name.to_string(), engine, disguise: Disguise::NONE, weight }
+        Self { name: name.to_string(), engine, perturbation: Perturbation::NONE, weight }
     }
 
-    fn disguised(&self, disguise: Disguise) -> Self {
-        let name = format!("{}@{}x{}", self.name, disguise.formants, disguise.pitch);
-        Self { name, engine: self.engine.clone(), disguise, weight: self.weight * DISGUISED_SHARE }
+    fn perturbed(&self, perturbation: Perturbation) -> Self {
+        let name = format!("{}@{}x{}", self.name, perturbation.formants, perturbation.pitch);
+        Self { name, engine: self.engine.clone(), perturbation, weight: self.weight * PERTURBED_SHARE }
     }
 }
 
 /// Formants and pitch of the speakers that each recorded voice is made into: played faster or slower, then each moved by itself.
-const DISGUISES: [(f32, f32); 8] =
+const PERTURBATIONS: [(f32, f32); 8] =
     [(0.86, 0.86), (0.93, 0.93), (1.08, 1.08), (1.16, 1.16), (0.9, 1.1), (1.1, 0.88), (1.0, 0.8), (1.0, 1.25)];
 /// Share of the corpus that each gets, of its voice's own.
-const DISGUISED_SHARE: f32 = 0.2;
+const PERTURBED_SHARE: f32 = 0.2;
 
 /// All speakers for training: recorded voices get the most of the hours, formant synthesis the least.
 pub fn training_speakers() -> Vec<Speaker> {
@@ -73,7 +73,7 @@ pub fn training_speakers() -> Vec<Speaker> {
     ];
     let mut speakers = Vec::new();
     for voice in voices {
-        speakers.extend(DISGUISES.map(|(formants, pitch)| voice.disguised(Disguise { formants, pitch })));
+        speakers.extend(PERTURBATIONS.map(|(formants, pitch)| voice.perturbed(Perturbation { formants, pitch })));
         speakers.push(voice);
     }
     let variants = [("f2", 50), ("f5", 40), ("m3", 45), ("m7", 50), ("adam", 50), ("linda", 50), ("max", 50), ("anika", 50)];
@@ -165,7 +165,7 @@ pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &(dy
         .iter()
         .map(|speaker| make_speaker(&out.join("held-out"), speaker, held_out_seconds, &mut sentences, progress))
         .collect::<Result<_>>()?;
-    make_disguised(out)?;
+    make_perturbed(out)?;
     let weights: f32 = options.speakers.iter().map(|speaker| speaker.weight).sum();
     let trained = options.speakers.iter().map(|speaker| (out.to_path_buf(), speaker, wanted * speaker.weight / weights));
     let foreign_seconds = wanted * FOREIGN_SHARE / options.foreign.len().max(1) as f32;
@@ -200,7 +200,7 @@ fn make_speaker(
         let missing = ((wanted - summary.seconds) / 3.5).ceil() as usize;
         let texts: Vec<String> = sentences.by_ref().take(missing.clamp(1, BATCH)).collect();
         let before = summary.utterances;
-        for Utterance { text, samples, phones: engine_phones } in speaker.engine.speak(&texts, speaker.disguise, &scratch)? {
+        for Utterance { text, samples, phones: engine_phones } in speaker.engine.speak(&texts, speaker.perturbation, &scratch)? {
             let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
             if !SECONDS.contains(&seconds) || summary.seconds >= wanted {
                 continue;
@@ -234,21 +234,21 @@ fn make_speaker(
     Ok(summary)
 }
 
-/// Makes [`DISGUISED`] from the recordings of the held-out voice behind it, in the same folder.
-pub fn make_disguised(out: &Path) -> Result<()> {
-    let (original, disguise) = DISGUISED_AS;
-    let (from, to) = (out.join("held-out").join(original), out.join("held-out").join(DISGUISED));
+/// Makes [`PERTURBED`] from the recordings of the held-out voice behind it, in the same folder.
+pub fn make_perturbed(out: &Path) -> Result<()> {
+    let (original, perturbation) = PERTURBED_FROM;
+    let (from, to) = (out.join("held-out").join(original), out.join("held-out").join(PERTURBED));
     let (wavs, phones) = (to.join("wavs"), to.join("phones"));
     for folder in [&wavs, &phones] {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
     let mut metadata = String::new();
     for (index, recording) in super::layouts::load(&from)?.enumerate() {
-        let id = format!("{DISGUISED}-{index:05}");
+        let id = format!("{PERTURBED}-{index:05}");
         let audio = wav::read(&std::fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
-        write(&wavs.join(format!("{id}.wav")), wav::write(&disguise.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz))?;
+        write(&wavs.join(format!("{id}.wav")), wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz))?;
         let lines = recording.phones.iter().flatten().fold(String::new(), |mut lines, (phone, end)| {
-            let _ = writeln!(lines, "{phone},{:.4}", end / disguise.formants);
+            let _ = writeln!(lines, "{phone},{:.4}", end / perturbation.formants);
             lines
         });
         write(&phones.join(format!("{id}.csv")), lines)?;
@@ -296,7 +296,7 @@ mod tests {
         let phonemizer = Phonemizer::embedded();
         let summary = make(&out, &MakeOptions { hours: 0.01, ..Default::default() }, phonemizer.lexicon(), &|_| {}).unwrap();
         assert_eq!((summary.speakers.len(), summary.held_out.len(), summary.foreign.len()), (53, 2, 9));
-        assert!(out.join("held-out").join(DISGUISED).join("metadata.csv").exists());
+        assert!(out.join("held-out").join(PERTURBED).join("metadata.csv").exists());
         for folder in [out.clone(), out.join("held-out")] {
             for recording in super::super::layouts::load(&folder).unwrap() {
                 let audio = wav::read(&std::fs::read(&recording.wav).unwrap()).unwrap();

@@ -1,16 +1,16 @@
 //! Speech to train on: a corpus spoken by installed engines, and the layouts that public corpora come in. Native only.
 
-pub mod align;
+pub mod labels;
 pub mod coverage;
-pub mod disguise;
+pub mod perturbation;
 pub mod engines;
 pub mod layouts;
 pub mod make;
 pub mod sentences;
 
-pub use align::{Alignment, Labels, align, label};
+pub use labels::{Labels, PhoneMatch, label, match_phones};
 pub use coverage::Coverage;
-pub use disguise::Disguise;
+pub use perturbation::Perturbation;
 pub use engines::EnginePhone;
 pub use layouts::{Layout, Recording};
-pub use make::{DISGUISED, FOREIGN, HELD_OUT, MakeOptions, make, make_disguised};
+pub use make::{PERTURBED, FOREIGN, HELD_OUT, MakeOptions, make, make_perturbed};

@@ -11,20 +11,20 @@ use crate::{
     },
     model::speaker_encoder::{EMBEDDING, SpeakerEncoder},
     nn::Mode,
-    weights::{Metadata, Storage, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, apply, collect, serialize, deserialize},
 };
 
 /// The speaker encoder, ready to listen. It runs on the CPU.
-pub struct SpeakerJudge {
+pub struct SpeakerVerifier {
     model: SpeakerEncoder,
     extractor: MelExtractor,
 }
 
 /// The direction in which the encoder places a voice, `[EMBEDDING]`, of unit length.
 #[derive(Debug, Clone, PartialEq)]
-pub struct VoiceVector(Vec<f32>);
+pub struct SpeakerEmbedding(Vec<f32>);
 
-impl VoiceVector {
+impl SpeakerEmbedding {
     /// The direction of the mean of several clips' vectors; `None` of none.
     pub fn mean<'a>(vectors: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut sum = vec![0.0; EMBEDDING];
@@ -47,11 +47,11 @@ impl VoiceVector {
     }
 }
 
-impl SpeakerJudge {
+impl SpeakerVerifier {
     /// From the bytes of `models/base/speaker_encoder.safetensors`.
     pub fn load(bytes: &[u8]) -> Result<Self> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("speaker encoder: {what}"));
-        let (weights, _) = unpack(bytes).map_err(corrupt)?;
+        let (weights, _) = deserialize(bytes).map_err(corrupt)?;
         let blank = SpeakerEncoder::new(MelConfig::speech_16k().mels, &Device::flex());
         if let Some(name) = collect(&blank).keys().find(|name| !weights.contains_key(*name)) {
             return Err(corrupt(format!("{name} is missing")));
@@ -65,22 +65,22 @@ impl SpeakerJudge {
     }
 
     /// The file that [`Self::load`] reads.
-    pub async fn pack(model: &SpeakerEncoder) -> Vec<u8> {
-        pack(collect(model), Storage::Half, Metadata::new()).await
+    pub async fn serialize(model: &SpeakerEncoder) -> Vec<u8> {
+        serialize(collect(model), Storage::Half, Metadata::new()).await
     }
 
     /// Who speaks in a clip of any level and rate, `[S]`. Fails with `clip-empty` where nobody does.
-    pub fn listen(&self, samples: &[f32], sample_rate_hz: u32) -> Result<VoiceVector> {
-        let mel = heard(&self.extractor, samples, sample_rate_hz)?;
+    pub fn embed(&self, samples: &[f32], sample_rate_hz: u32) -> Result<SpeakerEmbedding> {
+        let mel = encoder_input(&self.extractor, samples, sample_rate_hz)?;
         let frames = mel.len() / self.extractor.config().mels;
         let input = Tensor::from_data(TensorData::new(mel, [1, frames, self.extractor.config().mels]), &Device::flex());
-        let vector = self.model.forward(input, None, Mode::Steady).into_data().try_to_vec::<f32>().expect("computed in f32");
-        Ok(VoiceVector::of_length_one(vector))
+        let vector = self.model.forward(input, None, Mode::Eval).into_data().try_to_vec::<f32>().expect("computed in f32");
+        Ok(SpeakerEmbedding::of_length_one(vector))
     }
 }
 
 /// A clip as the encoder hears it, in training too: its speech at one level, log-mels `[T, M]`.
-pub fn heard(extractor: &MelExtractor, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
+pub fn encoder_input(extractor: &MelExtractor, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
     let rate_hz = extractor.config().sample_rate_hz;
     let samples = resample(samples, sample_rate_hz, rate_hz)?;
     let speech = &samples[level::trim_silence(&samples, rate_hz)];
@@ -118,27 +118,27 @@ mod tests {
 
     #[test]
     fn vectors_average_by_direction() {
-        let vector = |x: f32, y: f32| VoiceVector::of_length_one([vec![x, y], vec![0.0; EMBEDDING - 2]].concat());
-        let mean = VoiceVector::mean([&vector(5.0, 0.0), &vector(0.0, 1.0)]).unwrap();
+        let vector = |x: f32, y: f32| SpeakerEmbedding::of_length_one([vec![x, y], vec![0.0; EMBEDDING - 2]].concat());
+        let mean = SpeakerEmbedding::mean([&vector(5.0, 0.0), &vector(0.0, 1.0)]).unwrap();
         assert!((mean.similarity(&vector(1.0, 1.0)) - 1.0).abs() < 1e-6);
         assert!(vector(1.0, 0.0).similarity(&vector(0.0, 2.0)).abs() < 1e-6);
-        assert!(VoiceVector::mean([]).is_none());
+        assert!(SpeakerEmbedding::mean([]).is_none());
     }
 
     #[test]
     fn a_file_is_checked_and_nobody_is_an_error() {
         let device = Device::flex();
         device.seed(1);
-        let bytes = pollster::block_on(SpeakerJudge::pack(&SpeakerEncoder::new(80, &device)));
-        let judge = SpeakerJudge::load(&bytes).unwrap();
+        let bytes = pollster::block_on(SpeakerVerifier::serialize(&SpeakerEncoder::new(80, &device)));
+        let verifier = SpeakerVerifier::load(&bytes).unwrap();
         let tone: Vec<f32> = (0..16_000).map(|n| 0.2 * (n as f32 * 0.06).sin()).collect();
-        let vector = judge.listen(&tone, 16_000).unwrap();
+        let vector = verifier.embed(&tone, 16_000).unwrap();
         let quiet: Vec<f32> = tone.iter().map(|x| 0.1 * x).collect();
         assert!((vector.similarity(&vector) - 1.0).abs() < 1e-5);
-        assert!(vector.similarity(&judge.listen(&quiet, 16_000).unwrap()) > 0.999, "level does not count");
-        assert_eq!(judge.listen(&[], 16_000).unwrap_err().code(), "clip-empty");
+        assert!(vector.similarity(&verifier.embed(&quiet, 16_000).unwrap()) > 0.999, "level does not count");
+        assert_eq!(verifier.embed(&[], 16_000).unwrap_err().code(), "clip-empty");
         for damaged in [&bytes[..40], &bytes[..bytes.len() - 3]] {
-            assert_eq!(SpeakerJudge::load(damaged).err().unwrap().code(), "base-corrupt");
+            assert_eq!(SpeakerVerifier::load(damaged).err().unwrap().code(), "base-corrupt");
         }
     }
 }

@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// One spoken sentence as the judges heard it.
+/// One spoken sentence as the recogniser transcribes it.
 pub struct Spoken<'a> {
     /// Classes of the recogniser, without pauses: of the text, and heard.
     pub said: &'a [usize],

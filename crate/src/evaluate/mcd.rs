@@ -7,7 +7,7 @@ const ORDERS: usize = 13;
 
 /// How the frames of two utterances of the same text correspond.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Alignment {
+pub struct WarpingPath {
     /// Pairs of frames, from the first of both to the last of both.
     pub path: Vec<(usize, usize)>,
     /// The mean distortion along the path.
@@ -18,15 +18,15 @@ pub struct Alignment {
 ///
 /// Both mels are of one configuration. Infinite if just one of them has no frames.
 pub fn mcd(a: &Mel, b: &Mel) -> f32 {
-    align(a, b).mcd_db
+    warp(a, b).mcd_db
 }
 
 /// The path of least distortion between two mel spectrograms of one configuration.
-pub fn align(a: &Mel, b: &Mel) -> Alignment {
+pub fn warp(a: &Mel, b: &Mel) -> WarpingPath {
     assert_eq!(a.mels, b.mels, "mel spectrograms of one configuration");
     let (rows, columns) = (a.frames(), b.frames());
     if rows == 0 || columns == 0 {
-        return Alignment { path: Vec::new(), mcd_db: if rows == columns { 0.0 } else { f32::INFINITY } };
+        return WarpingPath { path: Vec::new(), mcd_db: if rows == columns { 0.0 } else { f32::INFINITY } };
     }
     let (a, b) = (cepstra(a, ORDERS), cepstra(b, ORDERS));
     let distortion = |i: usize, j: usize| {
@@ -62,11 +62,11 @@ pub fn align(a: &Mel, b: &Mel) -> Alignment {
         path.push((i, j));
     }
     path.reverse();
-    Alignment { mcd_db: above[columns - 1] / path.len() as f32, path }
+    WarpingPath { mcd_db: above[columns - 1] / path.len() as f32, path }
 }
 
 /// Root mean square difference of log F0 where both are voiced (0 if nowhere), and the share of the path where just one is.
-pub fn pitch_difference(alignment: &Alignment, a: &Pitch, b: &Pitch) -> (f32, f32) {
+pub fn pitch_difference(alignment: &WarpingPath, a: &Pitch, b: &Pitch) -> (f32, f32) {
     let (mut squares, mut both, mut one) = (0.0, 0, 0);
     for &(i, j) in &alignment.path {
         match (a.f0_hz[i], b.f0_hz[j]) {
@@ -105,14 +105,14 @@ mod tests {
 
     #[test]
     fn slower_speech_is_the_same_speech() {
-        let alignment = align(&mel(&[0.0, 1.0, 2.0, 0.5]), &mel(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 0.5]));
+        let alignment = warp(&mel(&[0.0, 1.0, 2.0, 0.5]), &mel(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 0.5]));
         assert!(alignment.mcd_db < 1e-4);
         assert_eq!(alignment.path, [(0, 0), (0, 1), (1, 2), (2, 3), (2, 4), (2, 5), (3, 6)]);
     }
 
     #[test]
     fn pitch_is_compared_along_the_path() {
-        let alignment = align(&mel(&[0.0, 1.0, 2.0]), &mel(&[0.0, 1.0, 1.0, 2.0]));
+        let alignment = warp(&mel(&[0.0, 1.0, 2.0]), &mel(&[0.0, 1.0, 1.0, 2.0]));
         let pitch = |f0_hz: &[f32]| Pitch { f0_hz: f0_hz.to_vec() };
         let (rmse, voicing) = pitch_difference(&alignment, &pitch(&[100.0, 110.0, 0.0]), &pitch(&[100.0, 110.0, 220.0, 90.0]));
         assert!((rmse - (2f32.ln().powi(2) / 3.0).sqrt()).abs() < 1e-5);
@@ -124,6 +124,6 @@ mod tests {
         let nothing = Mel { mels: 80, data: vec![] };
         assert_eq!(mcd(&nothing, &nothing), 0.0);
         assert_eq!(mcd(&nothing, &mel(&[0.0])), f32::INFINITY);
-        assert_eq!(pitch_difference(&align(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }), (0.0, 0.0));
+        assert_eq!(pitch_difference(&warp(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }), (0.0, 0.0));
     }
 }

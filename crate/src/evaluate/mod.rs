@@ -5,7 +5,7 @@ pub mod artefacts;
 pub mod encoder;
 pub mod faults;
 pub mod mcd;
-mod pace;
+mod speaking_rate;
 pub mod report;
 pub mod sentences;
 
@@ -38,7 +38,7 @@ pub fn difference(reference: &[f32], other: &[f32], sample_rate_hz: u32) -> Resu
         Ok((extractor.extract(&samples), pitch::track(&samples, config.sample_rate_hz, config.hop_length)))
     };
     let ((mel_a, pitch_a), (mel_b, pitch_b)) = (measure(reference)?, measure(other)?);
-    let alignment = mcd::align(&mel_a, &mel_b);
+    let alignment = mcd::warp(&mel_a, &mel_b);
     let (logf0_rmse, voicing_error) = mcd::pitch_difference(&alignment, &pitch_a, &pitch_b);
     Ok(Difference { mcd_db: alignment.mcd_db, logf0_rmse, voicing_error })
 }

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::{
     Difference, difference,
     artefacts::Artefacts,
-    encoder::{SpeakerJudge, VoiceVector},
+    encoder::{SpeakerVerifier, SpeakerEmbedding},
     faults::{Fault, Spoken, faults, run_lengths},
-    pace::Pace,
+    speaking_rate::SpeakingRate,
     speaker::{SpeakerStats, distance, similarity},
 };
 use crate::{
@@ -23,24 +23,24 @@ use crate::{
     voice::{AttentiveVoice, Base, Voice},
 };
 
-/// Somebody, as both judges know them.
+/// Somebody, by both measures of similarity.
 #[derive(Default)]
 pub struct Identity {
     pub stats: SpeakerStats,
     /// `None` without a speaker encoder.
-    pub vector: Option<VoiceVector>,
+    pub vector: Option<SpeakerEmbedding>,
 }
 
 impl Identity {
     /// * `clips`: at `sample_rate_hz`
-    pub fn of(clips: &[Vec<f32>], sample_rate_hz: u32, judge: Option<&SpeakerJudge>) -> Result<Self> {
+    pub fn of(clips: &[Vec<f32>], sample_rate_hz: u32, verifier: Option<&SpeakerVerifier>) -> Result<Self> {
         let mut stats = SpeakerStats::default();
         let mut vectors = Vec::new();
         for clip in clips {
             stats.merge(&SpeakerStats::from_audio(clip, sample_rate_hz)?);
-            vectors.extend(judge.map(|judge| judge.listen(clip, sample_rate_hz)).transpose()?);
+            vectors.extend(verifier.map(|verifier| verifier.embed(clip, sample_rate_hz)).transpose()?);
         }
-        Ok(Self { stats, vector: VoiceVector::mean(&vectors) })
+        Ok(Self { stats, vector: SpeakerEmbedding::mean(&vectors) })
     }
 
     /// By the statistics, and by the speaker encoder where there is one.
@@ -98,7 +98,7 @@ impl<'a> From<&'a Voice> for Says<'a> {
 /// Recordings of a speaker, and what a voice is measured by against them.
 pub struct Evaluation<'a> {
     base: &'a Base,
-    judge: Option<&'a SpeakerJudge>,
+    verifier: Option<&'a SpeakerVerifier>,
     /// The base's own, unless another is put here.
     pub vocoder: Rc<dyn Vocoder>,
     extractor: MelExtractor,
@@ -107,7 +107,7 @@ pub struct Evaluation<'a> {
     pub target: Identity,
     pub same_speaker: Identity,
     pub others: Vec<Vec<f32>>,
-    pace: Pace,
+    speaking_rate: SpeakingRate,
 }
 
 /// A phone that sounds longer or shorter than meant by this factor, and by at least so many frames, is an outlier.
@@ -116,7 +116,7 @@ const OUTLIER_FRAMES: u32 = 6;
 
 impl<'a> Evaluation<'a> {
     /// The last `sentences` of `clips` are said again: clones learn from the first. Fails with fewer than four clips.
-    pub async fn new(base: &'a Base, judge: Option<&'a SpeakerJudge>, clips: &[Clip], sentences: usize) -> Result<Self> {
+    pub async fn new(base: &'a Base, verifier: Option<&'a SpeakerVerifier>, clips: &[Clip], sentences: usize) -> Result<Self> {
         if clips.len() < 4 {
             return Err(Error::CorpusInvalid("an evaluation needs at least four recordings".into()));
         }
@@ -134,14 +134,14 @@ impl<'a> Evaluation<'a> {
         }
         Ok(Self {
             base,
-            judge,
+            verifier,
             vocoder: base.vocoder.clone(),
             extractor,
-            target: Identity::of(&recordings, rate_hz, judge)?,
-            same_speaker: Identity::of(&others, rate_hz, judge)?,
+            target: Identity::of(&recordings, rate_hz, verifier)?,
+            same_speaker: Identity::of(&others, rate_hz, verifier)?,
             said: texts.zip(recordings).collect(),
             others,
-            pace: Pace::of(alignments.iter().map(|found| (found.symbols.as_slice(), found.durations.as_slice()))),
+            speaking_rate: SpeakingRate::of(alignments.iter().map(|found| (found.symbols.as_slice(), found.durations.as_slice()))),
         })
     }
 
@@ -175,7 +175,7 @@ impl<'a> Evaluation<'a> {
         self.identified(measured)
     }
 
-    /// The recordings themselves by the same measures: what the judges mishear in real speech.
+    /// The recordings themselves by the same measures: the error of the recogniser and the encoder on real speech.
     pub async fn measure_recordings(&self) -> Result<Measured> {
         self.measure_clips(&self.said).await
     }
@@ -196,7 +196,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn identified(&self, mut measured: Measured) -> Result<Measured> {
-        measured.identity = Identity::of(&measured.clips, self.rate_hz(), self.judge)?;
+        measured.identity = Identity::of(&measured.clips, self.rate_hz(), self.verifier)?;
         Ok(measured)
     }
 
@@ -211,7 +211,7 @@ impl<'a> Evaluation<'a> {
         for (text, _) in &self.said[..2] {
             clips.push(self.speak(Says::Voice(&voice), text).await?.samples);
         }
-        Identity::of(&clips, self.rate_hz(), self.judge)
+        Identity::of(&clips, self.rate_hz(), self.verifier)
     }
 
     async fn speak(&self, voice: Says<'_>, text: &str) -> Result<Speech> {
@@ -250,7 +250,7 @@ impl<'a> Evaluation<'a> {
             said: &said,
             heard: &heard,
             phone_frames: &phone_frames,
-            expected_frames: self.pace.expects(&symbols),
+            expected_frames: self.speaking_rate.expects(&symbols),
             frames: mel.frames(),
             cut_off: meant.is_some_and(|(_, stop)| stop == StopReason::MaxFrames),
             pitch: &pitch::track(&samples, config.sample_rate_hz, config.hop_length),
@@ -262,7 +262,7 @@ impl<'a> Evaluation<'a> {
         Ok(())
     }
 
-    /// Similarities of the base's own speakers to the target, speakers made of others left out: means by both judges.
+    /// Similarities of the base's own speakers to the target, speakers made of others left out: means by both measures.
     pub async fn other_speakers(&self) -> Result<(f32, Option<f32>)> {
         let names = &self.base.manifest.speakers;
         let (mut sums, mut count) = ((0.0, 0.0), 0);
@@ -272,7 +272,7 @@ impl<'a> Evaluation<'a> {
             count += 1;
         }
         let count = count.max(1) as f32;
-        Ok((sums.0 / count, self.judge.map(|_| sums.1 / count)))
+        Ok((sums.0 / count, self.verifier.map(|_| sums.1 / count)))
     }
 
     /// The cosine of each of the base's speakers with the recordings that are not said again. `None` without a speaker encoder.

@@ -15,7 +15,7 @@ use crate::{
     audio::mel::MelConfig,
     model::{AttentiveTacotron, TacotronConfig},
     text::nvidia::SYMBOL_COUNT,
-    weights::{Unpacked, apply},
+    weights::{HostWeights, apply},
 };
 use names::{Change, convolution, table};
 use pytorch::Tensors;
@@ -25,7 +25,7 @@ use pytorch::Tensors;
 pub struct Imported {
     pub config: TacotronConfig,
     /// Shapes and row-major values.
-    pub weights: Unpacked,
+    pub weights: HostWeights,
 }
 
 impl Imported {
@@ -34,7 +34,7 @@ impl Imported {
         let checkpoint = Checkpoint::open(path)?;
         let config = checkpoint.config()?;
         // Our memory ends with a vector of the speaker. Here it is a single number that is zero and that nothing reads.
-        let mut weights = Unpacked::from([("speakers".to_string(), (vec![1, 1], vec![0.0]))]);
+        let mut weights = HostWeights::from([("speakers".to_string(), (vec![1, 1], vec![0.0]))]);
         for entry in table(config.encoder_layers, config.postnet_layers) {
             let (shape, values) = checkpoint.read(&entry.theirs)?;
             let changed = match entry.change {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_parameter_of_the_model_has_its_entry() {
-        let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(1) };
+        let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) };
         let model = AttentiveTacotron::new(&config, &Device::flex());
         let mut ours: Vec<String> = table(config.encoder_layers, config.postnet_layers).into_iter().map(|entry| entry.ours).collect();
         ours.push("speakers".into());

@@ -13,7 +13,7 @@ use burn::{
 use super::{StopReason, TacotronConfig, decoder::Prenet, tacotron::Symbols};
 use crate::nn::{
     attention::Attended,
-    lstm::{Lstm, Scan, split_state},
+    lstm::{Lstm, ScanOptions, split_state},
 };
 
 /// Scores each symbol by content (query and memory) and by place (where the attention was and has been).
@@ -164,7 +164,7 @@ impl AttentionDecoder {
         let AttentionState { attention, decoder, attended } = state;
         let query = self.attention.query.weight.val();
         let found = memory.scan(prenet, &self.attention_lstm, query, attention, attended);
-        let (hidden, decoder) = self.decoder_lstm.forward(Tensor::cat(vec![found.hidden, found.context.clone()], 2), decoder, Scan::default());
+        let (hidden, decoder) = self.decoder_lstm.forward(Tensor::cat(vec![found.hidden, found.context.clone()], 2), decoder, ScanOptions::default());
         let (frames, gate) = self.say(Tensor::cat(vec![hidden, found.context], 2).swap_dims(0, 1));
         let state = AttentionState { attention: found.state, decoder, attended: found.attended };
         Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }

@@ -8,7 +8,7 @@ use burn::{
 
 use super::{
     TacotronConfig,
-    aligner::{Aligner, Decoded, Spoken},
+    teacher_forcing::{TeacherForcing, Decoded, Spoken},
     attention::AttentionDecoder,
     encoder::Encoder,
     postnet::Postnet,
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error, Result,
     nn::{Mode, Precision},
-    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, serialize, deserialize},
 };
 
 #[derive(Module, Debug)]
@@ -44,12 +44,12 @@ impl AttentiveTacotron {
         Self { encoder: self.encoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
     }
 
-    /// Reads a file that [`Self::pack`] made, for inference. It is not trusted.
+    /// Reads a file that [`Self::serialize`] made, for inference. It is not trusted.
     ///
     /// * `symbols`: how many symbols the table of a version has, where that version is known
     pub fn load(bytes: &[u8], symbols: impl Fn(&str) -> Option<usize>, device: &Device) -> Result<(Self, TacotronConfig, Metadata)> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
-        let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
+        let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
         let config: TacotronConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
         config.check().map_err(corrupt)?;
@@ -61,10 +61,10 @@ impl AttentiveTacotron {
     }
 
     /// The file that [`Self::load`] reads; `more` is kept beside sizes and symbol table.
-    pub async fn pack(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Vec<u8> {
+    pub async fn serialize(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Vec<u8> {
         more.insert("symbols".into(), symbols.into());
         more.insert("config".into(), serde_json::to_string(config).expect("plain data"));
-        pack(collect(self), storage, more).await
+        serialize(collect(self), storage, more).await
     }
 
     /// Decodes while hearing the true frames.

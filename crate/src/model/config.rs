@@ -25,7 +25,8 @@ pub struct TacotronConfig {
     pub duration_width: usize,
     /// Whether the decoder sees its previous frame. Without, all frames come out of one pass, and training and synthesis
     /// meet the same inputs.
-    pub feedback: bool,
+    #[serde(rename = "feedback")]
+    pub autoregressive: bool,
     pub prenet_width: usize,
     pub prenet_dropout: f64,
     pub decoder_width: usize,
@@ -61,7 +62,7 @@ impl TacotronConfig {
             encoder_kernel: 5,
             encoder_layers: 3,
             duration_width: 64,
-            feedback: false,
+            autoregressive: false,
             prenet_width: 128,
             prenet_dropout: 0.5,
             decoder_width: 384,
@@ -69,7 +70,7 @@ impl TacotronConfig {
             postnet_width: 192,
             postnet_kernel: 5,
             postnet_layers: 5,
-            dropout: 0.0, // Three hours of engine speech are not learnt by heart in one pass of training.
+            dropout: 0.0, // Three hours of engine speech are not learned by heart in one pass of training.
             attention_width: 128,
             location_filters: 32,
             location_kernel: 31,
@@ -84,7 +85,7 @@ impl TacotronConfig {
             mel_scale: 1.0,
             encoder_width: 512,
             duration_width: 256,
-            feedback: true,
+            autoregressive: true,
             prenet_width: 256,
             decoder_width: 1024,
             reduction: 1,

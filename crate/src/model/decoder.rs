@@ -14,8 +14,8 @@ use super::TacotronConfig;
 use crate::nn::{
     Precision,
     dropout::dropout,
-    lstm::{Lstm, Scan},
-    product::linear,
+    lstm::{Lstm, ScanOptions},
+    matmul::linear,
     upsample::POSITION_WIDTH,
 };
 
@@ -63,9 +63,9 @@ impl Decoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, reduction) = (config.decoder_width, config.reduction);
         let context = reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
-        let heard = if config.feedback { config.prenet_width } else { 0 };
+        let heard = if config.autoregressive { config.prenet_width } else { 0 };
         Self {
-            prenet: config.feedback.then(|| Prenet::new(config, device)),
+            prenet: config.autoregressive.then(|| Prenet::new(config, device)),
             first: Lstm::new(heard + context, width, device),
             second: Lstm::new(width, width, device),
             projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
@@ -102,8 +102,8 @@ impl Decoder {
                 Tensor::cat(vec![heard, context.clone()], 2)
             }
         };
-        let (hidden, first) = self.first.forward_beside(input, speaker.clone(), state.first, Scan::default());
-        let (hidden, second) = self.second.forward(hidden, state.second, Scan::default());
+        let (hidden, first) = self.first.forward_beside(input, speaker.clone(), state.first, ScanOptions::default());
+        let (hidden, second) = self.second.forward(hidden, state.second, ScanOptions::default());
         let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
         let output = linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2), self.half); // (N, B, R M)
         let mels = output.dims()[2] / self.reduction;

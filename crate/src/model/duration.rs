@@ -48,7 +48,7 @@ pub struct RangePredictor {
 }
 
 /// Below this a Gaussian falls between two frames.
-const MINIMUM_RANGE_FRAMES: f32 = 0.3;
+const MIN_RANGE_FRAMES: f32 = 0.3;
 
 impl RangePredictor {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
@@ -67,6 +67,6 @@ impl RangePredictor {
         let log_durations = durations.clamp_min(1.0).log().unsqueeze_dim::<3>(2);
         let hidden = self.lstm.forward(Tensor::cat(vec![encoded, log_durations], 2), lengths);
         // One at the start: a typical phone of six frames then blends over its edges only.
-        softplus(self.projection.forward(hidden).squeeze_dim::<2>(2) + 0.5, 1.0) + MINIMUM_RANGE_FRAMES
+        softplus(self.projection.forward(hidden).squeeze_dim::<2>(2) + 0.5, 1.0) + MIN_RANGE_FRAMES
     }
 }

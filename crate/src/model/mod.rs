@@ -1,6 +1,6 @@
 //! Tacotron 2 (Shen et al. 2018) with two aligners: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive attention.
 
-pub mod aligner;
+pub mod teacher_forcing;
 pub mod attention;
 pub mod attentive;
 pub mod config;

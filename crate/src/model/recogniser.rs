@@ -107,7 +107,7 @@ mod tests {
     fn posteriors_sum_to_one_and_keep_the_length() {
         let device = Device::flex();
         device.seed(1);
-        let output = Recogniser::new(8, &device).forward(Tensor::zeros([2, 7, 8], &device), Mode::Steady);
+        let output = Recogniser::new(8, &device).forward(Tensor::zeros([2, 7, 8], &device), Mode::Eval);
         assert_eq!(output.dims(), [2, 7, CLASSES]);
         let sums = output.exp().sum_dim(2).into_data().try_to_vec::<f32>().unwrap();
         assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-4), "{sums:?}");

@@ -15,7 +15,7 @@ const TAPS: [usize; 5] = [5, 5, 5, 1, 1];
 const MEAN: f32 = -5.0;
 const SCALE: f32 = 2.5;
 /// Variances are no smaller, or their roots would have no gradient.
-const LEAST_VARIANCE: f32 = 1e-4;
+const MIN_VARIANCE: f32 = 1e-4;
 
 #[derive(Module, Debug)]
 pub struct SpeakerEncoder {
@@ -49,7 +49,7 @@ impl SpeakerEncoder {
         }
         let mean = hidden.clone().mean_dim(1); // (B, 1, POOLED)
         let variance = (hidden - mean.clone()).powi_scalar(2).mean_dim(1);
-        let statistics = Tensor::cat(vec![mean, (variance + LEAST_VARIANCE).sqrt()], 2); // (B, 1, 2 POOLED)
+        let statistics = Tensor::cat(vec![mean, (variance + MIN_VARIANCE).sqrt()], 2); // (B, 1, 2 POOLED)
         self.projection.forward(statistics, Activation::None, mode).squeeze_dim::<2>(1)
     }
 }
@@ -66,7 +66,7 @@ mod tests {
         let ramp = |frames: usize| -> Vec<f32> { (0..frames * 8).map(|at| ((at * 37) % 11) as f32 - 5.0).collect() };
         let embed = |data: Vec<f32>| {
             let frames = data.len() / 8;
-            encoder.forward(Tensor::from_data(TensorData::new(data, [1, frames, 8]), &device), None, Mode::Steady)
+            encoder.forward(Tensor::from_data(TensorData::new(data, [1, frames, 8]), &device), None, Mode::Eval)
         };
         assert_eq!(embed(ramp(20)).dims(), [1, EMBEDDING]);
         // Far from the edges, where the layers hear zeros, twice the same frames have the same statistics.

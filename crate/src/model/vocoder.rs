@@ -48,16 +48,16 @@ impl VocoderConfig {
 
 /// Pitches that are told apart, a sixth of a semitone from one to the next: 60 to 427 Hz, as far as the pitch tracker looks.
 pub const PITCH_CLASSES: usize = 205;
-const PITCH_MIN_HZ: f32 = 60.0;
+const MIN_PITCH_HZ: f32 = 60.0;
 const CLASSES_AN_OCTAVE: f32 = 72.0;
 
 /// The place of a pitch among the classes; between two of them it is a fraction.
 pub fn pitch_class(hz: f32) -> f32 {
-    ((hz / PITCH_MIN_HZ).log2() * CLASSES_AN_OCTAVE).clamp(0.0, (PITCH_CLASSES - 1) as f32)
+    ((hz / MIN_PITCH_HZ).log2() * CLASSES_AN_OCTAVE).clamp(0.0, (PITCH_CLASSES - 1) as f32)
 }
 
 pub fn pitch_hz(class: f32) -> f32 {
-    PITCH_MIN_HZ * (class / CLASSES_AN_OCTAVE).exp2()
+    MIN_PITCH_HZ * (class / CLASSES_AN_OCTAVE).exp2()
 }
 
 /// A layer of ConvNeXt (Liu et al. 2022): a convolution of each channel by itself, then a perceptron of each frame.
@@ -148,7 +148,7 @@ impl SourceFilter {
             hidden = block.forward(hidden);
         }
         let hidden = self.norm.forward(hidden);
-        let filter = |head: &Linear| (head.forward(hidden.clone()) + envelope.clone()).clamp(LOG_MIN, LOG_MAX);
+        let filter = |head: &Linear| (head.forward(hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG);
         Filters {
             pitch: self.pitch.forward(hidden.clone()),
             voicing: self.voicing.forward(hidden.clone()),
@@ -159,5 +159,5 @@ impl SourceFilter {
 }
 
 /// Between these all speech lies; beyond them exp() is no help.
-const LOG_MIN: f32 = -16.0;
-const LOG_MAX: f32 = 6.0;
+const MIN_LOG: f32 = -16.0;
+const MAX_LOG: f32 = 6.0;

@@ -7,14 +7,15 @@ pub(crate) mod cube;
 pub mod dropout;
 pub(crate) mod flex;
 pub mod lstm;
-pub mod product;
+pub mod matmul;
+pub mod readback;
 pub mod upsample;
 
 use burn::{backend::DispatchDevice, prelude::Device};
 
 #[cfg(target_arch = "wasm32")]
-pub use flex::{Tile, use_tile};
-pub use product::Precision;
+pub use flex::{MicroKernel, use_micro_kernel};
+pub use matmul::Precision;
 
 /// What a forward pass is for. Given explicitly, so that no layer guesses it from its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub enum Mode {
     /// Batch statistics, dropout on.
     Train,
     /// Running statistics, dropout off: adapting a trained model to little speech, and synthesis.
-    Steady,
+    Eval,
 }
 
 /// Whether a fused operation runs on a device: always on the CPU, and on a GPU where our kernels are built in and it `fits` a workgroup.

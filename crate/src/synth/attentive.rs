@@ -4,10 +4,10 @@ use super::speak::{Sentence, SpeakOptions, Speech, sentences};
 use crate::{
     Error, Result,
     model::{StopReason, tacotron::Symbols},
-    nn::Mode,
+    nn::{Mode, readback::read},
     text::Phonemizer,
     vocoder::Vocoder,
-    voice::{AttentiveVoice, read},
+    voice::AttentiveVoice,
 };
 
 /// Speaks `text`. Before each sentence `progress` hears how many of how many are done and says whether to go on.
@@ -41,13 +41,13 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Res
     let model = &voice.model;
     let input = Symbols::new(&[&symbols], None, &voice.device);
     let mask = input.mask.clone().unsqueeze_dim(2);
-    let encoded = model.encoder.forward(input.ids.clone(), mask, &input.lengths, Mode::Steady);
+    let encoded = model.encoder.forward(input.ids.clone(), mask, &input.lengths, Mode::Eval);
     let memory = model.decoder.memory(&input, encoded, model.speakers.val().slice([voice.speaker..voice.speaker + 1]));
     let said = model.decoder.generate(&memory, max_frames, |_| true).await;
     let [_, steps, width] = said.alignment.dims();
     let [_, frames, mels] = said.frames.dims();
     let attention = read(said.alignment.reshape([steps * width])).await?;
-    let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Steady);
+    let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
     let values = read(refined.reshape([frames * mels])).await?;
     let durations = durations(&attention, symbols.len(), voice.config.reduction as u32);
     Ok(Sentence { mel: voice.config.log_mels(values, &voice.mel), symbols, durations, stop: said.stop })

@@ -5,14 +5,14 @@ use burn::prelude::*;
 use crate::{
     Error, Result,
     audio::{
-        contrast::with_contrast,
+        variance_scale::scale_variance,
         mel::{Mel, MelConfig},
     },
     model::{stop::StopReason, tacotron::Symbols},
-    nn::Mode,
+    nn::{Mode, readback::read},
     text,
     vocoder::Vocoder,
-    voice::{Base, Voice, read},
+    voice::{Base, Voice},
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,7 @@ impl Speech {
 pub(super) fn sentences(text: &str) -> Result<Vec<String>> {
     let characters = text.chars().count();
     if characters > MAX_CHARACTERS {
-        return Err(Error::TextTooLong { characters, maximum: MAX_CHARACTERS });
+        return Err(Error::TextTooLong { characters, max_characters: MAX_CHARACTERS });
     }
     text::normalize(text)?; // Fails where nothing at all can be spoken.
     Ok(text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect())
@@ -97,7 +97,7 @@ pub const MAX_CHARACTERS: usize = 20_000;
 const MAX_SYMBOL_FRAMES: f32 = 80.0;
 /// Silence between sentences, 150 ms.
 pub(super) const PAUSE_FRAMES: usize = 12;
-/// Decoder steps between two looks at the device, so that its queue stays short.
+/// Decoder steps between two synchronisations with the device, so that its queue stays short.
 const STEPS_A_SYNC: usize = 64;
 
 /// Speaks `text`. Before each sentence `progress` hears how many of how many are done and says whether to go on.
@@ -139,10 +139,10 @@ pub(crate) async fn say_symbols(base: &Base, voice: &Voice, sentence: &str) -> R
 /// Whole frames for each symbol. The rounding error is carried on, so that the sentence keeps its length.
 async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOptions) -> Result<(Vec<u32>, StopReason)> {
     let input = Symbols::new(&[symbols], None, &base.device);
-    let encoded = base.model.encode(&input, Mode::Steady);
+    let encoded = base.model.encode(&input, Mode::Eval);
     let predicted = base.model.durations.forward(encoded, voice.timing_speaker.clone(), &input.lengths);
     let logs = read(predicted.reshape([symbols.len()])).await?;
-    let factor = voice.pace / options.speed;
+    let factor = voice.duration_scale / options.speed;
     let (mut exact, mut total) = (0.0, 0u32);
     let mut durations = Vec::with_capacity(symbols.len());
     for log in logs {
@@ -165,10 +165,10 @@ pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32
     let spoken = &symbols[..durations.len()];
     let total: usize = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
-    let frames = if config.feedback { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
-    let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Steady);
+    let frames = if config.autoregressive { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
+    let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
-    Ok(with_contrast(config.log_mels(values, base.mel_config()), voice.contrast))
+    Ok(scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale))
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.

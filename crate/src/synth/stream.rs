@@ -6,7 +6,7 @@ use crate::{Result, audio::mel::MelConfig};
 /// A first sentence of more characters, some three seconds, is cut after a clause.
 const LONG_CHARACTERS: usize = 45;
 /// A cut leaves at least as much on both sides: what is spoken first lasts while the rest is made, and the rest is no single word.
-const LEAST_CHARACTERS: usize = 12;
+const MIN_CHARACTERS: usize = 12;
 
 /// What is spoken in one piece.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ fn clause_end(sentence: &str) -> Option<usize> {
     let ends = sentence.char_indices().enumerate().filter_map(|(index, (at, character))| {
         let after = &sentence[at + character.len_utf8()..];
         let ends = matches!(character, ',' | ';' | ':' | '\u{2013}' | '\u{2014}') && after.starts_with(char::is_whitespace);
-        (ends && index + 1 >= LEAST_CHARACTERS && characters - index - 1 > LEAST_CHARACTERS).then(|| at + character.len_utf8())
+        (ends && index + 1 >= MIN_CHARACTERS && characters - index - 1 > MIN_CHARACTERS).then(|| at + character.len_utf8())
     });
     ends.into_iter().next()
 }

@@ -93,7 +93,7 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
             mask.push(f32::from(u8::from(real)));
             // Past the end the last frame goes on; the mask keeps it out of the loss.
             targets.extend(features.frame(utterance, frame.min(utterance.frames - 1)).iter().map(|&value| normalise(value)));
-            if config.feedback && (frame - first) % config.reduction == 0 {
+            if config.autoregressive && (frame - first) % config.reduction == 0 {
                 match frame {
                     0 => previous.extend(std::iter::repeat_n(0.0, mels)),
                     _ => previous.extend(features.frame(utterance, (frame - 1).min(utterance.frames - 1)).iter().map(|&value| normalise(value))),
@@ -110,7 +110,7 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),
-        previous: config.feedback.then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
+        previous: config.autoregressive.then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
         targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
         mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
         valid_frames,

@@ -4,7 +4,7 @@ pub mod adam;
 pub mod batch;
 pub mod features;
 pub mod finetune;
-pub mod judge;
+pub mod clip;
 pub mod loss;
 pub mod optimizer_state;
 pub mod options;
@@ -15,7 +15,7 @@ pub mod pretrain;
 #[cfg(feature = "cli")]
 pub mod recogniser;
 #[cfg(feature = "cli")]
-pub mod room;
+pub mod augment;
 #[cfg(feature = "cli")]
 pub mod run;
 pub mod self_test;
@@ -24,6 +24,6 @@ pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
-pub use finetune::{Clip, Exchange, FineTuner, Helper, Share, Step, TuneStop};
-pub use options::{Adapts, CloneOptions, Look, Start, StopRule};
+pub use finetune::{Clip, FlatBuffer, FineTuner, Helper, Shard, Step, TuneStop};
+pub use options::{Adapts, CloneOptions, ValidationMetrics, Start, StopRule};
 pub use picture::Picture;

@@ -3,7 +3,7 @@
 use burn::prelude::*;
 
 use super::adam::{Adam, Moments};
-use crate::weights::{Unpacked, Weight, Weights};
+use crate::weights::{HostWeights, Weight, Weights};
 
 const FIRST_MOMENT: &str = "adam.first.";
 const SECOND_MOMENT: &str = "adam.second.";
@@ -22,7 +22,7 @@ pub fn optimizer_weights(adam: &Adam) -> Weights {
 }
 
 /// Takes the optimizer's state out of a checkpoint's weights.
-pub fn restore_optimizer(adam: &mut Adam, weights: &mut Unpacked, device: &Device) {
+pub fn restore_optimizer(adam: &mut Adam, weights: &mut HostWeights, device: &Device) {
     let paths: Vec<String> = weights.keys().filter_map(|name| name.strip_prefix(FIRST_MOMENT).map(str::to_string)).collect();
     let mut take = |name: &str| {
         let (_, values) = weights.remove(name)?;

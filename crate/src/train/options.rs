@@ -11,7 +11,7 @@ pub struct CloneOptions {
     pub batch: usize,
     /// Frames of a window: 1.6 s at 16 kHz.
     pub window: usize,
-    /// What goes into the loss of what the base can say already, in its own voices, beside what is learnt; 0: nothing is rehearsed.
+    /// What goes into the loss of what the base can say already, in its own voices, beside what is learned; 0: nothing is rehearsed.
     pub rehearsal: f32,
     pub seed: u64,
     pub rate: f64,
@@ -41,7 +41,7 @@ impl Default for CloneOptions {
 }
 
 impl CloneOptions {
-    /// Windows that are rehearsed in an iteration: half as many as are learnt from.
+    /// Windows that are rehearsed in an iteration: half as many as are learned from.
     pub(super) fn rehearsed(&self) -> usize {
         if self.rehearsal > 0.0 { self.batch.div_ceil(2) } else { 0 }
     }
@@ -99,7 +99,7 @@ pub enum StopRule {
 }
 
 impl StopRule {
-    /// What a score may lie below the best and the weights still be kept for being later. A few held-out clips are a noisy judge, and what learned
+    /// What a score may lie below the best and the weights still be kept for being later. A few held-out clips are a noisy measure, and what learned
     /// for longer is nearer to the speaker in what no clip says.
     pub(super) fn margin(self) -> f32 {
         match self {
@@ -120,24 +120,25 @@ impl StopRule {
     /// The higher, the better.
     ///
     /// * `granted`: phoneme error rate that costs nothing
-    pub(super) fn score(self, look: &Look, granted: f32) -> f32 {
+    pub(super) fn score(self, metrics: &ValidationMetrics, granted: f32) -> f32 {
         match self {
-            Self::Fixed | Self::Loss => -look.loss,
-            Self::Voice => look.similarity - (look.phoneme_error_rate - granted).max(0.0),
+            Self::Fixed | Self::Loss => -metrics.loss,
+            Self::Voice => metrics.similarity - (metrics.phoneme_error_rate - granted).max(0.0),
         }
     }
 }
 
-/// What is found at a look at the held-out clips.
+/// Metrics of the held-out clips.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Look {
+pub struct ValidationMetrics {
     pub loss: f32,
     /// Of the voice to that of the recordings, by the statistics of their spectra: 0 to 1.
     pub similarity: f32,
     /// Of the recogniser in what is said.
     pub phoneme_error_rate: f32,
-    /// By how much the voice's spectra swing too little, see [`crate::audio::contrast`]. The two above are taken with it made up for.
-    pub contrast: f32,
+    /// By how much the voice's spectra swing too little, see [`crate::audio::variance_scale`]. The two above are taken with it made up for.
+    #[serde(alias = "contrast")]
+    pub variance_scale: f32,
 }
 
 #[cfg(test)]
@@ -146,10 +147,10 @@ mod tests {
 
     #[test]
     fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
-        let look = |similarity, phoneme_error_rate| Look { loss: 0.5, similarity, phoneme_error_rate, contrast: 1.0 };
-        let score = |look: Look| StopRule::Voice.score(&look, 0.1);
-        assert!(score(look(0.8, 0.1)) > score(look(0.7, 0.05)), "nearer, and no less clear than it has to be");
-        assert!(score(look(0.8, 0.4)) < score(look(0.7, 0.1)), "nearer, but mumbled");
-        assert!(StopRule::Loss.score(&Look { loss: 0.4, ..look(0.1, 0.9) }, 0.1) > StopRule::Loss.score(&look(0.9, 0.0), 0.1));
+        let metrics = |similarity, phoneme_error_rate| ValidationMetrics { loss: 0.5, similarity, phoneme_error_rate, variance_scale: 1.0 };
+        let score = |metrics: ValidationMetrics| StopRule::Voice.score(&metrics, 0.1);
+        assert!(score(metrics(0.8, 0.1)) > score(metrics(0.7, 0.05)), "nearer, and no less clear than it has to be");
+        assert!(score(metrics(0.8, 0.4)) < score(metrics(0.7, 0.1)), "nearer, but mumbled");
+        assert!(StopRule::Loss.score(&ValidationMetrics { loss: 0.4, ..metrics(0.1, 0.9) }, 0.1) > StopRule::Loss.score(&metrics(0.9, 0.0), 0.1));
     }
 }

@@ -1,9 +1,9 @@
 //! What can be seen of a training: one clip as it was recorded and as the model makes it now, and where its sounds are heard in the latter.
 
-use super::judge::AlignedClip;
+use super::clip::AlignedClip;
 use crate::{
     Result,
-    align::Aligner,
+    align::ForcedAligner,
     audio::mel::Mel,
     text::symbols::Symbol,
 };
@@ -36,7 +36,7 @@ impl Shown {
     }
 
     /// Beside what the model makes of it now.
-    pub async fn beside(&self, predicted: Mel, aligner: &Aligner) -> Result<Picture> {
+    pub async fn beside(&self, predicted: Mel, aligner: &ForcedAligner) -> Result<Picture> {
         let Self { symbols, durations, recorded } = self.clone();
         let mut alignment = aligner.heard(&predicted, &symbols).await?;
         for (time, row) in alignment.chunks_exact_mut(symbols.len()).enumerate() {

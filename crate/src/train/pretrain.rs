@@ -6,13 +6,13 @@ use super::{
     batch::{Batch, Batcher},
     features::Features,
     loss::{attention_losses, losses},
-    run::{Draw, Learner, Plan, Recipe, Run, split},
+    run::{Draw, Learner, RunConfig, Recipe, Run, split},
 };
 use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{Mode, Precision},
-    weights::{Unpacked, apply},
+    weights::{HostWeights, apply},
 };
 
 impl Recipe {
@@ -35,7 +35,7 @@ impl Learner for Tacotron {
     type Batch = Batch;
 
     const LOSSES: &'static [&'static str] = &["before", "after", "durations"];
-    const JUDGED: usize = 1;
+    const CRITERION: usize = 1;
 
     fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
         let losses = losses(self, batch, mode);
@@ -58,7 +58,7 @@ impl Learner for AttentiveTacotron {
     type Batch = Batch;
 
     const LOSSES: &'static [&'static str] = &["before", "after", "gate", "guide"];
-    const JUDGED: usize = 1;
+    const CRITERION: usize = 1;
 
     fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
         let losses = attention_losses(self, batch, mode);
@@ -82,10 +82,10 @@ impl Pretrained for AttentiveTacotron {
 pub fn pretrain<M: Pretrained>(
     features: &Features,
     config: &TacotronConfig,
-    plan: &Plan,
-    start: Option<Unpacked>,
+    run_config: &RunConfig,
+    start: Option<HostWeights>,
 ) -> Result<(M, f32)> {
-    let Plan { recipe, device, .. } = plan;
+    let RunConfig { recipe, device, .. } = run_config;
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
@@ -94,7 +94,7 @@ pub fn pretrain<M: Pretrained>(
         shared.retain(|name, _| ["encoder.", "speakers", "postnet."].iter().any(|part| name.starts_with(part)));
         blank = apply(blank, &shared).map_err(Error::BaseCorrupt)?;
     }
-    let run = Run::open(blank, plan)?;
+    let run = Run::open(blank, run_config)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
     run.finish(|draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),

@@ -20,9 +20,8 @@ use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig},
     model::{Tacotron, TacotronConfig},
-    nn::{Mode, Precision},
+    nn::{Mode, Precision, readback::read},
     vocoder::Vocoder,
-    voice::read,
 };
 
 /// What is profiled.
@@ -63,10 +62,10 @@ pub struct Row {
     pub backward_work: Option<Work>,
 }
 
-/// What a device is given to do: launches, and bytes of the buffers that they read or write, each once a launch.
+/// What a device is given to do: dispatches, and bytes of the buffers that they read or write, each once a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Work {
-    pub launches: f64,
+    pub dispatches: f64,
     pub bytes: f64,
 }
 
@@ -78,7 +77,7 @@ pub struct Profile {
     pub device_bytes: Option<u64>,
 }
 
-/// Milliseconds, launches and bytes; the latter are no numbers where nobody counts.
+/// Milliseconds, dispatches and bytes; the latter are no numbers where nobody counts.
 type Reading = [f64; 3];
 
 struct Clock<'a, G> {
@@ -106,12 +105,12 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         action();
         self.wait().await?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
-        let [launches, bytes] = (self.work)().zip(before).map_or([f64::NAN; 2], |(now, before)| [now.launches - before.launches, now.bytes - before.bytes]);
-        Ok([milliseconds, launches - self.idle[0], bytes - self.idle[1]])
+        let [dispatches, bytes] = (self.work)().zip(before).map_or([f64::NAN; 2], |(now, before)| [now.dispatches - before.dispatches, now.bytes - before.bytes]);
+        Ok([milliseconds, dispatches - self.idle[0], bytes - self.idle[1]])
     }
 
     async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
-        let work = |[_, launches, bytes]: Reading| (!launches.is_nan()).then_some(Work { launches, bytes });
+        let work = |[_, dispatches, bytes]: Reading| (!dispatches.is_nan()).then_some(Work { dispatches, bytes });
         self.rows.push(Row {
             module,
             forward_ms: forward[0],
@@ -183,7 +182,7 @@ pub async fn profile(
     clock.wait().await?;
     let [_, idle @ ..] = clock.reading(|| ()).await?;
     clock.idle = idle;
-    let mode = if pretraining { Mode::Train } else { Mode::Steady };
+    let mode = if pretraining { Mode::Train } else { Mode::Eval };
     let features = corpus(config.mels);
     let all: Vec<usize> = (0..features.utterances.len()).collect();
     let mut batcher = Batcher::new(items, window, 0);
@@ -243,13 +242,13 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn every_module_has_its_row_without_what_the_clock_itself_launches() {
+    fn every_module_has_its_row_without_the_dispatches_of_the_clock() {
         let vocoder = GriffinLim::new(MelConfig::speech_16k());
         let options = ProfileOptions { batch: 2, window: 16, runs: 2, ..ProfileOptions::default() };
         let (counted, mut done) = (Cell::new(0.0), 0);
         let count = || {
             counted.set(counted.get() + 3.0);
-            Some(Work { launches: counted.get(), bytes: 100.0 * counted.get() })
+            Some(Work { dispatches: counted.get(), bytes: 100.0 * counted.get() })
         };
         let device = Device::flex();
         let config = TacotronConfig::tiny(1);
@@ -260,7 +259,7 @@ mod tests {
         let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
         assert_eq!((found.rows.len(), done), (MODULES, MODULES));
         for row in &found.rows {
-            assert!(row.forward_ms > 0.0 && row.forward_work == Some(Work { launches: 0.0, bytes: 0.0 }), "{row:?}");
+            assert!(row.forward_ms > 0.0 && row.forward_work == Some(Work { dispatches: 0.0, bytes: 0.0 }), "{row:?}");
             assert!(row.backward_ms.is_none_or(|milliseconds| milliseconds > 0.0), "{row:?}");
         }
         let share = |module: &str| found.rows.iter().find(|row| row.module == module).unwrap().forward_ms;

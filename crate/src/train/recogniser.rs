@@ -1,6 +1,6 @@
 //! Trains the recogniser on the phone times of a prepared corpus, through rooms and microphones that it makes up.
 //!
-//! A loop of its own: a quarter of an hour needs no checkpoints, and it is judged by frames, not by a loss.
+//! A loop of its own: a quarter of an hour needs no checkpoints, and its metric is frame accuracy, not by a loss.
 
 use burn::prelude::*;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,7 +20,7 @@ use crate::{
 
 /// How the recogniser is trained.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recipe {
+pub struct RecogniserConfig {
     pub steps: usize,
     pub batch: usize,
     /// Frames.
@@ -30,13 +30,13 @@ pub struct Recipe {
     pub rate: f64,
 }
 
-impl Default for Recipe {
+impl Default for RecogniserConfig {
     fn default() -> Self {
         Self { steps: 1500, batch: 16, window: 160, seed: 1, rate: 2e-3 }
     }
 }
 
-impl Recipe {
+impl RecogniserConfig {
     fn rate(&self, step: usize) -> f64 {
         const WARM_UP_STEPS: f64 = 50.0;
         let progress = step as f64 / self.steps as f64;
@@ -49,7 +49,7 @@ const REPORT_EVERY: usize = 50;
 /// Trains to the recipe's last step. `report` is given the model now and then, and a line that says how well it does.
 pub fn train(
     features: &Features,
-    recipe: &Recipe,
+    recipe: &RecogniserConfig,
     device: &Device,
     mut report: impl FnMut(&Recogniser, &str) -> Result<()>,
 ) -> Result<Recogniser> {
@@ -91,7 +91,7 @@ pub fn train(
 fn accuracy(model: &Recogniser, features: &Features, held_out: &[usize], window: usize, device: &Device) -> f32 {
     let (mels, classes) = draw(features, held_out, window, None, device);
     let frames = classes.shape().num_elements();
-    let right = model.forward(mels, Mode::Steady).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
+    let right = model.forward(mels, Mode::Eval).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
     right as f32 / frames as f32
 }
 
@@ -112,7 +112,7 @@ fn draw(
         let mut frames: Vec<f32> = values.iter().map(|value| value.to_f32()).collect();
         let mut first = 0;
         if let Some(rng) = rng.as_deref_mut() {
-            frames = through_a_room(&frames, mels, rng);
+            frames = augmented(&frames, mels, rng);
             first = rng.random_range(0..=utterance.frames - window);
         }
         normalise(&mut frames, mels);
@@ -138,7 +138,7 @@ fn draw(
 /// The same words from another throat, in a room with an echo and a noise. A colour of the microphone needs no making: [`normalise`] takes it off.
 ///
 /// `[T, M]` to `[T, M]`, natural logarithms of amplitudes.
-fn through_a_room(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     // A vocal tract shorter by a factor scales frequencies: on a mel axis that is linear below 1 kHz and logarithmic above, a third of the
     // channels is stretched and the others are shifted.
     let stretch = rng.random_range(-0.15f32..0.15);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn learns_two_phones() {
-        let recipe = Recipe { steps: 30, batch: 4, window: 40, ..Recipe::default() };
+        let recipe = RecogniserConfig { steps: 30, batch: 4, window: 40, ..RecogniserConfig::default() };
         let mut last = String::new();
         train(&corpus(60), &recipe, &Device::flex(), |_, line| {
             last = line.to_string();
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn too_little_is_an_error() {
-        let result = train(&corpus(1), &Recipe::default(), &Device::flex(), |_, _| Ok(()));
+        let result = train(&corpus(1), &RecogniserConfig::default(), &Device::flex(), |_, _| Ok(()));
         assert_eq!(result.unwrap_err().code(), "corpus-invalid");
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let silence = vec![-11.5f32; 20 * 80];
         for _ in 0..20 {
-            let heard = through_a_room(&silence, 80, &mut rng);
+            let heard = augmented(&silence, 80, &mut rng);
             assert!(heard.iter().all(|value| value.is_finite() && *value > -11.6), "{heard:?}");
         }
     }

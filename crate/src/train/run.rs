@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error, Result,
     nn::{Mode, Precision},
-    weights::{Metadata, Storage, apply, collect, pack, unpack},
+    weights::{Metadata, Storage, apply, collect, serialize, deserialize},
 };
 
 /// How a model is trained; kept beside it, so that the same command makes it again.
@@ -53,7 +53,7 @@ pub trait Learner: Module {
     /// Names of what [`Self::losses`] returns.
     const LOSSES: &'static [&'static str];
     /// The one of them that the held-out loss is of.
-    const JUDGED: usize;
+    const CRITERION: usize;
 
     /// Each `[1]`; training minimises their sum.
     fn losses(&self, batch: &Self::Batch, mode: Mode) -> Vec<Tensor<1>>;
@@ -63,7 +63,7 @@ pub trait Learner: Module {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
     Train,
-    /// The n-th of the batches that are held out: the same at each look.
+    /// The n-th of the batches that are held out: the same at each validation.
     HeldOut(usize),
 }
 
@@ -88,7 +88,7 @@ pub fn curve_path(directory: &Path) -> PathBuf {
 
 /// What is to be done, and where.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct RunConfig {
     pub recipe: Recipe,
     /// Holds checkpoint and curve.
     pub directory: PathBuf,
@@ -102,19 +102,19 @@ pub struct Plan {
 pub struct Run<'a, M> {
     pub model: M,
     adam: Adam,
-    plan: &'a Plan,
+    run_config: &'a RunConfig,
 }
 
 impl<'a, M: Learner> Run<'a, M> {
     /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
-    pub fn open(blank: M, plan: &'a Plan) -> Result<Self> {
-        fs::create_dir_all(&plan.directory).map_err(Error::io(&plan.directory))?;
-        let mut run = Self { model: blank, adam: Adam::new(AdamConfig { precision: plan.recipe.precision, ..AdamConfig::default() }), plan };
-        if plan.resume && run.checkpoint_path().exists() {
+    pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
+        fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
+        let mut run = Self { model: blank, adam: Adam::new(AdamConfig { precision: run_config.recipe.precision, ..AdamConfig::default() }), run_config };
+        if run_config.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
-            plan.device.seed(plan.recipe.seed + run.step() as u64);
+            run_config.device.seed(run_config.recipe.seed + run.step() as u64);
         } else {
-            let curve = curve_path(&plan.directory);
+            let curve = curve_path(&run_config.directory);
             fs::write(&curve, format!("step,seconds,{},held_out\n", M::LOSSES.join(","))).map_err(Error::io(&curve))?;
         }
         Ok(run)
@@ -127,7 +127,7 @@ impl<'a, M: Learner> Run<'a, M> {
 
     /// Trains to the recipe's last step and returns the model and its held-out loss.
     pub fn finish(mut self, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
-        let Plan { recipe, directory, device, .. } = self.plan;
+        let RunConfig { recipe, directory, device, .. } = self.run_config;
         let bar = ProgressBar::new(recipe.steps as u64)
             .with_position(self.step() as u64)
             .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
@@ -168,19 +168,19 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     fn held_out_loss(&self, draw: &mut impl FnMut(Draw) -> M::Batch) -> f32 {
-        let judged = (0..HELD_OUT_BATCHES).map(|index| self.model.losses(&draw(Draw::HeldOut(index)), Mode::Steady).swap_remove(M::JUDGED));
-        judged.map(|loss| loss.into_scalar::<f32>()).sum::<f32>() / HELD_OUT_BATCHES as f32
+        let criterion = (0..HELD_OUT_BATCHES).map(|index| self.model.losses(&draw(Draw::HeldOut(index)), Mode::Eval).swap_remove(M::CRITERION));
+        criterion.map(|loss| loss.into_scalar::<f32>()).sum::<f32>() / HELD_OUT_BATCHES as f32
     }
 
     fn checkpoint_path(&self) -> PathBuf {
-        self.plan.directory.join("checkpoint.safetensors")
+        self.run_config.directory.join("checkpoint.safetensors")
     }
 
     fn save_checkpoint(&self) -> Result<()> {
         let mut weights = collect(&self.model);
         weights.extend(optimizer_weights(&self.adam));
         let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
-        let bytes = pollster::block_on(pack(weights, Storage::Full, metadata));
+        let bytes = pollster::block_on(serialize(weights, Storage::Full, metadata));
         // A crash while writing must not cost the checkpoint before.
         let path = self.checkpoint_path();
         let partial = path.with_extension("partial");
@@ -191,10 +191,10 @@ impl<'a, M: Learner> Run<'a, M> {
     fn load_checkpoint(&mut self) -> Result<()> {
         let path = self.checkpoint_path();
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        let (mut weights, metadata) = unpack(&bytes).map_err(Error::CheckpointCorrupt)?;
+        let (mut weights, metadata) = deserialize(&bytes).map_err(Error::CheckpointCorrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates = updates.ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
-        restore_optimizer(&mut self.adam, &mut weights, &self.plan.device);
+        restore_optimizer(&mut self.adam, &mut weights, &self.run_config.device);
         self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
         Ok(())
     }

@@ -13,10 +13,11 @@ use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{
+        readback::read,
         Mode,
         upsample::{POSITION_WIDTH, frame_positions},
     },
-    voice::{Base, Voice, read},
+    voice::{Base, Voice},
     weights::{apply, collect},
 };
 
@@ -73,9 +74,9 @@ async fn frames(base: &Base) -> Result<Vec<f32>> {
     let parts = Voice::unadapted(base).parts;
     let config = base.config();
     // Where frames feed back, the first is silence, and here all are.
-    let previous = config.feedback.then(|| Tensor::zeros([1, count / config.reduction, config.mels], &base.device));
+    let previous = config.autoregressive.then(|| Tensor::zeros([1, count / config.reduction, config.mels], &base.device));
     let (decoded, _) = parts.decoder.forward(previous, context, parts.speaker.val(), parts.decoder.start(1, &base.device));
-    let made = decoded.clone() + parts.postnet.forward(decoded, Mode::Steady);
+    let made = decoded.clone() + parts.postnet.forward(decoded, Mode::Eval);
     read(made.reshape([count * config.mels])).await
 }
 
@@ -119,11 +120,11 @@ impl Made {
         let row = |values: Vec<f32>| Tensor::<2>::from_data(TensorData::new(values.clone(), [1, values.len()]), device);
         let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, frames, POSITION_WIDTH]), device);
 
-        let encoded = model.encode(&input, Mode::Steady);
+        let encoded = model.encode(&input, Mode::Eval);
         let durations = model.durations.forward(encoded.clone(), speaker.clone(), &input.lengths);
         let context = model.upsample(&input, encoded.clone(), row(lengths), row(times), positions);
         let (decoded, _) = model.decoder.forward(None, context.clone(), speaker, model.decoder.start(1, device));
-        let residual = model.postnet.forward(decoded.clone(), Mode::Steady);
+        let residual = model.postnet.forward(decoded.clone(), Mode::Eval);
         Self { encoded, durations, context, decoded, residual }
     }
 

@@ -11,8 +11,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    room::{gaussian, through_rooms},
-    run::{Draw, Learner, Plan, Recipe, Run, split},
+    augment::{gaussian, augment},
+    run::{Draw, Learner, RunConfig, Recipe, Run, split},
 };
 use crate::{
     Error, Result,
@@ -67,7 +67,7 @@ impl Learner for Trainee {
     type Batch = SpeakerBatch;
 
     const LOSSES: &'static [&'static str] = &["speakers"];
-    const JUDGED: usize = 0;
+    const CRITERION: usize = 0;
 
     fn losses(&self, batch: &SpeakerBatch, mode: Mode) -> Vec<Tensor<1>> {
         let [items, frames, _] = batch.mels.dims();
@@ -111,19 +111,19 @@ impl Feeder<'_> {
             mels.extend(sample.mel[first * self.mels..][..window * self.mels].iter().map(|value| value.to_f32()));
             speakers.push(sample.speaker as i32);
         }
-        // Nothing here is learnt, so nothing is recorded.
+        // Nothing here is learned, so nothing is recorded.
         let plain = self.device.clone().inner();
         let clean = Tensor::from_data(TensorData::new(mels, [batch, window, self.mels]), &plain);
         SpeakerBatch {
-            mels: Tensor::from_inner(through_rooms(clean)),
+            mels: Tensor::from_inner(augment(clean)),
             speakers: Tensor::from_data(TensorData::new(speakers, [batch, 1]), &self.device),
         }
     }
 }
 
 /// Trains to the recipe's last step and returns the encoder and the loss of clips that it was not shown.
-pub fn train(samples: &[Sample], mels: usize, plan: &Plan) -> Result<(SpeakerEncoder, f32)> {
-    let Plan { recipe, device, .. } = plan;
+pub fn train(samples: &[Sample], mels: usize, run_config: &RunConfig) -> Result<(SpeakerEncoder, f32)> {
+    let RunConfig { recipe, device, .. } = run_config;
     let speakers = samples.iter().map(|sample| sample.speaker + 1).max().unwrap_or(0);
     let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= recipe.window * mels);
     let (train, held_out) = split(usable)?;
@@ -132,7 +132,7 @@ pub fn train(samples: &[Sample], mels: usize, plan: &Plan) -> Result<(SpeakerEnc
     }
     device.seed(recipe.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);
-    let run = Run::open(Trainee { encoder: SpeakerEncoder::new(mels, device), directions }, plan)?;
+    let run = Run::open(Trainee { encoder: SpeakerEncoder::new(mels, device), directions }, run_config)?;
     let feeder = Feeder { samples, mels, recipe, device: device.clone() };
     let mut random = ChaCha8Rng::seed_from_u64(recipe.seed + run.step() as u64);
     let (trained, loss) = run.finish(|draw| match draw {
@@ -166,12 +166,12 @@ mod tests {
         let samples: Vec<Sample> = (0..120).map(|index| Sample::new(index % 3, &clip(index % 3, index))).collect();
         let folder = tempfile::tempdir().unwrap();
         let recipe = Recipe { steps: 40, batch: 8, window: 30, rate_start: 3e-3, checkpoint_every: 20, ..Recipe::speaker_encoder() };
-        let plan = Plan { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
-        let (encoder, loss) = train(&samples, 80, &plan).unwrap();
+        let run_config = RunConfig { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        let (encoder, loss) = train(&samples, 80, &run_config).unwrap();
         assert!(loss < 1.0, "{loss}");
         let vector = |speaker: usize| {
             let mel = Tensor::from_data(TensorData::new(clip(speaker, 999).data, [1, 40, 80]), &Device::flex());
-            encoder.valid().forward(mel, None, Mode::Steady).into_data().try_to_vec::<f32>().unwrap()
+            encoder.valid().forward(mel, None, Mode::Eval).into_data().try_to_vec::<f32>().unwrap()
         };
         let cosine = |a: &[f32], b: &[f32]| {
             let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
@@ -184,7 +184,7 @@ mod tests {
     fn one_speaker_is_nobody_to_be_told_from() {
         let samples: Vec<Sample> = (0..60).map(|_| Sample::new(0, &Mel { mels: 80, data: vec![-3.0; 200 * 80] })).collect();
         let folder = tempfile::tempdir().unwrap();
-        let plan = Plan { recipe: Recipe::speaker_encoder(), directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
-        assert_eq!(train(&samples, 80, &plan).err().unwrap().code(), "corpus-invalid");
+        let run_config = RunConfig { recipe: Recipe::speaker_encoder(), directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        assert_eq!(train(&samples, 80, &run_config).err().unwrap().code(), "corpus-invalid");
     }
 }

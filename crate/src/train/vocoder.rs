@@ -10,7 +10,7 @@ use burn::{
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::run::{Draw, Learner, Plan, Recipe, Run, split};
+use super::run::{Draw, Learner, RunConfig, Recipe, Run, split};
 use crate::{
     Result,
     audio::{
@@ -87,7 +87,7 @@ impl Learner for SourceFilter {
     type Batch = VocoderBatch;
 
     const LOSSES: &'static [&'static str] = &["spectrum", "pitch", "voicing", "restraint"];
-    const JUDGED: usize = 0;
+    const CRITERION: usize = 0;
 
     fn losses(&self, batch: &VocoderBatch, _mode: Mode) -> Vec<Tensor<1>> {
         const PITCH_WEIGHT: f32 = 0.2;
@@ -206,11 +206,11 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
 }
 
 /// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
-pub fn train(takes: &[Take], mel: &MelConfig, config: &VocoderConfig, blank: SourceFilter, plan: &Plan) -> Result<(SourceFilter, f32)> {
-    let Plan { recipe, device, .. } = plan;
+pub fn train(takes: &[Take], mel: &MelConfig, config: &VocoderConfig, blank: SourceFilter, run_config: &RunConfig) -> Result<(SourceFilter, f32)> {
+    let RunConfig { recipe, device, .. } = run_config;
     let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
     let (train, held_out) = split(usable)?;
-    let run = Run::open(blank, plan)?;
+    let run = Run::open(blank, run_config)?;
     let feeder = Feeder {
         takes,
         extractor: MelExtractor::new(mel.clone()),
@@ -280,8 +280,8 @@ mod tests {
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
         let folder = tempfile::tempdir().unwrap();
-        let plan = Plan { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
-        train(&takes, &mel, &config, SourceFilter::new(&config, &plan.device), &plan).unwrap();
+        let run_config = RunConfig { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config).unwrap();
         let curve = std::fs::read_to_string(crate::train::run::curve_path(folder.path())).unwrap();
         let losses: Vec<f32> = curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
         assert!(losses.len() == 10 && losses[9] < 0.75 * losses[0], "{curve}");

@@ -17,7 +17,7 @@ use crate::{
         source::{FrameFilter, noise, pulses},
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_hz},
-    weights::{Metadata, Storage, apply_all, collect, pack, unpack},
+    weights::{Metadata, Storage, apply_all, collect, serialize, deserialize},
 };
 
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
@@ -26,7 +26,7 @@ const VOICED_NOISE_CUT: f32 = 1.4;
 /// Rounds of correction; each takes about a third off the error.
 const CORRECTIONS: usize = 4;
 /// At most this in a round, in nepers.
-const CORRECTION_MAX: f32 = 3.0;
+const MAX_CORRECTION: f32 = 3.0;
 
 /// It runs on the CPU wherever the model runs: for a second of speech the network is a few dozen milliseconds of one core.
 pub struct NeuralVocoder {
@@ -42,7 +42,7 @@ impl NeuralVocoder {
     /// From the bytes of `models/base/vocoder.safetensors`.
     pub fn load(bytes: &[u8], mel: MelConfig) -> Result<Self> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("vocoder: {what}"));
-        let (weights, metadata) = unpack(bytes).map_err(corrupt)?;
+        let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
         let config: VocoderConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
         if !config.is_sound() {
@@ -62,9 +62,9 @@ impl NeuralVocoder {
     }
 
     /// The file that [`Self::load`] reads.
-    pub async fn pack(model: &SourceFilter, config: &VocoderConfig) -> Vec<u8> {
+    pub async fn serialize(model: &SourceFilter, config: &VocoderConfig) -> Vec<u8> {
         let config = serde_json::to_string(config).expect("plain data");
-        pack(collect(model), Storage::Half, Metadata::from([("config".to_string(), config)])).await
+        serialize(collect(model), Storage::Half, Metadata::from([("config".to_string(), config)])).await
     }
 
     /// F0 a frame in Hz, 0 where unvoiced, and the log amplitudes of both filters, `[T, F]` each.
@@ -86,7 +86,7 @@ impl NeuralVocoder {
     /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
     fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
         let made = self.extractor.envelope(&self.extractor.extract(samples));
-        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| (wanted - made).clamp(-CORRECTION_MAX, CORRECTION_MAX).exp());
+        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| (wanted - made).clamp(-MAX_CORRECTION, MAX_CORRECTION).exp());
         let mut spectra = Vec::with_capacity(wanted.len());
         self.extractor.stft().analyze(samples, |_, spectrum| spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain)));
         self.extractor.stft().synthesize(&spectra)
@@ -165,7 +165,7 @@ mod tests {
         let wanted = extractor.extract(&recording.iter().enumerate().map(|(n, x)| x * 0.05 * (n as f32 / 2000.0).sin()).collect::<Vec<_>>());
         let made = extractor.extract(&vocoder.vocode(&wanted));
         let error = made.data.iter().zip(&wanted.data).map(|(a, b)| (a - b).abs()).sum::<f32>() / made.data.len() as f32;
-        // A network that has learnt nothing, and still the mel spectrogram is about right.
+        // A network that has learned nothing, and still the mel spectrogram is about right.
         assert!(error < 0.4, "{error}");
     }
 
@@ -180,7 +180,7 @@ mod tests {
         device.seed(2);
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let model = SourceFilter::new(&config, &device);
-        let bytes = pollster::block_on(NeuralVocoder::pack(&model, &config));
+        let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config));
         let vocoder = NeuralVocoder::load(&bytes, MelConfig::speech_16k()).unwrap();
         let mel = Mel { mels: 80, data: vec![-4.0; 7 * 80] };
         let samples = vocoder.vocode(&mel);

@@ -56,7 +56,7 @@ impl AttentiveVoice {
     /// The file's name in a folder of models.
     pub const FILE: &str = "attention.safetensors";
 
-    /// From the bytes that [`Self::pack`] made.
+    /// From the bytes that [`Self::serialize`] made.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
         let corrupt = |what: &str| Error::BaseCorrupt(format!("attention: {what}"));
         let of_symbols = |version: &str| [Table::Own, Table::Nvidia].into_iter().find(|table| table.version() == version);
@@ -74,10 +74,10 @@ impl AttentiveVoice {
     }
 
     /// The file.
-    pub async fn pack(&self, storage: Storage) -> Vec<u8> {
+    pub async fn serialize(&self, storage: Storage) -> Vec<u8> {
         let mel = serde_json::to_string(&self.mel).expect("plain data");
         let more = Metadata::from([("mel".to_string(), mel), ("speaker".to_string(), self.speaker.to_string())]);
-        self.model.pack(&self.config, &self.table.version(), storage, more).await
+        self.model.serialize(&self.config, &self.table.version(), storage, more).await
     }
 }
 
@@ -89,13 +89,13 @@ mod tests {
     fn a_model_of_our_own_symbols_keeps_who_speaks() {
         let device = Device::flex();
         device.seed(4);
-        let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(3) };
+        let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(3) };
         let model = AttentiveTacotron::new(&config, &device);
         let mut voice = AttentiveVoice { model, config, mel: MelConfig::speech_16k(), table: Table::Own, speaker: 2, device: device.clone() };
-        let packed = |voice: &AttentiveVoice| pollster::block_on(voice.pack(Storage::Half));
-        let again = AttentiveVoice::load(&packed(&voice), &device).unwrap();
+        let serialized = |voice: &AttentiveVoice| pollster::block_on(voice.serialize(Storage::Half));
+        let again = AttentiveVoice::load(&serialized(&voice), &device).unwrap();
         assert_eq!((again.table, again.speaker, &again.config, &again.mel), (Table::Own, 2, &voice.config, &voice.mel));
         voice.speaker = 3;
-        assert_eq!(AttentiveVoice::load(&packed(&voice), &device).unwrap_err().code(), "base-corrupt");
+        assert_eq!(AttentiveVoice::load(&serialized(&voice), &device).unwrap_err().code(), "base-corrupt");
     }
 }

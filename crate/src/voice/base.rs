@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::{
     Error, Result,
-    align::Aligner,
+    align::ForcedAligner,
     audio::mel::MelConfig,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{
@@ -16,7 +16,7 @@ use crate::{
     },
     text::{Phonemizer, symbols},
     vocoder::{GriffinLim, NeuralVocoder, Vocoder},
-    weights::{apply_all, unpack},
+    weights::{apply_all, deserialize},
 };
 
 /// One file of a base.
@@ -85,7 +85,7 @@ pub struct Base {
     pub manifest: Manifest,
     pub model: Tacotron,
     pub phonemizer: Phonemizer,
-    pub aligner: Rc<Aligner>,
+    pub aligner: Rc<ForcedAligner>,
     /// The neural one, where the base has it.
     pub vocoder: Rc<dyn Vocoder>,
     pub device: Device,
@@ -116,13 +116,13 @@ impl Base {
             Some((_, _, content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
             None => Rc::new(GriffinLim::new(manifest.mel.clone())),
         };
-        let (weights, _) = unpack(files.weights).map_err(corrupt)?;
+        let (weights, _) = deserialize(files.weights).map_err(corrupt)?;
         let model = apply_all(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
         Ok(Self {
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
             // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
-            aligner: Rc::new(Aligner::load(files.aligner, &Device::flex())?),
+            aligner: Rc::new(ForcedAligner::load(files.aligner, &Device::flex())?),
             vocoder,
             device: device.clone(),
             hash: manifest.files.weights.sha256.clone(),
@@ -152,7 +152,7 @@ impl Base {
     pub fn contexts(&self, symbols: &[u8], durations: &[u32], frames: usize) -> Tensor<3> {
         let device = &self.device;
         let input = Symbols::new(&[symbols], None, device);
-        let encoded = self.model.encode(&input, Mode::Steady);
+        let encoded = self.model.encode(&input, Mode::Eval);
         let lengths: Vec<f32> = durations.iter().map(|&frames| frames as f32).collect();
         let times: Vec<f32> = (0..frames).map(|frame| frame as f32 + 0.5).collect();
         let positions: Vec<f32> = frame_positions(durations, 0, frames).into_iter().flatten().collect();

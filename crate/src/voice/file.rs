@@ -7,10 +7,10 @@ use burn::{
 use super::Base;
 use crate::{
     Error, Result,
-    audio::contrast::CONTRASTS,
+    audio::variance_scale::VARIANCE_SCALES,
     model::{decoder::Decoder, postnet::Postnet},
     nn::Precision,
-    weights::{Metadata, Storage, Weight, Weights, apply, collect, keep_path, pack, unpack},
+    weights::{Metadata, Storage, Weight, Weights, apply, collect, track_path, serialize, deserialize},
 };
 
 /// The parts that adapt to a speaker; the encoder stays.
@@ -60,16 +60,16 @@ pub struct Voice {
     /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
     pub timing_speaker: Tensor<2>,
     /// How much longer this speaker's symbols are than the predictor says.
-    pub pace: f32,
-    /// By how much its spectra are made to swing more than the model says, see [`crate::audio::contrast`].
-    pub contrast: f32,
+    pub duration_scale: f32,
+    /// By how much its spectra are made to swing more than the model says, see [`crate::audio::variance_scale`].
+    pub variance_scale: f32,
     pub(crate) info: VoiceInfo,
 }
 
 const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
 /// Nobody speaks three times faster or slower than everybody else.
-const PACES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
+const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
 impl Voice {
     /// The base's own speaker.
@@ -85,7 +85,7 @@ impl Voice {
             postnet: base.model.postnet.clone(),
             speaker: Param::from_tensor(speaker.clone()),
         };
-        Self { parts, timing_speaker: speaker, pace: 1.0, contrast: 1.0, info: VoiceInfo::default() }
+        Self { parts, timing_speaker: speaker, duration_scale: 1.0, variance_scale: 1.0, info: VoiceInfo::default() }
     }
 
     pub fn info(&self) -> &VoiceInfo {
@@ -111,8 +111,8 @@ impl Voice {
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
-            ("pace".to_string(), self.pace.to_string()),
-            ("contrast".to_string(), self.contrast.to_string()),
+            ("pace".to_string(), self.duration_scale.to_string()),
+            ("contrast".to_string(), self.variance_scale.to_string()),
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
@@ -124,12 +124,12 @@ impl Voice {
             metadata.insert("consent".into(), text.clone());
             metadata.extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
         }
-        Ok(pack(delta, Storage::Bytes, metadata).await)
+        Ok(serialize(delta, Storage::Bytes, metadata).await)
     }
 
     /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.
     pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
-        let (mut delta, metadata) = unpack(bytes).map_err(Error::VoiceCorrupt)?;
+        let (mut delta, metadata) = deserialize(bytes).map_err(Error::VoiceCorrupt)?;
         let text = |key: &str| metadata.get(key).ok_or_else(|| Error::VoiceCorrupt(format!("it does not say its {key}")));
         if text("format")? != FORMAT {
             return Err(Error::VoiceCorrupt(format!("its format is {:?}, this version reads {FORMAT:?}", metadata["format"])));
@@ -143,14 +143,14 @@ impl Voice {
             let value: f32 = text(key)?.parse().map_err(|_| Error::VoiceCorrupt(format!("its {key} is not a number")))?;
             if value.is_finite() { Ok(value) } else { Err(Error::VoiceCorrupt(format!("its {key} is not a number"))) }
         };
-        let pace = number("pace")?;
-        if !PACES.contains(&pace) {
-            return Err(Error::VoiceCorrupt(format!("its pace is {pace}")));
+        let duration_scale = number("pace")?;
+        if !DURATION_SCALES.contains(&duration_scale) {
+            return Err(Error::VoiceCorrupt(format!("its duration scale is {duration_scale}")));
         }
         // Voices of the first versions have none.
-        let contrast = if metadata.contains_key("contrast") { number("contrast")? } else { 1.0 };
-        if !CONTRASTS.contains(&contrast) {
-            return Err(Error::VoiceCorrupt(format!("its contrast is {contrast}")));
+        let variance_scale = if metadata.contains_key("contrast") { number("contrast")? } else { 1.0 };
+        if !VARIANCE_SCALES.contains(&variance_scale) {
+            return Err(Error::VoiceCorrupt(format!("its variance scale is {variance_scale}")));
         }
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
@@ -175,7 +175,7 @@ impl Voice {
             held_out_loss: number("held_out_loss_base").and_then(|before| Ok([before, number("held_out_loss")?])).ok(),
             consent: consent.transpose()?,
         };
-        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), pace, contrast, info })
+        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), duration_scale, variance_scale, info })
     }
 }
 
@@ -205,7 +205,7 @@ fn add(module: Adapted, other: &Weights) -> Adapted {
         other: &'a Weights,
     }
     impl burn::module::ModuleMapper for Add<'_> {
-        keep_path!();
+        track_path!();
 
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
             let Some(other) = self.other.get(&self.path.join(".")) else { return param };

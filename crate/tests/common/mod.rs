@@ -5,7 +5,7 @@
 use burn::prelude::Device;
 use ownvoice::{
     audio::wav,
-    evaluate::encoder::SpeakerJudge,
+    evaluate::encoder::SpeakerVerifier,
     train::Clip,
     voice::{Base, BaseFiles, FileEntry, Manifest},
 };
@@ -60,8 +60,8 @@ pub fn shipped_base() -> Base {
 }
 
 /// The speaker encoder that ships.
-pub fn shipped_judge() -> SpeakerJudge {
-    SpeakerJudge::load(&fs::read("../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
+pub fn shipped_verifier() -> SpeakerVerifier {
+    SpeakerVerifier::load(&fs::read("../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
 }
 
 #[derive(Deserialize)]

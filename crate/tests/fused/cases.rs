@@ -8,8 +8,8 @@ use burn::tensor::activation::{relu, tanh};
 use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
-use ownvoice::nn::lstm::{Lstm, Scan, scan, scan_with_tensors};
-use ownvoice::nn::product::{product, product_beside};
+use ownvoice::nn::lstm::{Lstm, ScanOptions, scan, scan_with_tensors};
+use ownvoice::nn::matmul;
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 
@@ -51,15 +51,15 @@ fn within(tolerance: f32, what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
 
 /// The recurrence: odd sizes, one item, one step, more items than a workgroup holds, more units than it has threads, masks, second calls.
 pub async fn recurrence(device: &Device) {
-    let masked = |reverse, lengths: &[usize]| Scan { reverse, lengths: Some(lengths.to_vec()) };
+    let masked = |reverse, lengths: &[usize]| ScanOptions { reverse, lengths: Some(lengths.to_vec()) };
     let cases = [
-        (7, 3, 5, Scan::default()),
-        (1, 1, 1, Scan::default()),
-        (3, 1, 64, Scan::default()),
-        (9, 2, 33, Scan { reverse: true, lengths: None }),
-        (4, 9, 34, Scan::default()),
-        (2, 5, 300, Scan::default()),
-        (2, 3, 520, Scan { reverse: true, lengths: None }),
+        (7, 3, 5, ScanOptions::default()),
+        (1, 1, 1, ScanOptions::default()),
+        (3, 1, 64, ScanOptions::default()),
+        (9, 2, 33, ScanOptions { reverse: true, lengths: None }),
+        (4, 9, 34, ScanOptions::default()),
+        (2, 5, 300, ScanOptions::default()),
+        (2, 3, 520, ScanOptions { reverse: true, lengths: None }),
         (6, 3, 8, masked(false, &[6, 1, 4])),
         (6, 3, 8, masked(true, &[6, 1, 4])),
         (6, 3, 8, masked(true, &[2, 6, 3])),
@@ -94,14 +94,14 @@ fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
 }
 
 /// The product, and by its gradients those of transposes: less than a workgroup makes, and more in each direction.
-pub async fn products(device: &Device) {
+pub async fn matmul(device: &Device) {
     let device = device.clone().autodiff();
     for (number, [rows, terms, columns]) in [[1, 1, 1], [5, 1, 3], [3, 200, 1], [64, 16, 64], [70, 130, 67]].into_iter().enumerate() {
         let a = noise([rows, terms], number, &device).require_grad();
         let b = noise([terms, columns], number + 20, &device).require_grad();
         let weights = noise([rows, columns], number + 40, &device);
         let mut results = Vec::new();
-        for made in [product(a.clone(), b.clone(), false), a.clone().matmul(b.clone())] {
+        for made in [matmul::matmul(a.clone(), b.clone(), false), a.clone().matmul(b.clone())] {
             let gradients = (made.clone() * weights.clone()).sum().backward();
             results.push([read(made).await, gradient(&a, &gradients).await, gradient(&b, &gradients).await]);
         }
@@ -110,7 +110,7 @@ pub async fn products(device: &Device) {
 }
 
 /// The product of what changes from step to step, with and without gradients of its own, beside what stays the same.
-pub async fn product_of_two(device: &Device) {
+pub async fn matmul_concat(device: &Device) {
     let device = device.clone().autodiff();
     for (number, [steps, batch, width, steady, columns]) in [[1, 1, 1, 1, 1], [7, 3, 5, 2, 33], [20, 4, 70, 17, 66]].into_iter().enumerate() {
         let scale = (width as f32).sqrt();
@@ -123,7 +123,7 @@ pub async fn product_of_two(device: &Device) {
             let repeated = same_at_all.clone().unsqueeze_dim::<3>(0).expand([steps, batch, steady]);
             let plain = Tensor::cat(vec![inputs.clone(), repeated], 2).matmul(weight.clone().unsqueeze_dim::<3>(0));
             let mut results = Vec::new();
-            for made in [product_beside(inputs.clone(), same_at_all.clone(), weight.clone(), false), plain] {
+            for made in [matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), false), plain] {
                 let gradients = (made.clone() * weights.clone()).sum().backward();
                 let mut found = vec![read(made).await, gradient(&same_at_all, &gradients).await, gradient(&weight, &gradients).await];
                 if changes {
@@ -173,7 +173,7 @@ pub async fn convolution(device: &Device) {
             }
         };
         let mut results = Vec::new();
-        for output in [layer.forward(input.clone(), activation, Mode::Steady), plain()] {
+        for output in [layer.forward(input.clone(), activation, Mode::Eval), plain()] {
             let gradients = (output.clone() * weights.clone()).sum().backward();
             results.push([
                 read(output).await,
@@ -298,7 +298,7 @@ pub async fn half_precision(device: &Device) -> bool {
         let w_hh = noise([width, 4 * width], number + 20, &device).div_scalar((width as f32).sqrt()).detach().require_grad();
         let initial = noise([batch, 2 * width], number + 40, &device).require_grad();
         let weights = noise([steps, batch, 2 * width], number + 60, &device);
-        let how = Scan { reverse, lengths: None };
+        let how = ScanOptions { reverse, lengths: None };
         let mut results = Vec::new();
         for run in [scan, scan_with_tensors] {
             let states = run(projected.clone(), half(w_hh.clone()), initial.clone(), how.clone());
@@ -326,7 +326,7 @@ pub async fn half_precision(device: &Device) -> bool {
     let weights = noise([70, 67], 74, &device).div_scalar(10.0);
     let rounded = |tensor: &Tensor<2>| half(tensor.clone()).cast(FloatDType::F32);
     let mut results = Vec::new();
-    for made in [product(a.clone(), b.clone(), true), rounded(&a).matmul(rounded(&b))] {
+    for made in [matmul::matmul(a.clone(), b.clone(), true), rounded(&a).matmul(rounded(&b))] {
         let gradients = (made.clone() * weights.clone()).sum().backward();
         results.push([read(made).await, gradient(&a, &gradients).await, gradient(&b, &gradients).await]);
     }

@@ -23,13 +23,13 @@ fn recurrence() {
 }
 
 #[test]
-fn products() {
-    devices().iter().for_each(|device| pollster::block_on(cases::products(device)));
+fn matmul() {
+    devices().iter().for_each(|device| pollster::block_on(cases::matmul(device)));
 }
 
 #[test]
-fn product_of_two() {
-    devices().iter().for_each(|device| pollster::block_on(cases::product_of_two(device)));
+fn matmul_concat() {
+    devices().iter().for_each(|device| pollster::block_on(cases::matmul_concat(device)));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A step of attention on GPUs: one launch forward and three backward, from one source for all of them. Each has eight buffers at most, which is
+//! A step of attention on GPUs: one dispatch forward and three backward, from one source for all of them. Each has eight buffers at most, which is
 //! what WebGPU promises.
 
 use burn::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
@@ -9,7 +9,7 @@ use burn_cubecl::{
     tensor::CubeTensor,
 };
 
-use super::{LONGEST, ops::AttentionOps};
+use super::{MAX_SYMBOLS, ops::AttentionOps};
 use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, max_of_cube, output, sum_of_cube, tanh};
 
 /// Far below any energy.
@@ -63,7 +63,7 @@ fn attend_kernel(
     let item = CUBE_POS_X as usize;
     let row = item * (2 * symbols + channels);
     let place = UNIT_POS_X as usize;
-    let mut shared = Shared::<[f32]>::new_slice(LONGEST);
+    let mut shared = Shared::<[f32]>::new_slice(MAX_SYMBOLS);
     let mut highest = NOWHERE.runtime();
     let mut symbol = place;
     while symbol < symbols {
@@ -126,7 +126,7 @@ fn energies_kernel(
     let item = CUBE_POS_X as usize;
     let row = item * (2 * symbols + channels);
     let place = UNIT_POS_X as usize;
-    let mut shared = Shared::<[f32]>::new_slice(LONGEST);
+    let mut shared = Shared::<[f32]>::new_slice(MAX_SYMBOLS);
     let mut mean = 0.0f32;
     let mut symbol = place;
     while symbol < symbols {
@@ -208,7 +208,7 @@ fn units_kernel(
     }
 }
 
-/// The gradient of the step before, from that of the keys: a launch of its own, since it reads what other threads wrote.
+/// The gradient of the step before, from that of the keys: a dispatch of its own, since it reads what other threads wrote.
 #[cube(launch_unchecked)]
 fn before_kernel(
     grad: &[f32],

@@ -7,7 +7,7 @@ use burn::backend::{
 };
 
 use super::ops::AttentionOps;
-use crate::nn::flex::{ONE_CORE, add_product, dims, for_each, packed, tanh, tensor, values as slice};
+use crate::nn::flex::{ONE_CORE, matmul_add, dims, for_each, contiguous, tanh, tensor, values as slice};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
@@ -32,7 +32,7 @@ pub(super) struct Memory {
 
 impl Memory {
     pub fn new(keys: FlexTensor, energy: FlexTensor, location: FlexTensor, values: FlexTensor) -> Self {
-        let [keys, energy, location, values] = [keys, energy, location, values].map(packed);
+        let [keys, energy, location, values] = [keys, energy, location, values].map(contiguous);
         let [_, symbols, width] = dims(&keys)[..] else { unreachable!("[B, L, A]") };
         let sizes = Sizes { symbols, width, channels: dims(&values)[2], taps: dims(&location)[0] / 2 };
         Self { keys, energy, location, values, sizes }
@@ -122,7 +122,7 @@ impl Item<'_> {
             padded[taps / 2..][..symbols].copy_from_slice(&before[..symbols]);
             // A symbol's neighbours lie side by side: rows that overlap.
             let filters = (&self.location[channel * width..], [2 * width, 1]);
-            add_product(ONE_CORE, [count, taps, width], (hidden, width), (padded, [1, 1]), filters);
+            matmul_add(ONE_CORE, [count, taps, width], (hidden, width), (padded, [1, 1]), filters);
         }
         pulp::Arch::new().dispatch(|| hidden.iter_mut().for_each(|hidden| *hidden = tanh(*hidden)));
     }
@@ -205,11 +205,11 @@ impl Item<'_> {
         for (channel, d_before) in d_before.into_iter().enumerate() {
             let first = channel * width;
             let padded = (&scratch.padded[channel][..], [1, 1]);
-            add_product(ONE_CORE, [taps, count, width], (&mut shared.location[first..], 2 * width), padded, (d_hidden, [width, 1]));
+            matmul_add(ONE_CORE, [taps, count, width], (&mut shared.location[first..], 2 * width), padded, (d_hidden, [width, 1]));
             let places = &mut scratch.places[..count * taps];
             places.fill(0.0);
             let filters = (&self.location[first..], [1, 2 * width]);
-            add_product(ONE_CORE, [count, width, taps], (places, taps), (d_hidden, [width, 1]), filters);
+            matmul_add(ONE_CORE, [count, width, taps], (places, taps), (d_hidden, [width, 1]), filters);
             for (symbol, places) in places.chunks_exact(taps).enumerate() {
                 let outside = (taps / 2).saturating_sub(symbol);
                 let neighbours = &mut d_before[(symbol + outside - taps / 2)..symbols];
@@ -237,7 +237,7 @@ impl AttentionOps for Flex {
         mask: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         let memory = Memory::new(keys, energy, location, values);
-        let [query, before, mask] = [query, before, mask].map(packed);
+        let [query, before, mask] = [query, before, mask].map(contiguous);
         let Sizes { symbols, width, channels, .. } = memory.sizes;
         let row = 2 * symbols + channels;
         let batch = dims(&query)[0];
@@ -264,7 +264,7 @@ impl AttentionOps for Flex {
         values: FloatTensor<Self>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let memory = Memory::new(keys, energy, location, values);
-        let [grad, attended, query, before] = [grad, attended, query, before].map(packed);
+        let [grad, attended, query, before] = [grad, attended, query, before].map(contiguous);
         let Sizes { symbols, width, channels, taps } = memory.sizes;
         let (batch, row) = (dims(&query)[0], 2 * symbols + channels);
         let (mut d_query, mut d_keys) = (vec![0.0; batch * width], vec![0.0; batch * symbols * width]);

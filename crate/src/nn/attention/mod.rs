@@ -1,12 +1,12 @@
 //! One step of location-sensitive attention (Chorowski et al. 2015, section 2.2) as one operation, forward and backward.
 //!
-//! What is attended feeds back, so the steps cannot be joined; from plain tensors each is some thirty operations, and on a GPU as many launches.
+//! What is attended feeds back, so the steps cannot be joined; from plain tensors each is some thirty operations, and on a GPU as many dispatches.
 
 #[cfg(feature = "cube")]
 mod cube;
 mod flex;
 mod ops;
-pub mod scan;
+pub mod attention_lstm;
 
 use burn::{
     backend::Dispatch,
@@ -19,7 +19,7 @@ use super::{conv::unfold, is_fused};
 
 /// What a step attends to; all but the query and the step before are the same for all steps.
 ///
-/// Keys and values may be of any text; longer ones than [`LONGEST`] symbols are not fused on GPUs.
+/// Keys and values may be of any text; longer ones than [`MAX_SYMBOLS`] symbols are not fused on GPUs.
 #[derive(Debug, Clone)]
 pub struct Attended {
     /// `[B, L, A]`
@@ -35,7 +35,7 @@ pub struct Attended {
 }
 
 /// Symbols whose energies a workgroup's memory holds.
-const LONGEST: usize = 2048;
+const MAX_SYMBOLS: usize = 2048;
 
 impl Attended {
     /// * `query`:  `[B, A]`
@@ -43,7 +43,7 @@ impl Attended {
     ///
     /// Returns weights, their sum over all steps, and the weighted mean of the values, `[B, 2 L + C]`.
     pub fn attend(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {
-        if !is_fused(&self.keys.device(), self.symbols() <= LONGEST) {
+        if !is_fused(&self.keys.device(), self.symbols() <= MAX_SYMBOLS) {
             return self.attend_with_tensors(query, before);
         }
         Tensor::from_dispatch(Dispatch::attend(

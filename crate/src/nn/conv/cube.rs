@@ -1,4 +1,4 @@
-//! A convolution's parts on GPUs: one launch each.
+//! A convolution's parts on GPUs: one dispatch each.
 
 use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::{FloatDType, Shape};
@@ -12,7 +12,7 @@ use half::f16;
 use super::{Activation, ops::ConvOps};
 use crate::nn::{
     cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh},
-    product::cube::{Operand, has_units, product},
+    matmul::cube::{Operand, has_units, matmul},
 };
 
 /// Columns of a workgroup that sums over rows; as many threads as there are left share each column's rows.
@@ -221,7 +221,7 @@ impl ConvOps for CubeBackend {
             let unfolded = Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
             (Self::float_matmul(unfolded.clone(), weight), unfolded)
         } else {
-            (product([batch * steps, width, outputs], Operand::windows(input.clone(), taps), Operand::matrix(weight)), input)
+            (matmul([batch * steps, width, outputs], Operand::windows(input.clone(), taps), Operand::matrix(weight)), input)
         };
         (Self::float_reshape(output, Shape::from([batch, steps, outputs])), kept)
     }
@@ -235,7 +235,7 @@ impl ConvOps for CubeBackend {
             return Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps);
         }
         let inputs = width / taps;
-        let grad_input = product([batch * steps, taps * outputs, inputs], Operand::windows(grad, taps), Operand::taps_back(weight, taps));
+        let grad_input = matmul([batch * steps, taps * outputs, inputs], Operand::windows(grad, taps), Operand::taps_back(weight, taps));
         Self::float_cast(Self::float_reshape(grad_input, Shape::from([batch, steps, inputs])), FloatDType::F32)
     }
 
@@ -246,7 +246,7 @@ impl ConvOps for CubeBackend {
             return Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad);
         }
         let width = taps * kept.shape().dims::<3>()[2];
-        product([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))
+        matmul([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))
     }
 
     fn activate(tensor: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {

@@ -4,7 +4,7 @@ use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::
 use burn::tensor::FloatDType;
 
 use super::{Activation, ops::ConvOps, winograd};
-use crate::nn::flex::{ALL_CORES, add_product, dims, for_each, packed, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, matmul_add, dims, for_each, contiguous, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
@@ -24,7 +24,7 @@ struct Signal {
 
 impl Signal {
     fn padded(tensor: FlexTensor, taps: usize) -> Self {
-        let tensor = packed(tensor);
+        let tensor = contiguous(tensor);
         let [batch, steps, channels] = dims(&tensor)[..] else { unreachable!("[B, T, C]") };
         let mut signal = Self { values: Vec::new(), batch, steps, channels, taps };
         let edge = taps / 2 * channels;
@@ -52,7 +52,7 @@ impl Signal {
         let outputs = weight.len() / width;
         let rows = self.batch * self.padded_steps() + 1 - self.taps;
         let mut output = vec![0.0; rows * outputs];
-        add_product(ALL_CORES, [rows, width, outputs], (&mut output, outputs), (&self.values, [self.channels, 1]), (weight, [outputs, 1]));
+        matmul_add(ALL_CORES, [rows, width, outputs], (&mut output, outputs), (&self.values, [self.channels, 1]), (weight, [outputs, 1]));
         for item in 1..self.batch {
             let first = item * self.padded_steps() * outputs;
             output.copy_within(first..first + self.steps * outputs, item * self.steps * outputs);
@@ -109,7 +109,7 @@ const ROWS: usize = 256;
 impl ConvOps for Flex {
     fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let dtype = input.dtype();
-        let input = packed(input);
+        let input = contiguous(input);
         let [batch, steps, channels] = dims(&input)[..] else { unreachable!("[B, T, C]") };
         let mut unfolded = vec![0.0; batch * steps * taps * channels];
         let from = values(&input);
@@ -126,7 +126,7 @@ impl ConvOps for Flex {
     }
 
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let unfolded = packed(unfolded);
+        let unfolded = contiguous(unfolded);
         let [batch, steps, width] = dims(&unfolded)[..] else { unreachable!("[B, T, K C]") };
         let channels = width / taps;
         let mut folded = vec![0.0; batch * steps * channels];
@@ -148,12 +148,12 @@ impl ConvOps for Flex {
         let dtype = input.dtype();
         let (sizes, [inputs, outputs]) = (sizes(&input), [dims(&input)[2], dims(&weight)[1]]);
         if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
-            let tiles = winograd::tiles(values(&packed(input)), sizes, inputs);
-            let output = winograd::convolve(&tiles, values(&packed(weight)), sizes, inputs);
+            let tiles = winograd::tiles(values(&contiguous(input)), sizes, inputs);
+            let output = winograd::convolve(&tiles, values(&contiguous(weight)), sizes, inputs);
             let shape = vec![winograd::READ, tiles.len() / (winograd::READ * inputs), inputs];
             return (tensor(output, vec![sizes.batch, sizes.steps, outputs]), tensor(tiles, shape));
         }
-        let (input, weight) = (Signal::padded(input, taps), packed(weight));
+        let (input, weight) = (Signal::padded(input, taps), contiguous(weight));
         let output = input.convolve(values(&weight));
         (cast(output, dtype), input.into_tensor())
     }
@@ -161,10 +161,10 @@ impl ConvOps for Flex {
     fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let (sizes, [width, outputs]) = (sizes(&grad), [dims(&weight)[0], dims(&weight)[1]]);
         if weight.dtype() == DType::F32 && winograd::fits(taps, width / taps, outputs) {
-            let input = winograd::backward_input(values(&packed(grad)), values(&packed(weight)), sizes, outputs);
+            let input = winograd::backward_input(values(&contiguous(grad)), values(&contiguous(weight)), sizes, outputs);
             return tensor(input, vec![sizes.batch, sizes.steps, width / taps]);
         }
-        let (grad, weight) = (Signal::padded(grad, taps), packed(weight));
+        let (grad, weight) = (Signal::padded(grad, taps), contiguous(weight));
         grad.convolve(&reversed(values(&weight), grad.channels, taps))
     }
 
@@ -172,7 +172,7 @@ impl ConvOps for Flex {
         let dtype = grad.dtype();
         let (sizes, [inputs, outputs]) = (sizes(&grad), [dims(&kept)[2], dims(&grad)[2]]);
         if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
-            let weight = winograd::backward_weight(values(&packed(grad)), values(&kept), sizes, [inputs, outputs]);
+            let weight = winograd::backward_weight(values(&contiguous(grad)), values(&kept), sizes, [inputs, outputs]);
             return tensor(weight, vec![taps * inputs, outputs]);
         }
         let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
@@ -180,19 +180,19 @@ impl ConvOps for Flex {
         let mut grad_weight = vec![0.0; width * grad.channels];
         let (rows, aligned) = (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
         let sizes = [width, rows, grad.channels];
-        add_product(ALL_CORES, sizes, (&mut grad_weight, grad.channels), (values(&kept), [1, width / taps]), (aligned, [grad.channels, 1]));
+        matmul_add(ALL_CORES, sizes, (&mut grad_weight, grad.channels), (values(&kept), [1, width / taps]), (aligned, [grad.channels, 1]));
         cast(tensor(grad_weight, vec![width, grad.channels]), dtype)
     }
 
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
-        let mut output = packed(input);
+        let mut output = contiguous(input);
         let values = values_mut(&mut output);
         pulp::Arch::new().dispatch(|| activate_all(activation, values));
         output
     }
 
     fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
-        let (mut grad, output) = (packed(grad), packed(output));
+        let (mut grad, output) = (contiguous(grad), contiguous(output));
         let passed = values_mut(&mut grad);
         pulp::Arch::new().dispatch(|| {
             passed.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
@@ -209,7 +209,7 @@ impl ConvOps for Flex {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let [mut input, gamma, beta, mean, variance] = [input, gamma, beta, mean, variance].map(packed);
+        let [mut input, gamma, beta, mean, variance] = [input, gamma, beta, mean, variance].map(contiguous);
         let (shape, channels) = (dims(&input), dims(&gamma)[0]);
         let (gamma, beta, mean) = (&values(&gamma)[..channels], &values(&beta)[..channels], &values(&mean)[..channels]);
         let inverse: Vec<f32> = values(&variance).iter().map(|variance| (variance + epsilon).sqrt().recip()).collect();
@@ -239,7 +239,7 @@ impl ConvOps for Flex {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let [mut grad, output, normalised, gamma, variance] = [grad, output, normalised, gamma, variance].map(packed);
+        let [mut grad, output, normalised, gamma, variance] = [grad, output, normalised, gamma, variance].map(contiguous);
         let channels = dims(&gamma)[0];
         let scale: Vec<f32> =
             values(&gamma).iter().zip(values(&variance)).map(|(gamma, variance)| gamma / (variance + epsilon).sqrt()).collect();

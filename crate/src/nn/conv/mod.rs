@@ -16,7 +16,7 @@ use ops::ConvOps;
 
 use super::{
     Mode, Precision,
-    product::{operand, result},
+    matmul::{operand, result},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,7 +69,7 @@ impl ConvNorm {
                 self.norm.running_var.value_sync();
                 activate(normed, activation)
             }
-            Mode::Steady => self.normalise(output, activation),
+            Mode::Eval => self.normalise(output, activation),
         };
         activated.reshape([batch, steps, outputs])
     }
@@ -120,7 +120,7 @@ mod tests {
         let device = Device::flex();
         let mut conv = ConvNorm::new(1, 1, 1, &device);
         conv.weight = Param::from_tensor(Tensor::from_floats([[2.0]], &device));
-        let output = conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Activation::None, Mode::Steady);
+        let output = conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Activation::None, Mode::Eval);
         // Fresh statistics: mean 0, variance 1.
         let expected = TensorData::from([[[6.0f32], [-2.0]]]);
         output.into_data().assert_approx_eq::<f32>(&expected, burn::tensor::Tolerance::absolute(1e-4));

@@ -5,7 +5,7 @@
 
 use std::array::from_fn;
 
-use crate::nn::flex::{Matrix as Strided, ONE_CORE, Unwritten, cores, for_each, put_product, written};
+use crate::nn::flex::{Matrix as Strided, ONE_CORE, Unwritten, cores, for_each, matmul_into, written};
 
 const TAPS: usize = 5;
 /// Frames that a tile makes, and frames that it reads: as many as there are places.
@@ -93,7 +93,7 @@ const fn lagrange() -> (Matrix<READ>, [f32; 2 + PAIRS.len()]) {
 const LAGRANGE: Matrix<READ> = lagrange().0;
 const OUTPUTS: Matrix<MADE> = powers();
 /// Of the taps, with the denominators.
-const WEIGHTS: Matrix<TAPS> = {
+const KERNEL_TRANSFORM: Matrix<TAPS> = {
     let (mut matrix, denominators) = (powers(), lagrange().1);
     let mut at = 0;
     while at < matrix.len() * TAPS {
@@ -204,7 +204,7 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
         pulp::Arch::new().dispatch(|| {
             for (input, places) in places.chunks_exact_mut(row).enumerate() {
                 let input = number * share + input;
-                evaluate(&WEIGHTS, from_fn(|tap| &weight[(tap * inputs + input) * outputs..][..outputs]), places);
+                evaluate(&KERNEL_TRANSFORM, from_fn(|tap| &weight[(tap * inputs + input) * outputs..][..outputs]), places);
             }
         });
     };
@@ -213,13 +213,13 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
 }
 
 /// A product at each place: `[M, 8, N]`. Places lie as far apart in both matrices as `places` says.
-fn products([m, k, n]: [usize; 3], a: Strided, b: Strided, places: [usize; 2]) -> Vec<f32> {
+fn matmuls([m, k, n]: [usize; 3], a: Strided, b: Strided, places: [usize; 2]) -> Vec<f32> {
     let share = share(m);
     let write = |number: usize, made: &mut Unwritten| {
         let rows = made.len() / (READ * n);
         for place in 0..READ {
             let a = (&a.0[number * share * a.1[0] + place * places[0]..], a.1);
-            put_product(ONE_CORE, [rows, k, n], (&mut made[place * n..], READ * n), a, (&b.0[place * places[1]..], b.1));
+            matmul_into(ONE_CORE, [rows, k, n], (&mut made[place * n..], READ * n), a, (&b.0[place * places[1]..], b.1));
         }
     };
     // SAFETY: rows of so many columns at each place leave nothing out.
@@ -235,7 +235,7 @@ pub fn tiles(input: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
 pub fn convolve(tiles: &[f32], weight: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
     let (rows, outputs) = (tiles.len() / (READ * inputs), weight.len() / (TAPS * inputs));
     let weight = evaluate_weight(weight, outputs);
-    let made = products([rows, inputs, outputs], (tiles, [READ * inputs, 1]), (&weight, [READ * outputs, 1]), [inputs, outputs]);
+    let made = matmuls([rows, inputs, outputs], (tiles, [READ * inputs, 1]), (&weight, [READ * outputs, 1]), [inputs, outputs]);
     collect_signal(&OUTPUTS, &made, sizes, outputs, 0)
 }
 
@@ -244,7 +244,7 @@ pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize
     let inputs = weight.len() / (TAPS * outputs);
     let (grads, weight) = (evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0), evaluate_weight(weight, outputs));
     let rows = grads.len() / (READ * outputs);
-    let made = products([rows, outputs, inputs], (&grads, [READ * outputs, 1]), (&weight, [1, READ * outputs]), [outputs, outputs]);
+    let made = matmuls([rows, outputs, inputs], (&grads, [READ * outputs, 1]), (&weight, [1, READ * outputs]), [outputs, outputs]);
     collect_signal(&LAGRANGE, &made, sizes, inputs, TAPS / 2)
 }
 
@@ -252,11 +252,11 @@ pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize
 pub fn backward_weight(grad: &[f32], tiles: &[f32], sizes: Sizes, [inputs, outputs]: [usize; 2]) -> Vec<f32> {
     let grads = evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0);
     let rows = grads.len() / (READ * outputs);
-    let made = products([inputs, rows, outputs], (tiles, [1, READ * inputs]), (&grads, [READ * outputs, 1]), [inputs, outputs]);
+    let made = matmuls([inputs, rows, outputs], (tiles, [1, READ * inputs]), (&grads, [READ * outputs, 1]), [inputs, outputs]);
     let mut weight = vec![0.0; TAPS * inputs * outputs];
     pulp::Arch::new().dispatch(|| {
         for (input, places) in made.chunks_exact(READ * outputs).enumerate() {
-            collect(&WEIGHTS, places, &mut weight, from_fn(|tap| Some(tap * inputs + input)));
+            collect(&KERNEL_TRANSFORM, places, &mut weight, from_fn(|tap| Some(tap * inputs + input)));
         }
     });
     weight

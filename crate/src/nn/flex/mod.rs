@@ -1,14 +1,14 @@
 //! What fused operations on the CPU share: tensors as slices, products, and functions without branches or calls, so that the compiler vectorises them.
 
 #[cfg(not(target_arch = "wasm32"))]
-mod gemm_products;
+mod gemm_matmul;
 #[cfg(any(test, target_arch = "wasm32"))]
 mod panels;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use gemm_products::{Weights, add_product, put_product};
+pub use gemm_matmul::{PackedWeights, matmul_add, matmul_into};
 #[cfg(target_arch = "wasm32")]
-pub use panels::{Tile, Weights, add_product, put_product, use_tile};
+pub use panels::{MicroKernel, PackedWeights, matmul_add, matmul_into, use_micro_kernel};
 
 use std::mem::MaybeUninit;
 
@@ -28,7 +28,7 @@ pub fn dims(tensor: &FlexTensor) -> Vec<usize> {
 }
 
 /// Contiguous, from the start of its buffer and in f32, so that [`values`] are exactly its own.
-pub fn packed(tensor: FlexTensor) -> FlexTensor {
+pub fn contiguous(tensor: FlexTensor) -> FlexTensor {
     let tensor = if tensor.dtype() == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F32) };
     tensor.to_contiguous()
 }
@@ -68,10 +68,10 @@ pub unsafe fn written(count: usize, share: usize, write: impl Fn(usize, &mut Unw
 }
 
 /// `a b` for `a: [m, k]`, `b: [k, n]`.
-pub fn product(on: gemm::Parallelism, sizes: [usize; 3], a: Matrix, b: Matrix) -> Vec<f32> {
+pub fn matmul(on: gemm::Parallelism, sizes: [usize; 3], a: Matrix, b: Matrix) -> Vec<f32> {
     let [m, _, n] = sizes;
     // SAFETY: rows of so many columns that lie side by side leave nothing out.
-    unsafe { written(m * n, m * n, |_, made| put_product(on, sizes, (made, n), a, b)) }
+    unsafe { written(m * n, m * n, |_, made| matmul_into(on, sizes, (made, n), a, b)) }
 }
 
 pub const ONE_CORE: gemm::Parallelism = gemm::Parallelism::None;

@@ -1,4 +1,4 @@
-//! Products in a browser. The library's tile for wasm wants more registers than wasm's values of four have on most processors, and spends its time
+//! Products in a browser. The library's micro-kernel for wasm wants more registers than wasm's values of four have on most processors, and spends its time
 //! putting sums away and fetching them back; these fit: 3 rows by 12 columns, which is the fastest, and 4 by 8 for what has few rows.
 
 use std::{mem::MaybeUninit, sync::OnceLock};
@@ -11,18 +11,18 @@ const TERMS: usize = 256;
 
 /// Multiplies up to three rows, which lie term by term, by a panel of twelve columns, or up to four by one of eight, and adds that to `out`, whose rows lie
 /// `out_row` values apart.
-pub type Tile = unsafe extern "C" fn(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize);
+pub type MicroKernel = unsafe extern "C" fn(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize);
 
-/// The browser's own, see [`use_tile`].
-static TILE: OnceLock<Tile> = OnceLock::new();
+/// The browser's own, see [`use_micro_kernel`].
+static MICRO_KERNEL: OnceLock<MicroKernel> = OnceLock::new();
 
 /// Takes a faster one than what every browser can run: one that multiplies and adds in one instruction.
 ///
 /// # Safety
 ///
-/// It has to do what [`Tile`] says, and nothing else.
-pub unsafe fn use_tile(tile: Tile) {
-    let _ = TILE.set(tile);
+/// It has to do what [`MicroKernel`] says, and nothing else.
+pub unsafe fn use_micro_kernel(micro_kernel: MicroKernel) {
+    let _ = MICRO_KERNEL.set(micro_kernel);
 }
 
 /// A matrix to multiply by, cut into panels of its columns that are read in order: `[N / C, K, C]`, the last filled up with zeros. So many rows and columns are made
@@ -34,7 +34,7 @@ pub struct Panels<const ROWS: usize, const COLUMNS: usize> {
 }
 
 /// What each step multiplies a few rows by.
-pub type Weights = Panels<4, 8>;
+pub type PackedWeights = Panels<4, 8>;
 
 impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     /// Worth it even for one step, since every product needs it.
@@ -55,18 +55,18 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    pub fn add_product(&self, _step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    pub fn matmul_add(&self, _step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
         assert!((rows - 1) * out_row + self.columns <= out.len());
         // SAFETY: as asserted.
-        unsafe { self.add_product_of(rows, (out.as_mut_ptr(), out_row), (a, [a_row, 1])) };
+        unsafe { self.matmul_add_of(rows, (out.as_mut_ptr(), out_row), (a, [a_row, 1])) };
     }
 
     /// # Safety
     ///
     /// `out` has so many rows of as many values as there are columns, `out_row` apart, which nobody else sees.
-    unsafe fn add_product_of(&self, rows: usize, (out, out_row): (*mut f32, usize), (a, [row, column]): Matrix) {
+    unsafe fn matmul_add_of(&self, rows: usize, (out, out_row): (*mut f32, usize), (a, [row, column]): Matrix) {
         let &Self { ref panels, terms, columns } = self;
-        let tile = TILE.get();
+        let micro_kernel = MICRO_KERNEL.get();
         let mut block = Vec::with_capacity(BLOCK.min(rows) * TERMS.min(terms));
         for term in (0..terms).step_by(TERMS) {
             let depth = TERMS.min(terms - term);
@@ -90,12 +90,12 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
                         // SAFETY: strip and panel hold as many terms, and rows and columns are some of those that `out` has.
                         unsafe {
                             let out = out.add(at * out_row + first);
-                            match (tile.filter(|_| width == COLUMNS), count) {
-                                (Some(tile), _) => tile(count, COLUMNS, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out, out_row),
-                                (None, 1) => add_tile::<1, COLUMNS>(strip, panel, (out, out_row), width),
-                                (None, 2) => add_tile::<2, COLUMNS>(strip, panel, (out, out_row), width),
-                                (None, 3) => add_tile::<3, COLUMNS>(strip, panel, (out, out_row), width),
-                                (None, _) => add_tile::<4, COLUMNS>(strip, panel, (out, out_row), width),
+                            match (micro_kernel.filter(|_| width == COLUMNS), count) {
+                                (Some(micro_kernel), _) => micro_kernel(count, COLUMNS, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out, out_row),
+                                (None, 1) => micro_kernel_add::<1, COLUMNS>(strip, panel, (out, out_row), width),
+                                (None, 2) => micro_kernel_add::<2, COLUMNS>(strip, panel, (out, out_row), width),
+                                (None, 3) => micro_kernel_add::<3, COLUMNS>(strip, panel, (out, out_row), width),
+                                (None, _) => micro_kernel_add::<4, COLUMNS>(strip, panel, (out, out_row), width),
                             }
                         }
                         rest = others;
@@ -107,34 +107,34 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
 }
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn add_product(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+pub fn matmul_add(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
     let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
     // SAFETY: as asserted.
-    unsafe { add_product_of(sizes, (out.as_mut_ptr(), out_row), a, b) };
+    unsafe { matmul_add_of(sizes, (out.as_mut_ptr(), out_row), a, b) };
 }
 
 /// The same in place of what `out` holds.
-pub fn put_product(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+pub fn matmul_into(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
     let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
     for row in 0..m {
         out[row * out_row..][..n].fill(MaybeUninit::new(0.0));
     }
     // SAFETY: as asserted, and all that is added to was written just now.
-    unsafe { add_product_of(sizes, (out.as_mut_ptr().cast(), out_row), a, b) };
+    unsafe { matmul_add_of(sizes, (out.as_mut_ptr().cast(), out_row), a, b) };
 }
 
 /// # Safety
 ///
 /// `out` has `m` rows of `n` values, `out_row` apart, which nobody else sees.
-unsafe fn add_product_of([m, k, n]: [usize; 3], out: (*mut f32, usize), a: Matrix, b: Matrix) {
+unsafe fn matmul_add_of([m, k, n]: [usize; 3], out: (*mut f32, usize), a: Matrix, b: Matrix) {
     // SAFETY: the caller's promise.
     unsafe {
         if n.is_multiple_of(12) {
-            Panels::<3, 12>::new(b, [k, n], 1).add_product_of(m, out, a);
+            Panels::<3, 12>::new(b, [k, n], 1).matmul_add_of(m, out, a);
         } else {
-            Panels::<4, 8>::new(b, [k, n], 1).add_product_of(m, out, a);
+            Panels::<4, 8>::new(b, [k, n], 1).matmul_add_of(m, out, a);
         }
     }
 }
@@ -180,7 +180,7 @@ fn take<const R: usize>(strip: &mut Vec<f32>, (a, [row, column]): Matrix, terms:
 ///
 /// `out` has `R` rows of `width` values, `out_row` apart, which nobody else sees.
 #[inline(never)]
-unsafe fn add_tile<const R: usize, const C: usize>(strip: &[f32], panel: &[[f32; C]], (out, out_row): (*mut f32, usize), width: usize) {
+unsafe fn micro_kernel_add<const R: usize, const C: usize>(strip: &[f32], panel: &[[f32; C]], (out, out_row): (*mut f32, usize), width: usize) {
     let mut sums = [[0.0f32; C]; R];
     for (a, b) in strip.as_chunks::<R>().0.iter().zip(panel) {
         for row in 0..R {
@@ -200,7 +200,7 @@ unsafe fn add_tile<const R: usize, const C: usize>(strip: &[f32], panel: &[[f32;
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-    use super::super::{ONE_CORE, gemm_products};
+    use super::super::{ONE_CORE, gemm_matmul};
     use super::*;
 
     #[test]
@@ -215,14 +215,14 @@ mod tests {
                         let worst = ours.iter().zip(&theirs).map(|(ours, theirs)| (ours - theirs).abs()).fold(0.0, f32::max);
                         assert!(worst < 1e-4, "{m} x {k} times {k} x {n}: {worst:e}");
                     };
-                    let added = [add_product, gemm_products::add_product].map(|add_product| {
+                    let added = [matmul_add, gemm_matmul::matmul_add].map(|matmul_add| {
                         let mut out = noise(m * distance);
-                        add_product(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
+                        matmul_add(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
                         out
                     });
-                    let put = [put_product, gemm_products::put_product].map(|put_product| {
+                    let put = [matmul_into, gemm_matmul::matmul_into].map(|matmul_into| {
                         let mut out = noise(m * distance).into_iter().map(MaybeUninit::new).collect::<Vec<_>>();
-                        put_product(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
+                        matmul_into(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
                         // SAFETY: all of it was written from the start.
                         out.into_iter().map(|value| unsafe { value.assume_init() }).collect::<Vec<f32>>()
                     });
@@ -235,35 +235,35 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_of_the_browsers_own_takes_whole_panels() {
+    fn a_micro_kernel_of_the_browser_takes_whole_panels() {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
-        unsafe extern "C" fn tile(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize) {
+        unsafe extern "C" fn micro_kernel(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize) {
             CALLS.fetch_add(1, Relaxed);
             for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-                // SAFETY: it is called as `Tile` says.
+                // SAFETY: it is called as `MicroKernel` says.
                 unsafe { *out.add(row * out_row + column) += (0..terms).map(|k| *strip.add(k * rows + row) * *panel.add(k * columns + column)).sum::<f32>() };
             }
         }
         // SAFETY: this one is slow, and does nothing but what it should.
-        unsafe { use_tile(tile) };
+        unsafe { use_micro_kernel(micro_kernel) };
         let (a, b) = (vec![0.5; 6 * 300], vec![2.0; 300 * 20]);
         let mut out = vec![1.0; 6 * 20];
-        add_product(ONE_CORE, [6, 300, 20], (&mut out, 20), (&a, [300, 1]), (&b, [20, 1]));
+        matmul_add(ONE_CORE, [6, 300, 20], (&mut out, 20), (&a, [300, 1]), (&b, [20, 1]));
         assert_eq!(out, vec![301.0; 6 * 20]);
         assert!(CALLS.load(Relaxed) >= 8, "two strips, two whole panels and two blocks of terms; of the last panel only half is wanted");
         let mut wide = vec![1.0; 6 * 24];
-        add_product(ONE_CORE, [6, 300, 24], (&mut wide, 24), (&a, [300, 1]), (&vec![2.0; 300 * 24], [24, 1]));
+        matmul_add(ONE_CORE, [6, 300, 24], (&mut wide, 24), (&a, [300, 1]), (&vec![2.0; 300 * 24], [24, 1]));
         assert_eq!(wide, vec![301.0; 6 * 24]);
     }
 
     #[test]
     fn rows_may_overlap_and_weights_are_cut_once() {
         let (a, b) = ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0]);
-        let weights = Weights::new((&b, [1, 1]), [2, 1], 2);
+        let weights = PackedWeights::new((&b, [1, 1]), [2, 1], 2);
         let mut out = [0.0; 3];
-        weights.add_product(0, 3, (&mut out, 1), (&a, 1));
+        weights.matmul_add(0, 3, (&mut out, 1), (&a, 1));
         assert_eq!(out, [21.0, 32.0, 43.0]);
-        weights.add_product(0, 3, (&mut out, 1), (&a, 1));
+        weights.matmul_add(0, 3, (&mut out, 1), (&a, 1));
         assert_eq!(out, [42.0, 64.0, 86.0]);
     }
 }

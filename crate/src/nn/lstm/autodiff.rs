@@ -10,7 +10,7 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::{LstmOps, Scan};
+use super::{LstmOps, ScanOptions};
 
 #[derive(Debug)]
 struct LstmBackward;
@@ -22,7 +22,7 @@ struct Saved<T> {
     gates: T,
     w_hh: T,
     initial: T,
-    scan: Scan,
+    scan: ScanOptions,
 }
 
 impl<B: LstmOps> Backward<B, 3> for LstmBackward {
@@ -47,7 +47,7 @@ impl<B: LstmOps, C: CheckpointStrategy> LstmOps for Autodiff<B, C> {
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let (projected, projected_node) = projected.into_parts();
         let (w_hh, w_hh_node) = w_hh.into_parts();
@@ -69,7 +69,7 @@ impl<B: LstmOps, C: CheckpointStrategy> LstmOps for Autodiff<B, C> {
         _gates: FloatTensor<Self>,
         _w_hh: FloatTensor<Self>,
         _initial: FloatTensor<Self>,
-        _scan: Scan,
+        _scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         unreachable!("only first-order derivatives are supported")
     }

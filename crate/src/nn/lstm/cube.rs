@@ -1,4 +1,4 @@
-//! The fused scan on GPUs: the whole sequence in one launch, forward and backward, from one source for WebGPU, Vulkan, Metal and CUDA.
+//! The fused scan on GPUs: the whole sequence in one dispatch, forward and backward, from one source for WebGPU, Vulkan, Metal and CUDA.
 //!
 //! A workgroup owns a few batch items and all their hidden units, so that no step needs another workgroup and none is a dispatch of
 //! its own: a dispatch costs a browser 24 to 71 us, and a step of `small` reads 2.4 MB of weights, some 25 us from one core's cache.
@@ -15,10 +15,10 @@ use burn_cubecl::{
 
 use half::f16;
 
-use super::{LstmOps, Scan};
+use super::{LstmOps, ScanOptions};
 use crate::nn::{
     cube::{Four, THREADS, empty, empty_of, input, output, sigmoid, tanh},
-    product::ops::ProductOps,
+    matmul::ops::MatmulOps,
 };
 
 /// Items of a workgroup, whose values stand in a [`Four`]: each weight that it reads serves all of them. Items past the batch's end compute what the
@@ -26,7 +26,7 @@ use crate::nn::{
 const ITEMS: usize = 4;
 
 /// How a scan lies on the device.
-struct Plan {
+struct Grid {
     steps: usize,
     batch: usize,
     hidden: usize,
@@ -35,7 +35,7 @@ struct Plan {
     threads: usize,
 }
 
-impl Plan {
+impl Grid {
     fn of(gates: &CubeTensor) -> Self {
         let [steps, batch, width] = gates.shape().dims::<3>();
         let hidden = width / 4;
@@ -332,10 +332,10 @@ impl LstmOps for CubeBackend {
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let plan = Plan::of(&projected);
-        let Plan { steps, batch, hidden, units, threads } = plan;
+        let grid = Grid::of(&projected);
+        let Grid { steps, batch, hidden, units, threads } = grid;
         let (states, gates) = (empty(&projected, [steps, batch, 2 * hidden]), empty_of(&projected, [steps, batch, 4 * hidden], w_hh.dtype));
         let client = projected.client.clone();
         let lengths = scan.lengths.map(|lengths| {
@@ -350,8 +350,8 @@ impl LstmOps for CubeBackend {
                 if w_hh.dtype == DType::F16 { forward_kernel::launch_unchecked::<f16> } else { forward_kernel::launch_unchecked::<f32> };
             launch(
                 &client,
-                plan.cubes(),
-                plan.dim(),
+                grid.cubes(),
+                grid.dim(),
                 input(projected),
                 input(w_hh),
                 input(initial),
@@ -363,7 +363,7 @@ impl LstmOps for CubeBackend {
                 hidden,
                 units,
                 threads,
-                plan.ahead(),
+                grid.ahead(),
                 scan.reverse,
             );
         }
@@ -376,10 +376,10 @@ impl LstmOps for CubeBackend {
         gates: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let plan = Plan::of(&gates);
-        let Plan { steps, batch, hidden, units, threads } = plan;
+        let grid = Grid::of(&gates);
+        let Grid { steps, batch, hidden, units, threads } = grid;
         let half = w_hh.dtype == DType::F16;
         let (grad_gates, grad_initial) = (empty(&gates, [steps, batch, 4 * hidden]), empty(&gates, [batch, 2 * hidden]));
         let previous = empty(&gates, [steps, batch, hidden]);
@@ -388,8 +388,8 @@ impl LstmOps for CubeBackend {
             let launch = if half { backward_kernel::launch_unchecked::<f16> } else { backward_kernel::launch_unchecked::<f32> };
             launch(
                 &gates.client,
-                plan.cubes(),
-                plan.dim(),
+                grid.cubes(),
+                grid.dim(),
                 input(grad),
                 input(states),
                 input(gates.clone()),
@@ -403,7 +403,7 @@ impl LstmOps for CubeBackend {
                 hidden,
                 units,
                 threads,
-                plan.ahead(),
+                grid.ahead(),
                 scan.reverse,
             );
         }
@@ -412,7 +412,7 @@ impl LstmOps for CubeBackend {
             let rows = Self::float_reshape(tensor, Shape::from([steps * batch, width]));
             if half { Self::float_cast(rows, FloatDType::F16) } else { rows }
         };
-        let grad_w_hh = Self::multiply(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
+        let grad_w_hh = Self::matmul(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
         (grad_gates, grad_w_hh, grad_initial)
     }
 }

@@ -2,8 +2,8 @@
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
-use super::{LstmOps, Scan};
-use crate::nn::flex::{ALL_CORES, Weights, add_product, cores, dims, for_each, packed, product, sigmoid, tanh, tensor, values, values_mut};
+use super::{LstmOps, ScanOptions};
+use crate::nn::flex::{ALL_CORES, PackedWeights, matmul_add, cores, dims, for_each, contiguous, matmul, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.
 #[inline(always)]
@@ -64,7 +64,7 @@ impl Sizes {
     }
 
     /// Steps in the order they run, each with the step before it.
-    fn order(&self, scan: &Scan) -> Vec<(usize, Option<usize>)> {
+    fn order(&self, scan: &ScanOptions) -> Vec<(usize, Option<usize>)> {
         let mut order: Vec<usize> = (0..self.steps).collect();
         if scan.reverse {
             order.reverse();
@@ -73,7 +73,7 @@ impl Sizes {
     }
 }
 
-fn runs(scan: &Scan, item: usize, step: usize) -> bool {
+fn runs(scan: &ScanOptions, item: usize, step: usize) -> bool {
     scan.lengths.as_ref().is_none_or(|lengths| step < lengths[item])
 }
 
@@ -87,10 +87,10 @@ pub(in crate::nn) fn shares(values: &mut [f32], row: usize, share: usize) -> Vec
 }
 
 /// Activates `gates`, which hold the projected inputs, and returns the states. Items do not meet: each core takes some through all steps.
-fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Vec<f32> {
+fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &ScanOptions) -> Vec<f32> {
     let Sizes { steps, batch, hidden } = *sizes;
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
-    let weights = Weights::new((w_hh, [4 * hidden, 1]), [hidden, 4 * hidden], steps);
+    let weights = PackedWeights::new((w_hh, [4 * hidden, 1]), [hidden, 4 * hidden], steps);
     let mut states = vec![0.0; steps * batch * 2 * hidden];
     let gates = shares(gates, batch * 4 * hidden, items * 4 * hidden);
     let work = shares(&mut states, batch * 2 * hidden, items * 2 * hidden).into_iter().zip(gates).zip(initial.chunks(items * 2 * hidden)).enumerate().collect();
@@ -99,7 +99,7 @@ fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan
         for &(step, before) in &order {
             let (current, gates) = (std::mem::take(&mut states[step]), &mut *gates[step]);
             let previous = before.map_or(initial, |before| &*states[before]);
-            weights.add_product(step, count, (gates, 4 * hidden), (previous, 2 * hidden));
+            weights.matmul_add(step, count, (gates, 4 * hidden), (previous, 2 * hidden));
             pulp::Arch::new().dispatch(|| {
                 for item in 0..count {
                     let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
@@ -122,11 +122,11 @@ struct Gradients {
     initial: Vec<f32>,
 }
 
-fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &Scan) -> Gradients {
+fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &ScanOptions) -> Gradients {
     let Sizes { steps, batch, hidden } = *sizes;
     let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
-    let weights = Weights::new((w_hh, [1, 4 * hidden]), [4 * hidden, hidden], steps);
+    let weights = PackedWeights::new((w_hh, [1, 4 * hidden]), [4 * hidden, hidden], steps);
     let mut grad_projected = vec![0.0; steps * gate_row];
     // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
     let mut grad_state = vec![0.0; state_row];
@@ -151,7 +151,7 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
                     );
                 }
             });
-            weights.add_product(step, count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
+            weights.matmul_add(step, count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
         }
     });
     // Weights: the products of all steps with a step before them are one product over time and batch. Before the first there is rest, mostly.
@@ -159,11 +159,11 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     let size = |rows: usize| [hidden, rows, 4 * hidden];
     let mut grad_w_hh = match steps {
         1 => vec![0.0; hidden * 4 * hidden],
-        steps => product(ALL_CORES, size((steps - 1) * batch), (&states[before..], [1, 2 * hidden]), (&grad_projected[after..], [4 * hidden, 1])),
+        steps => matmul(ALL_CORES, size((steps - 1) * batch), (&states[before..], [1, 2 * hidden]), (&grad_projected[after..], [4 * hidden, 1])),
     };
     if initial.iter().any(|&value| value != 0.0) {
         let grad_gates = (&grad_projected[first * gate_row..], [4 * hidden, 1]);
-        add_product(ALL_CORES, size(batch), (&mut grad_w_hh, 4 * hidden), (initial, [1, 2 * hidden]), grad_gates);
+        matmul_add(ALL_CORES, size(batch), (&mut grad_w_hh, 4 * hidden), (initial, [1, 2 * hidden]), grad_gates);
     }
     Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: grad_state }
 }
@@ -173,9 +173,9 @@ impl LstmOps for Flex {
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let (mut gates, w_hh, initial) = (packed(projected), packed(w_hh), packed(initial));
+        let (mut gates, w_hh, initial) = (contiguous(projected), contiguous(w_hh), contiguous(initial));
         let sizes = Sizes::of(&gates);
         let states = forward(values_mut(&mut gates), values(&w_hh), values(&initial), &sizes, &scan);
         (tensor(states, vec![sizes.steps, sizes.batch, 2 * sizes.hidden]), gates)
@@ -187,9 +187,9 @@ impl LstmOps for Flex {
         gates: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let (grad, states, gates, w_hh, initial) = (packed(grad), packed(states), packed(gates), packed(w_hh), packed(initial));
+        let (grad, states, gates, w_hh, initial) = (contiguous(grad), contiguous(states), contiguous(gates), contiguous(w_hh), contiguous(initial));
         let sizes = Sizes::of(&gates);
         let grads = backward(values(&grad), values(&states), values(&gates), values(&w_hh), values(&initial), &sizes, &scan);
         (tensor(grads.projected, dims(&gates)), tensor(grads.w_hh, dims(&w_hh)), tensor(grads.initial, dims(&initial)))

@@ -19,12 +19,12 @@ use burn::{
 
 use super::{
     is_fused,
-    product::{Precision, operand, product, product_beside, result},
+    matmul::{Precision, operand, matmul, matmul_concat, result},
 };
 
 /// How a scan runs over time.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Scan {
+pub struct ScanOptions {
     /// From the last step to the first.
     pub reverse: bool,
     /// Valid steps of each batch item; beyond them the state is carried unchanged. `None`: all steps of all items.
@@ -43,7 +43,7 @@ pub trait LstmOps: Backend {
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 
     /// Returns the gradients of `projected`, `w_hh` and `initial`.
@@ -53,13 +53,13 @@ pub trait LstmOps: Backend {
         gates: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
         initial: FloatTensor<Self>,
-        scan: Scan,
+        scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
 }
 
 /// Runs the recurrence on whatever device the tensors are on. Shapes as in [`LstmOps`]; returns the states `[T, B, 2H]`.
-pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
-    if is_fused(&projected.device(), w_hh.dims()[0] <= WIDEST_ON_GPUS) {
+pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
+    if is_fused(&projected.device(), w_hh.dims()[0] <= MAX_GPU_HIDDEN) {
         let (states, _gates) = Dispatch::lstm_forward(projected.into_dispatch(), w_hh.into_dispatch(), initial.into_dispatch(), scan);
         Tensor::from_dispatch(states)
     } else {
@@ -68,7 +68,7 @@ pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Sca
 }
 
 /// The same recurrence from plain tensor operations: the reference for every fused one.
-pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Scan) -> Tensor<3> {
+pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
     let [steps, batch, width] = projected.dims();
     let hidden_width = width / 4;
     let w_hh = result(w_hh, true);
@@ -103,7 +103,7 @@ pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
 }
 
 /// The hidden states of a workgroup's four items in the least memory that WebGPU promises it, 16 KiB.
-const WIDEST_ON_GPUS: usize = 1024;
+const MAX_GPU_HIDDEN: usize = 1024;
 
 /// One direction of one layer. Parameters transpose PyTorch's and sum its two biases.
 #[derive(Module, Debug)]
@@ -150,9 +150,9 @@ impl Lstm {
     /// * `state`:  `[B, 2H]`
     ///
     /// Returns the hidden states `[T, B, H]` and the last state `[B, 2H]`.
-    pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
+    pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, input_width] = inputs.dims();
-        let projected = product(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.half);
+        let projected = matmul(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.half);
         self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, how)
     }
 
@@ -160,12 +160,12 @@ impl Lstm {
     ///
     /// * `inputs`: `[T, B, D - J]`
     /// * `steady`: `[B, J]`
-    pub fn forward_beside(&self, inputs: Tensor<3>, steady: Tensor<2>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
-        self.run(product_beside(inputs, steady, self.w_ih.val(), self.half), state, how)
+    pub fn forward_beside(&self, inputs: Tensor<3>, steady: Tensor<2>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
+        self.run(matmul_concat(inputs, steady, self.w_ih.val(), self.half), state, how)
     }
 
     /// From the projected inputs, `[T, B, 4H]`.
-    fn run(&self, projected: Tensor<3>, state: Tensor<2>, how: Scan) -> (Tensor<3>, Tensor<2>) {
+    fn run(&self, projected: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, _] = projected.dims();
         let hidden_width = self.hidden_width();
         let last = if how.reverse { 0 } else { steps - 1 };
@@ -177,7 +177,7 @@ impl Lstm {
 
     /// A sequence of one step: `[B, D]` and `[B, 2H]` to `[B, 2H]`.
     pub fn step(&self, input: Tensor<2>, state: Tensor<2>) -> Tensor<2> {
-        self.forward(input.unsqueeze_dim(0), state, Scan::default()).1
+        self.forward(input.unsqueeze_dim(0), state, ScanOptions::default()).1
     }
 }
 
@@ -207,7 +207,7 @@ impl BiLstm {
         let device = inputs.device();
         let time_major = inputs.swap_dims(0, 1);
         let run = |lstm: &Lstm, reverse| {
-            let how = Scan { reverse, lengths: Some(lengths.to_vec()) };
+            let how = ScanOptions { reverse, lengths: Some(lengths.to_vec()) };
             lstm.forward(time_major.clone(), lstm.zero_state(batch, &device), how).0
         };
         Tensor::cat(vec![run(&self.forward, false), run(&self.backward, true)], 2).swap_dims(0, 1)
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
     use burn::tensor::{Distribution, Tolerance};
 
-    fn check(steps: usize, batch: usize, width: usize, how: Scan) {
+    fn check(steps: usize, batch: usize, width: usize, how: ScanOptions) {
         let device = Device::flex().autodiff();
         device.seed(7);
         let random = |shape: [usize; 3]| Tensor::<3>::random(shape, Distribution::Uniform(-1.0, 1.0), &device);
@@ -227,7 +227,7 @@ mod tests {
         let w_hh = random([1, width, 4 * width]).squeeze_dim::<2>(0).detach().require_grad();
         let initial = random([1, batch, 2 * width]).squeeze_dim::<2>(0).detach().require_grad();
         let weights = random([steps, batch, 2 * width]);
-        let run = |op: fn(Tensor<3>, Tensor<2>, Tensor<2>, Scan) -> Tensor<3>| {
+        let run = |op: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>| {
             let states = op(projected.clone(), w_hh.clone(), initial.clone(), how.clone());
             let grads = (states.clone() * weights.clone()).sum().backward();
             let of = |values: Option<Tensor<2>>| values.unwrap().into_data();
@@ -243,11 +243,11 @@ mod tests {
 
     #[test]
     fn fused_scan_equals_plain_tensor_code() {
-        check(7, 3, 5, Scan::default());
-        check(1, 1, 1, Scan::default());
-        check(9, 2, 33, Scan { reverse: true, lengths: None });
-        check(6, 3, 8, Scan { reverse: false, lengths: Some(vec![6, 1, 4]) });
-        check(6, 3, 8, Scan { reverse: true, lengths: Some(vec![6, 1, 4]) });
+        check(7, 3, 5, ScanOptions::default());
+        check(1, 1, 1, ScanOptions::default());
+        check(9, 2, 33, ScanOptions { reverse: true, lengths: None });
+        check(6, 3, 8, ScanOptions { reverse: false, lengths: Some(vec![6, 1, 4]) });
+        check(6, 3, 8, ScanOptions { reverse: true, lengths: Some(vec![6, 1, 4]) });
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
             Tensor::zeros([1, 1, 4], &device),
             Tensor::zeros([1, 4], &device),
             Tensor::from_floats([[0.0, 1.0]], &device),
-            Scan::default(),
+            ScanOptions::default(),
         );
         let expected = TensorData::from([[[0.5 * 0.5f32.tanh(), 0.5]]]);
         states.into_data().assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));

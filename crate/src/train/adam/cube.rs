@@ -1,4 +1,4 @@
-//! The update on GPUs: two launches a parameter.
+//! The update on GPUs: two dispatches a parameter.
 
 use burn::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{
@@ -7,7 +7,7 @@ use burn_cubecl::{
     kernel::into_contiguous,
 };
 
-use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, Settings};
+use super::ops::{AdamOps, GROW_AFTER, PARTS, MAX_SCALE, Settings};
 use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, sum_of_cube};
 
 #[cube(launch_unchecked)]
@@ -44,7 +44,7 @@ fn clip_kernel(squared_norm: &[f32], scaling: &[f32], factor: &mut [f32], new_sc
         by = min(clip_norm / (squared_norm[0].sqrt() / scale + 1e-6f32), 1.0f32) / scale;
         if comptime!(grows) {
             if since >= GROW_AFTER {
-                new_scale = min(2.0f32 * scale, SCALE_MAX);
+                new_scale = min(2.0f32 * scale, MAX_SCALE);
                 new_since = 0.0f32;
             }
         }

@@ -2,15 +2,15 @@
 
 use burn::backend::{Flex, tensor::FloatTensor};
 
-use super::ops::{AdamOps, GROW_AFTER, PARTS, SCALE_MAX, SCALING, Settings};
-use crate::nn::flex::{dims, for_each, packed, tensor, values, values_mut};
+use super::ops::{AdamOps, GROW_AFTER, PARTS, MAX_SCALE, SCALING, Settings};
+use crate::nn::flex::{dims, for_each, contiguous, tensor, values, values_mut};
 
 /// Values that one core updates at a time.
 const PIECE: usize = 1 << 16;
 
 impl AdamOps for Flex {
     fn squares(parts: FloatTensor<Self>, gradient: FloatTensor<Self>, place: usize) -> FloatTensor<Self> {
-        let (mut parts, gradient) = (packed(parts), packed(gradient));
+        let (mut parts, gradient) = (contiguous(parts), contiguous(gradient));
         let sums = &mut values_mut(&mut parts)[place * PARTS..][..PARTS];
         let pieces = values(&gradient).chunks(PIECE);
         let mut of_pieces = vec![[0.0; PARTS]; pieces.len()];
@@ -29,14 +29,14 @@ impl AdamOps for Flex {
     }
 
     fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let (squared_norm, scaling) = (packed(squared_norm), packed(scaling));
+        let (squared_norm, scaling) = (contiguous(squared_norm), contiguous(scaling));
         let &[scale, since, overflows] = values(&scaling) else { unreachable!("[SCALING]") };
         let norm = values(&squared_norm)[0].sqrt();
         let growing = grows && since + 1.0 >= GROW_AFTER;
         let clipped = (clip_norm / (norm / scale + 1e-6)).min(1.0) / scale;
         let (factor, scaling) = match norm.is_finite() {
             false => (0.0, [if grows { (0.5 * scale).max(1.0) } else { scale }, 0.0, overflows + 1.0]),
-            true if growing => (clipped, [(2.0 * scale).min(SCALE_MAX), 0.0, overflows]),
+            true if growing => (clipped, [(2.0 * scale).min(MAX_SCALE), 0.0, overflows]),
             true => (clipped, [scale, since + 1.0, overflows]),
         };
         (tensor(vec![factor], vec![1]), tensor(scaling.to_vec(), vec![SCALING]))
@@ -50,11 +50,11 @@ impl AdamOps for Flex {
         factor: FloatTensor<Self>,
         settings: Settings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let factor = values(&packed(factor))[0];
+        let factor = values(&contiguous(factor))[0];
         if factor == 0.0 {
             return (parameter, first, second);
         }
-        let [parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(packed);
+        let [parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(contiguous);
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
         // Somebody holds the parameter still: changed in place it would be copied first.
         let mut moved = Box::new_uninit_slice(values(&parameter).len());

@@ -15,7 +15,7 @@ use burn::{
 use ops::{AdamOps, PARTS, SCALING, Settings};
 use std::collections::BTreeMap;
 
-use crate::{nn::Precision, weights::keep_path};
+use crate::{nn::Precision, weights::track_path};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamConfig {
@@ -125,7 +125,7 @@ struct Update<'a, R> {
 }
 
 impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
-    keep_path!();
+    track_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(gradient) = param.val().grad(self.gradients) else { return param };

@@ -22,7 +22,7 @@ pub const SCALING: usize = 3;
 /// Updates without an overflow after which the loss is multiplied by twice as much.
 pub const GROW_AFTER: f32 = 50.0;
 /// The most that it is multiplied by.
-pub const SCALE_MAX: f32 = 1_048_576.0;
+pub const MAX_SCALE: f32 = 1_048_576.0;
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"))]
 pub trait AdamOps: Backend {

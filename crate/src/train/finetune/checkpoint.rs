@@ -6,13 +6,13 @@ use crate::{
     Error, Result,
     nn::Precision,
     voice::{Adapted, Base, adaptable},
-    weights::{Metadata, Storage, Unpacked, apply, pack, unpack},
+    weights::{Metadata, Storage, HostWeights, apply, serialize, deserialize},
 };
 
 impl FineTuner {
     /// Goes on from a checkpoint of the same clips and options.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
-        let (mut weights, metadata) = unpack(checkpoint).map_err(Error::CheckpointCorrupt)?;
+        let (mut weights, metadata) = deserialize(checkpoint).map_err(Error::CheckpointCorrupt)?;
         let named = |key: &str| metadata.get(key);
         let lacks = |key: &str| Error::CheckpointCorrupt(format!("it lacks its {key}"));
         let number = |key: &str| -> Result<f64> {
@@ -39,10 +39,10 @@ impl FineTuner {
         let mut tuner = Self::start_async(base, clips, options).await?;
         tuner.adam.updates = number("updates")? as usize;
         restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
-        tuner.stale = number("stale")? as usize;
+        tuner.bad_checks = number("stale")? as usize;
         tuner.end = (number("end")? as usize).clamp(1, tuner.options.iterations);
         tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
-        let mut take = |prefix: &str| -> Unpacked {
+        let mut take = |prefix: &str| -> HostWeights {
             let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
             names.into_iter().map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed"))).collect()
         };
@@ -53,9 +53,9 @@ impl FineTuner {
         let start = tuner.parts.clone();
         tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
         if !best.is_empty() {
-            let look = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
-            (tuner.top, tuner.mark) = (number("top")? as f32, number("mark")? as f32);
-            tuner.best = Some((look, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
+            let validation = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
+            (tuner.best_score, tuner.reference) = (number("top")? as f32, number("mark")? as f32);
+            tuner.best = Some((validation, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
     }
@@ -75,12 +75,12 @@ impl FineTuner {
         let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
         for (key, value) in [
             ("updates", self.adam.updates.to_string()),
-            ("stale", self.stale.to_string()),
+            ("stale", self.bad_checks.to_string()),
             ("end", self.end.to_string()),
-            ("top", self.top.to_string()),
-            ("mark", self.mark.to_string()),
+            ("top", self.best_score.to_string()),
+            ("mark", self.reference.to_string()),
             ("loss", self.loss.to_string()),
-            ("best", json(serde_json::to_string(&self.best.as_ref().map(|(look, _)| look)))),
+            ("best", json(serde_json::to_string(&self.best.as_ref().map(|(validation, _)| validation)))),
             ("adapts", json(serde_json::to_string(adapts))),
             ("stop_rule", json(serde_json::to_string(stop_rule))),
             ("iterations", iterations.to_string()),
@@ -94,6 +94,6 @@ impl FineTuner {
         ] {
             metadata.insert(key.to_string(), value);
         }
-        Ok(pack(weights, Storage::Full, metadata).await)
+        Ok(serialize(weights, Storage::Full, metadata).await)
     }
 }

@@ -1,25 +1,26 @@
-//! Clips that are not learnt from: what a voice makes of them says when to stop, and by how much it is too flat.
+//! Clips that are not learned from: what a voice makes of them says when to stop, and by how much it is too flat.
 
 use std::rc::Rc;
 
-use super::speech::{Speech, predict};
+use super::frame_store::{FrameStore, predict};
 use crate::{
     Result,
-    align::{Aligner, PhonemeErrors},
+    align::{ForcedAligner, PhonemeErrors},
     audio::{
-        contrast::{contrast, with_contrast},
+        variance_scale::{variance_scale, scale_variance},
         mel::{Mel, MelConfig},
         speaker::{SpeakerStats, similarity},
     },
     model::TacotronConfig,
-    train::{judge::AlignedClip, options::Look},
-    voice::{Adapted, Base, read},
+    train::{clip::AlignedClip, options::ValidationMetrics},
+    nn::readback::read,
+    voice::{Adapted, Base},
 };
 
 /// From this many clips on, some are held out: one in so many, the last ones.
 const ONE_IN: usize = 5;
-/// As many as make a steady judge.
-const MOST: usize = 4;
+/// Enough for a metric of low variance.
+const MAX_HELD_OUT: usize = 4;
 
 struct HeldClip {
     first: usize,
@@ -35,22 +36,22 @@ pub struct HeldOut {
     pub phoneme_error_rate: f32,
     config: TacotronConfig,
     mel_config: MelConfig,
-    aligner: Rc<Aligner>,
+    aligner: Rc<ForcedAligner>,
 }
 
 impl HeldOut {
-    /// * `clips`: all of them, as in `speech`
+    /// * `clips`: all of them, as in `store`
     ///
     /// `None` where there are too few to spare one.
-    pub async fn of(base: &Base, clips: &[AlignedClip], speech: &Speech) -> Result<Option<Self>> {
-        let count = (clips.len() / ONE_IN).min(MOST);
+    pub async fn of(base: &Base, clips: &[AlignedClip], store: &FrameStore) -> Result<Option<Self>> {
+        let count = (clips.len() / ONE_IN).min(MAX_HELD_OUT);
         if count == 0 {
             return Ok(None);
         }
         let mel = |clip: &AlignedClip| Mel { mels: base.mel_config().mels, data: clip.mel.clone() };
         let mut speaker = SpeakerStats::default();
         clips.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
-        let last = clips.iter().zip(&speech.clips).skip(clips.len() - count);
+        let last = clips.iter().zip(&store.clips).skip(clips.len() - count);
         let held: Vec<_> = last.map(|(clip, &(first, _))| HeldClip { first, symbols: clip.symbols.clone(), recorded: mel(clip) }).collect();
         let mut errors = PhonemeErrors::default();
         for clip in &held {
@@ -65,11 +66,11 @@ impl HeldOut {
     }
 
     /// Says the clips with their own timing and listens: their spectrograms, how near they are to the speaker, and whether they are understood.
-    pub async fn look(&self, parts: &Adapted, speech: &Speech, window: usize) -> Result<Look> {
+    pub async fn validate(&self, parts: &Adapted, store: &FrameStore, window: usize) -> Result<ValidationMetrics> {
         let windows_of = |clip: &HeldClip| (clip.first..clip.first + clip.recorded.frames()).step_by(window);
         let starts: Vec<usize> = self.clips.iter().flat_map(windows_of).collect();
-        speech.targets.device().seed(0); // The prenet drops the same values at each look.
-        let windows = speech.gather(&starts, window, self.config.reduction);
+        store.targets.device().seed(0); // The prenet drops the same values at each validation.
+        let windows = store.gather(&starts, window, self.config.reduction);
         let (before, after) = predict(parts, &windows);
         let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
         let mels = self.config.mels;
@@ -84,13 +85,13 @@ impl HeldOut {
                 self.config.log_mels(own[..clip.recorded.frames() * mels].to_vec(), &self.mel_config)
             })
             .collect();
-        let contrast = contrast(said.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
+        let variance_scale = variance_scale(said.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
         let (mut stats, mut errors) = (SpeakerStats::default(), PhonemeErrors::default());
         for (said, clip) in said.into_iter().zip(&self.clips) {
-            let said = with_contrast(said, contrast);
+            let said = scale_variance(said, variance_scale);
             stats.merge(&SpeakerStats::from_mel(&said));
             errors += self.aligner.phoneme_errors(&said, &clip.symbols).await?;
         }
-        Ok(Look { loss, similarity: similarity(&stats, &self.speaker), phoneme_error_rate: errors.rate(), contrast })
+        Ok(ValidationMetrics { loss, similarity: similarity(&stats, &self.speaker), phoneme_error_rate: errors.rate(), variance_scale })
     }
 }

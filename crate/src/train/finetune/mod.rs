@@ -6,9 +6,9 @@
 mod checkpoint;
 mod held_out;
 mod helper;
-mod lesson;
+mod clip_dataset;
 mod rehearsal;
-mod speech;
+mod frame_store;
 
 use burn::{
     module::{Module, Param},
@@ -19,24 +19,24 @@ use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
-    judge::{AlignedClip, align_clips},
-    options::{CloneOptions, Look, Start, StopRule},
+    clip::{AlignedClip, align_clips},
+    options::{CloneOptions, ValidationMetrics, Start, StopRule},
     picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
     model::tacotron::Symbols,
-    nn::{Mode, Precision, upsample::POSITION_WIDTH},
+    nn::{Mode, Precision, readback::read, upsample::POSITION_WIDTH},
     text::symbols,
-    voice::{Adapted, Base, Voice, VoiceInfo, read},
+    voice::{Adapted, Base, Voice, VoiceInfo},
 };
 use held_out::HeldOut;
-use lesson::{Lesson, Plan};
+use clip_dataset::{ClipDataset, SamplerConfig};
 use rehearsal::Rehearsal;
-use speech::{Speech, Windows, assemble, loss, predict};
+use frame_store::{FrameStore, WindowBatch, assemble, loss, predict};
 
-pub use helper::{Exchange, Helper};
-pub use lesson::Share;
+pub use helper::{FlatBuffer, Helper};
+pub use clip_dataset::Shard;
 
 /// A recording and what it says.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,14 +69,14 @@ impl TuneStop {
 pub struct Step {
     /// Iterations done.
     pub iteration: usize,
-    /// How many there will be, as it looks now: fewer than were asked for when the voice no longer gains.
+    /// How many there will be, as of now: fewer than were asked for when the voice no longer gains.
     pub iterations: usize,
     /// The latest loss that was read back.
     pub loss: f32,
     /// Since this process began to iterate.
     pub seconds: f32,
-    /// What the held-out clips say, at the iterations that ask them; none of those that settle does.
-    pub look: Option<Look>,
+    /// Metrics of the held-out clips, at the iterations that validate; no iteration of the cooldown does.
+    pub validation: Option<ValidationMetrics>,
     /// Updates left out so far because half precision overflowed, as of the latest loss.
     pub overflows: usize,
     pub stop: Option<TuneStop>,
@@ -84,41 +84,41 @@ pub struct Step {
 
 /// Iterations between two losses read back.
 const READ_EVERY: usize = 5;
-/// Iterations between two looks at the held-out clips; also between checkpoints of the callers.
+/// Iterations between two validations; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
 /// Iterations at the end in which the learning rates fall, and to what share of themselves: what the others have moved, these settle. They learn from the
 /// held-out clips too, which have said by then what they were held out for.
-const SETTLE: usize = 25;
+const COOLDOWN: usize = 25;
 const RATE_END: f64 = 0.1;
-/// Looks in a row that gain nothing let the rates fall.
+/// Validations in a row without a gain start the cooldown.
 const PATIENCE: usize = 3;
 /// The least speech worth learning from.
-const MINIMUM_SECONDS: f32 = 3.0;
+const MIN_SECONDS: f32 = 3.0;
 
 pub struct FineTuner {
     options: CloneOptions,
     device: Device,
     parts: Adapted,
     adam: Adam,
-    lesson: Lesson,
+    dataset: ClipDataset,
     held_out: Option<HeldOut>,
     shown: Shown,
     timing_speaker: Tensor<2>,
-    pace: f32,
+    duration_scale: f32,
     seconds: f32,
     loss: f32,
     overflows: usize,
     /// What is kept: the latest of those that the stop rule finds as good as any.
-    best: Option<(Look, Adapted)>,
+    best: Option<(ValidationMetrics, Adapted)>,
     /// The highest score so far.
-    top: f32,
-    /// The score that is to be beaten, and how many looks have not.
-    mark: f32,
-    stale: usize,
-    /// Iterations that there will be, the last [`SETTLE`] of them at falling rates.
+    best_score: f32,
+    /// The score that is to be beaten, and how many validations in a row have not beaten it.
+    reference: f32,
+    bad_checks: usize,
+    /// Iterations that there will be, the last [`COOLDOWN`] of them at falling rates.
     end: usize,
     /// Before the first iteration.
-    start: Option<Look>,
+    start: Option<ValidationMetrics>,
     begun: Option<Instant>,
 }
 
@@ -140,17 +140,17 @@ impl FineTuner {
         let aligned = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
         let seconds = aligned.iter().map(|clip| clip.frames() as f32 * frame_seconds).sum();
-        if seconds < MINIMUM_SECONDS {
-            return Err(Error::ClipTooShort { seconds, minimum_seconds: MINIMUM_SECONDS });
+        if seconds < MIN_SECONDS {
+            return Err(Error::ClipTooShort { seconds, min_seconds: MIN_SECONDS });
         }
-        let speech = assemble(base, &aligned, options.window);
-        let held_out = HeldOut::of(base, &aligned, &speech).await?;
-        let speaker = nearest_speaker(base, &speech, &options).await?;
+        let store = assemble(base, &aligned, options.window);
+        let held_out = HeldOut::of(base, &aligned, &store).await?;
+        let speaker = nearest_speaker(base, &store, &options).await?;
         let rehearsal = if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
-        let pace = pace(base, &aligned, speaker).await?;
-        let plan = Plan {
+        let duration_scale = duration_scale(base, &aligned, speaker).await?;
+        let sampler = SamplerConfig {
             seed: options.seed,
-            clips: speech.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
+            clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
             batch: options.batch,
             window: options.window,
             reduction: base.config().reduction,
@@ -165,25 +165,25 @@ impl FineTuner {
             device: base.device.clone().autodiff(),
             parts: options.adapts.prepare(start.parts.train()).with_precision(options.precision),
             adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
-            lesson: Lesson { speech, rehearsal, plan },
+            dataset: ClipDataset { store, rehearsal, sampler },
             held_out,
             // The one that is held out, where one is.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
-            pace,
+            duration_scale,
             seconds,
             loss: f32::NAN,
             overflows: 0,
             best: None,
-            top: f32::NEG_INFINITY,
-            mark: f32::NEG_INFINITY,
-            stale: 0,
+            best_score: f32::NEG_INFINITY,
+            reference: f32::NEG_INFINITY,
+            bad_checks: 0,
             end: options.iterations,
             start: None,
             begun: None,
             options,
         };
-        tuner.start = tuner.look().await?;
+        tuner.start = tuner.validate().await?;
         Ok(tuner)
     }
 
@@ -192,20 +192,20 @@ impl FineTuner {
         let (config, device) = (base.config(), &base.device);
         let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
         let context_width = config.encoder_width + POSITION_WIDTH;
-        let speech = Speech {
+        let store = FrameStore {
             context: nothing(context_width),
             targets: nothing(config.mels),
-            previous: config.feedback.then(|| nothing(config.mels)),
+            previous: config.autoregressive.then(|| nothing(config.mels)),
             mask: nothing(1) + 1.0,
             clips: vec![(0, options.window)],
         };
         let parts = Voice::of_base_speaker(base, base.default_speaker()).parts.train().with_precision(options.precision);
-        let windows = |count: usize| speech.gather(&vec![0; count], options.window, config.reduction);
+        let windows = |count: usize| store.gather(&vec![0; count], options.window, config.reduction);
         let windows = match options.rehearsed() {
             0 => windows(options.batch),
             count => {
                 let speakers = parts.speaker.val().inner().repeat_dim(0, count);
-                windows(options.batch).and(Windows { others: Some(speakers), ..windows(count) }, options.rehearsal)
+                windows(options.batch).and(WindowBatch { others: Some(speakers), ..windows(count) }, options.rehearsal)
             }
         };
         let loss = loss(&parts, &windows);
@@ -225,14 +225,14 @@ impl FineTuner {
         self.step_with_async(0, async || None::<Vec<Vec<f32>>>).await
     }
 
-    /// The same with helpers, which [`Self::kit_async`] equips.
+    /// The same with helpers, which [`Self::worker_init_async`] equips.
     ///
     /// * `helped`: awaited when this iteration's own share is done; what each of `helpers` returned for its share, or `None` where that failed: all is
     ///   computed here then
-    pub async fn step_with_async<E: Exchange>(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<Step> {
+    pub async fn step_with_async<E: FlatBuffer>(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<Step> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
-        let (iteration, settles) = (self.iteration(), self.settles());
-        let (loss, gradients) = self.learn(settles, helpers, helped).await?;
+        let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
+        let (loss, gradients) = self.learn(in_cooldown, helpers, helped).await?;
         let CloneOptions { rate, speaker_rate, adapts, .. } = self.options;
         let fall = self.fall(iteration);
         let rates = |path: &str| match path {
@@ -252,13 +252,13 @@ impl FineTuner {
                 return Err(Error::TrainingDiverged { iteration });
             }
         }
-        let mut look = None;
+        let mut validation = None;
         if last {
-            self.keep().await?;
-        } else if !settles && (iteration % EVALUATE_EVERY == 0 || self.settles()) {
-            look = self.look().await?;
-            if let Some(now) = look {
-                self.weigh(now);
+            self.keep_last().await?;
+        } else if !in_cooldown && (iteration % EVALUATE_EVERY == 0 || self.in_cooldown()) {
+            validation = self.validate().await?;
+            if let Some(now) = validation {
+                self.observe(now);
             }
         }
         let stop = match last {
@@ -267,91 +267,91 @@ impl FineTuner {
             true => Some(TuneStop::Iterations),
         };
         let seconds = begun.elapsed().as_secs_f32();
-        Ok(Step { iteration, iterations: self.end, loss: self.loss, seconds, look, overflows: self.overflows, stop })
+        Ok(Step { iteration, iterations: self.end, loss: self.loss, seconds, validation, overflows: self.overflows, stop })
     }
 
     /// Whether the next iteration is one of the last: at falling rates, and from all clips.
-    pub fn settles(&self) -> bool {
-        self.iteration() + SETTLE >= self.end
+    pub fn in_cooldown(&self) -> bool {
+        self.iteration() + COOLDOWN >= self.end
     }
 
     /// What is left of the learning rates in an iteration.
     fn fall(&self, iteration: usize) -> f64 {
-        let settle = SETTLE.min(self.end);
-        let settled = (iteration + settle).saturating_sub(self.end) as f64 / settle as f64;
-        RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * settled).cos())
+        let cooldown = COOLDOWN.min(self.end);
+        let cooled = (iteration + cooldown).saturating_sub(self.end) as f64 / cooldown as f64;
+        RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * cooled).cos())
     }
 
-    /// Keeps the voice if it is as good as any, and lets it settle if it no longer gains. What settles is what was kept.
-    fn weigh(&mut self, look: Look) {
+    /// Keeps the voice if it is as good as any, and starts the cooldown if it no longer gains. The cooldown starts from the best parameters.
+    fn observe(&mut self, validation: ValidationMetrics) {
         let rule = self.options.stop_rule;
-        let score = rule.score(&look, self.granted_errors());
-        self.top = self.top.max(score);
-        if score >= self.top - rule.margin() {
-            self.best = Some((look, self.parts.clone()));
+        let score = rule.score(&validation, self.granted_errors());
+        self.best_score = self.best_score.max(score);
+        if score >= self.best_score - rule.margin() {
+            self.best = Some((validation, self.parts.clone()));
         }
-        if score > self.mark + rule.gain() {
-            (self.mark, self.stale) = (score, 0);
+        if score > self.reference + rule.gain() {
+            (self.reference, self.bad_checks) = (score, 0);
         } else {
-            self.stale += 1;
+            self.bad_checks += 1;
         }
-        if self.stale == PATIENCE && rule != StopRule::Fixed {
-            self.end = self.end.min(self.iteration() + SETTLE);
+        if self.bad_checks == PATIENCE && rule != StopRule::Fixed {
+            self.end = self.end.min(self.iteration() + COOLDOWN);
         }
-        if let (true, Some((_, best))) = (self.settles(), &self.best) {
+        if let (true, Some((_, best))) = (self.in_cooldown(), &self.best) {
             self.parts = best.clone();
         }
     }
 
-    /// Keeps the voice that has settled, with the contrast that it lacks now. All else that was found of it is from before it learnt from every clip.
-    async fn keep(&mut self) -> Result<()> {
-        if let Some(now) = self.look().await? {
-            let found = self.best.as_ref().map_or(now, |&(look, _)| look);
-            self.best = Some((Look { contrast: now.contrast, ..found }, self.parts.clone()));
+    /// Keeps the parameters after the cooldown, with their own variance scale. All else that was found of it is from before it learned from every clip.
+    async fn keep_last(&mut self) -> Result<()> {
+        if let Some(now) = self.validate().await? {
+            let found = self.best.as_ref().map_or(now, |&(validation, _)| validation);
+            self.best = Some((ValidationMetrics { variance_scale: now.variance_scale, ..found }, self.parts.clone()));
         }
         Ok(())
     }
 
     /// Loss and gradients of an iteration.
-    async fn learn<E: Exchange>(&mut self, settles: bool, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<(Tensor<1>, Gradients)> {
+    async fn learn<E: FlatBuffer>(&mut self, in_cooldown: bool, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<(Tensor<1>, Gradients)> {
         let iteration = self.iteration();
-        let mut learn = |share| {
-            let loss = loss(&self.parts, &self.lesson.windows(iteration, settles, share));
+        let mut learn = |shard| {
+            let loss = loss(&self.parts, &self.dataset.windows(iteration, in_cooldown, shard));
             let gradients = self.adam.scaled(loss.clone()).backward();
             (loss, gradients)
         };
         if helpers == 0 {
-            return Ok(learn(Share::WHOLE));
+            return Ok(learn(Shard::WHOLE));
         }
-        let (mut loss, mut gradients) = learn(Share { number: 0, of: helpers + 1 });
-        let Some(helped) = helped().await else { return Ok(learn(Share::WHOLE)) };
+        let (mut loss, mut gradients) = learn(Shard { rank: 0, world_size: helpers + 1 });
+        let Some(helped) = helped().await else { return Ok(learn(Shard::WHOLE)) };
         for helped in &helped {
             loss = helper::add(&self.parts, &mut gradients, loss, helped)?;
         }
         Ok((loss, gradients))
     }
 
-    /// Phoneme errors that a voice may have: as many as its speaker, or as the base before it learnt anything.
+    /// Phoneme errors that a voice may have: as many as its speaker, or as the base before it learned anything.
     fn granted_errors(&self) -> f32 {
         let of_speaker = self.held_out.as_ref().map_or(0.0, |held_out| held_out.phoneme_error_rate);
         self.start.map_or(of_speaker, |start| start.phoneme_error_rate.max(of_speaker))
     }
 
     /// What the held-out clips say of the voice as it stands; `None` where none are.
-    async fn look(&self) -> Result<Option<Look>> {
+    async fn validate(&self) -> Result<Option<ValidationMetrics>> {
         match &self.held_out {
-            Some(held_out) => held_out.look(&self.parts.valid(), &self.lesson.speech, self.options.window).await.map(Some),
+            Some(held_out) => held_out.validate(&self.parts.valid(), &self.dataset.store, self.options.window).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// The last clip, recorded and as the model makes it now.
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
-        let &(first, frames) = self.lesson.speech.clips.last().expect("counted");
-        let reduction = self.lesson.plan.reduction;
+        let &(first, frames) = self.dataset.store.clips.last().expect("counted");
+        let reduction = self.dataset.sampler.reduction;
         let padded = frames.next_multiple_of(reduction);
         self.device.seed(0);
-        let windows = self.lesson.speech.gather(&[first], padded, reduction);
+        let windows = self.dataset.store.gather(&[first], padded, reduction);
         let predicted = read(predict(&self.parts.valid(), &windows).1.narrow(1, 0, frames).reshape([frames * base.config().mels])).await?;
         self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
     }
@@ -360,22 +360,22 @@ impl FineTuner {
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
         let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
-        Voice { parts, timing_speaker: self.timing_speaker.clone(), pace: self.pace, contrast: self.contrast(), info }
+        Voice { parts, timing_speaker: self.timing_speaker.clone(), duration_scale: self.duration_scale, variance_scale: self.variance_scale(), info }
     }
 
-    /// What the voice lacks by the look that is kept, see [`crate::audio::contrast`].
-    fn contrast(&self) -> f32 {
-        self.best.as_ref().map_or(1.0, |(look, _)| look.contrast)
+    /// The variance scale of the metrics that are kept, see [`crate::audio::variance_scale`].
+    fn variance_scale(&self) -> f32 {
+        self.best.as_ref().map_or(1.0, |(validation, _)| validation.variance_scale)
     }
 
     /// The best voice so far.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
-        let contrast = self.contrast();
+        let variance_scale = self.variance_scale();
         let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
-        Ok(Voice { parts, timing_speaker: self.timing_speaker, pace: self.pace, contrast, info })
+        Ok(Voice { parts, timing_speaker: self.timing_speaker, duration_scale: self.duration_scale, variance_scale, info })
     }
 }
 
@@ -389,9 +389,9 @@ fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
 }
 
 /// The speaker of the base whose model errs least on these clips.
-async fn nearest_speaker(base: &Base, speech: &Speech, options: &CloneOptions) -> Result<usize> {
-    let starts: Vec<usize> = speech.clips.iter().map(|&(first, _)| first).take(options.batch).collect();
-    let windows = speech.gather(&starts, options.window, base.config().reduction);
+async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
+    let starts: Vec<usize> = store.clips.iter().map(|&(first, _)| first).take(options.batch).collect();
+    let windows = store.gather(&starts, options.window, base.config().reduction);
     let mut best = (f32::INFINITY, base.default_speaker());
     for index in 0..base.manifest.speakers.len() {
         base.device.seed(0);
@@ -404,11 +404,11 @@ async fn nearest_speaker(base: &Base, speech: &Speech, options: &CloneOptions) -
 }
 
 /// How much longer the clips' phones are than the predictor has them, as a ratio of geometric means. Pauses do not count.
-async fn pace(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
+async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
     let (mut sum, mut count) = (0.0, 0);
     for clip in clips {
         let input = Symbols::new(&[&clip.symbols], None, &base.device);
-        let encoded = base.model.encode(&input, Mode::Steady);
+        let encoded = base.model.encode(&input, Mode::Eval);
         let logs = read(base.model.durations.forward(encoded, base.speaker(speaker), &input.lengths).reshape([clip.symbols.len()])).await?;
         for ((&symbol, &frames), predicted) in clip.symbols.iter().zip(&clip.durations).zip(logs) {
             if symbols::is_phone(symbol) {

@@ -1,15 +1,15 @@
 //! What the base can say it must go on saying, in the voices it knows: rehearsal against forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and
 //! pseudorehearsal").
 //!
-//! A minute holds few of a language's sounds side by side. Learnt from alone, it teaches a model the speaker and blurs all else.
+//! A minute holds few of a language's sounds side by side. Learned from alone, it teaches a model the speaker and blurs all else.
 
 use burn::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    super::judge::AlignedClip,
-    speech::{Speech, Windows, assemble, draw},
+    super::clip::AlignedClip,
+    frame_store::{FrameStore, WindowBatch, assemble, draw},
 };
 use crate::{
     Result,
@@ -48,7 +48,7 @@ const SENTENCES: [&str; 24] = [
 /// Sentences on the device, as the base says them before it learns.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
-    pub speech: Speech,
+    pub store: FrameStore,
     /// Of each sentence, `[S, V]`
     pub speakers: Tensor<2>,
 }
@@ -64,24 +64,24 @@ impl Rehearsal {
             clips.push(AlignedClip { symbols, durations, mel: mel.data, score: 0.0 });
             speakers.push(voice.timing_speaker);
         }
-        Ok(Self { speech: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })
+        Ok(Self { store: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })
     }
 
     /// As many windows: first frame and sentence of each.
     pub fn draw(&self, count: usize, window: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
         let one = |_| {
-            let sentence = rng.random_range(0..self.speech.clips.len());
-            (draw(&self.speech.clips[sentence..=sentence], window, rng), sentence)
+            let sentence = rng.random_range(0..self.store.clips.len());
+            (draw(&self.store.clips[sentence..=sentence], window, rng), sentence)
         };
         (0..count).map(one).collect()
     }
 
     /// Windows in the voices that say them.
-    pub fn gather(&self, drawn: &[(usize, usize)], window: usize, reduction: usize) -> Windows {
+    pub fn gather(&self, drawn: &[(usize, usize)], window: usize, reduction: usize) -> WindowBatch {
         let (starts, sentences): (Vec<usize>, Vec<i32>) = drawn.iter().map(|&(start, sentence)| (start, sentence as i32)).unzip();
         let count = sentences.len();
         let rows = Tensor::<1, Int>::from_data(TensorData::new(sentences, [count]), &self.speakers.device());
-        Windows { others: Some(self.speakers.clone().select(0, rows)), ..self.speech.gather(&starts, window, reduction) }
+        WindowBatch { others: Some(self.speakers.clone().select(0, rows)), ..self.store.gather(&starts, window, reduction) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The error of a spectrogram on GPUs: one launch each way.
+//! The error of a spectrogram on GPUs: one dispatch each way.
 
 use burn::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{

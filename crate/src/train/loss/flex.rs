@@ -3,14 +3,14 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{LossOps, PARTS};
-use crate::nn::flex::{dims, packed, tensor, values, values_mut};
+use crate::nn::flex::{dims, contiguous, tensor, values, values_mut};
 
 /// Sums that run side by side over a frame, so that they vectorise.
 const LANES: usize = 16;
 
 impl LossOps for Flex {
     fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
-        let [predicted, targets, mask] = [predicted, targets, mask].map(packed);
+        let [predicted, targets, mask] = [predicted, targets, mask].map(contiguous);
         let mels = dims(&predicted)[2];
         let mut sums = vec![0.0; PARTS];
         pulp::Arch::new().dispatch(|| {
@@ -35,7 +35,7 @@ impl LossOps for Flex {
         targets: FloatTensor<Self>,
         mask: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        let [grad, mut predicted, targets, mask] = [grad, predicted, targets, mask].map(packed);
+        let [grad, mut predicted, targets, mask] = [grad, predicted, targets, mask].map(contiguous);
         let mels = dims(&predicted)[2];
         let grad_predicted = values_mut(&mut predicted);
         pulp::Arch::new().dispatch(|| {

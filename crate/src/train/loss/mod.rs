@@ -128,7 +128,7 @@ mod tests {
 
     /// One utterance of symbols with these frames, in a window that is longer than it.
     fn batch(durations: &[u32], window: usize) -> (TacotronConfig, Batch) {
-        let config = TacotronConfig { feedback: true, ..TacotronConfig::tiny(1) };
+        let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) };
         let frames = durations.iter().sum::<u32>() as usize;
         let mut features = Features::new(MelConfig::speech_16k());
         let mel = Mel { mels: 80, data: vec![-5.0; frames * 80] };
@@ -154,7 +154,7 @@ mod tests {
             let mut model = AttentiveTacotron::new(&config, &Device::flex());
             model.decoder.gate.weight = burn::module::Param::from_tensor(model.decoder.gate.weight.val().zeros_like());
             model.decoder.gate.bias = Some(burn::module::Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
-            attention_losses(&model, &batch, Mode::Steady).gate.into_scalar::<f32>()
+            attention_losses(&model, &batch, Mode::Eval).gate.into_scalar::<f32>()
         };
         // Two of four steps are an end: a gate that is always half open says nothing, one that is surely shut is wrong half the time.
         assert!((gate(0.0) - 2f32.ln()).abs() < 1e-5);

@@ -19,7 +19,7 @@ use crate::nn::{
 /// What a sequence is found with, or the gradient of each part. A row is what the step before hands to a step, and what training reads of each:
 /// `R = C + 2 H + 2 L` wide, context, hidden and cell state, weights, their sum over all steps. The rest is as in [`Attended`].
 #[derive(ExtensionType)]
-pub struct Seek<B: Backend> {
+pub struct AttentionLstmInputs<B: Backend> {
     /// Of context and hidden state, `[C + H, 4H]`
     pub weights: FloatTensor<B>,
     /// `[H, A]`
@@ -34,21 +34,21 @@ pub struct Seek<B: Backend> {
 
 /// `projected`, `[N, B, 4H]`, is what the LSTM hears besides the context, times its weights, plus bias. No gradient reaches `mask`.
 #[backend_extension(Flex, Autodiff)]
-pub trait SeekOps: Backend {
+pub trait AttentionLstmOps: Backend {
     /// Returns a row a step `[N, B, R]`, and activated gates `[N, B, 4H]`, those for the backward pass alone.
-    fn seek(projected: FloatTensor<Self>, #[extension_type] with: Seek<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>);
+    fn attention_lstm(projected: FloatTensor<Self>, #[extension_type] with: AttentionLstmInputs<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>);
 
     /// Returns the gradients of `projected` and of all that it is sought with.
-    fn seek_backward(
+    fn attention_lstm_backward(
         grad: FloatTensor<Self>,
         rows: FloatTensor<Self>,
         gates: FloatTensor<Self>,
-        #[extension_type] with: Seek<Self>,
-    ) -> (FloatTensor<Self>, Seek<Self>);
+        #[extension_type] with: AttentionLstmInputs<Self>,
+    ) -> (FloatTensor<Self>, AttentionLstmInputs<Self>);
 }
 
 /// What each step of a sequence found.
-pub struct Found {
+pub struct AttentionLstmOutputs {
     /// `[N, B, C]`
     pub context: Tensor<3>,
     /// Of the LSTM, `[N, B, H]`
@@ -69,7 +69,7 @@ impl Attended {
     /// * `query`:    `[H, A]`
     /// * `state`:    `[B, 2H]`
     /// * `attended`: `[B, 2 L + C]`
-    pub fn scan(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, state: Tensor<2>, attended: Tensor<2>) -> Found {
+    pub fn scan(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, state: Tensor<2>, attended: Tensor<2>) -> AttentionLstmOutputs {
         if !is_cpu(&self.keys.device()) {
             return self.scan_by_steps(heard, lstm, query, state, attended);
         }
@@ -79,7 +79,7 @@ impl Attended {
         let of_context = w_ih.clone().narrow(0, width, channels);
         let projected = heard.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width)) + lstm.bias.val().unsqueeze();
         let initial = Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
-        let with = Seek {
+        let with = AttentionLstmInputs {
             weights: Tensor::cat(vec![of_context, lstm.w_hh.val()], 0).into_dispatch(),
             query: query.into_dispatch(),
             keys: self.keys.clone().into_dispatch(),
@@ -89,11 +89,11 @@ impl Attended {
             initial: initial.into_dispatch(),
         };
         let projected = projected.reshape([steps, batch, 4 * hidden]);
-        let (rows, _gates) = Dispatch::seek(projected.into_dispatch(), with, self.mask.clone().into_dispatch());
+        let (rows, _gates) = Dispatch::attention_lstm(projected.into_dispatch(), with, self.mask.clone().into_dispatch());
         let rows = Tensor::<3>::from_dispatch(rows);
         let last = rows.clone().narrow(0, steps - 1, 1).squeeze_dim::<2>(0);
         let after = channels + 2 * hidden;
-        Found {
+        AttentionLstmOutputs {
             context: rows.clone().narrow(2, 0, channels),
             hidden: rows.clone().narrow(2, channels, hidden),
             weights: rows.narrow(2, after, symbols),
@@ -103,7 +103,7 @@ impl Attended {
     }
 
     /// The same step by step: what GPUs run, and the reference for the above.
-    pub fn scan_by_steps(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, mut state: Tensor<2>, mut attended: Tensor<2>) -> Found {
+    pub fn scan_by_steps(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, mut state: Tensor<2>, mut attended: Tensor<2>) -> AttentionLstmOutputs {
         let steps = heard.dims()[0];
         let (mut contexts, mut states, mut weights) = (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
         for step in 0..steps {
@@ -114,7 +114,7 @@ impl Attended {
             weights.push(self.weights(&attended));
         }
         let hidden = Tensor::stack::<3>(states, 0).narrow(2, 0, lstm.hidden_width());
-        Found { context: Tensor::stack(contexts, 0), hidden, weights: Tensor::stack(weights, 0), state, attended }
+        AttentionLstmOutputs { context: Tensor::stack(contexts, 0), hidden, weights: Tensor::stack(weights, 0), state, attended }
     }
 
     /// One step: `heard` is `[B, D]`, the others as in [`Self::scan`]. Returns the next state and what is attended next.

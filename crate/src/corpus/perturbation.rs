@@ -7,7 +7,7 @@ use crate::{
 
 /// How a voice is changed. Both 1 leave it as it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Disguise {
+pub struct Perturbation {
     /// Formants times this, by playing faster; the clip is shorter by as much.
     pub formants: f32,
     /// Pitch times this.
@@ -17,7 +17,7 @@ pub struct Disguise {
 /// Samples from one value of the pitch track to the next.
 const HOP: usize = 200;
 
-impl Disguise {
+impl Perturbation {
     pub const NONE: Self = Self { formants: 1.0, pitch: 1.0 };
 
     /// `[S]` to `[S / formants]`.
@@ -48,7 +48,7 @@ mod tests {
         };
         let voice: Vec<f32> = pulses(&vec![120.0; 81], 16_000, 200, 0.0).into_iter().map(throat).collect();
         for (formants, pitch) in [(1.0, 1.0), (1.15, 1.335), (0.87, 1.2)] {
-            let changed = Disguise { formants, pitch }.apply(&voice, 16_000).unwrap();
+            let changed = Perturbation { formants, pitch }.apply(&voice, 16_000).unwrap();
             assert!((changed.len() as f32 * formants - voice.len() as f32).abs() < 3.0);
             let hz = pitch::track(&changed, 16_000, 200).mean_hz();
             assert!((hz / (120.0 * pitch) - 1.0).abs() < 0.02, "{formants}, {pitch}: {hz}");

@@ -1,18 +1,18 @@
 //! Faster products where the browser can multiply and add in one instruction (relaxed SIMD: Chromium from 114 on, Firefox from 146 on, not Safari).
 
 use js_sys::{Object, Reflect, Uint8Array, WebAssembly};
-use ownvoice::nn::{Tile, use_tile};
+use ownvoice::nn::{MicroKernel, use_micro_kernel};
 use wasm_bindgen::{JsCast, prelude::*};
 
-/// `tile/tile.rs`, compiled: half a kilobyte.
-static MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tile.wasm"));
+/// `micro_kernel/micro_kernel.rs`, compiled: half a kilobyte.
+static MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/micro_kernel.wasm"));
 
 /// Keeps a place in the table of functions, where the module's own is put.
 extern "C" fn place(_rows: usize, _strip: *const f32, _panel: *const f32, _terms: usize, _out: *mut f32, _out_row: usize) {
     unreachable!("the tile's place")
 }
 
-/// Takes the fused tile where the browser can run it, and says whether. A call of it costs what a call through any pointer does.
+/// Takes the fused micro-kernel where the browser can run it, and says whether. A call of it costs what a call through any pointer does.
 pub fn install() -> Result<bool, JsValue> {
     let bytes = Uint8Array::from(MODULE);
     if !WebAssembly::validate(&bytes)? {
@@ -22,11 +22,11 @@ pub fn install() -> Result<bool, JsValue> {
     Reflect::set(&environment, &"memory".into(), &wasm_bindgen::memory())?;
     Reflect::set(&imports, &"env".into(), &environment)?;
     let instance = WebAssembly::Instance::new(&WebAssembly::Module::new(&bytes)?, &imports)?;
-    let tile = Reflect::get(&instance.exports(), &"tile".into())?.dyn_into()?;
+    let micro_kernel = Reflect::get(&instance.exports(), &"micro_kernel".into())?.dyn_into()?;
     // The compiler may not know what the place holds: it is about to change.
     let place = std::hint::black_box(place as *const ());
-    wasm_bindgen::function_table().unchecked_into::<WebAssembly::Table>().set(place as u32, &tile)?;
-    // SAFETY: a pointer to a function is its place in the table, where there is one of this type now, and it does what a tile does.
-    unsafe { use_tile(std::mem::transmute::<*const (), Tile>(place)) };
+    wasm_bindgen::function_table().unchecked_into::<WebAssembly::Table>().set(place as u32, &micro_kernel)?;
+    // SAFETY: a pointer to a function is its place in the table, where there is one of this type now, and it does what a micro-kernel does.
+    unsafe { use_micro_kernel(std::mem::transmute::<*const (), MicroKernel>(place)) };
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! What a training step launches on the GPU: counted where the browser launches it, not estimated.
+//! What a training step dispatches on the GPU: counted where the browser dispatches it, not estimated.
 #![cfg(all(target_arch = "wasm32", feature = "webgpu"))]
 
 use burn::module::Module;
@@ -7,7 +7,7 @@ use js_sys::{Function, Reflect};
 use ownvoice::audio::mel::{Mel, MelConfig};
 use ownvoice::model::{Tacotron, TacotronConfig};
 use ownvoice::nn::Mode;
-use ownvoice::nn::lstm::{Scan, scan, scan_with_tensors};
+use ownvoice::nn::lstm::{ScanOptions, scan, scan_with_tensors};
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::batch::assemble;
 use ownvoice::train::features::Features;
@@ -17,16 +17,16 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 const COUNTER: &str = "
-    globalThis.launches = 0;
+    globalThis.dispatches = 0;
     const launch = GPUComputePassEncoder.prototype.dispatchWorkgroups;
     GPUComputePassEncoder.prototype.dispatchWorkgroups = function (...sizes) {
-        globalThis.launches += 1;
+        globalThis.dispatches += 1;
         return launch.apply(this, sizes);
     };
 ";
 
-fn launches() -> f64 {
-    Reflect::get(&js_sys::global(), &"launches".into()).ok().and_then(|count| count.as_f64()).expect("counted")
+fn dispatches() -> f64 {
+    Reflect::get(&js_sys::global(), &"dispatches".into()).ok().and_then(|count| count.as_f64()).expect("counted")
 }
 
 /// Launches of the second update of a whole tiny model, on one window of so many frames.
@@ -40,37 +40,37 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
     let mut adam = Adam::new(AdamConfig::default());
     let mut before = 0.0;
     for _ in 0..2 {
-        before = launches();
+        before = dispatches();
         let batch = assemble(&features, &[(&features.utterances[0], 0)], window, &config, &device);
-        let loss = losses(&model, &batch, Mode::Steady).total();
+        let loss = losses(&model, &batch, Mode::Eval).total();
         let gradients = loss.backward();
         model = adam.step(model, &gradients, |_| 1e-3);
         // Reading what was written last sends all that is queued.
         model.speakers.val().inner().into_data_async().await.expect("the device answers");
     }
-    launches() - before
+    dispatches() - before
 }
 
 /// Launches of a recurrence of 32 steps, forward and backward.
-async fn of_a_recurrence(run: fn(Tensor<3>, Tensor<2>, Tensor<2>, Scan) -> Tensor<3>, device: &Device) -> f64 {
+async fn of_a_recurrence(run: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>, device: &Device) -> f64 {
     let device = device.clone().autodiff();
     let projected = Tensor::ones([32, 2, 16], &device).require_grad();
     let (w_hh, initial) = (Tensor::ones([4, 16], &device).require_grad(), Tensor::zeros([2, 8], &device));
     projected.clone().into_data_async().await.expect("the device answers");
-    let before = launches();
-    let gradients = run(projected, w_hh.clone(), initial, Scan::default()).sum().backward();
+    let before = dispatches();
+    let gradients = run(projected, w_hh.clone(), initial, ScanOptions::default()).sum().backward();
     w_hh.grad(&gradients).expect("it takes part").into_data_async().await.expect("the device answers");
-    launches() - before
+    dispatches() - before
 }
 
 #[wasm_bindgen_test]
-async fn a_longer_window_launches_no_more() {
+async fn a_longer_window_dispatches_no_more() {
     Function::new_no_args(COUNTER).call0(&js_sys::global()).expect("the browser has WebGPU");
     let device = Device::wgpu_options().tasks_max(32).init_async().await.expect("a WebGPU adapter");
     let (fused, plain) = (of_a_recurrence(scan, &device).await, of_a_recurrence(scan_with_tensors, &device).await);
     let (short, long) = (of_a_step(16, &device).await, of_a_step(64, &device).await);
     let counted =
-        format!("launches: recurrence of 32 steps {fused}, op by op {plain}; whole tiny model {short} for 16 frames, {long} for 64");
+        format!("dispatches: recurrence of 32 steps {fused}, op by op {plain}; whole tiny model {short} for 16 frames, {long} for 64");
     web_sys::console::log_1(&counted.into());
     assert!(fused < 12.0, "{fused}");
     assert!(plain > 20.0 * fused, "the count sees no difference: {plain}");

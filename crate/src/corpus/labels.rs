@@ -18,7 +18,7 @@ const NEVER: f32 = 1e9;
 
 /// What was spoken, in our symbols, and when each ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Alignment {
+pub struct PhoneMatch {
     pub symbols: Vec<Symbol>,
     /// Rising by at least [`MIN_SECONDS`]; the last is the utterance's length.
     pub end_seconds: Vec<f32>,
@@ -28,7 +28,7 @@ pub struct Alignment {
     pub mismatches: Vec<(Option<&'static str>, Option<&'static str>)>,
 }
 
-impl Alignment {
+impl PhoneMatch {
     pub fn is_good(&self) -> bool {
         self.mean_cost <= MAX_MEAN_COST
     }
@@ -168,8 +168,8 @@ enum Step {
 }
 
 /// Aligns `ours` with the phones of an engine. `None` where the engine prints an unknown phone, or where `total_seconds` are too few for all symbols.
-/// Look at [`Alignment::is_good`] before using it.
-pub fn align(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32) -> Option<Alignment> {
+/// Look at [`PhoneMatch::is_good`] before using it.
+pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32) -> Option<PhoneMatch> {
     let theirs = units(engine, total_seconds)?;
     // Pauses that follow each other ("." and "_" at the end) share one pause of the engine.
     let mut groups: Vec<&[Symbol]> = ours.chunk_by(|a, b| symbols::is_pause(*a) && symbols::is_pause(*b)).collect();
@@ -218,7 +218,7 @@ pub fn align(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32) -> Opt
     }
     steps.reverse();
 
-    let mut result = Alignment { symbols: Vec::new(), end_seconds: Vec::new(), mean_cost: 0.0, mismatches: Vec::new() };
+    let mut result = PhoneMatch { symbols: Vec::new(), end_seconds: Vec::new(), mean_cost: 0.0, mismatches: Vec::new() };
     let phones = names.iter().filter(|name| !name.is_empty()).count().max(1);
     result.mean_cost = table[names.len() * width + theirs.len()].0 / phones as f32;
     let (mut i, mut j, mut now) = (0, 0, 0.0);
@@ -350,7 +350,7 @@ pub fn label(
 ) -> Result<Labels> {
     let symbols = phonemizer.symbols(text)?;
     let Some(engine_phones) = engine_phones else { return Ok(Labels { symbols, end_seconds: None }) };
-    match align(&symbols, engine_phones, total_seconds) {
+    match match_phones(&symbols, engine_phones, total_seconds) {
         Some(alignment) if alignment.is_good() => Ok(Labels { symbols: alignment.symbols, end_seconds: Some(alignment.end_seconds) }),
         _ => Err(Error::ClipMismatch(text.to_string())),
     }
@@ -368,7 +368,7 @@ mod tests {
     fn aligned(ours: &str, phones: &str) -> (String, Vec<f32>) {
         let engine = engine(phones);
         let total = engine.last().unwrap().1;
-        let alignment = align(&symbols::parse(ours).unwrap(), &engine, total).unwrap();
+        let alignment = match_phones(&symbols::parse(ours).unwrap(), &engine, total).unwrap();
         assert!(alignment.is_good(), "{alignment:?}");
         (symbols::format(&alignment.symbols), alignment.end_seconds.iter().map(|end| (end * 1000.0).round() / 1000.0).collect())
     }
@@ -400,11 +400,11 @@ mod tests {
 
     #[test]
     fn other_words_are_rejected() {
-        let alignment = align(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau z uw m ih ng pau"), 0.7).unwrap();
+        let alignment = match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau z uw m ih ng pau"), 0.7).unwrap();
         assert!(!alignment.is_good());
-        assert_eq!(align(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k qq t pau"), 0.5), None);
-        assert_eq!(align(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k ae t pau"), 0.06), None);
-        assert_eq!(align(&[], &engine("pau"), 0.1), None);
+        assert_eq!(match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k qq t pau"), 0.5), None);
+        assert_eq!(match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k ae t pau"), 0.06), None);
+        assert_eq!(match_phones(&[], &engine("pau"), 0.1), None);
     }
 
     /// Every symbol lasts a frame at least and the frames add up, whatever the rounding.

@@ -1,5 +1,5 @@
 //! A module of its own, beside the big one and in its memory, for the one instruction that not every browser has: it multiplies and adds at once,
-//! which a browser without it refuses to load. `web/build.rs` compiles it, `web/src/tile.rs` puts it in its place.
+//! which a browser without it refuses to load. `web/build.rs` compiles it, `web/src/micro_kernel.rs` puts it in its place.
 #![no_std]
 
 use core::arch::wasm32::{f32x4_add, f32x4_relaxed_madd, f32x4_splat, unreachable, v128, v128_load, v128_load32_splat, v128_store};
@@ -10,13 +10,13 @@ fn panic(_: &PanicInfo) -> ! {
     unreachable()
 }
 
-/// `ownvoice::nn::Tile`: up to three rows, which lie term by term, times a panel of twelve columns, or up to four times one of eight, added to `out`.
+/// `ownvoice::nn::MicroKernel`: up to three rows, which lie term by term, times a panel of twelve columns, or up to four times one of eight, added to `out`.
 ///
 /// # Safety
 ///
 /// Strip and panel hold as many `terms`, and the rows lie within `out`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tile(rows: usize, columns: usize, strip: *const f32, panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
+pub unsafe extern "C" fn micro_kernel(rows: usize, columns: usize, strip: *const f32, panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
     // SAFETY: the caller's promises.
     unsafe {
         match (rows, columns) {

@@ -1,4 +1,4 @@
-//! Products on the CPU by the browser's own tile, against plain tensor code: the same cases as natively.
+//! Products on the CPU by the browser's own micro-kernel, against plain tensor code: the same cases as natively.
 #![cfg(target_arch = "wasm32")]
 
 #[allow(dead_code)] // Others take the rest.
@@ -11,11 +11,11 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 #[wasm_bindgen_test]
-async fn products_are_what_they_are_with_any_tile() {
-    assert!(ownvoice_web::tile::install().expect("it starts"), "this browser multiplies and adds in one instruction");
+async fn products_are_equal_with_any_micro_kernel() {
+    assert!(ownvoice_web::micro_kernel::install().expect("it starts"), "this browser multiplies and adds in one instruction");
     let device = Device::flex();
-    cases::products(&device).await;
-    cases::product_of_two(&device).await;
+    cases::matmul(&device).await;
+    cases::matmul_concat(&device).await;
     cases::recurrence(&device).await;
     cases::convolution(&device).await;
 }

@@ -4,10 +4,10 @@ use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{
     super::flex::{Memory, Scratch, Shared, Sizes, add, sums},
-    Seek, SeekOps,
+    AttentionLstmInputs, AttentionLstmOps,
 };
 use crate::nn::{
-    flex::{ALL_CORES, ONE_CORE, Weights, add_product, cores, dims, for_each, packed, tensor, values as slice, values_mut},
+    flex::{ALL_CORES, ONE_CORE, PackedWeights, matmul_add, cores, dims, for_each, contiguous, tensor, values as slice, values_mut},
     lstm::flex::{cell_backward, cell_forward, shares},
 };
 
@@ -76,8 +76,8 @@ impl Scan<'_> {
     fn forward(&self, gates: &mut [f32], mask: &[f32]) -> Vec<f32> {
         let &Self { steps, batch, row, memory, .. } = self;
         let (hidden, share, Sizes { symbols, width, .. }) = (row.hidden, self.share(), memory.sizes);
-        let weights = Weights::new((self.weights, [4 * hidden, 1]), [row.heard(), 4 * hidden], steps);
-        let query = Weights::new((self.query, [width, 1]), [hidden, width], steps);
+        let weights = PackedWeights::new((self.weights, [4 * hidden, 1]), [row.heard(), 4 * hidden], steps);
+        let query = PackedWeights::new((self.query, [width, 1]), [hidden, width], steps);
         let mut rows = vec![0.0; steps * batch * row.width()];
         let gates = shares(gates, batch * 4 * hidden, share * 4 * hidden);
         let work = shares(&mut rows, batch * row.width(), share * row.width()).into_iter().zip(gates).zip(self.initial.chunks(share * row.width()));
@@ -87,7 +87,7 @@ impl Scan<'_> {
             for step in 0..steps {
                 let (before, rest) = rows.split_at_mut(step);
                 let (before, now, gates) = (before.last().map_or(initial, |row| &**row), &mut *rest[0], &mut *gates[step]);
-                weights.add_product(step, count, (gates, 4 * hidden), (before, row.width()));
+                weights.matmul_add(step, count, (gates, 4 * hidden), (before, row.width()));
                 pulp::Arch::new().dispatch(|| {
                     let items = gates.chunks_exact_mut(4 * hidden).zip(before.chunks_exact(row.width())).zip(now.chunks_exact_mut(row.width()));
                     for ((gates, before), now) in items {
@@ -95,7 +95,7 @@ impl Scan<'_> {
                     }
                 });
                 queries.fill(0.0);
-                query.add_product(step, count, (&mut queries, width), (&now[row.channels..], row.width()));
+                query.matmul_add(step, count, (&mut queries, width), (&now[row.channels..], row.width()));
                 let items = queries.chunks_exact(width).zip(before.chunks_exact(row.width())).zip(now.chunks_exact_mut(row.width()));
                 for (item, ((query, before), now)) in items.enumerate() {
                     let (item, before, now) = (number * share + item, row.of(before), row.of_mut(now));
@@ -108,15 +108,15 @@ impl Scan<'_> {
     }
 
     /// The gradients of the projected inputs and of what they were sought with.
-    fn backward(&self, grad: &[f32], rows: &[f32], gates: &[f32]) -> (FlexTensor, Seek<Flex>) {
+    fn backward(&self, grad: &[f32], rows: &[f32], gates: &[f32]) -> (FlexTensor, AttentionLstmInputs<Flex>) {
         let &Self { steps, batch, row, memory, .. } = self;
         let Sizes { symbols, width, channels, taps } = memory.sizes;
         let (hidden, share, all) = (row.hidden, self.share(), steps * batch);
-        let weights = Weights::new((self.weights, [1, 4 * hidden]), [4 * hidden, row.heard()], steps);
-        let query = Weights::new((self.query, [1, width]), [width, hidden], steps);
+        let weights = PackedWeights::new((self.weights, [1, 4 * hidden]), [4 * hidden, row.heard()], steps);
+        let query = PackedWeights::new((self.query, [1, width]), [width, hidden], steps);
         let mut queries = vec![0.0; all * width];
         let states = (&rows[channels..], [row.width(), 1]);
-        add_product(ALL_CORES, [all, hidden, width], (&mut queries, width), states, (self.query, [width, 1]));
+        matmul_add(ALL_CORES, [all, hidden, width], (&mut queries, width), states, (self.query, [width, 1]));
 
         let (mut d_projected, mut d_queries, mut d_contexts) = (vec![0.0; all * 4 * hidden], vec![0.0; all * width], vec![0.0; all * channels]);
         let (mut d_keys, mut d_energy) = (vec![0.0; batch * symbols * width], vec![0.0; batch * width]);
@@ -159,7 +159,7 @@ impl Scan<'_> {
                     carried.cumulative.copy_from_slice(d_cumulative);
                     carried.context.fill(0.0); // Refilled by the product that follows.
                 }
-                query.add_product(step, count, (&mut carried[channels..], row.width()), (d_queries, width));
+                query.matmul_add(step, count, (&mut carried[channels..], row.width()), (d_queries, width));
                 pulp::Arch::new().dispatch(|| {
                     for item in 0..count {
                         let (now, before) = (row.of(&now[item * row.width()..][..row.width()]), row.of(&before[item * row.width()..][..row.width()]));
@@ -168,28 +168,28 @@ impl Scan<'_> {
                         cell_backward(gates, &now.state[hidden..], &before.state[hidden..], carried.state, d_gates, hidden);
                     }
                 });
-                weights.add_product(step, count, (carried, row.width()), (d_gates, 4 * hidden));
+                weights.matmul_add(step, count, (carried, row.width()), (d_gates, 4 * hidden));
             }
         });
         // What all steps share: products over time and batch.
         let mut d_weights = vec![0.0; row.heard() * 4 * hidden];
         let mut heard = |count: usize, before: &[f32], d_gates: &[f32]| {
             let out = (&mut d_weights[..], 4 * hidden);
-            add_product(ALL_CORES, [row.heard(), count, 4 * hidden], out, (before, [1, row.width()]), (d_gates, [4 * hidden, 1]));
+            matmul_add(ALL_CORES, [row.heard(), count, 4 * hidden], out, (before, [1, row.width()]), (d_gates, [4 * hidden, 1]));
         };
         heard(batch, self.initial, &d_projected);
         if steps > 1 {
             heard((steps - 1) * batch, rows, &d_projected[batch * 4 * hidden..]);
         }
         let mut d_query = vec![0.0; hidden * width];
-        add_product(ALL_CORES, [hidden, all, width], (&mut d_query, width), (&rows[channels..], [1, row.width()]), (&d_queries, [width, 1]));
+        matmul_add(ALL_CORES, [hidden, all, width], (&mut d_query, width), (&rows[channels..], [1, row.width()]), (&d_queries, [width, 1]));
         let mut d_values = vec![0.0; batch * symbols * channels];
         for_each(d_values.chunks_exact_mut(symbols * channels).enumerate().collect(), |(item, d_values): (usize, &mut [f32])| {
             let weights = (&rows[item * row.width() + channels + 2 * hidden..], [1, batch * row.width()]);
             let contexts = (&d_contexts[item * channels..], [batch * channels, 1]);
-            add_product(ONE_CORE, [symbols, steps, channels], (d_values, channels), weights, contexts);
+            matmul_add(ONE_CORE, [symbols, steps, channels], (d_values, channels), weights, contexts);
         });
-        let with = Seek {
+        let with = AttentionLstmInputs {
             weights: tensor(d_weights, vec![row.heard(), 4 * hidden]),
             query: tensor(d_query, vec![hidden, width]),
             keys: tensor(d_keys, dims(&memory.keys)),
@@ -207,23 +207,23 @@ fn rows_of(values: &[f32], step: usize, batch: usize, width: usize) -> &[f32] {
     &values[step * batch * width..][..batch * width]
 }
 
-impl SeekOps for Flex {
-    fn seek(projected: FloatTensor<Self>, with: Seek<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let mut gates = packed(projected);
-        let [weights, query, initial, mask] = [with.weights, with.query, with.initial, mask].map(packed);
+impl AttentionLstmOps for Flex {
+    fn attention_lstm(projected: FloatTensor<Self>, with: AttentionLstmInputs<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let mut gates = contiguous(projected);
+        let [weights, query, initial, mask] = [with.weights, with.query, with.initial, mask].map(contiguous);
         let memory = Memory::new(with.keys, with.energy, with.location, with.values);
         let scan = Scan::new(&gates, &memory, &weights, &query, &initial);
         let rows = scan.forward(values_mut(&mut gates), slice(&mask));
         (tensor(rows, vec![scan.steps, scan.batch, scan.row.width()]), gates)
     }
 
-    fn seek_backward(
+    fn attention_lstm_backward(
         grad: FloatTensor<Self>,
         rows: FloatTensor<Self>,
         gates: FloatTensor<Self>,
-        with: Seek<Self>,
-    ) -> (FloatTensor<Self>, Seek<Self>) {
-        let [grad, rows, gates, weights, query, initial] = [grad, rows, gates, with.weights, with.query, with.initial].map(packed);
+        with: AttentionLstmInputs<Self>,
+    ) -> (FloatTensor<Self>, AttentionLstmInputs<Self>) {
+        let [grad, rows, gates, weights, query, initial] = [grad, rows, gates, with.weights, with.query, with.initial].map(contiguous);
         let memory = Memory::new(with.keys, with.energy, with.location, with.values);
         Scan::new(&gates, &memory, &weights, &query, &initial).backward(slice(&grad), slice(&rows), slice(&gates))
     }

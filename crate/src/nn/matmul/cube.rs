@@ -11,7 +11,7 @@ use burn_cubecl::{
 };
 use half::f16;
 
-use super::ops::ProductOps;
+use super::ops::MatmulOps;
 use crate::nn::cube::{Four, empty_of, input, output};
 
 /// Rows and columns of the result that a workgroup makes.
@@ -131,7 +131,7 @@ fn value<W: Float>(
 
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
-fn product_kernel<W: Float>(
+fn matmul_kernel<W: Float>(
     a: &[W],
     b: &[W],
     out: &mut [W],
@@ -225,7 +225,7 @@ fn product_kernel<W: Float>(
 }
 
 /// `[rows, terms]` times `[terms, columns]`, both in f32 or both in f16, in the same.
-pub fn product([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> CubeTensor {
+pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> CubeTensor {
     let dtype = a.tensor.dtype;
     let made = empty_of(&a.tensor, [rows, columns], dtype);
     let client = a.tensor.client.clone();
@@ -234,7 +234,7 @@ pub fn product([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> Cu
     let (a_lies, b_lies) = (a.lies, b.lies);
     // SAFETY: what lies beyond an operand's ends is not read, and what lies beyond the result's not written.
     unsafe {
-        let launch = if dtype == DType::F16 { product_kernel::launch_unchecked::<f16> } else { product_kernel::launch_unchecked::<f32> };
+        let launch = if dtype == DType::F16 { matmul_kernel::launch_unchecked::<f16> } else { matmul_kernel::launch_unchecked::<f32> };
         launch(
             &client,
             cubes,
@@ -263,12 +263,12 @@ pub fn has_units(tensor: &CubeTensor) -> bool {
     !tensor.client.features().matmul.cmma.is_empty()
 }
 
-impl ProductOps for CubeBackend {
-    fn multiply(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
+impl MatmulOps for CubeBackend {
+    fn matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
         if has_units(&a) {
             return Self::float_matmul(a, b);
         }
         let ([rows, terms], [_, columns]) = (a.shape().dims::<2>(), b.shape().dims::<2>());
-        product([rows, terms, columns], Operand::matrix(a), Operand::matrix(b))
+        matmul([rows, terms, columns], Operand::matrix(a), Operand::matrix(b))
     }
 }

@@ -28,7 +28,7 @@ pub struct Decoded {
 }
 
 /// Decodes with its own idea of which symbol is said when.
-pub trait Aligner {
+pub trait TeacherForcing {
     /// What it has to be told about time.
     type Timing;
 
@@ -48,7 +48,7 @@ pub struct Timing {
 }
 
 /// Durations: Gaussian upsampling, then a decoder whose contexts are known before it runs.
-impl Aligner for Tacotron {
+impl TeacherForcing for Tacotron {
     type Timing = Timing;
 
     fn teacher_force(&self, spoken: Spoken, Timing { durations, times, positions }: Timing) -> Decoded {
@@ -62,7 +62,7 @@ impl Aligner for Tacotron {
 }
 
 /// Attention: nothing about time is known.
-impl Aligner for AttentionDecoder {
+impl TeacherForcing for AttentionDecoder {
     type Timing = ();
 
     fn teacher_force(&self, spoken: Spoken, (): ()) -> Decoded {
@@ -80,7 +80,7 @@ mod tests {
     use burn::tensor::Tolerance;
 
     /// Either aligner fits where the other does.
-    fn shapes<A: Aligner>(aligner: &A, spoken: Spoken, timing: A::Timing) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
+    fn shapes<A: TeacherForcing>(aligner: &A, spoken: Spoken, timing: A::Timing) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
         let decoded = aligner.teacher_force(spoken, timing);
         let [batch, rows, _] = decoded.alignment.dims();
         let ones = Tensor::<3>::ones([batch, rows, 1], &Device::flex()).into_data();
@@ -94,7 +94,7 @@ mod tests {
         let config = TacotronConfig::tiny(1);
         let model = Tacotron::new(&config, &device);
         let symbols = Symbols::new(&[&[1, 2, 3]], None, &device);
-        let encoded = model.encode(&symbols, Mode::Steady);
+        let encoded = model.encode(&symbols, Mode::Eval);
         let spoken = Spoken {
             symbols: &symbols,
             encoded,

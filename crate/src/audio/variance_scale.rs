@@ -1,7 +1,7 @@
 //! How far a spectrogram swings about its mean in each band: its global variance (Toda and Tokuda 2007).
 //!
 //! A model that is trained to err least says the mean of what might be, and so everything a little flatter than people do, most of all what it never heard.
-//! People hear that as muffled, and judges of voices as another voice.
+//! People hear that as muffled, and speaker encoders as another voice.
 
 use super::mel::Mel;
 
@@ -9,7 +9,7 @@ use super::mel::Mel;
 const RANGE_NEPERS: f32 = 5.0;
 const RAMP_NEPERS: f32 = 2.0;
 /// Less is noise in the measure, more would be heard as harsh.
-pub const CONTRASTS: std::ops::RangeInclusive<f32> = 1.0..=1.3;
+pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.3;
 
 /// How much of each frame is speech, 0 to 1.
 fn speech(mel: &Mel) -> Vec<f32> {
@@ -30,7 +30,7 @@ fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
 }
 
 /// By what the swing of what was `said` has to be multiplied to be that of the recordings, over all bands. Each pair says the same, frame by frame.
-pub fn contrast<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 {
+pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 {
     let mut squares: Vec<[f32; 2]> = Vec::new();
     for (said, recorded) in pairs {
         let weights = speech(recorded);
@@ -45,15 +45,15 @@ pub fn contrast<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 
     }
     let ratios = squares.iter().filter(|[said, _]| *said > 0.0).map(|[said, recorded]| (recorded / said).sqrt());
     let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| (sum + ratio, count + 1));
-    if count == 0 { 1.0 } else { (sum / count as f32).clamp(*CONTRASTS.start(), *CONTRASTS.end()) }
+    if count == 0 { 1.0 } else { (sum / count as f32).clamp(*VARIANCE_SCALES.start(), *VARIANCE_SCALES.end()) }
 }
 
-/// A sentence with more contrast; its pauses stay.
-pub fn with_contrast(mut mel: Mel, contrast: f32) -> Mel {
+/// A sentence with its variance scaled; its pauses stay.
+pub fn scale_variance(mut mel: Mel, variance_scale: f32) -> Mel {
     let weights = speech(&mel);
     let means = means(&mel, &weights);
     for (frame, weight) in mel.data.chunks_exact_mut(mel.mels).zip(weights) {
-        frame.iter_mut().zip(&means).for_each(|(x, mean)| *x += weight * (contrast - 1.0) * (*x - mean));
+        frame.iter_mut().zip(&means).for_each(|(x, mean)| *x += weight * (variance_scale - 1.0) * (*x - mean));
     }
     mel
 }
@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn what_was_flattened_is_restored_and_pauses_stay() {
         let (recorded, said) = (sentence(1.0), sentence(0.8));
-        let found = contrast([(&said, &recorded)]);
+        let found = variance_scale([(&said, &recorded)]);
         assert!((found - 1.25).abs() < 0.01, "{found}");
-        let restored = with_contrast(said, found);
+        let restored = scale_variance(said, found);
         let worst = restored.data.iter().zip(&recorded.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 0.02, "{worst}");
         assert_eq!(restored.frame(0), recorded.frame(0));
@@ -83,14 +83,14 @@ mod tests {
     #[test]
     fn what_is_as_lively_as_it_should_be_and_what_says_nothing_is_left_alone() {
         let recorded = sentence(1.0);
-        assert_eq!(contrast([(&recorded, &recorded)]), 1.0);
-        assert_eq!(contrast([(&sentence(1.2), &recorded)]), 1.0, "never flatter");
-        assert_eq!(contrast([(&sentence(0.1), &recorded)]), 1.3, "never harsh");
-        assert_eq!(contrast([]), 1.0);
+        assert_eq!(variance_scale([(&recorded, &recorded)]), 1.0);
+        assert_eq!(variance_scale([(&sentence(1.2), &recorded)]), 1.0, "never flatter");
+        assert_eq!(variance_scale([(&sentence(0.1), &recorded)]), 1.3, "never harsh");
+        assert_eq!(variance_scale([]), 1.0);
         let nothing = Mel { mels: 8, data: Vec::new() };
-        assert_eq!(with_contrast(nothing.clone(), 1.2), nothing);
+        assert_eq!(scale_variance(nothing.clone(), 1.2), nothing);
         let silence = Mel { mels: 8, data: vec![-11.5; 80] };
-        assert_eq!(with_contrast(silence.clone(), 1.2), silence);
-        assert_eq!(contrast([(&silence, &silence)]), 1.0);
+        assert_eq!(scale_variance(silence.clone(), 1.2), silence);
+        assert_eq!(variance_scale([(&silence, &silence)]), 1.0);
     }
 }

@@ -10,7 +10,7 @@ const NEPERS: f32 = std::f32::consts::LN_10 / 20.0;
 /// The same speech at another level, through another microphone, in a room with echoes and noise; each item of the batch its own.
 ///
 /// `[B, T, M]` to `[B, T, M]`, natural logarithms of amplitudes.
-pub fn through_rooms(mels: Tensor<3>) -> Tensor<3> {
+pub fn augment(mels: Tensor<3>) -> Tensor<3> {
     let device = mels.device();
     let [items, frames, channels] = mels.dims();
     let uniform = |shape: [usize; 3], low: f64, high: f64| Tensor::<3>::random(shape, Distribution::Uniform(low, high), &device);
@@ -56,7 +56,7 @@ mod tests {
         device.seed(3);
         // A second of speech, then silence.
         let clip: Vec<f32> = (0..16 * 160 * 80).map(|at| if (at / 80) % 160 < 80 { -3.0 } else { -11.5 }).collect();
-        let heard = through_rooms(Tensor::from_data(TensorData::new(clip, [16, 160, 80]), &device)).into_data().try_to_vec::<f32>().unwrap();
+        let heard = augment(Tensor::from_data(TensorData::new(clip, [16, 160, 80]), &device)).into_data().try_to_vec::<f32>().unwrap();
         assert!(heard.iter().all(|x| x.is_finite() && (-11.6..0.0).contains(x)));
         let mean = |item: usize, frames: std::ops::Range<usize>| {
             let range = (item * 160 + frames.start) * 80..(item * 160 + frames.end) * 80;

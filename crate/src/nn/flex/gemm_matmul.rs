@@ -23,7 +23,7 @@ unsafe fn call(on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (*m
 }
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn add_product(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+pub fn matmul_add(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
     let [m, _, n] = sizes;
     assert!(n <= out_row && last(m, n, [out_row, 1]) < out.len(), "rows lie within what is written, and do not overlap");
     // SAFETY: as asserted, and `out` is borrowed mutably.
@@ -31,7 +31,7 @@ pub fn add_product(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&m
 }
 
 /// The same in place of what `out` holds.
-pub fn put_product(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+pub fn matmul_into(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
     let [m, _, n] = sizes;
     assert!(n <= out_row && last(m, n, [out_row, 1]) < out.len(), "rows lie within what is written, and do not overlap");
     // SAFETY: as asserted, and `out` is borrowed mutably; what it holds is not read.
@@ -40,7 +40,7 @@ pub fn put_product(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&m
 
 /// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
 /// reads memory in order and packs nothing.
-pub struct Weights<'a> {
+pub struct PackedWeights<'a> {
     values: &'a [f32],
     /// How far apart rows and columns lie.
     distances: [usize; 2],
@@ -54,7 +54,7 @@ const PANEL: usize = 64;
 /// Cutting costs about as much as so many products of few rows gain.
 const WORTH_CUTTING: usize = 8;
 
-impl<'a> Weights<'a> {
+impl<'a> PackedWeights<'a> {
     pub fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
         let [row, column] = distances;
         let panels = (steps >= WORTH_CUTTING).then(|| {
@@ -73,17 +73,17 @@ impl<'a> Weights<'a> {
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows. Every other step begins with the last columns, which the step before
     /// has left in the cache.
-    pub fn add_product(&self, step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    pub fn matmul_add(&self, step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
         let &Self { values, distances, inputs, outputs, ref panels } = self;
         let Some(panels) = panels else {
-            return add_product(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
+            return matmul_add(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
         };
         let count = outputs.div_ceil(PANEL);
         for number in 0..count {
             let first = PANEL * if step % 2 == 0 { number } else { count - 1 - number };
             let width = PANEL.min(outputs - first);
             let panel = (&panels[first * inputs..], [width, 1]);
-            add_product(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), panel);
+            matmul_add(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), panel);
         }
     }
 }

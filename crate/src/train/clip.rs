@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     audio::{
         Audio,
-        level::{ClipReport, check_clip},
+        level::{self, ClipReport},
         mel::MelExtractor,
         prepare_clip,
     },
@@ -39,8 +39,8 @@ pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
 }
 
 /// What a clip holds, and the score of its alignment.
-pub async fn judge(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
-    let report = check_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz })?;
+pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
+    let report = level::check_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz })?;
     Ok((report, align_clip(base, clip).await?.score))
 }
 

@@ -1,19 +1,19 @@
-//! What is learnt from: the clips' frames on the device, the windows that an iteration gathers from them, and their loss.
+//! What is learned from: the clips' frames on the device, the windows that an iteration gathers from them, and their loss.
 
 use burn::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::{judge::AlignedClip, loss::spectrogram_loss};
+use super::super::{clip::AlignedClip, loss::spectrogram_loss};
 use crate::{
     nn::Mode,
     voice::{Adapted, Base},
-    weights::{Unpacked, Weight, Weights},
+    weights::{HostWeights, Weight, Weights},
 };
 
 /// All frames of all clips, one after the other, on the device.
 #[derive(Debug, Clone)]
-pub struct Speech {
+pub struct FrameStore {
     /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame where that feeds back, `[1, F, 1]`
     pub context: Tensor<3>,
     pub targets: Tensor<3>,
@@ -24,7 +24,7 @@ pub struct Speech {
 }
 
 /// One window a batch item, gathered by frame numbers.
-pub struct Windows {
+pub struct WindowBatch {
     pub context: Tensor<3>,
     pub targets: Tensor<3>,
     pub previous: Option<Tensor<3>>,
@@ -32,12 +32,12 @@ pub struct Windows {
     pub mask: Tensor<3>,
     /// What the loss is a mean over.
     pub valid_frames: usize,
-    /// Who says the last N windows, `[N, V]`, where it is not the speaker that is learnt.
+    /// Who says the last N windows, `[N, V]`, where it is not the speaker that is learned.
     pub others: Option<Tensor<2>>,
 }
 
-impl Speech {
-    pub fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> Windows {
+impl FrameStore {
+    pub fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> WindowBatch {
         let device = self.targets.device();
         let index = |stride: usize| {
             let frames: Vec<i32> = starts.iter().flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32)).collect();
@@ -51,7 +51,7 @@ impl Speech {
         };
         let frames = index(1);
         let valid_frames = starts.iter().map(|&start| self.valid(start, window)).sum();
-        Windows {
+        WindowBatch {
             context: take(&self.context, &frames),
             targets: take(&self.targets, &frames),
             previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
@@ -82,30 +82,30 @@ pub fn draw(clips: &[(usize, usize)], window: usize, rng: &mut ChaCha8Rng) -> us
 }
 
 /// The windows' spectrograms before and after the postnet, `[B, T, M]`.
-pub fn predict(parts: &Adapted, windows: &Windows) -> (Tensor<3>, Tensor<3>) {
+pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
-    let learnt = |count: usize| {
+    let learned = |count: usize| {
         let speaker = parts.speaker.val();
         let width = speaker.dims()[1];
         speaker.expand([count, width])
     };
     let speakers = match &windows.others {
-        None => learnt(batch),
-        Some(others) => Tensor::cat(vec![learnt(batch - others.dims()[0]), others.clone()], 0),
+        None => learned(batch),
+        Some(others) => Tensor::cat(vec![learned(batch - others.dims()[0]), others.clone()], 0),
     };
     let state = parts.decoder.start(batch, &windows.targets.device());
     let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speakers, state);
-    let residual = parts.postnet.forward(frames.clone(), Mode::Steady);
+    let residual = parts.postnet.forward(frames.clone(), Mode::Eval);
     (frames.clone(), frames + residual)
 }
 
 /// What an iteration minimises, `[1]`.
-pub fn loss(parts: &Adapted, windows: &Windows) -> Tensor<1> {
+pub fn loss(parts: &Adapted, windows: &WindowBatch) -> Tensor<1> {
     let (before, after) = predict(parts, windows);
     windows.loss(before) + windows.loss(after)
 }
 
-impl Windows {
+impl WindowBatch {
     /// Both, each frame of the others counting for `weight` of one of these.
     pub fn and(self, others: Self, weight: f32) -> Self {
         let join = |these: Tensor<3>, others: Tensor<3>| Tensor::cat(vec![these, others], 0);
@@ -125,7 +125,7 @@ impl Windows {
     }
 }
 
-impl Speech {
+impl FrameStore {
     /// Adds its tensors to `weights`, with their names behind `prefix`.
     pub fn put(&self, prefix: &str, weights: &mut Weights) {
         let named = [("context", Some(&self.context)), ("targets", Some(&self.targets)), ("previous", self.previous.as_ref()), ("mask", Some(&self.mask))];
@@ -139,7 +139,7 @@ impl Speech {
     }
 
     /// What [`Self::put`] put; `None` where it is not there.
-    pub fn take(prefix: &str, clips: Vec<(usize, usize)>, weights: &mut Unpacked, device: &Device) -> Option<Self> {
+    pub fn take(prefix: &str, clips: Vec<(usize, usize)>, weights: &mut HostWeights, device: &Device) -> Option<Self> {
         let mut tensor = |name: &str| {
             let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
             Some(Tensor::<3>::from_data(TensorData::new(values, <[usize; 3]>::try_from(shape).ok()?), device))
@@ -149,7 +149,7 @@ impl Speech {
 }
 
 /// Puts the clips on the device, each padded to at least one window.
-pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
+pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore {
     let (config, device) = (base.config(), &base.device);
     let mels = config.mels;
     let (mut contexts, mut targets, mut previous, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -163,7 +163,7 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
         for index in 0..padded {
             targets.extend_from_slice(frame(index));
             match index {
-                _ if !config.feedback => (),
+                _ if !config.autoregressive => (),
                 0 => previous.extend(std::iter::repeat_n(0.0, mels)),
                 _ => previous.extend_from_slice(frame(index - 1)),
             }
@@ -173,10 +173,10 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> Speech {
         first += padded;
     }
     let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);
-    Speech {
+    FrameStore {
         context: Tensor::cat(contexts, 1),
         targets: tensor(targets, mels),
-        previous: config.feedback.then(|| tensor(previous, mels)),
+        previous: config.autoregressive.then(|| tensor(previous, mels)),
         mask: tensor(mask, 1),
         clips: spans,
     }

@@ -9,7 +9,7 @@ pub(super) mod cube;
 pub(super) mod ops;
 
 use burn::{backend::Dispatch, nn::Linear, prelude::*, tensor::FloatDType};
-use ops::ProductOps;
+use ops::MatmulOps;
 use serde::{Deserialize, Serialize};
 
 /// In what training computes its products.
@@ -52,22 +52,22 @@ pub fn result<const D: usize>(tensor: Tensor<D>, half: bool) -> Tensor<D> {
 }
 
 /// `[N, K]` times `[K, M]`.
-pub fn product(input: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<2> {
-    let made = Dispatch::multiply(operand(input, half).into_dispatch(), operand(weight, half).into_dispatch());
+pub fn matmul(input: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<2> {
+    let made = Dispatch::matmul(operand(input, half).into_dispatch(), operand(weight, half).into_dispatch());
     result(Tensor::from_dispatch(made), half)
 }
 
 /// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
-pub fn product_beside(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<3> {
+pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
     let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight].map(|matrix| operand(matrix, half).into_dispatch());
-    result(Tensor::<2>::from_dispatch(Dispatch::multiply_beside(a, steady, weight)), half).reshape([steps, batch, columns])
+    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, steady, weight)), half).reshape([steps, batch, columns])
 }
 
 /// `[A, B, K]` to `[A, B, M]`.
 pub fn linear(layer: &Linear, input: Tensor<3>, half: bool) -> Tensor<3> {
     let [a, b, width] = input.dims();
-    let output = product(input.reshape([a * b, width]), layer.weight.val(), half);
+    let output = matmul(input.reshape([a * b, width]), layer.weight.val(), half);
     let output = match &layer.bias {
         Some(bias) => output + bias.val().unsqueeze(),
         None => output,
@@ -87,7 +87,7 @@ mod tests {
         let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
         let (a, b) = (random([5, 33]), random([33, 7]));
         let run = |half| {
-            let made = product(a.clone(), b.clone(), half);
+            let made = matmul(a.clone(), b.clone(), half);
             let grads = made.clone().powi_scalar(2).sum().backward();
             [made.inner(), a.grad(&grads).unwrap(), b.grad(&grads).unwrap()].map(|tensor| tensor.into_data())
         };
@@ -105,7 +105,7 @@ mod tests {
         let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
         let (inputs, steady, weight) = (random([12, 9]), random([3, 5]), random([14, 7]));
         let run = |half| {
-            let made = product_beside(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), half);
+            let made = matmul_concat(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), half);
             let grads = made.clone().powi_scalar(2).sum().backward();
             [made.inner().reshape([12, 7]), inputs.grad(&grads).unwrap(), steady.grad(&grads).unwrap(), weight.grad(&grads).unwrap()].map(Tensor::into_data)
         };

@@ -18,9 +18,9 @@ const KINDS: usize = 5;
 
 /// Mean frames of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Pace([f32; KINDS]);
+pub struct SpeakingRate([f32; KINDS]);
 
-impl Pace {
+impl SpeakingRate {
     /// * `spoken`: symbols and the frames of each
     pub fn of<'a>(spoken: impl IntoIterator<Item = (&'a [Symbol], &'a [u32])>) -> Self {
         let (mut frames, mut count) = ([0; KINDS], [0; KINDS]);
@@ -73,15 +73,15 @@ mod tests {
     #[test]
     fn a_text_takes_the_time_of_its_sounds_and_of_its_pauses() {
         let symbols = symbols::parse("_ K AE1 T , _ AE1 T AE1 . _").unwrap();
-        let pace = Pace::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
-        assert_eq!(pace, Pace([4.0, 7.0, 5.0, 8.0, 20.0]), "both consonants before the last vowel, one vowel before it, what comes after, the last ones, three pauses");
-        assert_eq!(pace.expects(&symbols::parse("_ T AE1 , _ AE1 T _").unwrap()), 3.0 * 20.0 + 4.0 + 2.0 * 8.0 + 5.0);
+        let speaking_rate = SpeakingRate::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
+        assert_eq!(speaking_rate, SpeakingRate([4.0, 7.0, 5.0, 8.0, 20.0]), "both consonants before the last vowel, one vowel before it, what comes after, the last ones, three pauses");
+        assert_eq!(speaking_rate.expects(&symbols::parse("_ T AE1 , _ AE1 T _").unwrap()), 3.0 * 20.0 + 4.0 + 2.0 * 8.0 + 5.0);
     }
 
     #[test]
     fn what_was_never_heard_is_as_long_as_phones_are() {
-        let pace = Pace::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
-        assert_eq!(pace, Pace([4.0, 5.0, 5.0, 6.0, 5.0]));
-        assert_eq!(Pace::of([]).expects(&symbols::parse("T AE1").unwrap()), 0.0);
+        let speaking_rate = SpeakingRate::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
+        assert_eq!(speaking_rate, SpeakingRate([4.0, 5.0, 5.0, 6.0, 5.0]));
+        assert_eq!(SpeakingRate::of([]).expects(&symbols::parse("T AE1").unwrap()), 0.0);
     }
 }

@@ -1,0 +1,120 @@
+//! What each iteration learns from: windows of the clips, and of what is rehearsed. Drawn by seed and number, so that whoever holds the dataset knows them.
+
+use burn::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    rehearsal::Rehearsal,
+    frame_store::{FrameStore, WindowBatch, draw},
+};
+use crate::weights::{HostWeights, Weight, Weights};
+
+#[derive(Debug, Clone)]
+pub struct ClipDataset {
+    /// Of all clips, the held-out ones last.
+    pub store: FrameStore,
+    /// `None` where nothing is rehearsed.
+    pub rehearsal: Option<Rehearsal>,
+    pub sampler: SamplerConfig,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SamplerConfig {
+    pub seed: u64,
+    /// Clips that are learned from before the cooldown: the first ones.
+    pub clips: usize,
+    pub batch: usize,
+    pub window: usize,
+    pub reduction: usize,
+    /// Windows that are rehearsed, and what they count for.
+    pub rehearsed: usize,
+    pub weight: f32,
+}
+
+/// A part of an iteration's windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0 on.
+    pub rank: usize,
+    pub world_size: usize,
+}
+
+impl Shard {
+    pub const WHOLE: Self = Self { rank: 0, world_size: 1 };
+
+    fn of<T>(self, all: &[T]) -> &[T] {
+        let at = |rank: usize| rank * all.len() / self.world_size;
+        &all[at(self.rank)..at(self.rank + 1)]
+    }
+}
+
+impl ClipDataset {
+    /// What an iteration learns from. The losses of all shares add up to that of the whole.
+    ///
+    /// * `in_cooldown`: whether it is one of the last, which learn from the held-out clips as well
+    pub fn windows(&self, iteration: usize, in_cooldown: bool, shard: Shard) -> WindowBatch {
+        let SamplerConfig { seed, clips, batch, window, reduction, rehearsed, weight } = self.sampler;
+        // Seeded by iteration: a resumed run draws what the unbroken one would have drawn.
+        let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
+        self.store.targets.device().seed(rng.random());
+        let clips = if in_cooldown { &self.store.clips[..] } else { &self.store.clips[..clips] };
+        let starts: Vec<usize> = (0..batch).map(|_| draw(clips, window, &mut rng)).collect();
+        let valid_frames = starts.iter().map(|&start| self.store.valid(start, window)).sum();
+        let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window, reduction) };
+        let Some(rehearsal) = &self.rehearsal else { return windows };
+        let drawn = rehearsal.draw(rehearsed, window, &mut rng);
+        let rehearsed_frames: usize = drawn.iter().map(|&(start, _)| rehearsal.store.valid(start, window)).sum();
+        if shard.of(&drawn).is_empty() {
+            return windows;
+        }
+        let others = rehearsal.gather(shard.of(&drawn), window, reduction);
+        windows.and(others, weight * valid_frames as f32 / rehearsed_frames as f32)
+    }
+
+    /// As tensors by name, and the rest as JSON.
+    pub fn put(&self, weights: &mut Weights) -> String {
+        self.store.put("clips.", weights);
+        if let Some(Rehearsal { store, speakers }) = &self.rehearsal {
+            store.put("rehearsal.", weights);
+            let shape = speakers.dims();
+            weights.insert("rehearsal.speakers".into(), Weight { shape: shape.to_vec(), values: speakers.clone().reshape([shape[0] * shape[1]]) });
+        }
+        let rehearsed = self.rehearsal.as_ref().map(|rehearsal| &rehearsal.store.clips);
+        serde_json::to_string(&(&self.sampler, &self.store.clips, rehearsed)).expect("plain data")
+    }
+
+    /// What [`Self::put`] put; `None` where it is not that.
+    pub fn take(json: &str, weights: &mut HostWeights, device: &Device) -> Option<Self> {
+        let (sampler, clips, rehearsed): (SamplerConfig, Vec<(usize, usize)>, Option<Vec<(usize, usize)>>) = serde_json::from_str(json).ok()?;
+        let rehearsal = match rehearsed {
+            None => None,
+            Some(sentences) => {
+                let (shape, values) = weights.remove("rehearsal.speakers")?;
+                let speakers = Tensor::from_data(TensorData::new(values, <[usize; 2]>::try_from(shape).ok()?), device);
+                Some(Rehearsal { store: FrameStore::take("rehearsal.", sentences, weights, device)?, speakers })
+            }
+        };
+        Some(Self { store: FrameStore::take("clips.", clips, weights, device)?, rehearsal, sampler })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn held_out_clips_are_drawn_in_the_cooldown() {
+        let device = Device::flex();
+        let frames = |width: usize| Tensor::<1, Int>::arange(0..80, &device).float().reshape([1, 80, 1]).expand([1, 80, width]);
+        let store = FrameStore { context: frames(2), targets: frames(3), previous: None, mask: frames(1).ones_like(), clips: vec![(0, 40), (40, 40)] };
+        let sampler = SamplerConfig { seed: 1, clips: 1, batch: 4, window: 10, reduction: 2, rehearsed: 0, weight: 0.0 };
+        let dataset = ClipDataset { store, rehearsal: None, sampler };
+        let latest = |in_cooldown| {
+            let latest = |iteration| dataset.windows(iteration, in_cooldown, Shard::WHOLE).targets.max().into_scalar::<f32>();
+            (0..20).map(latest).fold(0.0, f32::max)
+        };
+        assert_eq!((latest(false), latest(true)), (39.0, 79.0));
+    }
+}
