@@ -4,6 +4,7 @@ mod bench;
 mod build;
 mod count;
 mod pack;
+mod readme;
 mod serve;
 mod setup;
 mod shell;
@@ -20,6 +21,7 @@ cargo xtask test [native] [wasm] [js] [package] [browser]
 cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
                                                    card, natively in both precisions and in the browser
 cargo xtask pack                                   make the npm tarball and print its path
+cargo xtask readme                                 write README's tables anew, from the base's manifest and docs/bench.json
 cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
 
@@ -60,6 +62,7 @@ fn dispatch() -> Result<ExitCode> {
         (["test", stages @ ..], None, false, false) => test::run(stages),
         (["bench"], None, json, false) => bench::run(json, device).map(done),
         (["pack"], None, false, false) => pack::run().map(done),
+        (["readme"], None, false, false) => readme::run().map(done),
         (["build"], None, false, false) => build::all().map(done),
         (["setup"], None, false, trunk) => setup::all(trunk).map(done),
         (["help", ..] | [], ..) => {

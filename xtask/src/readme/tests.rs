@@ -1,0 +1,247 @@
+//! The documents against the repository: figures, links, paths, commands and names.
+
+use super::{BENCH, Figures, README};
+use crate::shell::{files, read_text, root};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Made by a build, installed, or not ours.
+const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "www/vendor", "www/pkg"];
+/// Where a path in a document begins.
+const ROOMS: [&str; 7] = ["crate/", "web/", "www/", "xtask/", "tests/", "models/", "docs/"];
+/// Documents of a time that is past: their paths and names may be gone.
+const HISTORY: [&str; 2] = ["CHANGELOG.md", "docs/experiments/"];
+
+/// All files with one of these endings, with their paths below the root.
+fn tracked(endings: &[&str]) -> Vec<(String, PathBuf)> {
+    fn walk(folder: &Path, endings: &[&str], found: &mut Vec<(String, PathBuf)>) {
+        let name = |path: &Path| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+        let wanted = |path: &PathBuf| path.extension().is_some_and(|ending| endings.iter().any(|wanted| ending == *wanted));
+        found.extend(files(folder).into_iter().filter(wanted).map(|path| (name(&path), path)));
+        let mut folders: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir() && !path.is_symlink()).collect();
+        folders.sort();
+        for folder in folders {
+            let path = name(&folder);
+            let hidden = path.rsplit('/').next().unwrap().starts_with('.');
+            if !hidden && !SKIPPED.iter().any(|skipped| path == *skipped || path.ends_with(&format!("/{skipped}"))) {
+                walk(&folder, endings, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(root(), endings, &mut found);
+    found
+}
+
+/// The Markdown files, with what is in them.
+fn documents() -> Vec<(String, String)> {
+    tracked(&["md"]).into_iter().map(|(name, path)| (name, read_text(&path).unwrap())).collect()
+}
+
+/// What stands between two backticks on one line, and each line of a fenced block.
+fn code_spans(text: &str) -> Vec<&str> {
+    let mut spans = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if fenced {
+            spans.push(line);
+        } else {
+            spans.extend(line.split('`').skip(1).step_by(2));
+        }
+    }
+    spans
+}
+
+/// Where the links and pictures of a text point, but for other sites and places within the text.
+fn links(text: &str) -> Vec<&str> {
+    let after = |start: &'static str, end: char| text.split(start).skip(1).filter_map(move |rest| rest.split(end).next());
+    let found = after("](", ')').chain(after("src=\"", '"')).chain(after("href=\"", '"'));
+    let file = found.map(|link| link.split('#').next().unwrap());
+    file.filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(char::is_whitespace)).collect()
+}
+
+/// Words that follow `program` at the beginning of a code span.
+fn verbs<'a>(spans: &[&'a str], program: &str) -> BTreeSet<&'a str> {
+    let word = |span: &&'a str| span.strip_prefix(program)?.split_whitespace().next();
+    spans.iter().filter_map(word).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
+}
+
+/// Verbs of the command line: variants of the enums that clap makes subcommands of.
+fn subcommands() -> BTreeSet<String> {
+    let mut verbs = BTreeSet::new();
+    for (name, path) in tracked(&["rs"]) {
+        if name.starts_with("xtask/") {
+            continue;
+        }
+        let source = read_text(&path).unwrap();
+        for body in source.split("Subcommand)]").skip(1) {
+            let body = body.split_once('{').map_or("", |(_, body)| body);
+            let body = body.split("\n}").next().unwrap();
+            for line in body.lines().map(str::trim).filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase())) {
+                let variant = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap();
+                verbs.insert(kebab(variant));
+            }
+        }
+    }
+    verbs
+}
+
+/// As clap names a variant.
+fn kebab(variant: &str) -> String {
+    let mut name = String::new();
+    for (at, c) in variant.chars().enumerate() {
+        if c.is_ascii_uppercase() && at > 0 {
+            name.push('-');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+#[test]
+fn figures_are_those_of_the_manifest_and_the_bench() {
+    let text = read_text(&root().join(README)).unwrap();
+    let filled = Figures::load().unwrap().fill(&text).unwrap();
+    for (found, expected) in text.lines().zip(filled.lines()) {
+        assert_eq!(found, expected, "`cargo xtask readme` writes it anew");
+    }
+    assert_eq!(text, filled, "`cargo xtask readme` writes it anew");
+}
+
+#[test]
+fn each_table_is_made_anew() {
+    let old = "before\n<!-- figures:begin person -->\n| .935 |\n<!-- figures:end -->\nafter\n";
+    let new = Figures::load().unwrap().fill(old).unwrap();
+    assert!(new.starts_with("before\n<!-- figures:begin person -->\n| one woman"), "{new}");
+    assert!(new.ends_with("|\n<!-- figures:end -->\nafter\n"), "{new}");
+    assert!(!new.contains("| .935 |"));
+    assert!(Figures::load().unwrap().fill("<!-- figures:begin nothing -->\n<!-- figures:end -->").is_err());
+}
+
+#[test]
+fn each_row_of_the_bench_has_its_command_and_commit() {
+    let bench = Figures::load().unwrap().bench;
+    let mut names = BTreeSet::new();
+    for group in bench.as_array().unwrap() {
+        assert!(group["command"].is_string(), "{group}");
+        let commit = group["commit"].as_str().unwrap();
+        assert!(commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{commit}");
+        for row in group["rows"].as_array().unwrap() {
+            assert!(row["value"].is_number() && row["unit"].is_string(), "{row}");
+            assert!(names.insert(row["name"].as_str().unwrap().to_string()), "{BENCH} has {} twice", row["name"]);
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut dead = Vec::new();
+    for (name, text) in documents() {
+        let folder = root().join(&name).parent().unwrap().to_path_buf();
+        dead.extend(links(&text).into_iter().filter(|link| !folder.join(link).exists()).map(|link| format!("{name}: {link}")));
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
+#[test]
+fn paths_exist() {
+    let mut missing = Vec::new();
+    for (name, text) in documents().iter().filter(|(name, _)| !HISTORY.iter().any(|past| name.starts_with(past))) {
+        for path in code_spans(text).into_iter().flat_map(paths) {
+            if !root().join(path).exists() {
+                missing.push(format!("{name}: {path}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// Paths of the repository in a code span, but for what a build or the command itself makes, and for patterns.
+fn paths(span: &str) -> Vec<&str> {
+    let made = |before: &str, path: &str| before == "--out" || SKIPPED.iter().any(|skipped| path.starts_with(skipped));
+    let is_placeholder =
+        |part: &str| part.split('.').next().is_some_and(|stem| stem.len() > 1 && stem.chars().all(|c| c.is_ascii_uppercase()));
+    let is_pattern = |path: &str| path.contains(['*', '<']) || path.split('/').any(is_placeholder) && !path.ends_with(".md");
+    let words: Vec<&str> = span.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
+    let before = std::iter::once("").chain(words.iter().copied());
+    let pairs = before.zip(words.iter().copied()).filter(|(_, word)| ROOMS.iter().any(|room| word.starts_with(room)));
+    pairs.filter(|(before, path)| !made(before, path) && !is_pattern(path)).map(|(_, path)| path).collect()
+}
+
+#[test]
+fn commands_of_the_readme_exist() {
+    let text = read_text(&root().join(README)).unwrap();
+    let spans = code_spans(&text);
+    let ours = subcommands();
+    assert!(["clone", "say", "train-aligner"].iter().all(|verb| ours.contains(*verb)), "{ours:?}");
+    let unknown: Vec<_> = verbs(&spans, "ownvoice ").into_iter().filter(|verb| !ours.contains(*verb)).collect();
+    assert!(unknown.is_empty(), "ownvoice has no {unknown:?}");
+    let known = verbs(&crate::HELP.lines().collect::<Vec<_>>(), "cargo xtask ");
+    let asked = verbs(&spans, "cargo xtask ");
+    assert!(asked.contains("serve") && asked.contains("test"), "README names the two commands");
+    assert!(asked.is_subset(&known), "cargo xtask has no {:?}", asked.difference(&known));
+}
+
+/// A glossary that the code does not keep to is none.
+#[test]
+fn names_of_the_code_are_in_the_code() {
+    let sources: Vec<String> = tracked(&["rs", "js", "mjs", "ts", "py"]).iter().map(|(_, path)| read_text(path).unwrap()).collect();
+    let words: BTreeSet<&str> = sources.iter().flat_map(|source| source.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+    let mut unknown = Vec::new();
+    for name in ["DESIGN.md", "CONTRIBUTING.md"] {
+        let text = read_text(&root().join(name)).unwrap();
+        for span in code_spans(&text).into_iter().filter(|span| is_name(span)) {
+            let missing = span.split("::").any(|part| !words.contains(part));
+            unknown.extend(missing.then(|| format!("{name}: {span}")));
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// `EarlyStopping`, `Adapts::LowRank`, `MISMATCH_SCORE` or `duration_scale`: a name of the code, not a word.
+fn is_name(span: &str) -> bool {
+    let capitals = span.chars().filter(char::is_ascii_uppercase).count();
+    let written = span.chars().all(|c| c.is_ascii_alphanumeric() || "_:".contains(c))
+        && span.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !span.ends_with('_');
+    let is_type = span.starts_with(|c: char| c.is_ascii_uppercase()) && span.len() > 2 && (capitals < span.len() || span.len() > 4);
+    written && (is_type || span.contains('_'))
+}
+
+#[test]
+fn what_is_looked_for_is_found() {
+    let text = "See [a](docs/a.md#b), [site](https://burn.dev) and <img src=\"docs/c.png\">: `ownvoice say --text x`.\n```\ncargo xtask serve   # it\n```\n";
+    assert_eq!(links(text), ["docs/a.md", "docs/c.png"]);
+    let spans = code_spans(text);
+    assert_eq!(spans, ["ownvoice say --text x", "cargo xtask serve   # it"]);
+    assert_eq!(verbs(&spans, "ownvoice ").into_iter().collect::<Vec<_>>(), ["say"]);
+    assert_eq!(paths("node tests/a.mjs tests/NAME.mjs --base models/base --out models/new www/pkg"), ["tests/a.mjs", "models/base"]);
+    assert_eq!(kebab("TrainSpeakerEncoder"), "train-speaker-encoder");
+    assert_eq!(
+        ["EarlyStopping", "B", "MAX_CORES", "WAV", "a_word", "A::B", "word", "MAX_", "_hz"].map(is_name),
+        [true, false, true, false, true, true, false, false, false]
+    );
+}
+
+#[test]
+fn each_decision_is_in_the_index() {
+    let folder = root().join("docs/decisions");
+    let index = read_text(&folder.join("README.md")).unwrap();
+    let listed = links(&index);
+    let names: Vec<String> = files(&folder)
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "README.md")
+        .collect();
+    assert!(names.len() > 50, "{names:?}");
+    let missing: Vec<_> = names.iter().filter(|name| !listed.contains(&name.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for name in &names {
+        let text = read_text(&folder.join(name)).unwrap();
+        assert!(text.contains("\n## Context\n") && text.contains("\n## Decision\n"), "{name}");
+    }
+}
