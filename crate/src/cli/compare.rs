@@ -1,4 +1,4 @@
-//! `ownvoice compare`: ways of cloning side by side on voices that nothing was trained on. Its tables are in DESIGN.md.
+//! `ownvoice compare`: ways of cloning side by side on voices that nothing was trained on. Its tables are in docs/experiments.
 
 use clap::{Args, ValueEnum};
 use std::{fs, path::PathBuf};

@@ -1,6 +1,6 @@
 //! PyTorch's files: the zip archive of 1.6 and later, and the row of pickles before. Everything is checked against the file's length.
 //!
-//! The file is read as a whole. A library that fits (`pytorch-reader`) would change a feature of what burn builds on; DESIGN.md says more.
+//! The file is read as a whole. A library that fits (`pytorch-reader`) would change a feature of what burn builds on: docs/decisions/0005-pytorch-reader.md.
 
 use half::f16;
 use std::{collections::HashMap, ops::Range};

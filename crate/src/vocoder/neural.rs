@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
-/// its noise, and training cannot tell them apart. Without the cut voices are hoarse; cutting more changes nothing (DESIGN.md).
+/// its noise, and training cannot tell them apart. Without the cut voices are hoarse; cutting more changes nothing (docs/decisions/0071-spectral-correction.md).
 const VOICED_NOISE_CUT: f32 = 1.4;
 /// Rounds of correction; each takes about a third off the error.
 const CORRECTIONS: usize = 4;

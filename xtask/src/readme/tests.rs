@@ -157,6 +157,13 @@ fn paths_exist() {
             }
         }
     }
+    // Comments of the code that give a document as their reason.
+    for (name, path) in tracked(&["rs", "js", "mjs", "py"]).iter().filter(|(name, _)| !name.starts_with("xtask/src/readme")) {
+        let source = read_text(path).unwrap();
+        let words = source.split(|c: char| c.is_whitespace() || "()`,;:".contains(c)).map(|word| word.trim_end_matches('.'));
+        let documents = words.filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
+        missing.extend(documents.filter(|path| !root().join(path).exists()).map(|path| format!("{name}: {path}")));
+    }
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
