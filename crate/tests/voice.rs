@@ -206,6 +206,23 @@ fn the_same_seed_gives_the_same_voice_also_through_a_checkpoint() {
     }
 }
 
+/// 2^53 + 1 is no double: read as one it is another seed.
+#[test]
+fn a_seed_beyond_the_doubles_resumes_as_itself() {
+    let (base, clips) = (tiny_base(), held_out_clips(2));
+    let options = CloneOptions { seed: (1 << 53) + 1, ..options(6) };
+    let whole = run_with(&base, &clips, options.clone()).0;
+    let mut tuner = block_on(FineTuner::start_async(&base, &clips, options)).unwrap();
+    for _ in 0..2 {
+        block_on(tuner.step_async()).unwrap();
+    }
+    let checkpoint = block_on(tuner.checkpoint_async(&base)).unwrap();
+    let mut tuner = block_on(FineTuner::resume_async(&base, &clips, &checkpoint)).unwrap();
+    while block_on(tuner.step_async()).unwrap().stop.is_none() {}
+    let resumed = block_on(tuner.finish_async()).unwrap();
+    assert_eq!(block_on(whole.save_async(&base)).unwrap(), block_on(resumed.save_async(&base)).unwrap());
+}
+
 #[test]
 fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let base = tiny_base();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{nn::Precision, voice::Adapted};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloneOptions {
     pub iterations: usize,
     pub batch: usize,
@@ -18,6 +18,8 @@ pub struct CloneOptions {
     pub speaker_rate: f64,
     pub adapts: Adapts,
     pub stop_rule: StopRule,
+    /// Without effect once training has begun, so a checkpoint leaves it out.
+    #[serde(skip)]
     pub start: Start,
     pub precision: Precision,
 }
@@ -48,9 +50,10 @@ impl CloneOptions {
 }
 
 /// The speaker vector that learning begins with.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum Start {
     /// Of the base's speaker whose model errs least on the clips.
+    #[default]
     Nearest,
     /// A mean of the base's speakers, each weighted by this; the weights add up to one. Timing is the nearest speaker's in any case.
     Mixture(Vec<f32>),

@@ -1,61 +1,65 @@
 //! A training between two iterations as bytes, and back.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::optimizer_state::{optimizer_weights, restore_optimizer};
-use super::{Clip, CloneOptions, FineTuner, Start};
+use super::{Clip, CloneOptions, EarlyStopping, FineTuner, ValidationMetrics};
 use crate::{
     Error, Result,
-    nn::Precision,
     voice::{Adapted, Base, adaptable},
-    weights::{Metadata, Storage, HostWeights, apply, serialize, deserialize},
+    weights::{HostWeights, Metadata, Storage, apply, deserialize, serialize},
 };
+
+/// The metadata's key of the [`TrainerState`], as JSON.
+const STATE: &str = "state";
+/// Prefixes of the tensors' names.
+const CURRENT: &str = "now.";
+const BEST: &str = "best.";
+
+/// What a checkpoint holds beside tensors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct TrainerState {
+    /// The hash of the base.
+    base: String,
+    options: CloneOptions,
+    /// Iterations done.
+    updates: usize,
+    /// Iterations that there will be, the cooldown included.
+    end: usize,
+    /// The latest loss that was read back; `None` before the first.
+    loss: Option<f32>,
+    stopping: EarlyStopping,
+    /// Metrics of the parameters that are kept; `None` where none are.
+    best: Option<ValidationMetrics>,
+}
 
 impl FineTuner {
     /// Goes on from a checkpoint of the same clips and options.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
         let (mut weights, metadata) = deserialize(checkpoint).map_err(Error::CheckpointCorrupt)?;
-        let named = |key: &str| metadata.get(key);
-        let lacks = |key: &str| Error::CheckpointCorrupt(format!("it lacks its {key}"));
-        let number = |key: &str| -> Result<f64> {
-            let value = named(key).and_then(|value| value.parse().ok());
-            value.filter(|value: &f64| value.is_finite()).ok_or_else(|| lacks(key))
-        };
-        if metadata.get("base").map(String::as_str) != Some(base.hash()) {
-            return Err(Error::BaseMismatch { expected: metadata.get("base").cloned().unwrap_or_default(), found: base.hash().into() });
+        let json = metadata.get(STATE).ok_or_else(|| Error::CheckpointCorrupt("it has no state".into()))?;
+        let state: TrainerState = serde_json::from_str(json).map_err(|error| Error::CheckpointCorrupt(format!("its state: {error}")))?;
+        if state.base != base.hash() {
+            return Err(Error::BaseMismatch { expected: state.base, found: base.hash().into() });
         }
-        let options = CloneOptions {
-            iterations: number("iterations")? as usize,
-            batch: number("batch")? as usize,
-            window: number("window")? as usize,
-            rehearsal: number("rehearsal")? as f32,
-            seed: number("seed")? as u64,
-            rate: number("rate")?,
-            speaker_rate: number("speaker_rate")?,
-            adapts: named("adapts").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("adapts"))?,
-            stop_rule: named("stop_rule").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("stop_rule"))?,
-            // Where it began no longer counts.
-            start: Start::Nearest,
-            precision: metadata.get("precision").and_then(|name| Precision::by_name(name)).unwrap_or_default(),
-        };
-        let mut tuner = Self::start_async(base, clips, options).await?;
-        tuner.adam.updates = number("updates")? as usize;
+        let mut tuner = Self::start_async(base, clips, state.options).await?;
+        tuner.adam.updates = state.updates;
         restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
-        tuner.bad_checks = number("stale")? as usize;
-        tuner.end = (number("end")? as usize).clamp(1, tuner.options.iterations);
-        tuner.loss = number("loss").unwrap_or(f64::NAN) as f32;
+        tuner.end = state.end.clamp(1, tuner.options.iterations);
+        tuner.loss = state.loss.unwrap_or(f32::NAN);
+        tuner.stopping = state.stopping;
         let mut take = |prefix: &str| -> HostWeights {
             let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
             names.into_iter().map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed"))).collect()
         };
-        let (now, best) = (take("now."), take("best."));
-        if now.is_empty() {
-            return Err(Error::CheckpointCorrupt("it holds no weights".into()));
+        let (current, best) = (take(CURRENT), take(BEST));
+        if current.is_empty() || best.is_empty() != state.best.is_none() {
+            return Err(Error::CheckpointCorrupt("it lacks weights".into()));
         }
         let start = tuner.parts.clone();
-        tuner.parts = apply(start.clone(), &now).map_err(Error::CheckpointCorrupt)?;
-        if !best.is_empty() {
-            let validation = named("best").and_then(|json| serde_json::from_str(json).ok()).ok_or_else(|| lacks("best"))?;
-            (tuner.best_score, tuner.reference) = (number("top")? as f32, number("mark")? as f32);
-            tuner.best = Some((validation, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
+        tuner.parts = apply(start.clone(), &current).map_err(Error::CheckpointCorrupt)?;
+        if let Some(metrics) = state.best {
+            tuner.best = Some((metrics, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
         }
         Ok(tuner)
     }
@@ -66,34 +70,20 @@ impl FineTuner {
         let mut put = |prefix: &str, parts: &Adapted| {
             weights.extend(adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
-        put("now.", &self.parts);
+        put(CURRENT, &self.parts);
         if let Some((_, best)) = &self.best {
-            put("best.", best);
+            put(BEST, best);
         }
-        let CloneOptions { iterations, batch, window, rehearsal, seed, rate, speaker_rate, adapts, stop_rule, start: _, precision } = &self.options;
-        let json = |value: serde_json::Result<String>| value.expect("plain data");
-        let mut metadata = Metadata::from([("base".to_string(), base.hash().to_string())]);
-        for (key, value) in [
-            ("updates", self.adam.updates.to_string()),
-            ("stale", self.bad_checks.to_string()),
-            ("end", self.end.to_string()),
-            ("top", self.best_score.to_string()),
-            ("mark", self.reference.to_string()),
-            ("loss", self.loss.to_string()),
-            ("best", json(serde_json::to_string(&self.best.as_ref().map(|(validation, _)| validation)))),
-            ("adapts", json(serde_json::to_string(adapts))),
-            ("stop_rule", json(serde_json::to_string(stop_rule))),
-            ("iterations", iterations.to_string()),
-            ("batch", batch.to_string()),
-            ("window", window.to_string()),
-            ("rehearsal", rehearsal.to_string()),
-            ("seed", seed.to_string()),
-            ("rate", rate.to_string()),
-            ("speaker_rate", speaker_rate.to_string()),
-            ("precision", precision.name().to_string()),
-        ] {
-            metadata.insert(key.to_string(), value);
-        }
-        Ok(serialize(weights, Storage::Full, metadata).await)
+        let state = TrainerState {
+            base: base.hash().to_string(),
+            options: self.options.clone(),
+            updates: self.adam.updates,
+            end: self.end,
+            loss: Some(self.loss).filter(|loss| loss.is_finite()),
+            stopping: self.stopping.clone(),
+            best: self.best.as_ref().map(|(metrics, _)| *metrics),
+        };
+        let json = serde_json::to_string(&state).expect("plain data");
+        Ok(serialize(weights, Storage::Full, Metadata::from([(STATE.to_string(), json)])).await)
     }
 }

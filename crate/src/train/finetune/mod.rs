@@ -7,6 +7,7 @@ mod checkpoint;
 mod held_out;
 mod helper;
 mod clip_dataset;
+mod early_stopping;
 mod rehearsal;
 mod frame_store;
 
@@ -20,7 +21,7 @@ use web_time::Instant;
 use super::{
     adam::{Adam, AdamConfig},
     clip::{AlignedClip, align_clips},
-    options::{CloneOptions, ValidationMetrics, Start, StopRule},
+    options::{CloneOptions, Start, ValidationMetrics},
     picture::{Picture, Shown},
 };
 use crate::{
@@ -32,6 +33,7 @@ use crate::{
 };
 use held_out::HeldOut;
 use clip_dataset::{ClipDataset, SamplerConfig};
+use early_stopping::{EarlyStopping, Verdict};
 use rehearsal::Rehearsal;
 use frame_store::{FrameStore, WindowBatch, assemble, loss, predict};
 
@@ -90,8 +92,6 @@ pub const EVALUATE_EVERY: usize = 25;
 /// held-out clips too, which have said by then what they were held out for.
 const COOLDOWN: usize = 25;
 const RATE_END: f64 = 0.1;
-/// Validations in a row without a gain start the cooldown.
-const PATIENCE: usize = 3;
 /// The least speech worth learning from.
 const MIN_SECONDS: f32 = 3.0;
 
@@ -108,13 +108,9 @@ pub struct FineTuner {
     seconds: f32,
     loss: f32,
     overflows: usize,
-    /// What is kept: the latest of those that the stop rule finds as good as any.
+    stopping: EarlyStopping,
+    /// The latest parameters that the stop rule keeps, with their metrics.
     best: Option<(ValidationMetrics, Adapted)>,
-    /// The highest score so far.
-    best_score: f32,
-    /// The score that is to be beaten, and how many validations in a row have not beaten it.
-    reference: f32,
-    bad_checks: usize,
     /// Iterations that there will be, the last [`COOLDOWN`] of them at falling rates.
     end: usize,
     /// Before the first iteration.
@@ -174,10 +170,8 @@ impl FineTuner {
             seconds,
             loss: f32::NAN,
             overflows: 0,
+            stopping: EarlyStopping::new(options.stop_rule),
             best: None,
-            best_score: f32::NEG_INFINITY,
-            reference: f32::NEG_INFINITY,
-            bad_checks: 0,
             end: options.iterations,
             start: None,
             begun: None,
@@ -282,20 +276,14 @@ impl FineTuner {
         RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * cooled).cos())
     }
 
-    /// Keeps the voice if it is as good as any, and starts the cooldown if it no longer gains. The cooldown starts from the best parameters.
+    /// Keeps the parameters if the stop rule does, and starts the cooldown, from the best of them, once they no longer gain.
     fn observe(&mut self, validation: ValidationMetrics) {
-        let rule = self.options.stop_rule;
-        let score = rule.score(&validation, self.granted_errors());
-        self.best_score = self.best_score.max(score);
-        if score >= self.best_score - rule.margin() {
+        let score = self.options.stop_rule.score(&validation, self.granted_errors());
+        let Verdict { keep, stop } = self.stopping.observe(score);
+        if keep {
             self.best = Some((validation, self.parts.clone()));
         }
-        if score > self.reference + rule.gain() {
-            (self.reference, self.bad_checks) = (score, 0);
-        } else {
-            self.bad_checks += 1;
-        }
-        if self.bad_checks == PATIENCE && rule != StopRule::Fixed {
+        if stop {
             self.end = self.end.min(self.iteration() + COOLDOWN);
         }
         if let (true, Some((_, best))) = (self.in_cooldown(), &self.best) {
