@@ -60,12 +60,21 @@ fn code_spans(text: &str) -> Vec<&str> {
     spans
 }
 
-/// Where the links and pictures of a text point, but for other sites and places within the text.
-fn links(text: &str) -> Vec<&str> {
+/// Where the links and pictures of a text point, but for other sites: a file, empty for the text itself, and a heading in it.
+fn links(text: &str) -> Vec<(&str, Option<&str>)> {
     let after = |start: &'static str, end: char| text.split(start).skip(1).filter_map(move |rest| rest.split(end).next());
     let found = after("](", ')').chain(after("src=\"", '"')).chain(after("href=\"", '"'));
-    let file = found.map(|link| link.split('#').next().unwrap());
-    file.filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(char::is_whitespace)).collect()
+    let inside = found.filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(char::is_whitespace));
+    inside.map(|link| link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading)))).collect()
+}
+
+/// The names by which links know the headings of a text.
+fn headings(text: &str) -> BTreeSet<String> {
+    let kept = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
+    let lines = text.lines().filter(|line| line.starts_with('#'));
+    lines
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase().chars().filter(|&c| kept(c)).collect::<String>().replace(' ', "-"))
+        .collect()
 }
 
 /// Words that follow `program` at the beginning of a code span.
@@ -146,7 +155,13 @@ fn links_lead_somewhere() {
     let mut dead = Vec::new();
     for (name, text) in documents() {
         let folder = root().join(&name).parent().unwrap().to_path_buf();
-        dead.extend(links(&text).into_iter().filter(|link| !folder.join(link).exists()).map(|link| format!("{name}: {link}")));
+        for (file, heading) in links(&text) {
+            let target = if file.is_empty() { root().join(&name) } else { folder.join(file) };
+            let has = |heading: &str| fs::read_to_string(&target).is_ok_and(|text| headings(&text).contains(heading));
+            if !target.exists() || !heading.is_none_or(has) {
+                dead.push(format!("{name}: {file}#{}", heading.unwrap_or_default()));
+            }
+        }
     }
     assert!(dead.is_empty(), "{dead:#?}");
 }
@@ -227,7 +242,8 @@ fn is_name(span: &str) -> bool {
 #[test]
 fn what_is_looked_for_is_found() {
     let text = "See [a](docs/a.md#b), [site](https://burn.dev) and <img src=\"docs/c.png\">: `ownvoice say --text x`.\n```\ncargo xtask serve   # it\n```\n";
-    assert_eq!(links(text), ["docs/a.md", "docs/c.png"]);
+    assert_eq!(links(text), [("docs/a.md", Some("b")), ("docs/c.png", None)]);
+    assert!(headings("# A, B\n## Page and package\n").iter().eq(["a-b", "page-and-package"]));
     let spans = code_spans(text);
     assert_eq!(spans, ["ownvoice say --text x", "cargo xtask serve   # it"]);
     assert_eq!(verbs(&spans, "ownvoice ").into_iter().collect::<Vec<_>>(), ["say"]);
@@ -250,7 +266,7 @@ fn each_decision_is_in_the_index() {
         .filter(|name| name != "README.md")
         .collect();
     assert!(names.len() > 50, "{names:?}");
-    let missing: Vec<_> = names.iter().filter(|name| !listed.contains(&name.as_str())).collect();
+    let missing: Vec<_> = names.iter().filter(|name| !listed.contains(&(name.as_str(), None))).collect();
     assert!(missing.is_empty(), "{missing:?}");
     for name in &names {
         let text = read_text(&folder.join(name)).unwrap();
