@@ -4,7 +4,7 @@ mod common;
 
 use common::{held_out_clips, shipped_base, shipped_verifier};
 use ownvoice::{
-    audio::{mel::MelExtractor, resample::resample},
+    audio::{Audio, mel::MelExtractor, resample::resample},
     corpus::Perturbation,
     evaluate::{
         difference,
@@ -22,7 +22,7 @@ use rand::{Rng, SeedableRng};
 const RATE_HZ: u32 = 16_000;
 
 fn samples(clip: &Clip) -> Vec<f32> {
-    resample(&clip.samples, clip.sample_rate_hz, RATE_HZ).unwrap()
+    resample(&clip.audio.samples, clip.audio.sample_rate_hz, RATE_HZ).unwrap()
 }
 
 fn stats<'a>(clips: impl IntoIterator<Item = &'a [f32]>) -> SpeakerStats {
@@ -134,7 +134,7 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
     let (base, verifier) = (shipped_base(), shipped_verifier());
     let awb = held_out_clips(12);
     // The same words from another throat: five semitones and 15 % higher.
-    let perturbed = |clip: &Clip| Clip { samples: Perturbation { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(), sample_rate_hz: RATE_HZ, ..clip.clone() };
+    let perturbed = |clip: &Clip| Clip { audio: Audio { samples: Perturbation { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(), sample_rate_hz: RATE_HZ }, ..clip.clone() };
     let higher: Vec<Clip> = awb.iter().map(perturbed).collect();
     for (name, clips, others) in [("flite-awb", &awb, &higher), ("flite-awb-higher", &higher, &awb)] {
         let evaluation = block_on(Evaluation::new(&base, Some(&verifier), clips, 4)).unwrap();

@@ -30,7 +30,7 @@ fn what_has_no_phone_times_is_aligned_whatever_the_layout() {
     let [lj, libri, vctk] = ["lj", "libri", "vctk"].map(|name| folder.path().join(name));
     let mut metadata = String::new();
     for (index, clip) in clips.iter().enumerate() {
-        let sound = wav::write(&clip.samples, clip.sample_rate_hz);
+        let sound = wav::write(&clip.audio.samples, clip.audio.sample_rate_hz);
         metadata += &format!("c{index}|{}\n", clip.text);
         put(&lj.join(format!("wavs/c{index}.wav")), &sound);
         put(&libri.join(format!("84/121/84_121_000_{index}.wav")), &sound);

@@ -50,7 +50,7 @@ fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
     let clips = held_out_clips(8);
     let mut target = SpeakerStats::default();
     for clip in &clips {
-        target.merge(&SpeakerStats::from_audio(&clip.samples, clip.sample_rate_hz).unwrap());
+        target.merge(&SpeakerStats::from_audio(&clip.audio.samples, clip.audio.sample_rate_hz).unwrap());
     }
     let mut tuner = block_on(FineTuner::start_async(&base, &clips, CloneOptions { iterations: 30, ..CloneOptions::default() })).unwrap();
     while block_on(tuner.step_async()).unwrap().stop.is_none() {}

@@ -4,7 +4,7 @@ mod common;
 
 use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
 use ownvoice::{
-    audio::mel::Mel,
+    audio::{Audio, mel::Mel},
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
@@ -395,11 +395,12 @@ fn bad_clips_are_refused_by_their_codes() {
     let good = held_out_clips(1).remove(0);
     let code = |clip: Clip| block_on(FineTuner::start_async(&base, &[clip], options(1))).err().map(|error| error.code());
     assert_eq!(block_on(FineTuner::start_async(&base, &[], options(1))).err().unwrap().code(), "no-clips");
-    assert_eq!(code(Clip { samples: Vec::new(), ..good.clone() }), Some("clip-empty"));
-    assert_eq!(code(Clip { samples: vec![0.0; 32_000], ..good.clone() }), Some("clip-too-quiet"));
-    assert_eq!(code(Clip { samples: good.samples[8000..12_800].to_vec(), ..good.clone() }), Some("clip-too-short"));
-    assert_eq!(code(Clip { samples: good.samples.iter().map(|sample| (sample * 60.0).clamp(-1.0, 1.0)).collect(), ..good.clone() }), Some("clip-clipped"));
-    assert_eq!(code(Clip { sample_rate_hz: 1000, ..good.clone() }), Some("rate-unsupported"));
+    let with_samples = |samples: Vec<f32>| Clip { audio: Audio { samples, ..good.audio.clone() }, ..good.clone() };
+    assert_eq!(code(with_samples(Vec::new())), Some("clip-empty"));
+    assert_eq!(code(with_samples(vec![0.0; 32_000])), Some("clip-too-quiet"));
+    assert_eq!(code(with_samples(good.audio.samples[8000..12_800].to_vec())), Some("clip-too-short"));
+    assert_eq!(code(with_samples(good.audio.samples.iter().map(|sample| (sample * 60.0).clamp(-1.0, 1.0)).collect())), Some("clip-clipped"));
+    assert_eq!(code(Clip { audio: Audio { sample_rate_hz: 1000, ..good.audio.clone() }, ..good.clone() }), Some("rate-unsupported"));
     assert_eq!(code(Clip { text: "  ".into(), ..good.clone() }), Some("text-empty"));
     assert_eq!(code(Clip { text: "\u{1f600}".into(), ..good.clone() }), Some("text-unsupported"));
     assert_eq!(code(good), None);
@@ -410,8 +411,8 @@ fn other_rates_are_learned_from() {
     let base = tiny_base();
     let good = held_out_clips(1).remove(0);
     for rate_hz in [8_000, 96_000] {
-        let samples = ownvoice::audio::resample::resample(&good.samples, good.sample_rate_hz, rate_hz).unwrap();
-        let clip = Clip { samples, sample_rate_hz: rate_hz, text: good.text.clone() };
+        let samples = ownvoice::audio::resample::resample(&good.audio.samples, good.audio.sample_rate_hz, rate_hz).unwrap();
+        let clip = Clip { audio: Audio { samples, sample_rate_hz: rate_hz }, text: good.text.clone() };
         assert!(block_on(FineTuner::start_async(&base, &[clip], options(1))).is_ok(), "{rate_hz} Hz");
     }
 }

@@ -116,7 +116,7 @@ impl Engine {
     pub async fn check_clip(&self, samples: Vec<f32>, sample_rate_hz: u32, text: Option<String>) -> Result<JsValue, JsValue> {
         let (report, score) = match text {
             Some(text) => {
-                let (report, score) = check_clip(&self.base, &train::Clip { samples, sample_rate_hz, text }).await.map_err(fail)?;
+                let (report, score) = check_clip(&self.base, &train::Clip { audio: Audio { samples, sample_rate_hz }, text }).await.map_err(fail)?;
                 (report, JsValue::from(score))
             }
             None => (level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?, JsValue::NULL),
@@ -411,7 +411,7 @@ pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
 }
 
 fn clips_of(clips: &[Clip]) -> Vec<train::Clip> {
-    clips.iter().map(|clip| train::Clip { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate(), text: clip.text() }).collect()
+    clips.iter().map(|clip| train::Clip { audio: Audio { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate() }, text: clip.text() }).collect()
 }
 
 fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {

@@ -8,6 +8,7 @@ use std::{path::PathBuf, time::Instant};
 use super::{base, device::DeviceName, noise, op_by_op::OpByOp};
 use crate::{
     Error, Result,
+    audio::Audio,
     model::TacotronConfig,
     nn::{
         Precision,
@@ -67,7 +68,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     }
     let base = base::load(&arguments.base, &device)?;
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
-    let clip = Clip { samples, sample_rate_hz: base.mel_config().sample_rate_hz, text: TEXT.into() };
+    let clip = Clip { audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz }, text: TEXT.into() };
     let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
     let memory_mb = peak_memory_mb();
     let half = arguments.precision == Precision::Mixed;

@@ -55,7 +55,7 @@ pub fn read_clips(directory: &std::path::Path, seconds: Option<f32>) -> Result<V
         }
         let audio = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
         total += audio.seconds();
-        clips.push(Clip { samples: audio.samples, sample_rate_hz: audio.sample_rate_hz, text: recording.text });
+        clips.push(Clip { audio, text: recording.text });
     }
     Ok(clips)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::perturbation::Perturbation;
+use super::{perturbation::Perturbation, phones::EnginePhone};
 use crate::audio::{Audio, resample, wav};
 use crate::{Error, Result};
 
@@ -16,9 +16,6 @@ const LEVEL: f32 = 0.08;
 
 /// What festival is made to print before an utterance's phones: no phone of any language is called so.
 const HEADER: &str = "utterance";
-
-/// An engine's phone and where it ends.
-pub type EnginePhone = (String, f32);
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Engine {
@@ -76,7 +73,7 @@ fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
     let phones = printed
         .split_whitespace()
         .filter_map(|word| word.rsplit_once(':'))
-        .filter_map(|(phone, end)| Some((phone.to_string(), end.parse().ok()?)));
+        .filter_map(|(phone, end)| Some(EnginePhone::new(phone, end.parse().ok()?)));
     Ok(Some((read(&file)?, Some(phones.collect()))))
 }
 
@@ -110,7 +107,7 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
     for line in printed.lines() {
         match line.split_once(' ') {
             Some((HEADER, index)) => current = index.trim().parse().unwrap_or(0),
-            Some((phone, end)) => phones[current].extend(end.trim().parse().ok().map(|end| (phone.to_string(), end))),
+            Some((phone, end)) => phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end))),
             None => {}
         }
     }
@@ -143,7 +140,7 @@ fn read(file: &Path) -> Result<Audio> {
 fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, perturbation: Perturbation) -> Result<Option<Utterance>> {
     let spoken = resample::resample(&audio.samples, audio.sample_rate_hz, SAMPLE_RATE_HZ)?;
     let mut samples = perturbation.apply(&spoken, SAMPLE_RATE_HZ)?;
-    let mut phones = phones.map(|phones| phones.into_iter().map(|(phone, end)| (phone, end / perturbation.formants)).collect::<Vec<_>>());
+    let mut phones = phones.map(|phones| phones.iter().map(|phone| phone.faster(perturbation.formants)).collect::<Vec<_>>());
 
     let speech = match &phones {
         Some(phones) => phones_range(phones),
@@ -158,8 +155,8 @@ fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, perturbati
         return Ok(None);
     }
     let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
-    for (_, end) in phones.iter_mut().flatten() {
-        *end = (*end - start).clamp(0.0, seconds);
+    for phone in phones.iter_mut().flatten() {
+        phone.end_seconds = (phone.end_seconds - start).clamp(0.0, seconds);
     }
 
     let power = samples.iter().map(|sample| sample * sample).sum::<f32>() / samples.len() as f32;
@@ -171,10 +168,10 @@ fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, perturbati
 
 /// Start of the first and end of the last phone that is no pause, in seconds.
 fn phones_range(phones: &[EnginePhone]) -> Option<(f32, f32)> {
-    let speaks = |(phone, _): &EnginePhone| !super::labels::is_pause(phone);
+    let speaks = |phone: &EnginePhone| !phone.is_pause();
     let first = phones.iter().position(speaks)?;
     let last = phones.iter().rposition(speaks)?;
-    Some((first.checked_sub(1).map_or(0.0, |before| phones[before].1), phones[last].1))
+    Some((first.checked_sub(1).map_or(0.0, |before| phones[before].end_seconds), phones[last].end_seconds))
 }
 
 /// Where the samples rise above a hundredth of their peak, in seconds.
@@ -193,7 +190,7 @@ mod tests {
     #[test]
     fn phones_go_to_the_utterance_that_they_were_printed_for() {
         let printed = "utterance 0\n# 0.2\n@ 0.3\nUniSyn: using default diphone #-# for m-#\nutterance 2\ne: 0.1\n@ 0.25\n";
-        let phone = |name: &str, end: f32| (name.to_string(), end);
+        let phone = |name: &str, end: f32| EnginePhone::new(name, end);
         assert_eq!(printed_phones(printed, 3), [vec![phone("#", 0.2), phone("@", 0.3)], vec![], vec![phone("e:", 0.1), phone("@", 0.25)]]);
     }
 }

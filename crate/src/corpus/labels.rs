@@ -4,7 +4,7 @@
 //! spoken, in our symbols: where the two differ the engine's phone replaces ours and keeps our stress, and its pauses become silences. Alike phones
 //! are cheap to exchange; an utterance that would need too much of this is rejected.
 
-use super::engines::EnginePhone;
+use super::phones::{EnginePhone, is_pause};
 use crate::text::symbols::{self, SILENCE, Symbol};
 use crate::{Error, Result};
 
@@ -32,11 +32,6 @@ impl PhoneMatch {
     pub fn is_good(&self) -> bool {
         self.mean_cost <= MAX_MEAN_COST
     }
-}
-
-/// Whether an engine's phone is silence.
-pub fn is_pause(phone: &str) -> bool {
-    matches!(phone, "pau" | "h#" | "#" | "brth" | "sil" | "ssil")
 }
 
 /// What the dynamic programming compares: a phone without stress, or a pause.
@@ -275,9 +270,9 @@ pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32)
 fn units(engine: &[EnginePhone], total_seconds: f32) -> Option<Vec<Unit>> {
     let mut units: Vec<Unit> = Vec::new();
     let mut now = 0.0f32;
-    for (phone, end) in engine {
+    for EnginePhone { name: phone, end_seconds } in engine {
         let names = engine_phones(phone)?;
-        let end = end.clamp(now, total_seconds.max(now));
+        let end = end_seconds.clamp(now, total_seconds.max(now));
         for (index, name) in names.iter().enumerate() {
             let end = now + (end - now) * (index + 1) as f32 / names.len() as f32;
             match units.last_mut() {
@@ -362,12 +357,12 @@ mod tests {
 
     /// Phones of 0.1 s each.
     fn engine(phones: &str) -> Vec<EnginePhone> {
-        phones.split(' ').enumerate().map(|(index, phone)| (phone.to_string(), (index + 1) as f32 * 0.1)).collect()
+        phones.split(' ').enumerate().map(|(index, phone)| EnginePhone::new(phone, (index + 1) as f32 * 0.1)).collect()
     }
 
     fn aligned(ours: &str, phones: &str) -> (String, Vec<f32>) {
         let engine = engine(phones);
-        let total = engine.last().unwrap().1;
+        let total = engine.last().unwrap().end_seconds;
         let alignment = match_phones(&symbols::parse(ours).unwrap(), &engine, total).unwrap();
         assert!(alignment.is_good(), "{alignment:?}");
         (symbols::format(&alignment.symbols), alignment.end_seconds.iter().map(|end| (end * 1000.0).round() / 1000.0).collect())

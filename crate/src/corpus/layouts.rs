@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::engines::EnginePhone;
+use super::phones::EnginePhone;
 use crate::{
     Error, Result,
     audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample, wav},
@@ -158,8 +158,9 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
 pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
     let mut phones: Vec<EnginePhone> = Vec::new();
     for (number, line) in read(file)?.lines().enumerate() {
-        let parsed = line.split_once(',').and_then(|(phone, end)| Some((phone.to_string(), end.trim().parse::<f32>().ok()?)));
-        let rising = |(_, end): &EnginePhone| end.is_finite() && *end >= phones.last().map_or(0.0, |(_, before)| *before);
+        let parsed = line.split_once(',').and_then(|(phone, end)| Some(EnginePhone::new(phone, end.trim().parse().ok()?)));
+        let floor = phones.last().map_or(0.0, |before| before.end_seconds);
+        let rising = |phone: &EnginePhone| phone.end_seconds.is_finite() && phone.end_seconds >= floor;
         match parsed.filter(rising) {
             Some(phone) => phones.push(phone),
             None => {
@@ -278,7 +279,7 @@ mod tests {
             ],
         );
         let found: Vec<_> = tree.load().unwrap().into_iter().map(|recording| (recording.speaker, recording.phones)).collect();
-        let phones = vec![("pau".to_string(), 0.1), ("hh".to_string(), 0.2), ("ay".to_string(), 0.5)];
+        let phones = vec![EnginePhone::new("pau", 0.1), EnginePhone::new("hh", 0.2), EnginePhone::new("ay", 0.5)];
         assert_eq!(found, [("amy".to_string(), Some(phones)), ("zoe".to_string(), None)]);
         assert_eq!(load(&tree.0.join("held-out")).unwrap().next().unwrap().speaker, "eve");
     }

@@ -15,6 +15,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::perturbation::Perturbation;
+use super::phones::to_csv;
 use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
 use super::sentences::Sentences;
 use crate::audio::wav;
@@ -208,11 +209,7 @@ fn make_speaker(
             let id = format!("{}-{:05}", speaker.name, summary.utterances);
             write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
             if let Some(engine_phones) = engine_phones {
-                let lines = engine_phones.iter().fold(String::new(), |mut lines, (phone, end)| {
-                    let _ = writeln!(lines, "{phone},{end:.4}");
-                    lines
-                });
-                write(&phones.join(format!("{id}.csv")), lines)?;
+                write(&phones.join(format!("{id}.csv")), to_csv(&engine_phones))?;
                 summary.phone_times = true;
             }
             let _ = writeln!(metadata, "{id}|{text}");
@@ -247,11 +244,8 @@ pub fn make_perturbed(out: &Path) -> Result<()> {
         let id = format!("{PERTURBED}-{index:05}");
         let audio = wav::read(&std::fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
         write(&wavs.join(format!("{id}.wav")), wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz))?;
-        let lines = recording.phones.iter().flatten().fold(String::new(), |mut lines, (phone, end)| {
-            let _ = writeln!(lines, "{phone},{:.4}", end / perturbation.formants);
-            lines
-        });
-        write(&phones.join(format!("{id}.csv")), lines)?;
+        let changed: Vec<_> = recording.phones.iter().flatten().map(|phone| phone.faster(perturbation.formants)).collect();
+        write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;
         let _ = writeln!(metadata, "{id}|{}", recording.text);
     }
     write(&to.join("metadata.csv"), metadata)

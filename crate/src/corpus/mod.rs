@@ -3,6 +3,7 @@
 pub mod labels;
 pub mod coverage;
 pub mod perturbation;
+pub mod phones;
 pub mod engines;
 pub mod layouts;
 pub mod make;
@@ -11,6 +12,6 @@ pub mod sentences;
 pub use labels::{Labels, PhoneMatch, label, match_phones};
 pub use coverage::Coverage;
 pub use perturbation::Perturbation;
-pub use engines::EnginePhone;
+pub use phones::EnginePhone;
 pub use layouts::{Layout, Recording};
 pub use make::{PERTURBED, FOREIGN, HELD_OUT, MakeOptions, make, make_perturbed};

@@ -3,7 +3,7 @@
 use super::speaker::{SpeakerStats, similarity};
 use crate::{
     Error, Result,
-    audio::{Audio, prepare_clip},
+    audio::prepare_clip,
     synth::{SpeakOptions, speak_async},
     train::Clip,
     voice::{Base, Voice},
@@ -51,7 +51,7 @@ pub async fn anchors(base: &Base, voice: &Voice, clips: &[Clip], mut progress: i
 pub fn recorded(base: &Base, clips: &[Clip]) -> Result<SpeakerStats> {
     let mut stats = SpeakerStats::default();
     for clip in clips {
-        let samples = prepare_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz }, base.mel_config())?;
+        let samples = prepare_clip(&clip.audio, base.mel_config())?;
         stats.merge(&SpeakerStats::from_audio(&samples, base.mel_config().sample_rate_hz)?);
     }
     Ok(stats)

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Error, Result,
     align::{PhonemeErrors, edits, said},
-    audio::{Audio, mel::MelExtractor, pitch, prepare_clip},
+    audio::{mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::{spell, symbols},
@@ -121,7 +121,7 @@ impl<'a> Evaluation<'a> {
             return Err(Error::CorpusInvalid("an evaluation needs at least four recordings".into()));
         }
         let rate_hz = base.mel_config().sample_rate_hz;
-        let prepared = |clip: &Clip| prepare_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz }, base.mel_config());
+        let prepared = |clip: &Clip| prepare_clip(&clip.audio, base.mel_config());
         let (others, again) = clips.split_at(clips.len() - sentences.clamp(2, clips.len() / 2));
         let others = others.iter().map(prepared).collect::<Result<Vec<_>>>()?;
         let recordings = again.iter().map(prepared).collect::<Result<Vec<_>>>()?;

@@ -1,6 +1,5 @@
-//! One recording against its text: checked, heard and aligned. Cloning begins with it for every clip, and a page asks it right after each recording.
+//! One recording against its text: level checked, phones aligned. Cloning starts with this for each clip; a page runs it after each recording.
 
-use super::finetune::Clip;
 use crate::{
     Error, Result,
     audio::{
@@ -12,6 +11,13 @@ use crate::{
     text,
     voice::Base,
 };
+
+/// A recording and its text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clip {
+    pub audio: Audio,
+    pub text: String,
+}
 
 /// A clip with the frames of each symbol.
 pub struct AlignedClip {
@@ -31,8 +37,7 @@ impl AlignedClip {
 
 /// Fails as the clip's own check does, or with `clip-mismatch` where it says something other than its text.
 pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
-    let audio = Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz };
-    let mel = MelExtractor::new(base.mel_config().clone()).extract(&prepare_clip(&audio, base.mel_config())?);
+    let mel = MelExtractor::new(base.mel_config().clone()).extract(&prepare_clip(&clip.audio, base.mel_config())?);
     let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
     let alignment = base.aligner.align(&mel, &symbols, &word_ends).await?;
     Ok(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data, score: alignment.score })
@@ -40,7 +45,7 @@ pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
 
 /// What a clip holds, and the score of its alignment.
 pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
-    let report = level::check_clip(&Audio { samples: clip.samples.clone(), sample_rate_hz: clip.sample_rate_hz })?;
+    let report = level::check_clip(&clip.audio)?;
     Ok((report, align_clip(base, clip).await?.score))
 }
 

@@ -24,6 +24,7 @@ pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
 
-pub use finetune::{Clip, FlatBuffer, FineTuner, Helper, Shard, Step, TuneStop};
+pub use clip::Clip;
+pub use finetune::{FlatBuffer, FineTuner, Helper, Shard, Step, TuneStop};
 pub use options::{Adapts, CloneOptions, ValidationMetrics, Start, StopRule};
 pub use picture::Picture;

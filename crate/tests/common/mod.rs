@@ -4,7 +4,7 @@
 
 use burn::prelude::Device;
 use ownvoice::{
-    audio::wav,
+    audio::{Audio, wav},
     evaluate::encoder::SpeakerVerifier,
     train::Clip,
     voice::{Base, BaseFiles, FileEntry, Manifest},
@@ -77,8 +77,7 @@ pub fn held_out_clips(count: usize) -> Vec<Clip> {
     let sentences: Vec<Sentence> = serde_json::from_slice(&fs::read(fixtures().join("held-out.json")).unwrap()).unwrap();
     let at = |seconds: f32| ((seconds * audio.sample_rate_hz as f32) as usize).min(audio.samples.len());
     let clip = |sentence: &Sentence| Clip {
-        samples: audio.samples[at(sentence.begin)..at(sentence.end)].to_vec(),
-        sample_rate_hz: audio.sample_rate_hz,
+        audio: Audio { samples: audio.samples[at(sentence.begin)..at(sentence.end)].to_vec(), sample_rate_hz: audio.sample_rate_hz },
         text: sentence.text.clone(),
     };
     sentences.iter().take(count).map(clip).collect()

@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::optimizer_state::{optimizer_weights, restore_optimizer};
-use super::{Clip, CloneOptions, EarlyStopping, FineTuner, ValidationMetrics};
+use super::super::{
+    clip::Clip,
+    optimizer_state::{optimizer_weights, restore_optimizer},
+};
+use super::{CloneOptions, EarlyStopping, FineTuner, ValidationMetrics};
 use crate::{
     Error, Result,
     voice::{Adapted, Base, adaptable},

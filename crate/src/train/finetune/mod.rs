@@ -20,7 +20,7 @@ use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
-    clip::{AlignedClip, align_clips},
+    clip::{AlignedClip, Clip, align_clips},
     options::{CloneOptions, Start, ValidationMetrics},
     picture::{Picture, Shown},
 };
@@ -39,14 +39,6 @@ use frame_store::{FrameStore, WindowBatch, assemble, loss, predict};
 
 pub use helper::{FlatBuffer, Helper};
 pub use clip_dataset::Shard;
-
-/// A recording and what it says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Clip {
-    pub samples: Vec<f32>,
-    pub sample_rate_hz: u32,
-    pub text: String,
-}
 
 /// Why fine-tuning is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
