@@ -71,13 +71,13 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     let clip = Clip { audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz }, text: TEXT.into() };
     let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
     let memory_mb = peak_memory_mb();
-    let half = arguments.precision == Precision::Mixed;
-    let gemm_s = gemms(base.config(), &device, half, |a, b| matmul(a, b, half));
+    let precision = arguments.precision;
+    let gemm_s = gemms(base.config(), &device, precision, |a, b| matmul(a, b, precision));
     // On the CPU they are the same.
-    let burn_gemm_s = (arguments.device != DeviceName::Cpu).then(|| gemms(base.config(), &device, half, Tensor::matmul));
+    let burn_gemm_s = (arguments.device != DeviceName::Cpu).then(|| gemms(base.config(), &device, precision, Tensor::matmul));
     let limit_s = burn_gemm_s.unwrap_or(gemm_s).min(gemm_s);
     let name = |figure: &str| {
-        let mixed = if half { ".mixed" } else { "" };
+        let mixed = if precision == Precision::Mixed { ".mixed" } else { "" };
         format!("train.native.{}{mixed}.{figure}", format!("{:?}", arguments.device).to_lowercase())
     };
     let row = |name: String, value: f64, unit: &str| json!({"name": name, "value": value, "unit": unit});
@@ -176,7 +176,7 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
 
 /// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
 /// before: what the device could do at best, but for the CPU's convolutions, which multiply less.
-fn gemms(config: &TacotronConfig, device: &Device, half: bool, matmul: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
+fn gemms(config: &TacotronConfig, device: &Device, precision: Precision, matmul: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
     const RUNS: usize = 5;
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
@@ -185,7 +185,7 @@ fn gemms(config: &TacotronConfig, device: &Device, half: bool, matmul: impl Fn(T
     let mut products: Vec<[usize; 3]> = [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
     products.push([steps, hidden + context, config.reduction * config.mels]);
     products.extend((0..config.postnet_layers).map(|layer| [batch * window, config.postnet_kernel * edge(layer), edge(layer + 1)]));
-    let random = |rows, columns| operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), half);
+    let random = |rows, columns| operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), precision);
     let operands: Vec<_> = products.iter().map(|&[rows, inputs, outputs]| (random(rows, inputs), random(inputs, outputs), random(rows, outputs))).collect();
     let run = || {
         let begun = Instant::now();

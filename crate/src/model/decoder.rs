@@ -48,8 +48,9 @@ pub struct Decoder {
     pub second: Lstm,
     pub projection: Linear,
     reduction: usize,
-    /// Whether its products are taken in half precision.
-    half: bool,
+    /// In what its products are computed.
+    #[module(skip)]
+    precision: Precision,
 }
 
 /// Both LSTMs' hidden and cell states, `[B, 2H]` each.
@@ -70,13 +71,13 @@ impl Decoder {
             second: Lstm::new(width, width, device),
             projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
             reduction,
-            half: false,
+            precision: Precision::F32,
         }
     }
 
     pub fn with_precision(self, precision: Precision) -> Self {
         let (first, second) = (self.first.with_precision(precision), self.second.with_precision(precision));
-        Self { first, second, half: precision == Precision::Mixed, ..self }
+        Self { first, second, precision, ..self }
     }
 
     pub fn start(&self, batch: usize, device: &Device) -> DecoderState {
@@ -105,7 +106,7 @@ impl Decoder {
         let (hidden, first) = self.first.forward_beside(input, speaker.clone(), state.first, ScanOptions::default());
         let (hidden, second) = self.second.forward(hidden, state.second, ScanOptions::default());
         let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
-        let output = linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2), self.half); // (N, B, R M)
+        let output = linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2), self.precision); // (N, B, R M)
         let mels = output.dims()[2] / self.reduction;
         (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
     }

@@ -9,7 +9,7 @@ use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Lstm, ScanOptions, scan, scan_with_tensors};
-use ownvoice::nn::matmul;
+use ownvoice::nn::{Precision, matmul};
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 
@@ -101,7 +101,7 @@ pub async fn matmul(device: &Device) {
         let b = noise([terms, columns], number + 20, &device).require_grad();
         let weights = noise([rows, columns], number + 40, &device);
         let mut results = Vec::new();
-        for made in [matmul::matmul(a.clone(), b.clone(), false), a.clone().matmul(b.clone())] {
+        for made in [matmul::matmul(a.clone(), b.clone(), Precision::F32), a.clone().matmul(b.clone())] {
             let gradients = (made.clone() * weights.clone()).sum().backward();
             results.push([read(made).await, gradient(&a, &gradients).await, gradient(&b, &gradients).await]);
         }
@@ -123,7 +123,7 @@ pub async fn matmul_concat(device: &Device) {
             let repeated = same_at_all.clone().unsqueeze_dim::<3>(0).expand([steps, batch, steady]);
             let plain = Tensor::cat(vec![inputs.clone(), repeated], 2).matmul(weight.clone().unsqueeze_dim::<3>(0));
             let mut results = Vec::new();
-            for made in [matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), false), plain] {
+            for made in [matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), Precision::F32), plain] {
                 let gradients = (made.clone() * weights.clone()).sum().backward();
                 let mut found = vec![read(made).await, gradient(&same_at_all, &gradients).await, gradient(&weight, &gradients).await];
                 if changes {
@@ -326,7 +326,7 @@ pub async fn half_precision(device: &Device) -> bool {
     let weights = noise([70, 67], 74, &device).div_scalar(10.0);
     let rounded = |tensor: &Tensor<2>| half(tensor.clone()).cast(FloatDType::F32);
     let mut results = Vec::new();
-    for made in [matmul::matmul(a.clone(), b.clone(), true), rounded(&a).matmul(rounded(&b))] {
+    for made in [matmul::matmul(a.clone(), b.clone(), Precision::Mixed), rounded(&a).matmul(rounded(&b))] {
         let gradients = (made.clone() * weights.clone()).sum().backward();
         results.push([read(made).await, gradient(&a, &gradients).await, gradient(&b, &gradients).await]);
     }

@@ -33,8 +33,9 @@ pub struct ConvNorm {
     pub weight: Param<Tensor<2>>,
     pub norm: BatchNorm,
     taps: usize,
-    /// Whether its product is taken in half precision.
-    half: bool,
+    /// In what its products are computed.
+    #[module(skip)]
+    precision: Precision,
 }
 
 impl ConvNorm {
@@ -45,20 +46,20 @@ impl ConvNorm {
             weight: Initializer::Uniform { min: -bound, max: bound }.init([taps * inputs, outputs], device),
             norm: BatchNormConfig::new(outputs).init(device),
             taps,
-            half: false,
+            precision: Precision::F32,
         }
     }
 
     pub fn with_precision(self, precision: Precision) -> Self {
-        Self { half: precision == Precision::Mixed, ..self }
+        Self { precision, ..self }
     }
 
     /// `[B, T, Cin]` to `[B, T, Cout]`; beyond both ends the input is zero.
     pub fn forward(&self, input: Tensor<3>, activation: Activation, mode: Mode) -> Tensor<3> {
         let [batch, steps, _] = input.dims();
-        let (input, weight) = (operand(input, self.half), operand(self.weight.val(), self.half));
+        let (input, weight) = (operand(input, self.precision), operand(self.weight.val(), self.precision));
         let (output, _kept) = Dispatch::convolve(input.into_dispatch(), weight.into_dispatch(), self.taps);
-        let output = result(Tensor::<3>::from_dispatch(output), self.half);
+        let output = result(Tensor::<3>::from_dispatch(output), self.precision);
         let outputs = output.dims()[2];
         let output = output.reshape([batch * steps, outputs]);
         let activated = match mode {

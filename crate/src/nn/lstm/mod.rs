@@ -71,7 +71,7 @@ pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Sca
 pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
     let [steps, batch, width] = projected.dims();
     let hidden_width = width / 4;
-    let w_hh = result(w_hh, true);
+    let w_hh = result(w_hh, Precision::Mixed);
     let device = projected.device();
     let mut state = initial;
     let mut states = vec![None; steps];
@@ -114,8 +114,9 @@ pub struct Lstm {
     pub w_hh: Param<Tensor<2>>,
     /// `[4H]`
     pub bias: Param<Tensor<1>>,
-    /// Whether its products are taken in half precision.
-    half: bool,
+    /// In what its products are computed.
+    #[module(skip)]
+    precision: Precision,
 }
 
 impl Lstm {
@@ -129,12 +130,12 @@ impl Lstm {
             w_ih: uniform.init([input_width, 4 * hidden_width], device),
             w_hh: uniform.init([hidden_width, 4 * hidden_width], device),
             bias: Param::from_tensor(Tensor::cat(vec![rest(1), forget, rest(2)], 0)),
-            half: false,
+            precision: Precision::F32,
         }
     }
 
     pub fn with_precision(self, precision: Precision) -> Self {
-        Self { half: precision == Precision::Mixed, ..self }
+        Self { precision, ..self }
     }
 
     pub fn hidden_width(&self) -> usize {
@@ -152,7 +153,7 @@ impl Lstm {
     /// Returns the hidden states `[T, B, H]` and the last state `[B, 2H]`.
     pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, input_width] = inputs.dims();
-        let projected = matmul(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.half);
+        let projected = matmul(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.precision);
         self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, how)
     }
 
@@ -161,7 +162,7 @@ impl Lstm {
     /// * `inputs`: `[T, B, D - J]`
     /// * `steady`: `[B, J]`
     pub fn forward_beside(&self, inputs: Tensor<3>, steady: Tensor<2>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
-        self.run(matmul_concat(inputs, steady, self.w_ih.val(), self.half), state, how)
+        self.run(matmul_concat(inputs, steady, self.w_ih.val(), self.precision), state, how)
     }
 
     /// From the projected inputs, `[T, B, 4H]`.
@@ -169,7 +170,7 @@ impl Lstm {
         let [steps, batch, _] = projected.dims();
         let hidden_width = self.hidden_width();
         let last = if how.reverse { 0 } else { steps - 1 };
-        let w_hh = operand(self.w_hh.val(), self.half);
+        let w_hh = operand(self.w_hh.val(), self.precision);
         let states = scan(projected + self.bias.val().unsqueeze(), w_hh, state, how);
         let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
         (states.narrow(2, 0, hidden_width), final_state)

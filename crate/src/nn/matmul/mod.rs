@@ -41,33 +41,39 @@ impl Precision {
     }
 }
 
-/// The operand of a product.
-pub fn operand<const D: usize>(tensor: Tensor<D>, half: bool) -> Tensor<D> {
-    if half { tensor.cast(FloatDType::F16) } else { tensor }
+/// A tensor as the operand of a product: f16 in mixed precision.
+pub fn operand<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor<D> {
+    match precision {
+        Precision::F32 => tensor,
+        Precision::Mixed => tensor.cast(FloatDType::F16),
+    }
 }
 
-/// What comes of a product, for everything else.
-pub fn result<const D: usize>(tensor: Tensor<D>, half: bool) -> Tensor<D> {
-    if half { tensor.cast(FloatDType::F32) } else { tensor }
+/// The result of a product in f32, for all other arithmetic.
+pub fn result<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor<D> {
+    match precision {
+        Precision::F32 => tensor,
+        Precision::Mixed => tensor.cast(FloatDType::F32),
+    }
 }
 
 /// `[N, K]` times `[K, M]`.
-pub fn matmul(input: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<2> {
-    let made = Dispatch::matmul(operand(input, half).into_dispatch(), operand(weight, half).into_dispatch());
-    result(Tensor::from_dispatch(made), half)
+pub fn matmul(input: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<2> {
+    let made = Dispatch::matmul(operand(input, precision).into_dispatch(), operand(weight, precision).into_dispatch());
+    result(Tensor::from_dispatch(made), precision)
 }
 
 /// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
-pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, half: bool) -> Tensor<3> {
+pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
-    let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight].map(|matrix| operand(matrix, half).into_dispatch());
-    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, steady, weight)), half).reshape([steps, batch, columns])
+    let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight].map(|matrix| operand(matrix, precision).into_dispatch());
+    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, steady, weight)), precision).reshape([steps, batch, columns])
 }
 
 /// `[A, B, K]` to `[A, B, M]`.
-pub fn linear(layer: &Linear, input: Tensor<3>, half: bool) -> Tensor<3> {
+pub fn linear(layer: &Linear, input: Tensor<3>, precision: Precision) -> Tensor<3> {
     let [a, b, width] = input.dims();
-    let output = matmul(input.reshape([a * b, width]), layer.weight.val(), half);
+    let output = matmul(input.reshape([a * b, width]), layer.weight.val(), precision);
     let output = match &layer.bias {
         Some(bias) => output + bias.val().unsqueeze(),
         None => output,
@@ -86,12 +92,12 @@ mod tests {
         device.seed(3);
         let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
         let (a, b) = (random([5, 33]), random([33, 7]));
-        let run = |half| {
-            let made = matmul(a.clone(), b.clone(), half);
+        let run = |precision| {
+            let made = matmul(a.clone(), b.clone(), precision);
             let grads = made.clone().powi_scalar(2).sum().backward();
             [made.inner(), a.grad(&grads).unwrap(), b.grad(&grads).unwrap()].map(|tensor| tensor.into_data())
         };
-        for (half, single) in run(true).iter().zip(run(false)) {
+        for (half, single) in run(Precision::Mixed).iter().zip(run(Precision::F32)) {
             assert_eq!(half.dtype(), single.dtype());
             half.assert_approx_eq::<f32>(&single, Tolerance::rel_abs(2e-2, 2e-1));
             assert_ne!(half, &single, "half precision rounds");
@@ -104,12 +110,12 @@ mod tests {
         device.seed(4);
         let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
         let (inputs, steady, weight) = (random([12, 9]), random([3, 5]), random([14, 7]));
-        let run = |half| {
-            let made = matmul_concat(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), half);
+        let run = |precision| {
+            let made = matmul_concat(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), precision);
             let grads = made.clone().powi_scalar(2).sum().backward();
             [made.inner().reshape([12, 7]), inputs.grad(&grads).unwrap(), steady.grad(&grads).unwrap(), weight.grad(&grads).unwrap()].map(Tensor::into_data)
         };
-        for (half, single) in run(true).iter().zip(run(false)) {
+        for (half, single) in run(Precision::Mixed).iter().zip(run(Precision::F32)) {
             half.assert_approx_eq::<f32>(&single, Tolerance::rel_abs(2e-2, 2e-1));
             assert_ne!(half, &single, "half precision rounds");
         }
