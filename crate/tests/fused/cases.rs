@@ -9,7 +9,7 @@ use ownvoice::nn::attention::Attended;
 use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Lstm, ScanOptions, scan, scan_with_tensors};
-use ownvoice::nn::{Precision, matmul};
+use ownvoice::nn::matmul;
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 

@@ -9,7 +9,7 @@ use burn_cubecl::{
     tensor::CubeTensor,
 };
 
-use super::{MAX_SYMBOLS, ops::AttentionOps};
+use super::{MAX_SYMBOLS, ops::{AttentionBackwardOps, AttentionOps}};
 use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, max_of_cube, output, sum_of_cube, tanh};
 
 /// Far below any energy.
@@ -291,7 +291,9 @@ impl AttentionOps for CubeBackend {
         }
         attended
     }
+}
 
+impl AttentionBackwardOps for CubeBackend {
     fn attend_backward(
         grad: FloatTensor<Self>,
         attended: FloatTensor<Self>,

@@ -6,7 +6,7 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::ops::AttentionOps;
+use super::ops::{AttentionBackwardOps, AttentionOps};
 use crate::nn::flex::{ONE_CORE, matmul_add, dims, for_each, contiguous, tanh, tensor, values as slice};
 
 #[derive(Debug, Clone, Copy)]
@@ -252,7 +252,9 @@ impl AttentionOps for Flex {
         });
         tensor(attended, vec![batch, row])
     }
+}
 
+impl AttentionBackwardOps for Flex {
     fn attend_backward(
         grad: FloatTensor<Self>,
         attended: FloatTensor<Self>,

@@ -24,7 +24,10 @@ pub trait AttentionOps: Backend {
         values: FloatTensor<Self>,
         mask: FloatTensor<Self>,
     ) -> FloatTensor<Self>;
+}
 
+/// Gradients of [`AttentionOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+pub trait AttentionBackwardOps: AttentionOps {
     /// Returns the gradients of `query`, `keys`, `energy`, `location`, `before` and `values`.
     #[allow(clippy::type_complexity, clippy::too_many_arguments)]
     fn attend_backward(
@@ -42,14 +45,14 @@ pub trait AttentionOps: Backend {
 #[derive(Debug)]
 struct AttendBackward;
 
-/// In the order of [`AttentionOps::attend_backward`].
+/// In the order of [`AttentionBackwardOps::attend_backward`].
 #[derive(Debug, Clone)]
 struct Saved<T> {
     attended: T,
     inputs: [T; 6],
 }
 
-impl<B: AttentionOps> Backward<B, 6> for AttendBackward {
+impl<B: AttentionBackwardOps> Backward<B, 6> for AttendBackward {
     type State = Saved<B::FloatTensorPrimitive>;
 
     fn backward(self, ops: Ops<Self::State, 6>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -65,7 +68,7 @@ impl<B: AttentionOps> Backward<B, 6> for AttendBackward {
     }
 }
 
-impl<B: AttentionOps, C: CheckpointStrategy> AttentionOps for Autodiff<B, C> {
+impl<B: AttentionBackwardOps, C: CheckpointStrategy> AttentionOps for Autodiff<B, C> {
     fn attend(
         query: FloatTensor<Self>,
         keys: FloatTensor<Self>,
@@ -85,18 +88,5 @@ impl<B: AttentionOps, C: CheckpointStrategy> AttentionOps for Autodiff<B, C> {
             OpsKind::Tracked(prep) => prep.finish(Saved { attended: attended.clone(), inputs }, attended),
             OpsKind::UnTracked(prep) => prep.finish(attended),
         }
-    }
-
-    fn attend_backward(
-        _grad: FloatTensor<Self>,
-        _attended: FloatTensor<Self>,
-        _query: FloatTensor<Self>,
-        _keys: FloatTensor<Self>,
-        _energy: FloatTensor<Self>,
-        _location: FloatTensor<Self>,
-        _before: FloatTensor<Self>,
-        _values: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        unreachable!("only first-order derivatives are supported")
     }
 }

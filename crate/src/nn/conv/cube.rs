@@ -9,7 +9,7 @@ use burn_cubecl::{
 
 use half::f16;
 
-use super::{Activation, ops::ConvOps};
+use super::{Activation, ops::{ConvBackwardOps, ConvOps}};
 use crate::nn::{
     cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh},
     matmul::cube::{Operand, has_units, matmul},
@@ -190,30 +190,6 @@ impl ConvOps for CubeBackend {
         unfolded
     }
 
-    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let [batch, steps, width] = unfolded.shape().dims::<3>();
-        let channels = width / taps;
-        let folded = empty(&unfolded, [batch, steps, channels]);
-        let count = batch * steps * channels;
-        let client = unfolded.client.clone();
-        // SAFETY: as above.
-        unsafe {
-            let launch = if unfolded.dtype == DType::F16 { fold_kernel::launch_unchecked::<f16> } else { fold_kernel::launch_unchecked::<f32> };
-            launch(
-                &client,
-                cubes(count),
-                dim(),
-                input(unfolded),
-                output(&folded),
-                count as u32,
-                steps as u32,
-                channels as u32,
-                taps,
-            );
-        }
-        folded
-    }
-
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [batch, steps, _] = input.shape().dims::<3>();
         let [width, outputs] = weight.shape().dims::<2>();
@@ -226,29 +202,6 @@ impl ConvOps for CubeBackend {
         (Self::float_reshape(output, Shape::from([batch, steps, outputs])), kept)
     }
 
-    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let [batch, steps, outputs] = grad.shape().dims::<3>();
-        let width = weight.shape().dims::<2>()[0];
-        if has_units(&grad) {
-            let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
-            let unfolded = Self::float_matmul(grad, Self::float_swap_dims(weight, 0, 1));
-            return Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps);
-        }
-        let inputs = width / taps;
-        let grad_input = matmul([batch * steps, taps * outputs, inputs], Operand::windows(grad, taps), Operand::taps_back(weight, taps));
-        Self::float_cast(Self::float_reshape(grad_input, Shape::from([batch, steps, inputs])), FloatDType::F32)
-    }
-
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let [batch, steps, outputs] = grad.shape().dims::<3>();
-        let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
-        if has_units(&grad) {
-            return Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad);
-        }
-        let width = taps * kept.shape().dims::<3>()[2];
-        matmul([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))
-    }
-
     fn activate(tensor: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
         let activated = empty_like(&tensor);
         let count = tensor.shape().num_elements();
@@ -258,26 +211,6 @@ impl ConvOps for CubeBackend {
             activate_kernel::launch_unchecked(&client, cubes(count), dim(), input(tensor), output(&activated), count as u32, activation)
         };
         activated
-    }
-
-    fn activate_backward(grad: FloatTensor<Self>, activated: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
-        let grad_input = empty_like(&grad);
-        let count = grad.shape().num_elements();
-        let client = grad.client.clone();
-        // SAFETY: as above.
-        unsafe {
-            activate_backward_kernel::launch_unchecked(
-                &client,
-                cubes(count),
-                dim(),
-                input(grad),
-                input(activated),
-                output(&grad_input),
-                count as u32,
-                activation,
-            );
-        }
-        grad_input
     }
 
     fn normalise(
@@ -312,6 +245,75 @@ impl ConvOps for CubeBackend {
             );
         }
         (activated, normalised)
+    }
+}
+
+impl ConvBackwardOps for CubeBackend {
+    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, width] = unfolded.shape().dims::<3>();
+        let channels = width / taps;
+        let folded = empty(&unfolded, [batch, steps, channels]);
+        let count = batch * steps * channels;
+        let client = unfolded.client.clone();
+        // SAFETY: as above.
+        unsafe {
+            let launch = if unfolded.dtype == DType::F16 { fold_kernel::launch_unchecked::<f16> } else { fold_kernel::launch_unchecked::<f32> };
+            launch(
+                &client,
+                cubes(count),
+                dim(),
+                input(unfolded),
+                output(&folded),
+                count as u32,
+                steps as u32,
+                channels as u32,
+                taps,
+            );
+        }
+        folded
+    }
+
+    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, outputs] = grad.shape().dims::<3>();
+        let width = weight.shape().dims::<2>()[0];
+        if has_units(&grad) {
+            let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
+            let unfolded = Self::float_matmul(grad, Self::float_swap_dims(weight, 0, 1));
+            return Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps);
+        }
+        let inputs = width / taps;
+        let grad_input = matmul([batch * steps, taps * outputs, inputs], Operand::windows(grad, taps), Operand::taps_back(weight, taps));
+        Self::float_cast(Self::float_reshape(grad_input, Shape::from([batch, steps, inputs])), FloatDType::F32)
+    }
+
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let [batch, steps, outputs] = grad.shape().dims::<3>();
+        let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
+        if has_units(&grad) {
+            return Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad);
+        }
+        let width = taps * kept.shape().dims::<3>()[2];
+        matmul([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))
+    }
+
+    fn activate_backward(grad: FloatTensor<Self>, activated: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let grad_input = empty_like(&grad);
+        let count = grad.shape().num_elements();
+        let client = grad.client.clone();
+        // SAFETY: as above.
+        unsafe {
+            activate_backward_kernel::launch_unchecked(
+                &client,
+                cubes(count),
+                dim(),
+                input(grad),
+                input(activated),
+                output(&grad_input),
+                count as u32,
+                activation,
+            );
+        }
+        grad_input
     }
 
     fn normalise_backward(

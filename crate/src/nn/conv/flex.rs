@@ -3,7 +3,7 @@
 use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
 
-use super::{Activation, ops::ConvOps, winograd};
+use super::{Activation, ops::{ConvBackwardOps, ConvOps}, winograd};
 use crate::nn::flex::{ALL_CORES, matmul_add, dims, for_each, contiguous, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
@@ -125,25 +125,6 @@ impl ConvOps for Flex {
         cast(tensor(unfolded, vec![batch, steps, taps * channels]), dtype)
     }
 
-    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let unfolded = contiguous(unfolded);
-        let [batch, steps, width] = dims(&unfolded)[..] else { unreachable!("[B, T, K C]") };
-        let channels = width / taps;
-        let mut folded = vec![0.0; batch * steps * channels];
-        let from = values(&unfolded);
-        for item in 0..batch {
-            for tap in 0..taps {
-                let (step, neighbour, count) = overlap(steps, tap, taps);
-                for at in 0..count {
-                    let source = &from[((item * steps + step + at) * taps + tap) * channels..][..channels];
-                    let target = &mut folded[(item * steps + neighbour + at) * channels..][..channels];
-                    target.iter_mut().zip(source).for_each(|(sum, value)| *sum += value);
-                }
-            }
-        }
-        tensor(folded, vec![batch, steps, channels])
-    }
-
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let dtype = input.dtype();
         let (sizes, [inputs, outputs]) = (sizes(&input), [dims(&input)[2], dims(&weight)[1]]);
@@ -158,46 +139,11 @@ impl ConvOps for Flex {
         (cast(output, dtype), input.into_tensor())
     }
 
-    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let (sizes, [width, outputs]) = (sizes(&grad), [dims(&weight)[0], dims(&weight)[1]]);
-        if weight.dtype() == DType::F32 && winograd::fits(taps, width / taps, outputs) {
-            let input = winograd::backward_input(values(&contiguous(grad)), values(&contiguous(weight)), sizes, outputs);
-            return tensor(input, vec![sizes.batch, sizes.steps, width / taps]);
-        }
-        let (grad, weight) = (Signal::padded(grad, taps), contiguous(weight));
-        grad.convolve(&reversed(values(&weight), grad.channels, taps))
-    }
-
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
-        let dtype = grad.dtype();
-        let (sizes, [inputs, outputs]) = (sizes(&grad), [dims(&kept)[2], dims(&grad)[2]]);
-        if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
-            let weight = winograd::backward_weight(values(&contiguous(grad)), values(&kept), sizes, [inputs, outputs]);
-            return tensor(weight, vec![taps * inputs, outputs]);
-        }
-        let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
-        // One product over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
-        let mut grad_weight = vec![0.0; width * grad.channels];
-        let (rows, aligned) = (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
-        let sizes = [width, rows, grad.channels];
-        matmul_add(ALL_CORES, sizes, (&mut grad_weight, grad.channels), (values(&kept), [1, width / taps]), (aligned, [grad.channels, 1]));
-        cast(tensor(grad_weight, vec![width, grad.channels]), dtype)
-    }
-
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
         let mut output = contiguous(input);
         let values = values_mut(&mut output);
         pulp::Arch::new().dispatch(|| activate_all(activation, values));
         output
-    }
-
-    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
-        let (mut grad, output) = (contiguous(grad), contiguous(output));
-        let passed = values_mut(&mut grad);
-        pulp::Arch::new().dispatch(|| {
-            passed.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
-        });
-        grad
     }
 
     fn normalise(
@@ -228,6 +174,62 @@ impl ConvOps for Flex {
             });
         });
         (tensor(output, shape), input)
+    }
+}
+
+impl ConvBackwardOps for Flex {
+    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let unfolded = contiguous(unfolded);
+        let [batch, steps, width] = dims(&unfolded)[..] else { unreachable!("[B, T, K C]") };
+        let channels = width / taps;
+        let mut folded = vec![0.0; batch * steps * channels];
+        let from = values(&unfolded);
+        for item in 0..batch {
+            for tap in 0..taps {
+                let (step, neighbour, count) = overlap(steps, tap, taps);
+                for at in 0..count {
+                    let source = &from[((item * steps + step + at) * taps + tap) * channels..][..channels];
+                    let target = &mut folded[(item * steps + neighbour + at) * channels..][..channels];
+                    target.iter_mut().zip(source).for_each(|(sum, value)| *sum += value);
+                }
+            }
+        }
+        tensor(folded, vec![batch, steps, channels])
+    }
+
+    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let (sizes, [width, outputs]) = (sizes(&grad), [dims(&weight)[0], dims(&weight)[1]]);
+        if weight.dtype() == DType::F32 && winograd::fits(taps, width / taps, outputs) {
+            let input = winograd::backward_input(values(&contiguous(grad)), values(&contiguous(weight)), sizes, outputs);
+            return tensor(input, vec![sizes.batch, sizes.steps, width / taps]);
+        }
+        let (grad, weight) = (Signal::padded(grad, taps), contiguous(weight));
+        grad.convolve(&reversed(values(&weight), grad.channels, taps))
+    }
+
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+        let dtype = grad.dtype();
+        let (sizes, [inputs, outputs]) = (sizes(&grad), [dims(&kept)[2], dims(&grad)[2]]);
+        if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
+            let weight = winograd::backward_weight(values(&contiguous(grad)), values(&kept), sizes, [inputs, outputs]);
+            return tensor(weight, vec![taps * inputs, outputs]);
+        }
+        let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
+        // One product over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
+        let mut grad_weight = vec![0.0; width * grad.channels];
+        let (rows, aligned) = (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
+        let sizes = [width, rows, grad.channels];
+        matmul_add(ALL_CORES, sizes, (&mut grad_weight, grad.channels), (values(&kept), [1, width / taps]), (aligned, [grad.channels, 1]));
+        cast(tensor(grad_weight, vec![width, grad.channels]), dtype)
+    }
+
+    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        let (mut grad, output) = (contiguous(grad), contiguous(output));
+        let passed = values_mut(&mut grad);
+        pulp::Arch::new().dispatch(|| {
+            passed.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
+        });
+        grad
     }
 
     fn normalise_backward(

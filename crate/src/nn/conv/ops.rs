@@ -18,25 +18,13 @@ pub trait ConvOps: Backend {
     /// Lays each step's neighbours side by side, `[B, T, C]` to `[B, T, K C]`, in f32 or in f16; beyond both ends they are zero.
     fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
 
-    /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]` in f32.
-    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
-
     /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`: both in f32 or both in f16. Beyond both ends the input is zero.
     ///
     /// Returns the output, and the input as the backward pass wants it.
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>);
 
-    /// Returns the gradient of `input`, in f32, from that of the output.
-    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
-
-    /// Returns the gradient of `weight`; `kept` is what [`ConvOps::convolve`] returned.
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
-
     /// Activates each value.
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
-
-    /// Returns the gradient of `input`, from the output.
-    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
 
     /// Normalises the columns of `[N, C]` by given statistics, scales, shifts and activates. The others are `[C]`; no gradient
     /// reaches `mean` and `variance`.
@@ -51,6 +39,21 @@ pub trait ConvOps: Backend {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
+}
+
+/// Gradients of [`ConvOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+pub trait ConvBackwardOps: ConvOps {
+    /// The adjoint of [`ConvOps::unfold_taps`], `[B, T, K C]` to `[B, T, C]` in f32.
+    fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// Returns the gradient of `input`, in f32, from that of the output.
+    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// Returns the gradient of `weight`; `kept` is what [`ConvOps::convolve`] returned.
+    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+
+    /// Returns the gradient of `input`, from the output.
+    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
 
     /// Returns the gradients of `input`, `gamma` and `beta`.
     fn normalise_backward(
@@ -67,7 +70,7 @@ pub trait ConvOps: Backend {
 #[derive(Debug)]
 struct UnfoldBackward;
 
-impl<B: ConvOps> Backward<B, 1> for UnfoldBackward {
+impl<B: ConvBackwardOps> Backward<B, 1> for UnfoldBackward {
     type State = usize;
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -81,7 +84,7 @@ impl<B: ConvOps> Backward<B, 1> for UnfoldBackward {
 #[derive(Debug)]
 struct ConvolveBackward;
 
-impl<B: ConvOps> Backward<B, 2> for ConvolveBackward {
+impl<B: ConvBackwardOps> Backward<B, 2> for ConvolveBackward {
     /// What was kept, the weight, taps.
     type State = (B::FloatTensorPrimitive, B::FloatTensorPrimitive, usize);
 
@@ -101,7 +104,7 @@ impl<B: ConvOps> Backward<B, 2> for ConvolveBackward {
 #[derive(Debug)]
 struct ActivateBackward;
 
-impl<B: ConvOps> Backward<B, 1> for ActivateBackward {
+impl<B: ConvBackwardOps> Backward<B, 1> for ActivateBackward {
     type State = (B::FloatTensorPrimitive, Activation);
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -126,7 +129,7 @@ struct Saved<T> {
     activation: Activation,
 }
 
-impl<B: ConvOps> Backward<B, 3> for NormaliseBackward {
+impl<B: ConvBackwardOps> Backward<B, 3> for NormaliseBackward {
     type State = Saved<B::FloatTensorPrimitive>;
 
     fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -142,7 +145,7 @@ impl<B: ConvOps> Backward<B, 3> for NormaliseBackward {
     }
 }
 
-impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
+impl<B: ConvBackwardOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
     fn unfold_taps(input: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let (input, node) = input.into_parts();
         let output = B::unfold_taps(input, taps);
@@ -150,10 +153,6 @@ impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
             OpsKind::Tracked(prep) => prep.finish(taps, output),
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
-    }
-
-    fn fold_taps(_unfolded: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
-        unreachable!("only first-order derivatives are supported")
     }
 
     fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
@@ -167,14 +166,6 @@ impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
         (tracked, <Self as burn::backend::AutodiffBackend>::from_inner(kept))
     }
 
-    fn convolve_backward_input(_grad: FloatTensor<Self>, _weight: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
-        unreachable!("only first-order derivatives are supported")
-    }
-
-    fn convolve_backward_weight(_grad: FloatTensor<Self>, _kept: FloatTensor<Self>, _taps: usize) -> FloatTensor<Self> {
-        unreachable!("only first-order derivatives are supported")
-    }
-
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
         let (input, node) = input.into_parts();
         let output = B::activate(input, activation);
@@ -182,10 +173,6 @@ impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
             OpsKind::Tracked(prep) => prep.finish((output.clone(), activation), output),
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
-    }
-
-    fn activate_backward(_grad: FloatTensor<Self>, _output: FloatTensor<Self>, _activation: Activation) -> FloatTensor<Self> {
-        unreachable!("only first-order derivatives are supported")
     }
 
     fn normalise(
@@ -211,17 +198,5 @@ impl<B: ConvOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
             OpsKind::UnTracked(prep) => prep.finish(output),
         };
         (tracked, <Self as burn::backend::AutodiffBackend>::from_inner(normalised))
-    }
-
-    fn normalise_backward(
-        _grad: FloatTensor<Self>,
-        _output: FloatTensor<Self>,
-        _normalised: FloatTensor<Self>,
-        _gamma: FloatTensor<Self>,
-        _variance: FloatTensor<Self>,
-        _epsilon: f32,
-        _activation: Activation,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        unreachable!("only first-order derivatives are supported")
     }
 }

@@ -1,4 +1,4 @@
-//! Registers the fused scan with autodiff: the backward pass is hand-written, see [`LstmOps::lstm_backward`].
+//! Registers the fused scan with autodiff: the backward pass is hand-written, see [`LstmBackwardOps::lstm_backward`].
 
 use burn::backend::{
     Autodiff,
@@ -10,7 +10,7 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::{LstmOps, ScanOptions};
+use super::{LstmBackwardOps, LstmOps, ScanOptions};
 
 #[derive(Debug)]
 struct LstmBackward;
@@ -25,7 +25,7 @@ struct Saved<T> {
     scan: ScanOptions,
 }
 
-impl<B: LstmOps> Backward<B, 3> for LstmBackward {
+impl<B: LstmBackwardOps> Backward<B, 3> for LstmBackward {
     type State = Saved<B::FloatTensorPrimitive>;
 
     fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -42,7 +42,7 @@ impl<B: LstmOps> Backward<B, 3> for LstmBackward {
     }
 }
 
-impl<B: LstmOps, C: CheckpointStrategy> LstmOps for Autodiff<B, C> {
+impl<B: LstmBackwardOps, C: CheckpointStrategy> LstmOps for Autodiff<B, C> {
     fn lstm_forward(
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
@@ -61,16 +61,5 @@ impl<B: LstmOps, C: CheckpointStrategy> LstmOps for Autodiff<B, C> {
             OpsKind::UnTracked(prep) => prep.finish(states),
         };
         (tracked, <Self as burn::backend::AutodiffBackend>::from_inner(gates))
-    }
-
-    fn lstm_backward(
-        _grad: FloatTensor<Self>,
-        _states: FloatTensor<Self>,
-        _gates: FloatTensor<Self>,
-        _w_hh: FloatTensor<Self>,
-        _initial: FloatTensor<Self>,
-        _scan: ScanOptions,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        unreachable!("only first-order derivatives are supported")
     }
 }

@@ -15,7 +15,7 @@ use burn_cubecl::{
 
 use half::f16;
 
-use super::{LstmOps, ScanOptions};
+use super::{LstmBackwardOps, LstmOps, ScanOptions};
 use crate::nn::{
     cube::{Four, THREADS, empty, empty_of, input, output, sigmoid, tanh},
     matmul::ops::MatmulOps,
@@ -369,7 +369,9 @@ impl LstmOps for CubeBackend {
         }
         (states, gates)
     }
+}
 
+impl LstmBackwardOps for CubeBackend {
     fn lstm_backward(
         grad: FloatTensor<Self>,
         states: FloatTensor<Self>,

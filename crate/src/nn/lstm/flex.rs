@@ -2,7 +2,7 @@
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
-use super::{LstmOps, ScanOptions};
+use super::{LstmBackwardOps, LstmOps, ScanOptions};
 use crate::nn::flex::{ALL_CORES, PackedWeights, matmul_add, cores, dims, for_each, contiguous, matmul, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.
@@ -180,7 +180,9 @@ impl LstmOps for Flex {
         let states = forward(values_mut(&mut gates), values(&w_hh), values(&initial), &sizes, &scan);
         (tensor(states, vec![sizes.steps, sizes.batch, 2 * sizes.hidden]), gates)
     }
+}
 
+impl LstmBackwardOps for Flex {
     fn lstm_backward(
         grad: FloatTensor<Self>,
         states: FloatTensor<Self>,

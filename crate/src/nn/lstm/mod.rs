@@ -45,7 +45,10 @@ pub trait LstmOps: Backend {
         initial: FloatTensor<Self>,
         scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
+}
 
+/// Gradients of [`LstmOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+pub trait LstmBackwardOps: LstmOps {
     /// Returns the gradients of `projected`, `w_hh` and `initial`.
     fn lstm_backward(
         grad: FloatTensor<Self>,

@@ -6,7 +6,7 @@ use burn_cubecl::{
     cubecl::{self, prelude::*},
 };
 
-use super::ops::{LossOps, PARTS};
+use super::ops::{LossBackwardOps, LossOps, PARTS};
 use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, sum_of_cube};
 
 /// A workgroup sums one part's frames.
@@ -72,7 +72,9 @@ impl LossOps for CubeBackend {
         }
         sums
     }
+}
 
+impl LossBackwardOps for CubeBackend {
     fn errors_backward(
         grad: FloatTensor<Self>,
         predicted: FloatTensor<Self>,

@@ -2,7 +2,7 @@
 
 use burn::backend::{Flex, tensor::FloatTensor};
 
-use super::ops::{LossOps, PARTS};
+use super::ops::{LossBackwardOps, LossOps, PARTS};
 use crate::nn::flex::{dims, contiguous, tensor, values, values_mut};
 
 /// Sums that run side by side over a frame, so that they vectorise.
@@ -28,7 +28,9 @@ impl LossOps for Flex {
         });
         tensor(sums, vec![PARTS])
     }
+}
 
+impl LossBackwardOps for Flex {
     fn errors_backward(
         grad: FloatTensor<Self>,
         predicted: FloatTensor<Self>,

@@ -20,7 +20,10 @@ pub const PARTS: usize = 64;
 pub trait LossOps: Backend {
     /// Sums of `|e| + e^2` for `e = (predicted - targets) * mask`, `[PARTS]`. Only `predicted` has a gradient.
     fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self>;
+}
 
+/// Gradients of [`LossOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+pub trait LossBackwardOps: LossOps {
     /// Returns the gradient of `predicted`.
     fn errors_backward(
         grad: FloatTensor<Self>,
@@ -33,7 +36,7 @@ pub trait LossOps: Backend {
 #[derive(Debug)]
 struct ErrorsBackward;
 
-impl<B: LossOps> Backward<B, 1> for ErrorsBackward {
+impl<B: LossBackwardOps> Backward<B, 1> for ErrorsBackward {
     type State = [B::FloatTensorPrimitive; 3];
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -45,7 +48,7 @@ impl<B: LossOps> Backward<B, 1> for ErrorsBackward {
     }
 }
 
-impl<B: LossOps, C: CheckpointStrategy> LossOps for Autodiff<B, C> {
+impl<B: LossBackwardOps, C: CheckpointStrategy> LossOps for Autodiff<B, C> {
     fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
         assert!(!targets.is_tracked() && !mask.is_tracked(), "only the prediction has a gradient");
         let (predicted, node) = predicted.into_parts();
@@ -55,14 +58,5 @@ impl<B: LossOps, C: CheckpointStrategy> LossOps for Autodiff<B, C> {
             OpsKind::Tracked(prep) => prep.finish([predicted, targets, mask], sums),
             OpsKind::UnTracked(prep) => prep.finish(sums),
         }
-    }
-
-    fn errors_backward(
-        _grad: FloatTensor<Self>,
-        _predicted: FloatTensor<Self>,
-        _targets: FloatTensor<Self>,
-        _mask: FloatTensor<Self>,
-    ) -> FloatTensor<Self> {
-        unreachable!("only first-order derivatives are supported")
     }
 }

@@ -1,4 +1,4 @@
-//! Registers the scan with autodiff: the backward pass is hand-written, see [`AttentionLstmOps::attention_lstm_backward`].
+//! Registers the scan with autodiff: the backward pass is hand-written, see [`AttentionLstmBackwardOps::attention_lstm_backward`].
 
 use burn::backend::{
     Autodiff, AutodiffBackend,
@@ -10,7 +10,7 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::{AttentionLstmInputs, AttentionLstmOps};
+use super::{AttentionLstmBackwardOps, AttentionLstmInputs, AttentionLstmOps};
 
 impl<B: AttentionLstmOps> From<[FloatTensor<B>; 7]> for AttentionLstmInputs<B> {
     fn from([weights, query, keys, energy, location, values, initial]: [FloatTensor<B>; 7]) -> Self {
@@ -35,7 +35,7 @@ struct Saved<T> {
     with: [T; 7],
 }
 
-impl<B: AttentionLstmOps> Backward<B, 8> for AttentionLstmBackward {
+impl<B: AttentionLstmBackwardOps> Backward<B, 8> for AttentionLstmBackward {
     type State = Saved<B::FloatTensorPrimitive>;
 
     fn backward(self, ops: Ops<Self::State, 8>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -50,7 +50,7 @@ impl<B: AttentionLstmOps> Backward<B, 8> for AttentionLstmBackward {
     }
 }
 
-impl<B: AttentionLstmOps, C: CheckpointStrategy> AttentionLstmOps for Autodiff<B, C> {
+impl<B: AttentionLstmBackwardOps, C: CheckpointStrategy> AttentionLstmOps for Autodiff<B, C> {
     fn attention_lstm(projected: FloatTensor<Self>, with: AttentionLstmInputs<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
         assert!(!mask.is_tracked(), "no gradient reaches the mask");
         let (projected, projected_node) = projected.into_parts();
@@ -64,14 +64,5 @@ impl<B: AttentionLstmOps, C: CheckpointStrategy> AttentionLstmOps for Autodiff<B
             OpsKind::UnTracked(prep) => prep.finish(rows),
         };
         (tracked, <Self as AutodiffBackend>::from_inner(gates))
-    }
-
-    fn attention_lstm_backward(
-        _grad: FloatTensor<Self>,
-        _rows: FloatTensor<Self>,
-        _gates: FloatTensor<Self>,
-        _with: AttentionLstmInputs<Self>,
-    ) -> (FloatTensor<Self>, AttentionLstmInputs<Self>) {
-        unreachable!("only first-order derivatives are supported")
     }
 }

@@ -4,7 +4,7 @@ use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{
     super::flex::{Memory, Scratch, Shared, Sizes, add, sums},
-    AttentionLstmInputs, AttentionLstmOps,
+    AttentionLstmBackwardOps, AttentionLstmInputs, AttentionLstmOps,
 };
 use crate::nn::{
     flex::{ALL_CORES, ONE_CORE, PackedWeights, matmul_add, cores, dims, for_each, contiguous, tensor, values as slice, values_mut},
@@ -216,7 +216,9 @@ impl AttentionLstmOps for Flex {
         let rows = scan.forward(values_mut(&mut gates), slice(&mask));
         (tensor(rows, vec![scan.steps, scan.batch, scan.row.width()]), gates)
     }
+}
 
+impl AttentionLstmBackwardOps for Flex {
     fn attention_lstm_backward(
         grad: FloatTensor<Self>,
         rows: FloatTensor<Self>,
