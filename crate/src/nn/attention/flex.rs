@@ -7,7 +7,7 @@ use burn::backend::{
 };
 
 use super::ops::{AttentionBackwardOps, AttentionOps};
-use crate::nn::flex::{ONE_CORE, matmul_add, dims, for_each, contiguous, tanh, tensor, values as slice};
+use crate::nn::flex::{Matrix, ONE_CORE, matmul_add, dims, for_each, contiguous, tanh, tensor, values as slice};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
@@ -121,8 +121,8 @@ impl Item<'_> {
         for (channel, (padded, before)) in scratch.padded.iter_mut().zip(before).enumerate() {
             padded[taps / 2..][..symbols].copy_from_slice(&before[..symbols]);
             // A symbol's neighbours lie side by side: rows that overlap.
-            let filters = (&self.location[channel * width..], [2 * width, 1]);
-            matmul_add(ONE_CORE, [count, taps, width], (hidden, width), (padded, [1, 1]), filters);
+            let filters = Matrix::row_major(&self.location[channel * width..], 2 * width);
+            matmul_add(ONE_CORE, [count, taps, width], (hidden, width), Matrix::row_major(padded, 1), filters);
         }
         pulp::Arch::new().dispatch(|| hidden.iter_mut().for_each(|hidden| *hidden = tanh(*hidden)));
     }
@@ -204,12 +204,12 @@ impl Item<'_> {
         let d_hidden = &scratch.hidden[..count * width];
         for (channel, d_before) in d_before.into_iter().enumerate() {
             let first = channel * width;
-            let padded = (&scratch.padded[channel][..], [1, 1]);
-            matmul_add(ONE_CORE, [taps, count, width], (&mut shared.location[first..], 2 * width), padded, (d_hidden, [width, 1]));
+            let padded = Matrix::row_major(&scratch.padded[channel][..], 1);
+            matmul_add(ONE_CORE, [taps, count, width], (&mut shared.location[first..], 2 * width), padded, Matrix::row_major(d_hidden, width));
             let places = &mut scratch.places[..count * taps];
             places.fill(0.0);
-            let filters = (&self.location[first..], [1, 2 * width]);
-            matmul_add(ONE_CORE, [count, width, taps], (places, taps), (d_hidden, [width, 1]), filters);
+            let filters = Matrix::column_major(&self.location[first..], 2 * width);
+            matmul_add(ONE_CORE, [count, width, taps], (places, taps), Matrix::row_major(d_hidden, width), filters);
             for (symbol, places) in places.chunks_exact(taps).enumerate() {
                 let outside = (taps / 2).saturating_sub(symbol);
                 let neighbours = &mut d_before[(symbol + outside - taps / 2)..symbols];

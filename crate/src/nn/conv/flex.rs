@@ -4,7 +4,7 @@ use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::
 use burn::tensor::FloatDType;
 
 use super::{Activation, ops::{ConvBackwardOps, ConvOps}, winograd};
-use crate::nn::flex::{ALL_CORES, matmul_add, dims, for_each, contiguous, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, Matrix, matmul_add, dims, for_each, contiguous, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
@@ -52,7 +52,7 @@ impl Signal {
         let outputs = weight.len() / width;
         let rows = self.batch * self.padded_steps() + 1 - self.taps;
         let mut output = vec![0.0; rows * outputs];
-        matmul_add(ALL_CORES, [rows, width, outputs], (&mut output, outputs), (&self.values, [self.channels, 1]), (weight, [outputs, 1]));
+        matmul_add(ALL_CORES, [rows, width, outputs], (&mut output, outputs), Matrix::row_major(&self.values, self.channels), Matrix::row_major(weight, outputs));
         for item in 1..self.batch {
             let first = item * self.padded_steps() * outputs;
             output.copy_within(first..first + self.steps * outputs, item * self.steps * outputs);
@@ -219,7 +219,7 @@ impl ConvBackwardOps for Flex {
         let mut grad_weight = vec![0.0; width * grad.channels];
         let (rows, aligned) = (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
         let sizes = [width, rows, grad.channels];
-        matmul_add(ALL_CORES, sizes, (&mut grad_weight, grad.channels), (values(&kept), [1, width / taps]), (aligned, [grad.channels, 1]));
+        matmul_add(ALL_CORES, sizes, (&mut grad_weight, grad.channels), Matrix::column_major(values(&kept), width / taps), Matrix::row_major(aligned, grad.channels));
         cast(tensor(grad_weight, vec![width, grad.channels]), dtype)
     }
 

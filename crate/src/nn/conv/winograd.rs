@@ -5,7 +5,7 @@
 
 use std::array::from_fn;
 
-use crate::nn::flex::{Matrix as Strided, ONE_CORE, Unwritten, cores, for_each, matmul_into, written};
+use crate::nn::flex::{Matrix, ONE_CORE, Unwritten, cores, for_each, matmul_into, written};
 
 const TAPS: usize = 5;
 /// Frames that a tile makes, and frames that it reads: as many as there are places.
@@ -14,7 +14,7 @@ pub const READ: usize = MADE + TAPS - 1;
 /// Places beside 0 and infinity, each with its negative. Small ones and their inverses keep what is summed small.
 const PAIRS: [f64; 3] = [1.0, 0.5, 2.0];
 /// What is multiplied at 0, at infinity and at the positive places; at a negative one, odd powers change their sign.
-type Matrix<const N: usize> = [[f32; N]; 2 + PAIRS.len()];
+type Transform<const N: usize> = [[f32; N]; 2 + PAIRS.len()];
 
 /// Channels computed at a time: a register of the widest processors, or of wasm.
 const LANES: usize = if cfg!(target_arch = "wasm32") { 4 } else { 16 };
@@ -32,7 +32,7 @@ pub fn fits(taps: usize, inputs: usize, outputs: usize) -> bool {
 }
 
 /// Values of polynomials of so many coefficients.
-const fn powers<const N: usize>() -> Matrix<N> {
+const fn powers<const N: usize>() -> Transform<N> {
     let mut matrix = [[0.0; N]; 2 + PAIRS.len()];
     (matrix[0][0], matrix[1][N - 1]) = (1.0, 1.0);
     let mut pair = 0;
@@ -48,7 +48,7 @@ const fn powers<const N: usize>() -> Matrix<N> {
 }
 
 /// Lagrange's polynomials of all places but for their denominators, and those: at each place one that is zero at all others.
-const fn lagrange() -> (Matrix<READ>, [f32; 2 + PAIRS.len()]) {
+const fn lagrange() -> (Transform<READ>, [f32; 2 + PAIRS.len()]) {
     // x (x² - 1) (x² - 1/4) (x² - 4), zero at all places: what belongs to infinity.
     let mut all = [0.0; READ];
     all[1] = 1.0;
@@ -90,10 +90,10 @@ const fn lagrange() -> (Matrix<READ>, [f32; 2 + PAIRS.len()]) {
     (matrix, denominators)
 }
 
-const LAGRANGE: Matrix<READ> = lagrange().0;
-const OUTPUTS: Matrix<MADE> = powers();
+const LAGRANGE: Transform<READ> = lagrange().0;
+const OUTPUTS: Transform<MADE> = powers();
 /// Of the taps, with the denominators.
-const KERNEL_TRANSFORM: Matrix<TAPS> = {
+const KERNEL_TRANSFORM: Transform<TAPS> = {
     let (mut matrix, denominators) = (powers(), lagrange().1);
     let mut at = 0;
     while at < matrix.len() * TAPS {
@@ -105,7 +105,7 @@ const KERNEL_TRANSFORM: Matrix<TAPS> = {
 
 /// Evaluates a column of `N` rows at all places, `[8, C]`, and writes every value of those.
 #[inline(always)]
-fn evaluate<const N: usize>(matrix: &Matrix<N>, rows: [&[f32]; N], places: &mut Unwritten) {
+fn evaluate<const N: usize>(matrix: &Transform<N>, rows: [&[f32]; N], places: &mut Unwritten) {
     let channels = rows[0].len();
     for channel in (0..channels).step_by(LANES) {
         let values: [&Lanes; N] = rows.map(|row| row[channel..].first_chunk().expect("whole registers"));
@@ -130,7 +130,7 @@ fn evaluate<const N: usize>(matrix: &Matrix<N>, rows: [&[f32]; N], places: &mut 
 
 /// The transpose of [`evaluate`], added to what `out` holds at those rows; `None` takes none.
 #[inline(always)]
-fn collect<const N: usize>(matrix: &Matrix<N>, places: &[f32], out: &mut [f32], rows: [Option<usize>; N]) {
+fn collect<const N: usize>(matrix: &Transform<N>, places: &[f32], out: &mut [f32], rows: [Option<usize>; N]) {
     let channels = places.len() / READ;
     for channel in (0..channels).step_by(LANES) {
         let at: [&Lanes; READ] = from_fn(|place| places[place * channels + channel..].first_chunk().expect("whole registers"));
@@ -166,7 +166,7 @@ fn share(rows: usize) -> usize {
 }
 
 /// `[B, T, C]` at all places, a tile of `N` frames every four: `[B T / 4, 8, C]`. Beyond an item's ends there are zeros.
-fn evaluate_signal<const N: usize>(matrix: &Matrix<N>, signal: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
+fn evaluate_signal<const N: usize>(matrix: &Transform<N>, signal: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
     let (row, share) = (READ * channels, share(sizes.batch * sizes.tiles()));
     let nothing = vec![0.0; channels];
     let write = |number: usize, places: &mut Unwritten| {
@@ -183,7 +183,7 @@ fn evaluate_signal<const N: usize>(matrix: &Matrix<N>, signal: &[f32], sizes: Si
 }
 
 /// The transpose of [`evaluate_signal`].
-fn collect_signal<const N: usize>(matrix: &Matrix<N>, places: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
+fn collect_signal<const N: usize>(matrix: &Transform<N>, places: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
     let mut signal = vec![0.0; sizes.batch * sizes.steps * channels];
     let items = signal.chunks_exact_mut(sizes.steps * channels).zip(places.chunks_exact(sizes.tiles() * READ * channels));
     for_each(items.collect(), |(signal, places): (&mut [f32], &[f32])| {
@@ -213,13 +213,13 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
 }
 
 /// A product at each place: `[M, 8, N]`. Places lie as far apart in both matrices as `places` says.
-fn matmuls([m, k, n]: [usize; 3], a: Strided, b: Strided, places: [usize; 2]) -> Vec<f32> {
+fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> Vec<f32> {
     let share = share(m);
     let write = |number: usize, made: &mut Unwritten| {
         let rows = made.len() / (READ * n);
         for place in 0..READ {
-            let a = (&a.0[number * share * a.1[0] + place * places[0]..], a.1);
-            matmul_into(ONE_CORE, [rows, k, n], (&mut made[place * n..], READ * n), a, (&b.0[place * places[1]..], b.1));
+            let a = a.from(number * share * a.strides[0] + place * places[0]);
+            matmul_into(ONE_CORE, [rows, k, n], (&mut made[place * n..], READ * n), a, b.from(place * places[1]));
         }
     };
     // SAFETY: rows of so many columns at each place leave nothing out.
@@ -235,7 +235,7 @@ pub fn tiles(input: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
 pub fn convolve(tiles: &[f32], weight: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
     let (rows, outputs) = (tiles.len() / (READ * inputs), weight.len() / (TAPS * inputs));
     let weight = evaluate_weight(weight, outputs);
-    let made = matmuls([rows, inputs, outputs], (tiles, [READ * inputs, 1]), (&weight, [READ * outputs, 1]), [inputs, outputs]);
+    let made = matmuls([rows, inputs, outputs], Matrix::row_major(tiles, READ * inputs), Matrix::row_major(&weight, READ * outputs), [inputs, outputs]);
     collect_signal(&OUTPUTS, &made, sizes, outputs, 0)
 }
 
@@ -244,7 +244,7 @@ pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize
     let inputs = weight.len() / (TAPS * outputs);
     let (grads, weight) = (evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0), evaluate_weight(weight, outputs));
     let rows = grads.len() / (READ * outputs);
-    let made = matmuls([rows, outputs, inputs], (&grads, [READ * outputs, 1]), (&weight, [1, READ * outputs]), [outputs, outputs]);
+    let made = matmuls([rows, outputs, inputs], Matrix::row_major(&grads, READ * outputs), Matrix::column_major(&weight, READ * outputs), [outputs, outputs]);
     collect_signal(&LAGRANGE, &made, sizes, inputs, TAPS / 2)
 }
 
@@ -252,7 +252,7 @@ pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize
 pub fn backward_weight(grad: &[f32], tiles: &[f32], sizes: Sizes, [inputs, outputs]: [usize; 2]) -> Vec<f32> {
     let grads = evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0);
     let rows = grads.len() / (READ * outputs);
-    let made = matmuls([inputs, rows, outputs], (tiles, [1, READ * inputs]), (&grads, [READ * outputs, 1]), [inputs, outputs]);
+    let made = matmuls([inputs, rows, outputs], Matrix::column_major(tiles, READ * inputs), Matrix::row_major(&grads, READ * outputs), [inputs, outputs]);
     let mut weight = vec![0.0; TAPS * inputs * outputs];
     pulp::Arch::new().dispatch(|| {
         for (input, places) in made.chunks_exact(READ * outputs).enumerate() {

@@ -15,9 +15,9 @@ fn last(rows: usize, columns: usize, [row, column]: [usize; 2]) -> usize {
 ///
 /// `out` has `m` rows of `n` values, `out_row` apart, that nobody else sees, and that hold something where it is added to.
 unsafe fn call(on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (*mut f32, usize), adds: bool, a: Matrix, b: Matrix) {
-    assert!(last(m, k, a.1) < a.0.len() && last(k, n, b.1) < b.0.len());
-    let [out_row, a_row, a_column, b_row, b_column] = [out_row, a.1[0], a.1[1], b.1[0], b.1[1]].map(|distance| distance as isize);
-    let (a, b, kept) = (a.0.as_ptr(), b.0.as_ptr(), if adds { 1.0 } else { 0.0 });
+    assert!(last(m, k, a.strides) < a.values.len() && last(k, n, b.strides) < b.values.len());
+    let [out_row, a_row, a_column, b_row, b_column] = [out_row, a.strides[0], a.strides[1], b.strides[0], b.strides[1]].map(|stride| stride as isize);
+    let (a, b, kept) = (a.values.as_ptr(), b.values.as_ptr(), if adds { 1.0 } else { 0.0 });
     // SAFETY: the assertion bounds the furthest element of `a` and `b`, the caller that of `out`.
     unsafe { gemm::gemm(m, n, k, out, 1, out_row, adds, a, a_column, a_row, b, b_column, b_row, kept, 1.0, false, false, false, on) };
 }
@@ -41,9 +41,7 @@ pub fn matmul_into(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&m
 /// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
 /// reads memory in order and packs nothing.
 pub struct PackedWeights<'a> {
-    values: &'a [f32],
-    /// How far apart rows and columns lie.
-    distances: [usize; 2],
+    matrix: Matrix<'a>,
     inputs: usize,
     outputs: usize,
     panels: Option<Vec<f32>>,
@@ -55,8 +53,8 @@ const PANEL: usize = 64;
 const WORTH_CUTTING: usize = 8;
 
 impl<'a> PackedWeights<'a> {
-    pub fn new((values, distances): Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
-        let [row, column] = distances;
+    pub fn new(matrix: Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
+        let Matrix { values, strides: [row, column] } = matrix;
         let panels = (steps >= WORTH_CUTTING).then(|| {
             let cut = |number: usize, panel: &mut Unwritten| {
                 let first = number * PANEL;
@@ -68,22 +66,22 @@ impl<'a> PackedWeights<'a> {
             // SAFETY: a panel has so many columns of all inputs.
             unsafe { written(inputs * outputs, inputs * PANEL, cut) }
         });
-        Self { values, distances, inputs, outputs, panels }
+        Self { matrix, inputs, outputs, panels }
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows. Every other step begins with the last columns, which the step before
     /// has left in the cache.
     pub fn matmul_add(&self, step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
-        let &Self { values, distances, inputs, outputs, ref panels } = self;
+        let &Self { matrix, inputs, outputs, ref panels } = self;
         let Some(panels) = panels else {
-            return matmul_add(ONE_CORE, [rows, inputs, outputs], (out, out_row), (a, [a_row, 1]), (values, distances));
+            return matmul_add(ONE_CORE, [rows, inputs, outputs], (out, out_row), Matrix::row_major(a, a_row), matrix);
         };
         let count = outputs.div_ceil(PANEL);
         for number in 0..count {
             let first = PANEL * if step % 2 == 0 { number } else { count - 1 - number };
             let width = PANEL.min(outputs - first);
-            let panel = (&panels[first * inputs..], [width, 1]);
-            matmul_add(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), (a, [a_row, 1]), panel);
+            let panel = Matrix::row_major(&panels[first * inputs..], width);
+            matmul_add(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), Matrix::row_major(a, a_row), panel);
         }
     }
 }

@@ -43,13 +43,36 @@ pub fn values_mut(tensor: &mut FlexTensor) -> &mut [f32] {
     &mut tensor.storage_mut::<f32>()[..count]
 }
 
-/// A matrix' values, and how far apart its rows lie and its columns. Rows may overlap.
-pub type Matrix<'a> = (&'a [f32], [usize; 2]);
+/// A matrix as it lies in memory. Its rows may overlap.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a> {
+    pub values: &'a [f32],
+    /// Values from one row to the next, and from one column to the next.
+    pub strides: [usize; 2],
+}
 
-/// A tensor of two dimensions as it lies, transposed or not.
-pub fn matrix(tensor: &FlexTensor) -> Matrix<'_> {
-    let [row, column] = tensor.layout().strides() else { unreachable!("two dimensions") };
-    (&tensor.storage::<f32>()[tensor.layout().start_offset()..], [*row, *column].map(|distance| usize::try_from(distance).expect("never flipped")))
+impl<'a> Matrix<'a> {
+    /// Values of a row side by side, rows `stride` apart.
+    pub fn row_major(values: &'a [f32], stride: usize) -> Self {
+        Self { values, strides: [stride, 1] }
+    }
+
+    /// Values of a column side by side, columns `stride` apart: the transpose of what [`Self::row_major`] makes of the same values.
+    pub fn column_major(values: &'a [f32], stride: usize) -> Self {
+        Self { values, strides: [1, stride] }
+    }
+
+    /// A tensor of two dimensions, transposed or not.
+    pub fn of(tensor: &'a FlexTensor) -> Self {
+        let [row, column] = tensor.layout().strides() else { unreachable!("two dimensions") };
+        let strides = [*row, *column].map(|stride| usize::try_from(stride).expect("never flipped"));
+        Self { values: &tensor.storage::<f32>()[tensor.layout().start_offset()..], strides }
+    }
+
+    /// The part whose first value lies `offset` values further on.
+    pub fn from(self, offset: usize) -> Self {
+        Self { values: &self.values[offset..], ..self }
+    }
 }
 
 /// A buffer that is written before it is read: clearing a large one takes as long as filling it.

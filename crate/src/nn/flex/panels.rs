@@ -38,7 +38,7 @@ pub type PackedWeights = Panels<4, 8>;
 
 impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     /// Worth it even for one step, since every product needs it.
-    pub fn new((values, [row, column]): Matrix, [terms, columns]: [usize; 2], _steps: usize) -> Self {
+    pub fn new(Matrix { values, strides: [row, column] }: Matrix, [terms, columns]: [usize; 2], _steps: usize) -> Self {
         let mut panels = Vec::with_capacity(columns.div_ceil(COLUMNS) * terms);
         for first in (0..columns).step_by(COLUMNS) {
             let (from, width) = (&values[first * column..], COLUMNS.min(columns - first));
@@ -58,13 +58,13 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     pub fn matmul_add(&self, _step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
         assert!((rows - 1) * out_row + self.columns <= out.len());
         // SAFETY: as asserted.
-        unsafe { self.matmul_add_of(rows, (out.as_mut_ptr(), out_row), (a, [a_row, 1])) };
+        unsafe { self.matmul_add_of(rows, (out.as_mut_ptr(), out_row), Matrix::row_major(a, a_row)) };
     }
 
     /// # Safety
     ///
     /// `out` has so many rows of as many values as there are columns, `out_row` apart, which nobody else sees.
-    unsafe fn matmul_add_of(&self, rows: usize, (out, out_row): (*mut f32, usize), (a, [row, column]): Matrix) {
+    unsafe fn matmul_add_of(&self, rows: usize, (out, out_row): (*mut f32, usize), a: Matrix) {
         let &Self { ref panels, terms, columns } = self;
         let micro_kernel = MICRO_KERNEL.get();
         let mut block = Vec::with_capacity(BLOCK.min(rows) * TERMS.min(terms));
@@ -74,7 +74,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
                 let strips = strips(top, BLOCK.min(rows - top), ROWS);
                 block.clear();
                 for &(first, count) in &strips {
-                    let from = (&a[first * row + term * column..], [row, column]);
+                    let from = a.from(first * a.strides[0] + term * a.strides[1]);
                     match count {
                         1 => take::<1>(&mut block, from, depth),
                         2 => take::<2>(&mut block, from, depth),
@@ -163,7 +163,7 @@ fn side_by_side<const R: usize>((values, distance): (&[f32], usize), terms: usiz
 }
 
 /// Lays so many rows side by side, term by term.
-fn take<const R: usize>(strip: &mut Vec<f32>, (a, [row, column]): Matrix, terms: usize) {
+fn take<const R: usize>(strip: &mut Vec<f32>, Matrix { values: a, strides: [row, column] }: Matrix, terms: usize) {
     strip.reserve(R * terms);
     if column == 1 {
         side_by_side::<R>((a, row), terms, |turned| strip.extend_from_slice(turned.as_flattened()));
@@ -208,8 +208,8 @@ mod tests {
         let noise = |count: usize| (0..count).map(|index| (index * 7919 % 1009) as f32 / 504.5 - 1.0).collect::<Vec<f32>>();
         for [m, k, n] in [[1, 1, 1], [5, 3, 8], [4, 8, 7], [3, 257, 17], [70, 300, 40], [129, 10, 1], [7, 6, 12], [68, 261, 36]] {
             let (a, b) = (noise(m * k), noise(k * n));
-            for a in [(&a[..], [k, 1]), (&a[..], [1, m])] {
-                for b in [(&b[..], [n, 1]), (&b[..], [1, k])] {
+            for a in [Matrix::row_major(&a[..], k), Matrix::column_major(&a[..], m)] {
+                for b in [Matrix::row_major(&b[..], n), Matrix::column_major(&b[..], k)] {
                     let distance = n + 3;
                     let same = |ours: Vec<f32>, theirs: Vec<f32>| {
                         let worst = ours.iter().zip(&theirs).map(|(ours, theirs)| (ours - theirs).abs()).fold(0.0, f32::max);
@@ -248,18 +248,18 @@ mod tests {
         unsafe { use_micro_kernel(micro_kernel) };
         let (a, b) = (vec![0.5; 6 * 300], vec![2.0; 300 * 20]);
         let mut out = vec![1.0; 6 * 20];
-        matmul_add(ONE_CORE, [6, 300, 20], (&mut out, 20), (&a, [300, 1]), (&b, [20, 1]));
+        matmul_add(ONE_CORE, [6, 300, 20], (&mut out, 20), Matrix::row_major(&a, 300), Matrix::row_major(&b, 20));
         assert_eq!(out, vec![301.0; 6 * 20]);
         assert!(CALLS.load(Relaxed) >= 8, "two strips, two whole panels and two blocks of terms; of the last panel only half is wanted");
         let mut wide = vec![1.0; 6 * 24];
-        matmul_add(ONE_CORE, [6, 300, 24], (&mut wide, 24), (&a, [300, 1]), (&vec![2.0; 300 * 24], [24, 1]));
+        matmul_add(ONE_CORE, [6, 300, 24], (&mut wide, 24), Matrix::row_major(&a, 300), Matrix::row_major(&vec![2.0; 300 * 24], 24));
         assert_eq!(wide, vec![301.0; 6 * 24]);
     }
 
     #[test]
     fn rows_may_overlap_and_weights_are_cut_once() {
         let (a, b) = ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0]);
-        let weights = PackedWeights::new((&b, [1, 1]), [2, 1], 2);
+        let weights = PackedWeights::new(Matrix::row_major(&b, 1), [2, 1], 2);
         let mut out = [0.0; 3];
         weights.matmul_add(0, 3, (&mut out, 1), (&a, 1));
         assert_eq!(out, [21.0, 32.0, 43.0]);

@@ -3,7 +3,7 @@
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmBackwardOps, LstmOps, ScanOptions};
-use crate::nn::flex::{ALL_CORES, PackedWeights, matmul_add, cores, dims, for_each, contiguous, matmul, sigmoid, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, Matrix, PackedWeights, matmul_add, cores, dims, for_each, contiguous, matmul, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.
 #[inline(always)]
@@ -90,7 +90,7 @@ pub(in crate::nn) fn shares(values: &mut [f32], row: usize, share: usize) -> Vec
 fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &ScanOptions) -> Vec<f32> {
     let Sizes { steps, batch, hidden } = *sizes;
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
-    let weights = PackedWeights::new((w_hh, [4 * hidden, 1]), [hidden, 4 * hidden], steps);
+    let weights = PackedWeights::new(Matrix::row_major(w_hh, 4 * hidden), [hidden, 4 * hidden], steps);
     let mut states = vec![0.0; steps * batch * 2 * hidden];
     let gates = shares(gates, batch * 4 * hidden, items * 4 * hidden);
     let work = shares(&mut states, batch * 2 * hidden, items * 2 * hidden).into_iter().zip(gates).zip(initial.chunks(items * 2 * hidden)).enumerate().collect();
@@ -126,7 +126,7 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     let Sizes { steps, batch, hidden } = *sizes;
     let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
-    let weights = PackedWeights::new((w_hh, [1, 4 * hidden]), [4 * hidden, hidden], steps);
+    let weights = PackedWeights::new(Matrix::column_major(w_hh, 4 * hidden), [4 * hidden, hidden], steps);
     let mut grad_projected = vec![0.0; steps * gate_row];
     // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
     let mut grad_state = vec![0.0; state_row];
@@ -159,11 +159,11 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     let size = |rows: usize| [hidden, rows, 4 * hidden];
     let mut grad_w_hh = match steps {
         1 => vec![0.0; hidden * 4 * hidden],
-        steps => matmul(ALL_CORES, size((steps - 1) * batch), (&states[before..], [1, 2 * hidden]), (&grad_projected[after..], [4 * hidden, 1])),
+        steps => matmul(ALL_CORES, size((steps - 1) * batch), Matrix::column_major(&states[before..], 2 * hidden), Matrix::row_major(&grad_projected[after..], 4 * hidden)),
     };
     if initial.iter().any(|&value| value != 0.0) {
-        let grad_gates = (&grad_projected[first * gate_row..], [4 * hidden, 1]);
-        matmul_add(ALL_CORES, size(batch), (&mut grad_w_hh, 4 * hidden), (initial, [1, 2 * hidden]), grad_gates);
+        let grad_gates = Matrix::row_major(&grad_projected[first * gate_row..], 4 * hidden);
+        matmul_add(ALL_CORES, size(batch), (&mut grad_w_hh, 4 * hidden), Matrix::column_major(initial, 2 * hidden), grad_gates);
     }
     Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: grad_state }
 }

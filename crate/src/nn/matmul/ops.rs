@@ -13,7 +13,7 @@ use burn::backend::{
 };
 use burn::{backend::TensorMetadata, prelude::s, tensor::Shape};
 
-use crate::nn::flex::{ALL_CORES, Unwritten, matmul_add, dims, matrix, matmul, matmul_into, tensor, values, written};
+use crate::nn::flex::{ALL_CORES, Matrix, Unwritten, matmul_add, dims, matmul, matmul_into, tensor, values, written};
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait MatmulOps: Backend {
@@ -55,7 +55,7 @@ impl MatmulOps for Flex {
             return Self::float_matmul(a, b);
         }
         let ([m, k], n) = ([dims(&a)[0], dims(&a)[1]], dims(&b)[1]);
-        tensor(matmul(ALL_CORES, [m, k, n], matrix(&a), matrix(&b)), vec![m, n])
+        tensor(matmul(ALL_CORES, [m, k, n], Matrix::of(&a), Matrix::of(&b)), vec![m, n])
     }
 
     fn matmul_concat(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -65,7 +65,7 @@ impl MatmulOps for Flex {
         let [[m, k], [batch, width], [_, n]] = [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
         let below = Self::matmul(steady, rows::<Self>(weight.clone(), k, k + width));
         let mut made = values(&below).repeat(m / batch);
-        matmul_add(ALL_CORES, [m, k, n], (&mut made, n), matrix(&a), matrix(&weight));
+        matmul_add(ALL_CORES, [m, k, n], (&mut made, n), Matrix::of(&a), Matrix::of(&weight));
         tensor(made, vec![m, n])
     }
 
@@ -76,8 +76,8 @@ impl MatmulOps for Flex {
         let ([above, below], n) = ([&a, &c].map(|tensor| dims(tensor)[0]), dims(&b)[1]);
         let put = |_, made: &mut Unwritten| {
             let (first, second) = made.split_at_mut(above * n);
-            matmul_into(ALL_CORES, [above, dims(&a)[1], n], (first, n), matrix(&a), matrix(&b));
-            matmul_into(ALL_CORES, [below, dims(&c)[1], n], (second, n), matrix(&c), matrix(&d));
+            matmul_into(ALL_CORES, [above, dims(&a)[1], n], (first, n), Matrix::of(&a), Matrix::of(&b));
+            matmul_into(ALL_CORES, [below, dims(&c)[1], n], (second, n), Matrix::of(&c), Matrix::of(&d));
         };
         // SAFETY: the two products are all there is.
         let made = unsafe { written((above + below) * n, (above + below) * n, put) };

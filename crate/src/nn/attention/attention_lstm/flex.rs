@@ -7,7 +7,7 @@ use super::{
     AttentionLstmBackwardOps, AttentionLstmInputs, AttentionLstmOps,
 };
 use crate::nn::{
-    flex::{ALL_CORES, ONE_CORE, PackedWeights, matmul_add, cores, dims, for_each, contiguous, tensor, values as slice, values_mut},
+    flex::{ALL_CORES, Matrix, ONE_CORE, PackedWeights, matmul_add, cores, dims, for_each, contiguous, tensor, values as slice, values_mut},
     lstm::flex::{cell_backward, cell_forward, shares},
 };
 
@@ -76,8 +76,8 @@ impl Scan<'_> {
     fn forward(&self, gates: &mut [f32], mask: &[f32]) -> Vec<f32> {
         let &Self { steps, batch, row, memory, .. } = self;
         let (hidden, share, Sizes { symbols, width, .. }) = (row.hidden, self.share(), memory.sizes);
-        let weights = PackedWeights::new((self.weights, [4 * hidden, 1]), [row.heard(), 4 * hidden], steps);
-        let query = PackedWeights::new((self.query, [width, 1]), [hidden, width], steps);
+        let weights = PackedWeights::new(Matrix::row_major(self.weights, 4 * hidden), [row.heard(), 4 * hidden], steps);
+        let query = PackedWeights::new(Matrix::row_major(self.query, width), [hidden, width], steps);
         let mut rows = vec![0.0; steps * batch * row.width()];
         let gates = shares(gates, batch * 4 * hidden, share * 4 * hidden);
         let work = shares(&mut rows, batch * row.width(), share * row.width()).into_iter().zip(gates).zip(self.initial.chunks(share * row.width()));
@@ -112,11 +112,11 @@ impl Scan<'_> {
         let &Self { steps, batch, row, memory, .. } = self;
         let Sizes { symbols, width, channels, taps } = memory.sizes;
         let (hidden, share, all) = (row.hidden, self.share(), steps * batch);
-        let weights = PackedWeights::new((self.weights, [1, 4 * hidden]), [4 * hidden, row.heard()], steps);
-        let query = PackedWeights::new((self.query, [1, width]), [width, hidden], steps);
+        let weights = PackedWeights::new(Matrix::column_major(self.weights, 4 * hidden), [4 * hidden, row.heard()], steps);
+        let query = PackedWeights::new(Matrix::column_major(self.query, width), [width, hidden], steps);
         let mut queries = vec![0.0; all * width];
-        let states = (&rows[channels..], [row.width(), 1]);
-        matmul_add(ALL_CORES, [all, hidden, width], (&mut queries, width), states, (self.query, [width, 1]));
+        let states = Matrix::row_major(&rows[channels..], row.width());
+        matmul_add(ALL_CORES, [all, hidden, width], (&mut queries, width), states, Matrix::row_major(self.query, width));
 
         let (mut d_projected, mut d_queries, mut d_contexts) = (vec![0.0; all * 4 * hidden], vec![0.0; all * width], vec![0.0; all * channels]);
         let (mut d_keys, mut d_energy) = (vec![0.0; batch * symbols * width], vec![0.0; batch * width]);
@@ -175,18 +175,18 @@ impl Scan<'_> {
         let mut d_weights = vec![0.0; row.heard() * 4 * hidden];
         let mut heard = |count: usize, before: &[f32], d_gates: &[f32]| {
             let out = (&mut d_weights[..], 4 * hidden);
-            matmul_add(ALL_CORES, [row.heard(), count, 4 * hidden], out, (before, [1, row.width()]), (d_gates, [4 * hidden, 1]));
+            matmul_add(ALL_CORES, [row.heard(), count, 4 * hidden], out, Matrix::column_major(before, row.width()), Matrix::row_major(d_gates, 4 * hidden));
         };
         heard(batch, self.initial, &d_projected);
         if steps > 1 {
             heard((steps - 1) * batch, rows, &d_projected[batch * 4 * hidden..]);
         }
         let mut d_query = vec![0.0; hidden * width];
-        matmul_add(ALL_CORES, [hidden, all, width], (&mut d_query, width), (&rows[channels..], [1, row.width()]), (&d_queries, [width, 1]));
+        matmul_add(ALL_CORES, [hidden, all, width], (&mut d_query, width), Matrix::column_major(&rows[channels..], row.width()), Matrix::row_major(&d_queries, width));
         let mut d_values = vec![0.0; batch * symbols * channels];
         for_each(d_values.chunks_exact_mut(symbols * channels).enumerate().collect(), |(item, d_values): (usize, &mut [f32])| {
-            let weights = (&rows[item * row.width() + channels + 2 * hidden..], [1, batch * row.width()]);
-            let contexts = (&d_contexts[item * channels..], [batch * channels, 1]);
+            let weights = Matrix::column_major(&rows[item * row.width() + channels + 2 * hidden..], batch * row.width());
+            let contexts = Matrix::row_major(&d_contexts[item * channels..], batch * channels);
             matmul_add(ONE_CORE, [symbols, steps, channels], (d_values, channels), weights, contexts);
         });
         let with = AttentionLstmInputs {
