@@ -69,6 +69,12 @@ pub struct Work {
     pub bytes: f64,
 }
 
+impl Work {
+    fn less(self, other: Self) -> Self {
+        Self { dispatches: self.dispatches - other.dispatches, bytes: self.bytes - other.bytes }
+    }
+}
+
 /// What a device takes for a training step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Profile {
@@ -77,8 +83,26 @@ pub struct Profile {
     pub device_bytes: Option<u64>,
 }
 
-/// Milliseconds, dispatches and bytes; the latter are no numbers where nobody counts.
-type Reading = [f64; 3];
+/// What one action took.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    milliseconds: f64,
+    /// `None` where nothing counts it.
+    work: Option<Work>,
+}
+
+impl Reading {
+    fn mean(readings: &[Self]) -> Self {
+        let count = readings.len() as f64;
+        let milliseconds = readings.iter().map(|reading| reading.milliseconds).sum::<f64>() / count;
+        let works: Option<Vec<Work>> = readings.iter().map(|reading| reading.work).collect();
+        let work = works.map(|works| {
+            let mean = |value: fn(&Work) -> f64| works.iter().map(value).sum::<f64>() / count;
+            Work { dispatches: mean(|work| work.dispatches), bytes: mean(|work| work.bytes) }
+        });
+        Self { milliseconds, work }
+    }
+}
 
 struct Clock<'a, G> {
     device: &'a Device,
@@ -86,7 +110,7 @@ struct Clock<'a, G> {
     /// Work so far.
     work: &'a dyn Fn() -> Option<Work>,
     /// What waiting itself takes.
-    idle: [f64; 2],
+    idle: Option<Work>,
     rows: Vec<Row>,
     /// Told the modules done and all of them, and asked whether to go on.
     go_on: G,
@@ -105,24 +129,23 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         action();
         self.wait().await?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
-        let [dispatches, bytes] = (self.work)().zip(before).map_or([f64::NAN; 2], |(now, before)| [now.dispatches - before.dispatches, now.bytes - before.bytes]);
-        Ok([milliseconds, dispatches - self.idle[0], bytes - self.idle[1]])
+        let queued = (self.work)().zip(before).map(|(now, before)| now.less(before));
+        Ok(Reading { milliseconds, work: queued.map(|queued| self.idle.map_or(queued, |idle| queued.less(idle))) })
     }
 
     async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
-        let work = |[_, dispatches, bytes]: Reading| (!dispatches.is_nan()).then_some(Work { dispatches, bytes });
         self.rows.push(Row {
             module,
-            forward_ms: forward[0],
-            backward_ms: backward.map(|[milliseconds, ..]| milliseconds),
-            forward_work: work(forward),
-            backward_work: backward.and_then(work),
+            forward_ms: forward.milliseconds,
+            backward_ms: backward.map(|backward| backward.milliseconds),
+            forward_work: forward.work,
+            backward_work: backward.and_then(|backward| backward.work),
         });
         if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::Cancelled) }
     }
 
     async fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
-        let mut sums = [[0.0; 3]; 2];
+        let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
         for run in 0..WARM_UP + self.runs {
             let mut output = None;
             let ahead = self.reading(|| output = Some(forward())).await?;
@@ -130,27 +153,23 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
             let mut gradients = None;
             let back = self.reading(|| gradients = Some(sum.backward())).await?;
             if run >= WARM_UP {
-                add(&mut sums[0], ahead, self.runs);
-                add(&mut sums[1], back, self.runs);
+                forwards.push(ahead);
+                backwards.push(back);
             }
         }
-        self.put(module, sums[0], Some(sums[1])).await
+        self.put(module, Reading::mean(&forwards), Some(Reading::mean(&backwards))).await
     }
 
     async fn alone(&mut self, module: &'static str, mut action: impl FnMut()) -> Result<()> {
-        let mut sum = [0.0; 3];
+        let mut readings = Vec::new();
         for run in 0..WARM_UP + self.runs {
             let reading = self.reading(&mut action).await?;
             if run >= WARM_UP {
-                add(&mut sum, reading, self.runs);
+                readings.push(reading);
             }
         }
-        self.put(module, sum, None).await
+        self.put(module, Reading::mean(&readings), None).await
     }
-}
-
-fn add(sum: &mut Reading, reading: Reading, runs: usize) {
-    sum.iter_mut().zip(reading).for_each(|(sum, value)| *sum += value / runs as f64);
 }
 
 /// Modules that [`profile`] reports.
@@ -178,10 +197,9 @@ pub async fn profile(
         return Err(Error::PrecisionUnsupported);
     }
     let device = &device.clone().autodiff();
-    let clock = &mut Clock { device, runs, work, idle: [0.0; 2], rows: Vec::new(), go_on };
+    let clock = &mut Clock { device, runs, work, idle: None, rows: Vec::new(), go_on };
     clock.wait().await?;
-    let [_, idle @ ..] = clock.reading(|| ()).await?;
-    clock.idle = idle;
+    clock.idle = clock.reading(|| ()).await?.work;
     let mode = if pretraining { Mode::Train } else { Mode::Eval };
     let features = corpus(config.mels);
     let all: Vec<usize> = (0..features.utterances.len()).collect();

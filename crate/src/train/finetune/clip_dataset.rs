@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     rehearsal::Rehearsal,
-    frame_store::{FrameStore, WindowBatch, draw},
+    frame_store::{FrameStore, Span, WindowBatch, draw},
 };
 use crate::weights::{HostWeights, Weight, Weights};
 
@@ -65,7 +65,7 @@ impl ClipDataset {
         let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window, reduction) };
         let Some(rehearsal) = &self.rehearsal else { return windows };
         let drawn = rehearsal.draw(rehearsed, window, &mut rng);
-        let rehearsed_frames: usize = drawn.iter().map(|&(start, _)| rehearsal.store.valid(start, window)).sum();
+        let rehearsed_frames: usize = drawn.iter().map(|drawn| rehearsal.store.valid(drawn.start, window)).sum();
         if shard.of(&drawn).is_empty() {
             return windows;
         }
@@ -87,7 +87,7 @@ impl ClipDataset {
 
     /// What [`Self::put`] put; `None` where it is not that.
     pub fn take(json: &str, weights: &mut HostWeights, device: &Device) -> Option<Self> {
-        let (sampler, clips, rehearsed): (SamplerConfig, Vec<(usize, usize)>, Option<Vec<(usize, usize)>>) = serde_json::from_str(json).ok()?;
+        let (sampler, clips, rehearsed): (SamplerConfig, Vec<Span>, Option<Vec<Span>>) = serde_json::from_str(json).ok()?;
         let rehearsal = match rehearsed {
             None => None,
             Some(sentences) => {
@@ -108,7 +108,7 @@ mod tests {
     fn held_out_clips_are_drawn_in_the_cooldown() {
         let device = Device::flex();
         let frames = |width: usize| Tensor::<1, Int>::arange(0..80, &device).float().reshape([1, 80, 1]).expand([1, 80, width]);
-        let store = FrameStore { context: frames(2), targets: frames(3), previous: None, mask: frames(1).ones_like(), clips: vec![(0, 40), (40, 40)] };
+        let store = FrameStore { context: frames(2), targets: frames(3), previous: None, mask: frames(1).ones_like(), clips: [0, 40].map(|first| Span { first, frames: 40 }).to_vec() };
         let sampler = SamplerConfig { seed: 1, clips: 1, batch: 4, window: 10, reduction: 2, rehearsed: 0, weight: 0.0 };
         let dataset = ClipDataset { store, rehearsal: None, sampler };
         let latest = |in_cooldown| {

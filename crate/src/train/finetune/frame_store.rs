@@ -3,6 +3,7 @@
 use burn::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use super::super::{clip::AlignedClip, loss::spectrogram_loss};
 use crate::{
@@ -19,8 +20,14 @@ pub struct FrameStore {
     pub targets: Tensor<3>,
     pub previous: Option<Tensor<3>>,
     pub mask: Tensor<3>,
-    /// First frame and frames of each clip.
-    pub clips: Vec<(usize, usize)>,
+    pub clips: Vec<Span>,
+}
+
+/// The frames of a clip in a [`FrameStore`], padding left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    pub first: usize,
+    pub frames: usize,
 }
 
 /// One window a batch item, gathered by frame numbers.
@@ -63,16 +70,16 @@ impl FrameStore {
 
     /// Frames of a window that belong to its clip.
     pub fn valid(&self, start: usize, window: usize) -> usize {
-        let &(first, frames) = self.clips.iter().rev().find(|&&(first, _)| first <= start).expect("clips cover all starts");
-        (first + frames - start).min(window)
+        let clip = self.clips.iter().rev().find(|clip| clip.first <= start).expect("clips cover all starts");
+        (clip.first + clip.frames - start).min(window)
     }
 }
 
 /// A window's first frame: any frame of the clips, each clip by its length, its end no less often than its middle.
-pub fn draw(clips: &[(usize, usize)], window: usize, rng: &mut ChaCha8Rng) -> usize {
-    let total: usize = clips.iter().map(|&(_, frames)| frames).sum();
+pub fn draw(clips: &[Span], window: usize, rng: &mut ChaCha8Rng) -> usize {
+    let total: usize = clips.iter().map(|clip| clip.frames).sum();
     let mut at = rng.random_range(0..total);
-    for &(first, frames) in clips {
+    for &Span { first, frames } in clips {
         if at < frames {
             return first + at.min(frames.saturating_sub(window));
         }
@@ -139,7 +146,7 @@ impl FrameStore {
     }
 
     /// What [`Self::put`] put; `None` where it is not there.
-    pub fn take(prefix: &str, clips: Vec<(usize, usize)>, weights: &mut HostWeights, device: &Device) -> Option<Self> {
+    pub fn take(prefix: &str, clips: Vec<Span>, weights: &mut HostWeights, device: &Device) -> Option<Self> {
         let mut tensor = |name: &str| {
             let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
             Some(Tensor::<3>::from_data(TensorData::new(values, <[usize; 3]>::try_from(shape).ok()?), device))
@@ -169,7 +176,7 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
             }
             mask.push(if index < frames { 1.0f32 } else { 0.0 });
         }
-        spans.push((first, frames));
+        spans.push(Span { first, frames });
         first += padded;
     }
     let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);

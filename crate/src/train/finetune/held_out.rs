@@ -52,7 +52,7 @@ impl HeldOut {
         let mut speaker = SpeakerStats::default();
         clips.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
         let last = clips.iter().zip(&store.clips).skip(clips.len() - count);
-        let held: Vec<_> = last.map(|(clip, &(first, _))| HeldClip { first, symbols: clip.symbols.clone(), recorded: mel(clip) }).collect();
+        let held: Vec<_> = last.map(|(clip, span)| HeldClip { first: span.first, symbols: clip.symbols.clone(), recorded: mel(clip) }).collect();
         let mut errors = PhonemeErrors::default();
         for clip in &held {
             errors += base.aligner.phoneme_errors(&clip.recorded, &clip.symbols).await?;

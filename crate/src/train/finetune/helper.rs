@@ -78,7 +78,7 @@ impl Helper {
         let loss = loss(&self.parts, &self.dataset.windows(iteration, in_cooldown, shard));
         let mut found = CollectGradients { gradients: &mut loss.backward(), path: Vec::new(), values: BTreeMap::new() };
         self.parts.visit(&mut found);
-        for (name, &(at, count)) in &places.0 {
+        for (name, &Place { at, count }) in &places.0 {
             match found.values.remove(name) {
                 Some(gradient) => put(from_mut(buffer), at, gradient).await?,
                 None => buffer.put(at, &vec![0.0; count]),
@@ -136,16 +136,21 @@ pub fn add(parts: &Adapted, gradients: &mut Gradients, loss: Tensor<1>, helped: 
     Ok(loss.add_scalar(helped.get(helped.size() - 1, 1)[0]))
 }
 
-/// Where each weight's values begin in a buffer, by its name, and how many they are.
-struct Places(BTreeMap<String, (usize, usize)>);
+/// Where each weight's values lie in a buffer, by its name.
+struct Places(BTreeMap<String, Place>);
+
+struct Place {
+    at: usize,
+    count: usize,
+}
 
 impl Places {
     fn of(parts: &Adapted, buffer: &impl FlatBuffer) -> Result<Self> {
         let mut next = 0;
         let places = adaptable(parts).into_iter().map(|(name, weight)| {
-            let at = next;
-            next += weight.values.dims()[0];
-            (name, (at, next - at))
+            let place = Place { at: next, count: weight.values.dims()[0] };
+            next += place.count;
+            (name, place)
         });
         let places = Self(places.collect());
         if next + 1 == buffer.size() { Ok(places) } else { Err(Error::OptionInvalid("these weights are of another model".into())) }
@@ -162,7 +167,7 @@ impl<E: FlatBuffer> ModuleMapper for Set<'_, E> {
     track_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let Some(&(at, count)) = self.places.0.get(&self.path.join(".")) else { return param };
+        let Some(&Place { at, count }) = self.places.0.get(&self.path.join(".")) else { return param };
         param.map(|old| Tensor::from_data(TensorData::new(self.buffer.get(at, count), old.dims()), &old.device()).require_grad())
     }
 }
@@ -196,7 +201,7 @@ impl<E: FlatBuffer> ModuleVisitor for Add<'_, E> {
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let value = param.val();
-        let Some(&(at, count)) = self.places.0.get(&self.path.join(".")) else { return };
+        let Some(&Place { at, count }) = self.places.0.get(&self.path.join(".")) else { return };
         let Some(gradient) = value.grad(self.gradients) else { return };
         let helped = Tensor::<D>::from_data(TensorData::new(self.helped.get(at, count), gradient.dims()), &gradient.device());
         // Into what nobody else holds.

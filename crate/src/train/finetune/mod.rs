@@ -35,7 +35,7 @@ use held_out::HeldOut;
 use clip_dataset::{ClipDataset, SamplerConfig};
 use early_stopping::{EarlyStopping, Verdict};
 use rehearsal::Rehearsal;
-use frame_store::{FrameStore, WindowBatch, assemble, loss, predict};
+use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict};
 
 pub use helper::{FlatBuffer, Helper};
 pub use clip_dataset::Shard;
@@ -183,7 +183,7 @@ impl FineTuner {
             targets: nothing(config.mels),
             previous: config.autoregressive.then(|| nothing(config.mels)),
             mask: nothing(1) + 1.0,
-            clips: vec![(0, options.window)],
+            clips: vec![Span { first: 0, frames: options.window }],
         };
         let parts = Voice::of_base_speaker(base, base.default_speaker()).parts.train().with_precision(options.precision);
         let windows = |count: usize| store.gather(&vec![0; count], options.window, config.reduction);
@@ -327,7 +327,7 @@ impl FineTuner {
 
     /// The last clip, recorded and as the model makes it now.
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
-        let &(first, frames) = self.dataset.store.clips.last().expect("counted");
+        let &Span { first, frames } = self.dataset.store.clips.last().expect("counted");
         let reduction = self.dataset.sampler.reduction;
         let padded = frames.next_multiple_of(reduction);
         self.device.seed(0);
@@ -370,7 +370,7 @@ fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
 
 /// The speaker of the base whose model errs least on these clips.
 async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
-    let starts: Vec<usize> = store.clips.iter().map(|&(first, _)| first).take(options.batch).collect();
+    let starts: Vec<usize> = store.clips.iter().map(|clip| clip.first).take(options.batch).collect();
     let windows = store.gather(&starts, options.window, base.config().reduction);
     let mut best = (f32::INFINITY, base.default_speaker());
     for index in 0..base.manifest.speakers.len() {

@@ -53,6 +53,14 @@ pub struct Rehearsal {
     pub speakers: Tensor<2>,
 }
 
+/// A window of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawnWindow {
+    /// Its first frame in the store.
+    pub start: usize,
+    pub sentence: usize,
+}
+
 impl Rehearsal {
     pub async fn of(base: &Base, window: usize) -> Result<Self> {
         let count = base.manifest.speakers.len();
@@ -67,18 +75,18 @@ impl Rehearsal {
         Ok(Self { store: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })
     }
 
-    /// As many windows: first frame and sentence of each.
-    pub fn draw(&self, count: usize, window: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+    /// So many windows, each of a random sentence.
+    pub fn draw(&self, count: usize, window: usize, rng: &mut ChaCha8Rng) -> Vec<DrawnWindow> {
         let one = |_| {
             let sentence = rng.random_range(0..self.store.clips.len());
-            (draw(&self.store.clips[sentence..=sentence], window, rng), sentence)
+            DrawnWindow { start: draw(&self.store.clips[sentence..=sentence], window, rng), sentence }
         };
         (0..count).map(one).collect()
     }
 
     /// Windows in the voices that say them.
-    pub fn gather(&self, drawn: &[(usize, usize)], window: usize, reduction: usize) -> WindowBatch {
-        let (starts, sentences): (Vec<usize>, Vec<i32>) = drawn.iter().map(|&(start, sentence)| (start, sentence as i32)).unzip();
+    pub fn gather(&self, drawn: &[DrawnWindow], window: usize, reduction: usize) -> WindowBatch {
+        let (starts, sentences): (Vec<usize>, Vec<i32>) = drawn.iter().map(|drawn| (drawn.start, drawn.sentence as i32)).unzip();
         let count = sentences.len();
         let rows = Tensor::<1, Int>::from_data(TensorData::new(sentences, [count]), &self.speakers.device());
         WindowBatch { others: Some(self.speakers.clone().select(0, rows)), ..self.store.gather(&starts, window, reduction) }
