@@ -33,7 +33,7 @@ pub struct Weight {
 /// Named weights on their device.
 pub type Weights = BTreeMap<String, Weight>;
 
-/// Shapes and values by name, as a file has them.
+/// Shapes and values by name, on the host.
 pub type HostWeights = HashMap<String, (Vec<usize>, Vec<f32>)>;
 
 /// How weights are stored.
@@ -114,7 +114,7 @@ impl ModuleMapper for Apply<'_> {
     }
 }
 
-/// What a file says of itself, in order.
+/// Metadata of a file, in order.
 pub type Metadata = BTreeMap<String, String>;
 
 /// Metadata stand as one JSON object under this key: safetensors keeps keys in no order, and equal voices are equal bytes.
@@ -134,7 +134,7 @@ fn row_length(shape: &[usize]) -> usize {
     shape[1..].iter().product::<usize>().max(1)
 }
 
-/// Reads the weights from their device and packs them.
+/// Reads the weights back from their device and writes them as safetensors.
 pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
@@ -228,7 +228,7 @@ mod tests {
         for (row, tolerance) in [0.5f32, 0.0, 2e-4].iter().enumerate().map(|(row, most)| (row, most / 200.0)) {
             assert!((0..3).all(|column| (found[3 * row + column] - values[3 * row + column]).abs() <= tolerance), "row {row}: {found:?}");
         }
-        // Without its scales, or with too few, a tensor of bytes says nothing.
+        // Without its scales, or with too few, a tensor of bytes has no values.
         let scales = |name: &str, count: usize| {
             let numbers = vec![0u8; 4 * count];
             let (bytes, scales) = (TensorView::new(Dtype::I8, vec![2, 2], &[1; 4]).unwrap(), TensorView::new(Dtype::F32, vec![count], &numbers).unwrap());

@@ -8,7 +8,7 @@ use ownvoice::{
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
-    train::{Clip, CloneOptions, FineTuner, Helper, ValidationMetrics, Picture, Shard, Step, StopRule, TuneStop, clip::check_clip},
+    train::{Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics, clip::check_clip},
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
 };

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use burn::tensor::Device;
-use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
+use js_sys::{Array, Float32Array, Function, Promise, Uint32Array, Uint8Array};
 use ownvoice::nn::Precision;
 use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
@@ -111,7 +111,7 @@ impl Engine {
         Ok(object([("deviation", deviation.into()), ("tolerance", self_test::TOLERANCE.into())]))
     }
 
-    /// What a recording holds and how well it says its text, or why it cannot be learned from. Without a text, only the sound is checked.
+    /// Level report and alignment score of a recording, or the error for which it is refused. Without a text, only the level is checked.
     #[wasm_bindgen(js_name = checkClip, unchecked_return_type = "ClipReport")]
     pub async fn check_clip(&self, samples: Vec<f32>, sample_rate_hz: u32, text: Option<String>) -> Result<JsValue, JsValue> {
         let (report, score) = match text {
@@ -169,8 +169,8 @@ impl Engine {
         FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(fail)
     }
 
-    /// What a training step takes on this device, module by module. `work()` tells dispatches and bytes so far, or null; after each
-    /// module `goOn(done, of)` is asked.
+    /// What a training step takes on this device, module by module. `work()` returns dispatches and bytes so far, or null;
+    /// `goOn(done, of)` is called after each module, and false cancels.
     #[wasm_bindgen(unchecked_return_type = "Profile")]
     pub async fn profile(
         &self,
@@ -293,7 +293,7 @@ impl Tuner {
         self.tuner.checkpoint_async(&self.base).await.map_err(fail)
     }
 
-    /// One clip as it was recorded and as the model makes it now, and where its sounds are heard in the latter.
+    /// The spectrogram of one clip, recorded and predicted, and the posteriors of its symbols in the prediction.
     #[wasm_bindgen(unchecked_return_type = "Picture")]
     pub async fn picture(&self) -> Result<JsValue, JsValue> {
         let Picture { symbols, durations, recorded, predicted, alignment } = self.tuner.picture_async(&self.base).await.map_err(fail)?;
@@ -334,13 +334,13 @@ impl Voice {
         object([("adapted", info.adapted.into()), ("iterations", iterations), ("seconds", seconds), ("consent", consent)])
     }
 
-    /// Keeps the speaker's consent with the voice: what was said, and the hash of the recording in which it is.
+    /// Stores the speaker's consent in the voice: the statement, and the hash of its recording.
     #[wasm_bindgen(js_name = setConsent)]
     pub fn set_consent(&mut self, text: String, recording_sha256: Option<String>) -> Result<(), JsValue> {
         self.voice.set_consent(Consent { text, recording_sha256 }).map_err(fail)
     }
 
-    /// Speaks a text, sentence by sentence. Before each, `goOn(done, of)` is awaited and says whether to go on: the worker listens meanwhile.
+    /// Speaks a text, sentence by sentence. `goOn(done, of)` is awaited before each, during which the worker takes messages; false cancels.
     #[wasm_bindgen(unchecked_return_type = "Speech")]
     pub async fn say(
         &self,

@@ -12,7 +12,7 @@ extern "C" fn place(_rows: usize, _strip: *const f32, _panel: *const f32, _terms
     unreachable!("the tile's place")
 }
 
-/// Takes the fused micro-kernel where the browser can run it, and says whether. A call of it costs what a call through any pointer does.
+/// Installs the fused micro-kernel where the browser can run it. Returns whether it could. A call costs as much as one through any function pointer.
 pub fn install() -> Result<bool, JsValue> {
     let bytes = Uint8Array::from(MODULE);
     if !WebAssembly::validate(&bytes)? {
@@ -23,7 +23,7 @@ pub fn install() -> Result<bool, JsValue> {
     Reflect::set(&imports, &"env".into(), &environment)?;
     let instance = WebAssembly::Instance::new(&WebAssembly::Module::new(&bytes)?, &imports)?;
     let micro_kernel = Reflect::get(&instance.exports(), &"micro_kernel".into())?.dyn_into()?;
-    // The compiler may not know what the place holds: it is about to change.
+    // Hidden from the compiler, which may not assume the entry's content: it is about to change.
     let place = std::hint::black_box(place as *const ());
     wasm_bindgen::function_table().unchecked_into::<WebAssembly::Table>().set(place as u32, &micro_kernel)?;
     // SAFETY: a pointer to a function is its place in the table, where there is one of this type now, and it does what a micro-kernel does.

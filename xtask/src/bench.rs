@@ -55,7 +55,7 @@ const SOURCES: [Source; 5] = [
     ("size of the base voice", base_size),
 ];
 
-/// What cannot be measured is said on stderr and fails the command; no figure is made up for it.
+/// A figure that cannot be measured is reported on stderr and fails the command.
 pub fn run(json: bool, device: Option<Device>) -> Result {
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
     let sources = match device {

@@ -105,7 +105,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&name)).find(|path| path.is_file())
 }
 
-/// Says what is done, does it, and says how long it took.
+/// Runs a step; prints its name before and its duration after.
 pub fn timed<T>(what: &str, action: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("--- {what}");
     let start = Instant::now();

@@ -26,7 +26,7 @@ impl AttentionAligner {
         Ok(Self { model, config, device: device.clone() })
     }
 
-    /// Frames of each symbol, at least one step's; their sum is the recording's frames. It listens as a mean of all its speakers.
+    /// Frames of each symbol, at least one step's; their sum is the recording's frames. The speaker vector is the mean of all speakers.
     ///
     /// Fails with `clip-mismatch` where the recording has fewer steps than symbols.
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<u32>> {

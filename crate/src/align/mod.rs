@@ -11,7 +11,7 @@ use crate::{
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
     text::symbols::{self, SILENCE, Symbol},
-    weights::{Metadata, Storage, apply_all, collect, serialize, deserialize},
+    weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
 /// The recogniser, ready to align.
@@ -33,7 +33,7 @@ pub struct Alignment {
     pub score: f32,
 }
 
-/// What the recogniser hears, against what the text says.
+/// Edits between the recogniser's phones and those of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PhonemeErrors {
     /// Phones to put in, take out or exchange.
@@ -54,10 +54,10 @@ impl PhonemeErrors {
     }
 }
 
-/// Below this mean log posterior something else was said. Measured on two held-out voices: their own texts score -2.0 or more, -2.5 in a noisy room
+/// Below this mean log posterior another text was spoken. Measured on two held-out voices: their own texts score -2.0 or more, -2.5 in a noisy room
 /// with echoes; texts of another sentence of the same length -3.5 to -4.0 at the median, and below this nine times in ten.
 pub const MISMATCH_SCORE: f32 = -2.8;
-/// A frame may count no less than this: one badly heard phone must not pull its neighbours over.
+/// A frame may count no less than this: one badly recognised phone must not displace its neighbours.
 const FLOOR: f32 = -8.0;
 /// Phones shorter than this are rare; fewer frames are given only where there are too few for all.
 const PHONE_FRAMES: usize = 2;
@@ -65,7 +65,7 @@ const PHONE_FRAMES: usize = 2;
 const PAUSE_FRAMES: usize = 4;
 /// What entering such a pause costs, in nats.
 const PAUSE_COST: f32 = 4.0;
-/// What changing from one phone to another costs where no text says which comes next, in nats.
+/// Cost of a change of phone in free decoding, where no text gives the next one, in nats.
 const CHANGE_COST: f32 = 3.0;
 
 impl ForcedAligner {
@@ -89,9 +89,9 @@ impl ForcedAligner {
         serialize(collect(model), Storage::Half, metadata).await
     }
 
-    /// When each of `symbols` is spoken. `word_ends` says after which of them a word ends, see [`crate::text::spell`].
+    /// When each of `symbols` is spoken. `word_ends` marks the last symbol of each word, see [`crate::text::spell`].
     ///
-    /// Fails with `clip-mismatch` where the recording plainly says something else, or is too short for so many symbols.
+    /// Fails with `clip-mismatch` where the score is below [`MISMATCH_SCORE`], or where the recording is too short for so many symbols.
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let alignment = self.align_anyway(mel, symbols, word_ends).await?;
         match alignment.score < MISMATCH_SCORE {
@@ -100,25 +100,25 @@ impl ForcedAligner {
         }
     }
 
-    /// As [`Self::align`], however badly the symbols fit what is heard.
+    /// As [`Self::align`], whatever the score.
     pub async fn align_anyway(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let posteriors = self.posteriors(mel).await?;
         search(&posteriors, &slots(symbols, word_ends))
             .ok_or_else(|| Error::ClipMismatch(format!("{} frames are too few for {} symbols", mel.frames(), symbols.len())))
     }
 
-    /// How many phones of a text are not heard as they should be: edits from the phones that are heard to those of `symbols`, without pauses.
+    /// Phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
         let (heard, said) = (self.transcribe(mel).await?, said(symbols));
         Ok(PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() })
     }
 
-    /// The classes of the phones that are heard, without pauses.
+    /// Classes of the recognised phones, without pauses.
     pub async fn transcribe(&self, mel: &Mel) -> Result<Vec<usize>> {
         Ok(decode(&self.posteriors(mel).await?))
     }
 
-    /// How surely each of `symbols` is heard in each frame, `[T, L]`, 0 to 1, wherever in the text it stands.
+    /// Posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, wherever in the text the symbol stands.
     pub async fn heard(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
         let posteriors = self.posteriors(mel).await?;
         Ok(posteriors.iter().flat_map(|frame| symbols.iter().map(|&symbol| frame[class(symbol)].exp())).collect())
@@ -255,7 +255,7 @@ fn share(symbols: &[Symbol], durations: &mut [u32]) {
 /// The classes of a text's phones as an ear would count them, without pauses.
 pub fn said(symbols: &[Symbol]) -> Vec<usize> {
     let mut said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).collect();
-    said.dedup(); // "bad day" has one D to the ear.
+    said.dedup(); // "bad day" has one audible D.
     said.retain(|&class| class != PAUSE);
     said
 }

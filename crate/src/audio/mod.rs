@@ -1,7 +1,6 @@
-//! Sound on the host: WAV files, sample rates, levels, mel spectrograms, pitch and what of them tells voices apart. Knows nothing of models.
+//! Sound on the host: WAV files, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
 
 pub mod cepstra;
-pub mod variance_scale;
 pub mod level;
 pub mod mel;
 pub mod pitch;
@@ -10,6 +9,7 @@ pub mod resample;
 pub mod source;
 pub mod speaker;
 pub mod stft;
+pub mod variance_scale;
 pub mod wav;
 
 use mel::MelConfig;

@@ -5,7 +5,7 @@ use super::pitch::Pitch;
 
 /// Where nothing is voiced, grains follow each other at this distance, in seconds.
 const UNVOICED_SECONDS: f32 = 0.005;
-/// A pulse is looked for this far around where the last period says it is, as a share of the period.
+/// Search range of a pulse around the place that the last period predicts, as a share of the period.
 const SEARCH: f32 = 0.25;
 
 /// `samples` with their pitch times `factor`; both ends stay where they were.
@@ -69,7 +69,7 @@ mod tests {
 
     const RATE: u32 = 16_000;
 
-    /// Pulses through one resonance, so that pitch and formant can be told apart.
+    /// Pulses through one resonance, so that pitch and formant are distinguishable.
     fn vowel(hz: f32, formant_hz: f32) -> Vec<f32> {
         let (mut y1, mut y2) = (0.0f32, 0.0f32);
         let r = 0.97f32;

@@ -1,17 +1,17 @@
-//! How far a spectrogram swings about its mean in each band: its global variance (Toda and Tokuda 2007).
+//! Compensation of over-smoothing by the global variance of a spectrogram, the variance about its mean in each band (Toda and Tokuda 2007).
 //!
-//! A model that is trained to err least says the mean of what might be, and so everything a little flatter than people do, most of all what it never heard.
-//! People hear that as muffled, and speaker encoders as another voice.
+//! A model that minimises a spectral error predicts the mean of all plausible spectra, whose variance is too low, most of all for unseen texts. That sounds
+//! muffled, and lowers the similarity that a speaker encoder measures.
 
 use super::mel::Mel;
 
-/// What lies this far below a clip's loudest frame is pause, and what lies less far by [`RAMP_NEPERS`] is speech; between them it is some of both.
+/// A frame this far below the loudest one is pause, one above that by [`RAMP_NEPERS`] is speech, with a linear ramp between them.
 const RANGE_NEPERS: f32 = 5.0;
 const RAMP_NEPERS: f32 = 2.0;
-/// Less is noise in the measure, more would be heard as harsh.
+/// Values below are noise of the measure; values above sound harsh.
 pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.3;
 
-/// How much of each frame is speech, 0 to 1.
+/// The proportion of speech in each frame, 0 to 1, by its level.
 fn speech(mel: &Mel) -> Vec<f32> {
     let level = |t: usize| mel.frame(t).iter().sum::<f32>() / mel.mels as f32;
     let levels: Vec<f32> = (0..mel.frames()).map(level).collect();
@@ -29,7 +29,9 @@ fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
     sums.into_iter().map(|sum| sum / total).collect()
 }
 
-/// By what the swing of what was `said` has to be multiplied to be that of the recordings, over all bands. Each pair says the same, frame by frame.
+/// The factor on deviations from the mean at which synthesised mels have the variance of the recordings, over all bands.
+///
+/// * `pairs`: a synthesised and a recorded mel of the same text, aligned frame by frame
 pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 {
     let mut squares: Vec<[f32; 2]> = Vec::new();
     for (said, recorded) in pairs {

@@ -12,7 +12,7 @@ const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
 
 /// Reads a WAV file, mixing its channels down to their mean. The header's lengths are never believed before the bytes are there.
 ///
-/// A file that ends before its header says, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
+/// A file that is shorter than its header states, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
 /// A file without samples gives an empty [`Audio`].
 pub fn read(bytes: &[u8]) -> Result<Audio> {
     let patched = with_even_length(bytes);
@@ -51,7 +51,7 @@ pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
     file.into_inner()
 }
 
-/// What a file says of where it comes from: RIFF INFO, which players and archive tools show.
+/// Provenance as RIFF INFO, which players and archive tools show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// `ISFT`: the program that made it.
@@ -61,7 +61,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of speech that nobody said, as the page writes it too (`Speech` in `web/js/index.js`). `voice` is the voice's id, [`voice_id`].
+    /// Of synthetic speech, as the page writes it too (`Speech` in `web/js/index.js`). `voice` is the voice's id, [`voice_id`].
     pub fn synthetic(voice: &str) -> Self {
         Self { software: "ownvoice".into(), comment: format!("Synthetic speech, made by ownvoice with voice {voice}") }
     }

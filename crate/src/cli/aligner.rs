@@ -11,7 +11,7 @@ use std::{
 use super::device::DeviceName;
 use crate::{
     Error, Result,
-    align::{ForcedAligner, Alignment, PhonemeErrors, attention::AttentionAligner, edits},
+    align::{Alignment, ForcedAligner, PhonemeErrors, attention::AttentionAligner, edits},
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{Labels, Recording, label, layouts},
     model::recogniser::{PAUSE, class},
@@ -171,7 +171,7 @@ fn align_by_attention(path: &std::path::Path, device: DeviceName, speakers: &BTr
     Ok(())
 }
 
-/// `None` where the engine said something else than the text.
+/// `None` where the engine spoke another text.
 fn item(recording: &Recording, extractor: &MelExtractor, config: &MelConfig, phonemizer: &Phonemizer) -> Result<Option<Item>> {
     let samples = recording.samples(config.sample_rate_hz)?;
     let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn common_phones_are_compared() {
-        // The engine says AE where the text has AH: that phone is left out.
+        // The engine has AE where the text has AH: that phone is left out.
         let alignment = Alignment { symbols: parse("_ K AH0 T _").unwrap(), durations: vec![2, 3, 4, 5, 6], score: 0.0 };
         let truth = Labels { symbols: parse("_ K AE1 T _").unwrap(), end_seconds: Some(vec![0.2, 0.5, 0.9, 1.3, 2.0]) };
         let errors: Vec<i32> = boundary_errors_ms(&alignment, &truth, 0.1).into_iter().map(|error| error.round() as i32).collect();

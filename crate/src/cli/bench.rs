@@ -12,7 +12,7 @@ use crate::{
     model::TacotronConfig,
     nn::{
         Precision,
-        matmul::{operand, matmul},
+        matmul::{matmul, operand},
         upsample::POSITION_WIDTH,
     },
     synth::{SpeakOptions, speak_async},
@@ -201,7 +201,7 @@ fn gemms(config: &TacotronConfig, device: &Device, precision: Precision, matmul:
     (0..=RUNS).map(|_| run()).skip(1).fold(f64::INFINITY, f64::min)
 }
 
-/// The process's highest resident memory, where the system tells.
+/// The process's highest resident memory, where the system reports it.
 fn peak_memory_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    corpus::{PERTURBED, HELD_OUT, make_perturbed},
+    corpus::{HELD_OUT, PERTURBED, make_perturbed},
     evaluate::report::Evaluation,
     train::{CloneOptions, run::Recipe},
     voice::{FileEntry, Voice},

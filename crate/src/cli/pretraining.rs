@@ -15,10 +15,10 @@ use crate::{
     train::{
         features::Features,
         pretrain::pretrain as train,
-        run::{RunConfig, Recipe, curve_path},
+        run::{Recipe, RunConfig, curve_path},
     },
     voice::{AttentiveVoice, FileEntry, Files, Manifest, Table},
-    weights::{Metadata, Storage, collect, serialize, deserialize},
+    weights::{Metadata, Storage, collect, deserialize, serialize},
 };
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -100,7 +100,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             plot(&curve_path(&run), &arguments.out.join(WEIGHTS).with_extension("svg"))
         }
         Path::Attention => {
-            // Attention hears what it said, always.
+            // Attention is always autoregressive.
             let config = TacotronConfig { autoregressive: true, ..config };
             let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &run_config, start)?;
             let (mel, speaker) = (features.mel.clone(), default_speaker(&features));

@@ -87,7 +87,7 @@ fn say_attentive(arguments: &SayArguments, voice: &AttentiveVoice, hash: &str, o
     write(arguments, &speech, hash, &vocoder)
 }
 
-/// The file says that it is synthetic, and by the hash of which voice.
+/// The file is marked as synthetic, with the hash of its voice.
 fn write(arguments: &SayArguments, speech: &Speech, hash: &str, vocoder: &dyn Vocoder) -> Result<()> {
     let file = wav::write_with_origin(&speech.samples, speech.sample_rate_hz, &Origin::synthetic(wav::voice_id(hash)));
     fs::write(&arguments.out, file).map_err(Error::io(&arguments.out))?;

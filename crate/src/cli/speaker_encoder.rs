@@ -13,10 +13,10 @@ use crate::{
         mel::{Mel, MelConfig, MelExtractor},
         wav,
     },
-    corpus::{Perturbation, FOREIGN, Recording, layouts},
-    evaluate::encoder::{SpeakerVerifier, SpeakerEmbedding, equal_error_rate, encoder_input},
+    corpus::{FOREIGN, Perturbation, Recording, layouts},
+    evaluate::encoder::{SpeakerEmbedding, SpeakerVerifier, encoder_input, equal_error_rate},
     train::{
-        run::{RunConfig, Recipe, curve_path},
+        run::{Recipe, RunConfig, curve_path},
         speaker_encoder::{Sample, train},
     },
 };
@@ -61,7 +61,7 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     let mut speakers = 0;
     for recordings in by_speaker(&recordings).values() {
         for (index, perturbation) in perturbations.iter().enumerate() {
-            // Each from another place, so that words tell no speaker.
+            // Each from another place, so that words do not identify a speaker.
             let clips = recordings.iter().cycle().skip(index * CLIPS).take(CLIPS.min(recordings.len()));
             tasks.extend(clips.map(|recording| (speakers, *recording, *perturbation)));
             speakers += 1;

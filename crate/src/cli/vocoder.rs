@@ -24,7 +24,7 @@ use crate::{
     model::vocoder::{SourceFilter, VocoderConfig},
     synth::speak::frames,
     train::{
-        run::{RunConfig, Recipe, curve_path},
+        run::{Recipe, RunConfig, curve_path},
         vocoder::{Take, train},
     },
     vocoder::NeuralVocoder,
@@ -133,7 +133,7 @@ pub fn vocode(arguments: &VocodeArguments) -> Result<()> {
     Ok(())
 }
 
-/// A recording with its own spectrogram. Every other one is played faster or slower: a vocoder must know any voice.
+/// A recording with its own spectrogram. Every other one is played faster or slower: a vocoder has to cover any voice.
 fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Take> {
     const SPEEDS: std::ops::Range<f32> = 0.8..1.25;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -141,7 +141,7 @@ fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Ta
     Ok(Take::new(recording.samples_at_speed(speed, extractor.config().sample_rate_hz)?, None, extractor))
 }
 
-/// A recording with the spectrogram that the base makes of its words in its timing. `None` where the base does not know the speaker or the phone times.
+/// A recording with the spectrogram that the base makes of its words in its timing. `None` where the base lacks the speaker or the recording lacks phone times.
 fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<Take>> {
     let mel = extractor.config();
     let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else { return Ok(None) };

@@ -11,15 +11,15 @@ use crate::{
 /// Phones are counted without stress; pairs are of neighbours with no pause between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
-    /// How often each phone is said.
+    /// Occurrences of each phone.
     pub phones: BTreeMap<usize, usize>,
-    /// How often each pair is said.
+    /// Occurrences of each pair.
     pub pairs: BTreeMap<(usize, usize), usize>,
     /// The pairs that the words of the dictionary hold.
     pub known_pairs: BTreeSet<(usize, usize)>,
 }
 
-/// A pair that is said less often can hardly be learned.
+/// Occurrences below which a pair can hardly be learned.
 const OFTEN: usize = 10;
 
 impl Coverage {
@@ -38,7 +38,7 @@ impl Coverage {
         coverage
     }
 
-    /// Pairs of the dictionary that are said at least `times`.
+    /// Pairs of the dictionary with at least `times` occurrences.
     pub fn covered(&self, times: usize) -> usize {
         self.known_pairs.iter().filter(|pair| self.pairs.get(pair).is_some_and(|&count| count >= times)).count()
     }

@@ -136,7 +136,7 @@ fn read(file: &Path) -> Result<Audio> {
     wav::read(&std::fs::read(file).map_err(Error::io(file))?)
 }
 
-/// To the corpus rate and level, perturbed, without the silence at both ends. `None` where nothing was said.
+/// To the corpus rate and level, perturbed, without the silence at both ends. `None` where there is no speech.
 fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, perturbation: Perturbation) -> Result<Option<Utterance>> {
     let spoken = resample::resample(&audio.samples, audio.sample_rate_hz, SAMPLE_RATE_HZ)?;
     let mut samples = perturbation.apply(&spoken, SAMPLE_RATE_HZ)?;

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// The shortest time of a symbol: one frame of 12.5 ms, and a little for rounding.
 pub const MIN_SECONDS: f32 = 0.0126;
-/// Mean cost a phone above which the engine is taken to have said something else.
+/// Mean cost a phone above which the utterance is rejected as another text.
 const MAX_MEAN_COST: f32 = 0.15;
 /// Cost of a phone that the other side lacks.
 const GAP: f32 = 0.8;
@@ -39,7 +39,7 @@ impl PhoneMatch {
 struct Unit {
     /// ARPAbet without stress; empty for a pause.
     phone: &'static str,
-    /// Whether the engine's name for it says that it is reduced (`ax`).
+    /// Whether the engine's name marks a reduced vowel (`ax`).
     reduced: bool,
     end: f32,
 }
@@ -336,7 +336,7 @@ impl Labels {
     }
 }
 
-/// The symbols of an utterance and, where the engine printed its phones, their times. Fails where the engine said something else than we would.
+/// The symbols of an utterance and, where the engine printed its phones, their times. Fails with `clip-mismatch` where the engine's phones are too unlike the dictionary's.
 pub fn label(
     phonemizer: &crate::text::Phonemizer,
     text: &str,

@@ -8,7 +8,7 @@ use crate::{
     audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample, wav},
 };
 
-/// One recording and what is said in it.
+/// One recording and its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     pub speaker: String,

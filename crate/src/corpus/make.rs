@@ -28,12 +28,12 @@ pub const HELD_OUT: [&str; 2] = ["flite-awb", "festival-kdlpc16k"];
 pub const FOREIGN: &str = "foreign";
 /// How much they speak, all together, of what the others do.
 const FOREIGN_SHARE: f32 = 0.15;
-/// A third one, as unlike any engine as pitch and formants can make it: five semitones and 15 % higher. It says what the voice behind it says.
+/// A third one, as unlike any engine as pitch and formants can make it: five semitones and 15 % higher. Its texts are those of the voice that it is made from.
 pub const PERTURBED: &str = "flite-awb-higher";
 const PERTURBED_FROM: (&str, Perturbation) = ("flite-awb", Perturbation { formants: 1.15, pitch: 1.335 });
 /// Utterances outside this range are left out.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=8.0;
-/// Utterances an engine is asked for at once.
+/// Utterances of one call of an engine.
 const BATCH: usize = 40;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -216,7 +216,7 @@ fn make_speaker(
             summary.utterances += 1;
             summary.seconds += seconds;
         }
-        // An engine that says nothing would otherwise be asked for ever.
+        // An engine that returns no speech would otherwise be called forever.
         batches_without_speech = if summary.utterances == before { batches_without_speech + 1 } else { 0 };
         if batches_without_speech == 5 {
             return Err(Error::CorpusInvalid(format!("{} says nothing for {}", speaker.engine.program(), speaker.name)));

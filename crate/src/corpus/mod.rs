@@ -1,12 +1,12 @@
 //! Speech to train on: a corpus spoken by installed engines, and the layouts that public corpora come in. Native only.
 
-pub mod labels;
 pub mod coverage;
-pub mod perturbation;
-pub mod phones;
 pub mod engines;
+pub mod labels;
 pub mod layouts;
 pub mod make;
+pub mod perturbation;
+pub mod phones;
 pub mod sentences;
 
 pub use labels::{Labels, PhoneMatch, label, match_phones};
@@ -14,4 +14,4 @@ pub use coverage::Coverage;
 pub use perturbation::Perturbation;
 pub use phones::EnginePhone;
 pub use layouts::{Layout, Recording};
-pub use make::{PERTURBED, FOREIGN, HELD_OUT, MakeOptions, make, make_perturbed};
+pub use make::{FOREIGN, HELD_OUT, MakeOptions, PERTURBED, make, make_perturbed};

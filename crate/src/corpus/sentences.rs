@@ -297,7 +297,7 @@ mod tests {
     /// Every phone, and most pairs of phones that English words hold.
     #[test]
     fn phones_are_covered() {
-        use crate::text::symbols::{SYMBOL_COUNT, SYMBOLS};
+        use crate::text::symbols::{SYMBOLS, SYMBOL_COUNT};
         let phonemizer = Phonemizer::embedded();
         let mut seen = [false; SYMBOL_COUNT];
         for sentence in Sentences::new(phonemizer.lexicon(), 1).take(3000) {

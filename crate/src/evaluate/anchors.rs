@@ -9,7 +9,7 @@ use crate::{
     voice::{Base, Voice},
 };
 
-/// At most so many of the recordings are said, half of them where they are few: twenty seconds of speech make the measure steady.
+/// At most this many of the recordings are synthesised, half of them where they are few: the measure is steady from twenty seconds of speech on.
 const SAID: usize = 4;
 
 /// Similarities to the speaker, 0 to 1, see [`similarity`].
@@ -21,8 +21,8 @@ pub struct Anchors {
     pub same_speaker: f32,
 }
 
-/// Says the texts of the last recordings with the base and with `voice`, and compares both with those recordings. Before each sentence `progress` hears how
-/// many of how many are done and says whether to go on.
+/// Synthesises the texts of the last recordings with the base and with `voice`, and compares both with those recordings. `progress(done, of)` is called
+/// before each sentence; `false` cancels.
 pub async fn anchors(base: &Base, voice: &Voice, clips: &[Clip], mut progress: impl AsyncFnMut(usize, usize) -> bool) -> Result<Anchors> {
     if clips.len() < 2 {
         return Err(Error::OptionInvalid("a similarity needs two recordings at least".into()));

@@ -1,4 +1,4 @@
-//! Traces that machines leave in sound: clipping, a constant offset, and what is heard where nothing should be.
+//! Artefacts of synthesis: clipping, a constant offset, and sound in pauses.
 
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ mod tests {
     use crate::audio::source::noise;
     use rand::SeedableRng;
 
-    /// Half a second of a tone, then as much of what `pause` says.
+    /// Half a second of a tone, then as much of `pause`.
     fn clip(pause: impl Fn(usize) -> f32) -> Vec<f32> {
         (0..16_000).map(|n| if n < 8000 { 0.3 * (n as f32 * 0.08).sin() } else { pause(n) }).collect()
     }

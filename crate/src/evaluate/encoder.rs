@@ -11,16 +11,16 @@ use crate::{
     },
     model::speaker_encoder::{EMBEDDING, SpeakerEncoder},
     nn::Mode,
-    weights::{Metadata, Storage, apply, collect, serialize, deserialize},
+    weights::{Metadata, Storage, apply, collect, deserialize, serialize},
 };
 
-/// The speaker encoder, ready to listen. It runs on the CPU.
+/// Speaker verification by the trained encoder, on the CPU.
 pub struct SpeakerVerifier {
     model: SpeakerEncoder,
     extractor: MelExtractor,
 }
 
-/// The direction in which the encoder places a voice, `[EMBEDDING]`, of unit length.
+/// The embedding of a voice, `[EMBEDDING]`, of unit length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeakerEmbedding(Vec<f32>);
 
@@ -79,7 +79,7 @@ impl SpeakerVerifier {
     }
 }
 
-/// A clip as the encoder hears it, in training too: its speech at one level, log-mels `[T, M]`.
+/// The encoder's input, in training too: log-mels `[T, M]` of the clip at one level of speech.
 pub fn encoder_input(extractor: &MelExtractor, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
     let rate_hz = extractor.config().sample_rate_hz;
     let samples = resample(samples, sample_rate_hz, rate_hz)?;

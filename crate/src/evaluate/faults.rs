@@ -14,7 +14,7 @@ use crate::{
 pub enum Fault {
     /// Phones of the text in a row that nothing stands for: a word left out.
     Skipped,
-    /// Phones in a row that no text asks for: a word said twice, or babble.
+    /// A run of phones that are not in the text: a repeated word, or babble.
     Repeated,
     /// Half as long again as its phones and pauses should last together, and by more than a drawn breath, or cut off at the bound.
     Runaway,
@@ -46,7 +46,7 @@ impl Fault {
 
 /// One spoken sentence as the recogniser transcribes it.
 pub struct Spoken<'a> {
-    /// Classes of the recogniser, without pauses: of the text, and heard.
+    /// Classes of the recogniser, without pauses: of the text, and recognised.
     pub said: &'a [usize],
     pub heard: &'a [usize],
     /// Frames of each phone, by aligning the sound against the text.
@@ -95,7 +95,7 @@ pub fn faults(spoken: &Spoken) -> Vec<Fault> {
     Fault::ALL.into_iter().filter(found).collect()
 }
 
-/// Between each two phones that were heard as they should be: by how many the text is longer than what was heard, and the other way round.
+/// Between each two phones that match: phones of the text in excess of the recognised ones, and the reverse.
 pub fn run_lengths(said: &[usize], heard: &[usize]) -> Vec<(usize, usize)> {
     let (_, kept) = edits(said, heard);
     let mut last = (0, 0);

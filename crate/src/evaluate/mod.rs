@@ -5,9 +5,9 @@ pub mod artefacts;
 pub mod encoder;
 pub mod faults;
 pub mod mcd;
-mod speaking_rate;
 pub mod report;
 pub mod sentences;
+mod speaking_rate;
 
 pub use crate::audio::speaker;
 pub use anchors::{Anchors, anchors};

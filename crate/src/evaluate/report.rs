@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::{
     Difference, difference,
     artefacts::Artefacts,
-    encoder::{SpeakerVerifier, SpeakerEmbedding},
+    encoder::{SpeakerEmbedding, SpeakerVerifier},
     faults::{Fault, Spoken, faults, run_lengths},
     speaking_rate::SpeakingRate,
     speaker::{SpeakerStats, distance, similarity},
@@ -59,7 +59,7 @@ pub struct Measured {
     pub logf0_rmse: f32,
     pub voicing_error: f32,
     pub phonemes: PhonemeErrors,
-    /// Phones of the text that nothing stands for, and phones that no text asks for.
+    /// Phones of the text that were dropped, and phones that were added.
     pub dropped: usize,
     pub added: usize,
     /// Phones that sound three times as long, or as short, as they were meant to.
@@ -102,7 +102,7 @@ pub struct Evaluation<'a> {
     /// The base's own, unless another is put here.
     pub vocoder: Rc<dyn Vocoder>,
     extractor: MelExtractor,
-    /// What is said again: text and recording.
+    /// Texts and recordings that are synthesised.
     said: Vec<(String, Vec<f32>)>,
     pub target: Identity,
     pub same_speaker: Identity,
@@ -275,7 +275,7 @@ impl<'a> Evaluation<'a> {
         Ok((sums.0 / count, self.verifier.map(|_| sums.1 / count)))
     }
 
-    /// The cosine of each of the base's speakers with the recordings that are not said again. `None` without a speaker encoder.
+    /// The cosine of each of the base's speakers with the recordings that are not synthesised. `None` without a speaker encoder.
     pub async fn cosines_of_base_speakers(&self) -> Result<Option<Vec<f32>>> {
         let mut cosines = Vec::new();
         for index in 0..self.base.manifest.speakers.len() {

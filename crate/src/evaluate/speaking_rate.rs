@@ -1,4 +1,4 @@
-//! How long a speaker takes for a text: what a sentence is held against to tell whether it runs away.
+//! Durations that a speaker's rate predicts for a text: a synthesised sentence is compared with them to detect runaways.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl SpeakingRate {
             }
         }
         let mean = |frames: &[u32], count: &[u32]| frames.iter().sum::<u32>() as f32 / count.iter().sum::<u32>().max(1) as f32;
-        // A kind that was never heard is as long as phones are.
+        // A kind without occurrences takes the mean of all phones.
         let phones = mean(&frames[..Kind::Pause as usize], &count[..Kind::Pause as usize]);
         Self(std::array::from_fn(|kind| if count[kind] > 0 { mean(&frames[kind..=kind], &count[kind..=kind]) } else { phones }))
     }

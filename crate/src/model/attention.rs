@@ -1,5 +1,5 @@
 //! The classic Tacotron 2 decoder (Shen et al. 2018, section 2.2): it finds its own way through the text by location-sensitive
-//! attention (Chorowski et al. 2015, section 2.2) and says by itself when it is done.
+//! attention (Chorowski et al. 2015, section 2.2) with a stop gate.
 //!
 //! Laid out as NVIDIA's reference, so that its weights fit: attention LSTM, attention, decoder LSTM, projection and gate. The
 //! paper's zoneout is left out. Only attention and its LSTM wait for the step before; prenet, decoder LSTM and projections run over a sequence at once.
@@ -79,7 +79,7 @@ pub struct AttentionDecoder {
     reduction: usize,
 }
 
-/// What a run of N steps says.
+/// Outputs of N steps.
 #[derive(Debug, Clone)]
 pub struct Said {
     /// `[B, N R, M]`
@@ -156,7 +156,7 @@ impl AttentionDecoder {
         (frames.reshape([batch, steps * self.reduction, mels]), self.gate.forward(hidden).squeeze_dim::<2>(2))
     }
 
-    /// Runs over frames that are known. Nothing that the decoder LSTM says comes back then: it runs over the whole sequence at once.
+    /// Runs over frames that are known. The decoder LSTM's outputs are not fed back then: it runs over the whole sequence at once.
     ///
     /// * `previous`: `[B, N, M]`, the frame before each step's first
     pub fn forward(&self, previous: Tensor<3>, memory: &Attended, state: AttentionState) -> Said {
@@ -173,14 +173,14 @@ impl AttentionDecoder {
     /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
     ///
     /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
-    /// `proceed`, which is told the frames so far before each step, returns false.
+    /// `proceed`, called before each step with the frames so far, returns false.
     pub async fn generate(&self, memory: &Attended, max_frames: usize, mut proceed: impl FnMut(usize) -> bool) -> Generated {
         let [batch, symbols, _] = memory.values.dims();
         assert_eq!(batch, 1, "one utterance at a time");
         let device = memory.values.device();
         let mels = self.projection.weight.dims()[1] / self.reduction;
         let mut state = self.start(memory);
-        // A first element of no length, so that nothing said is a tensor too.
+        // A first element of no length, so that no frames are a tensor too.
         let (mut frames, mut alignment) = (vec![Tensor::zeros([1, 0, mels], &device)], vec![Tensor::zeros([1, 0, symbols], &device)]);
         let mut previous = Tensor::<2>::zeros([1, mels], &device);
         let mut said = 0;

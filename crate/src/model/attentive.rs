@@ -8,7 +8,7 @@ use burn::{
 
 use super::{
     TacotronConfig,
-    teacher_forcing::{TeacherForcing, Decoded, Spoken},
+    teacher_forcing::{Decoded, Spoken, TeacherForcing},
     attention::AttentionDecoder,
     encoder::Encoder,
     postnet::Postnet,
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error, Result,
     nn::{Mode, Precision},
-    weights::{Metadata, Storage, apply_all, collect, serialize, deserialize},
+    weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
 #[derive(Module, Debug)]

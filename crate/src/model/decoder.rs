@@ -42,7 +42,7 @@ impl Prenet {
 
 #[derive(Module, Debug)]
 pub struct Decoder {
-    /// Hears the frame before each step; `None` where nothing feeds back.
+    /// Takes the frame before each step; `None` where the decoder is not autoregressive.
     pub prenet: Option<Prenet>,
     pub first: Lstm,
     pub second: Lstm,
@@ -85,7 +85,7 @@ impl Decoder {
     }
 
     /// * `previous`: `[B, N, M]`, the frame before each step's first; `None` where nothing feeds back
-    /// * `context`:  `[B, N R, C]`, what each frame says
+    /// * `context`:  `[B, N R, C]`, the upsampled encoder outputs of each frame
     /// * `speaker`:  `[B, V]`
     ///
     /// Returns frames `[B, N R, M]` and the state after the last step.
@@ -99,7 +99,7 @@ impl Decoder {
         let input = match &self.prenet {
             None => context.clone(),
             Some(prenet) => {
-                let heard = prenet.forward(previous.expect("a decoder with feedback is told what it said")).swap_dims(0, 1);
+                let heard = prenet.forward(previous.expect("an autoregressive decoder is given previous frames")).swap_dims(0, 1);
                 Tensor::cat(vec![heard, context.clone()], 2)
             }
         };

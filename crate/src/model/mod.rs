@@ -1,6 +1,5 @@
 //! Tacotron 2 (Shen et al. 2018) with two aligners: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive attention.
 
-pub mod teacher_forcing;
 pub mod attention;
 pub mod attentive;
 pub mod config;
@@ -12,6 +11,7 @@ pub mod recogniser;
 pub mod speaker_encoder;
 pub mod stop;
 pub mod tacotron;
+pub mod teacher_forcing;
 pub mod vocoder;
 
 pub use attentive::AttentiveTacotron;

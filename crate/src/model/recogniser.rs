@@ -1,4 +1,4 @@
-//! A small recogniser: which phone is heard in each frame. It finds where a visitor's phones begin, and counts the phones that a voice gets wrong.
+//! A small recogniser: the phone of each frame. Its posteriors align a visitor's clips and count the phoneme errors of a voice.
 
 use burn::{
     module::Module,
@@ -20,7 +20,7 @@ pub const PAUSE: usize = 0;
 const CONSONANTS: Symbol = 24;
 const WIDTH: usize = 160;
 const TAPS: usize = 5;
-/// Each layer hears two more frames on either side: 21 together, a quarter of a second.
+/// Each layer adds two frames of context on either side: a receptive field of 21 frames, a quarter of a second.
 const LAYERS: usize = 5;
 const DROPOUT: f64 = 0.1;
 
@@ -74,7 +74,7 @@ pub fn normalise(frames: &mut [f32], mels: usize) {
     for frame in frames.chunks_exact(mels) {
         square.iter_mut().zip(frame).zip(&mean).for_each(|((sum, x), mean)| *sum += (x - mean).powi(2) / count);
     }
-    // A channel that never changes says nothing; it must not be blown up to unit variance.
+    // A constant channel must not be scaled to unit variance.
     const FLOOR: f32 = 0.01;
     let scale: Vec<f32> = square.iter().map(|variance| (variance + FLOOR).sqrt().recip()).collect();
     for frame in frames.chunks_exact_mut(mels) {

@@ -9,7 +9,7 @@ pub const EMBEDDING: usize = 128;
 /// Width of the time-delay layers, and of the last of them, whose statistics are taken.
 const WIDTH: usize = 192;
 pub const POOLED: usize = 384;
-/// Frames that each layer hears: 13 together, 160 ms.
+/// Kernel of each layer: a receptive field of 13 frames, 160 ms.
 const TAPS: [usize; 5] = [5, 5, 5, 1, 1];
 /// Log-mels meet the network as `(mel - MEAN) / SCALE`, as they do the acoustic model.
 const MEAN: f32 = -5.0;
@@ -20,7 +20,7 @@ const MIN_VARIANCE: f32 = 1e-4;
 #[derive(Module, Debug)]
 pub struct SpeakerEncoder {
     pub layers: Vec<ConvNorm>,
-    /// Normalised: statistics of rectified layers all point the same way, and no two speakers could be told apart at the start.
+    /// Normalised: statistics of rectified layers all point the same way, and no two speakers would differ at the start.
     pub projection: ConvNorm,
 }
 
@@ -69,7 +69,7 @@ mod tests {
             encoder.forward(Tensor::from_data(TensorData::new(data, [1, frames, 8]), &device), None, Mode::Eval)
         };
         assert_eq!(embed(ramp(20)).dims(), [1, EMBEDDING]);
-        // Far from the edges, where the layers hear zeros, twice the same frames have the same statistics.
+        // Far from the edges, where the layers see padding, twice the same frames have the same statistics.
         let (once, twice) = (embed(ramp(220)), embed(ramp(440)));
         let apart = (once.clone() - twice).powi_scalar(2).sum().into_scalar::<f32>() / once.powi_scalar(2).sum().into_scalar::<f32>();
         assert!(apart < 1e-2, "{apart}");

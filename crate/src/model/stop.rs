@@ -3,13 +3,13 @@
 /// An end is a reason, never a message: callers decide what each one means to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The attention decoder said that the utterance is over.
+    /// The stop gate of the attention decoder opened.
     Gate,
     /// All symbols have had their frames.
     Durations,
     /// The bound was reached first; what lies beyond is not spoken.
     MaxFrames,
-    /// The caller asked for it.
+    /// The caller cancelled.
     Cancelled,
 }
 

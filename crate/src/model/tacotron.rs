@@ -82,7 +82,7 @@ impl Tacotron {
         self.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, mode)
     }
 
-    /// What each frame says.
+    /// The context of each frame.
     ///
     /// * `encoded`:   `[B, L, E]`
     /// * `durations`: `[B, L]`, frames
@@ -95,7 +95,7 @@ impl Tacotron {
         Tensor::cat(vec![weights.matmul(encoded), positions], 2) // (B, T, L) x (B, L, E)
     }
 
-    /// How much each frame hears of each symbol, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].
+    /// Weight of each symbol in each frame, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].
     pub fn alignment(&self, symbols: &Symbols, encoded: Tensor<3>, durations: Tensor<2>, times: Tensor<2>) -> Tensor<3> {
         let ranges = self.ranges.forward(encoded, durations.clone(), &symbols.lengths);
         gaussian_weights(durations, ranges, times, symbols.mask.clone().equal_elem(0.0))

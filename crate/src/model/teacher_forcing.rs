@@ -1,10 +1,10 @@
-//! What brings text and frames together: durations given from outside, or attention that finds its own way.
+//! Teacher forcing of both ways to align text and frames: given durations, and attention.
 
 use burn::prelude::*;
 
 use super::{Tacotron, attention::AttentionDecoder, tacotron::Symbols};
 
-/// What is to be said, and by whom, with the true frames that each decoder step hears.
+/// The encoded text, the speaker, and the recorded frames that are fed to the decoder.
 #[derive(Debug, Clone)]
 pub struct Spoken<'a> {
     pub symbols: &'a Symbols,
@@ -16,7 +16,7 @@ pub struct Spoken<'a> {
     pub previous: Option<Tensor<3>>,
 }
 
-/// What an aligner and its decoder make of it.
+/// Decoder outputs.
 #[derive(Debug, Clone)]
 pub struct Decoded {
     /// `[B, N R, M]`
@@ -27,16 +27,16 @@ pub struct Decoded {
     pub gate: Option<Tensor<2>>,
 }
 
-/// Decodes with its own idea of which symbol is said when.
+/// A decoder that is run on recorded frames, with its own alignment of symbols and frames.
 pub trait TeacherForcing {
-    /// What it has to be told about time.
+    /// The timing that it is given.
     type Timing;
 
-    /// Decodes while hearing the true frames.
+    /// Decodes with the recorded frames as inputs.
     fn teacher_force(&self, spoken: Spoken, timing: Self::Timing) -> Decoded;
 }
 
-/// When each symbol is said.
+/// Given durations.
 #[derive(Debug, Clone)]
 pub struct Timing {
     /// `[B, L]`, frames
@@ -61,7 +61,7 @@ impl TeacherForcing for Tacotron {
     }
 }
 
-/// Attention: nothing about time is known.
+/// Attention: no timing is given.
 impl TeacherForcing for AttentionDecoder {
     type Timing = ();
 
@@ -79,7 +79,7 @@ mod tests {
     use crate::{model::TacotronConfig, nn::Mode};
     use burn::tensor::Tolerance;
 
-    /// Either aligner fits where the other does.
+    /// Both implementations have the same shapes.
     fn shapes<A: TeacherForcing>(aligner: &A, spoken: Spoken, timing: A::Timing) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
         let decoded = aligner.teacher_force(spoken, timing);
         let [batch, rows, _] = decoded.alignment.dims();

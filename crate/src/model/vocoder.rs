@@ -1,4 +1,4 @@
-//! A neural source-filter vocoder: a ConvNeXt trunk (Siuzdak 2023, "Vocos", section 3) reads the mel spectrogram and says, frame by
+//! A neural source-filter vocoder: a ConvNeXt trunk (Siuzdak 2023, "Vocos", section 3) maps the mel spectrogram, frame by
 //! frame, the pitch and two filters: one for a train of pulses, one for noise (Engel et al. 2020, "DDSP"; Agrawal et al. 2023).
 //!
 //! Vocos predicts phases, which takes adversaries and a million steps. Here the pulses bring their phases along, so amplitudes are

@@ -10,7 +10,7 @@ use crate::{
     voice::AttentiveVoice,
 };
 
-/// Speaks `text`. Before each sentence `progress` hears how many of how many are done and says whether to go on.
+/// Speaks `text`. `progress(done, of)` is called before each sentence; `false` cancels.
 pub async fn speak_attentive_async(
     voice: &AttentiveVoice,
     phonemizer: &Phonemizer,

@@ -31,7 +31,7 @@ impl Default for SpeakOptions {
     }
 }
 
-/// What was said.
+/// Synthesised speech.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speech {
     pub samples: Vec<f32>,
@@ -100,7 +100,7 @@ pub(super) const PAUSE_FRAMES: usize = 12;
 /// Decoder steps between two synchronisations with the device, so that its queue stays short.
 const STEPS_A_SYNC: usize = 64;
 
-/// Speaks `text`. Before each sentence `progress` hears how many of how many are done and says whether to go on.
+/// Speaks `text`. `progress(done, of)` is called before each sentence; `false` cancels.
 pub async fn speak_async(
     base: &Base,
     voice: &Voice,

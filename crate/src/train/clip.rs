@@ -35,7 +35,7 @@ impl AlignedClip {
     }
 }
 
-/// Fails as the clip's own check does, or with `clip-mismatch` where it says something other than its text.
+/// Aligns a clip with its text. Fails with the codes of [`level::check_clip`], or with `clip-mismatch` where another text is spoken.
 pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
     let mel = MelExtractor::new(base.mel_config().clone()).extract(&prepare_clip(&clip.audio, base.mel_config())?);
     let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
@@ -43,13 +43,13 @@ pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
     Ok(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data, score: alignment.score })
 }
 
-/// What a clip holds, and the score of its alignment.
+/// The level report of a clip, and the score of its alignment, see [`AlignedClip::score`].
 pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
     let report = level::check_clip(&clip.audio)?;
     Ok((report, align_clip(base, clip).await?.score))
 }
 
-/// Each clip aligned; an error names the clip that it is about.
+/// Aligns all clips; an error carries the index of its clip.
 pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<Vec<AlignedClip>> {
     let mut aligned = Vec::with_capacity(clips.len());
     for (index, clip) in clips.iter().enumerate() {

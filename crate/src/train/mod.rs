@@ -1,21 +1,21 @@
 //! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
 
 pub mod adam;
+#[cfg(feature = "cli")]
+pub mod augment;
 pub mod batch;
+pub mod clip;
 pub mod features;
 pub mod finetune;
-pub mod clip;
 pub mod loss;
 pub mod optimizer_state;
 pub mod options;
 pub mod picture;
-pub mod profile;
 #[cfg(feature = "cli")]
 pub mod pretrain;
+pub mod profile;
 #[cfg(feature = "cli")]
 pub mod recogniser;
-#[cfg(feature = "cli")]
-pub mod augment;
 #[cfg(feature = "cli")]
 pub mod run;
 pub mod self_test;
@@ -25,6 +25,6 @@ pub mod speaker_encoder;
 pub mod vocoder;
 
 pub use clip::Clip;
-pub use finetune::{FlatBuffer, FineTuner, Helper, Shard, Step, TuneStop};
-pub use options::{Adapts, CloneOptions, ValidationMetrics, Start, StopRule};
+pub use finetune::{FineTuner, FlatBuffer, Helper, Shard, Step, TuneStop};
+pub use options::{Adapts, CloneOptions, Start, StopRule, ValidationMetrics};
 pub use picture::Picture;

@@ -1,4 +1,4 @@
-//! How a voice is learned: what adapts, how fast, and what decides when it is enough.
+//! Options of a fine-tuning: what is adapted, at which rates, and the stop rule.
 
 use burn::module::{Lora, Module, ParamGroup};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct CloneOptions {
     pub batch: usize,
     /// Frames of a window: 1.6 s at 16 kHz.
     pub window: usize,
-    /// What goes into the loss of what the base can say already, in its own voices, beside what is learned; 0: nothing is rehearsed.
+    /// Weight of the rehearsed windows in the loss, relative to the clips'; 0: no rehearsal.
     pub rehearsal: f32,
     pub seed: u64,
     pub rate: f64,
@@ -43,29 +43,29 @@ impl Default for CloneOptions {
 }
 
 impl CloneOptions {
-    /// Windows that are rehearsed in an iteration: half as many as are learned from.
+    /// Rehearsed windows of a batch: half as many as of the clips.
     pub(super) fn rehearsed(&self) -> usize {
         if self.rehearsal > 0.0 { self.batch.div_ceil(2) } else { 0 }
     }
 }
 
-/// The speaker vector that learning begins with.
+/// The initial speaker vector.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Start {
-    /// Of the base's speaker whose model errs least on the clips.
+    /// Of the base's speaker with the lowest loss on the clips.
     #[default]
     Nearest,
-    /// A mean of the base's speakers, each weighted by this; the weights add up to one. Timing is the nearest speaker's in any case.
+    /// A mean of the base's speakers with these weights, whose sum is one. Durations are the nearest speaker's in either case.
     Mixture(Vec<f32>),
 }
 
-/// What learns beside the speaker vector. The encoder never does: what a frame says does not depend on who says it.
+/// What is trained beside the speaker vector. The encoder is frozen: it does not depend on the speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Adapts {
     Speaker,
     Decoder,
     Postnet,
-    /// Decoder and postnet, each matrix by a product of two of this rank (Hu et al. 2021, "LoRA"). For comparison: it cannot be resumed.
+    /// Decoder and postnet, by low-rank updates of this rank (Hu et al. 2021, "LoRA"). For comparison: it cannot be resumed.
     LowRank(usize),
     /// Decoder and postnet.
     Everything,
@@ -81,7 +81,7 @@ impl Adapts {
         }
     }
 
-    /// Attaches what is to learn instead of the weights themselves.
+    /// Attaches the low-rank factors, where those are trained.
     pub(super) fn prepare(self, parts: Adapted) -> Adapted {
         let Self::LowRank(rank) = self else { return parts };
         let speaker = ParamGroup::from_paths(vec!["speaker"]);
@@ -89,21 +89,21 @@ impl Adapts {
     }
 }
 
-/// When learning ends before its last iteration, and which weights are kept.
+/// When a training stops early, and which parameters it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopRule {
-    /// Never; the last.
+    /// Never early; the last parameters.
     Fixed,
-    /// By the held-out clips' spectrogram loss.
+    /// By the spectrogram loss of the held-out clips.
     Loss,
-    /// By how near the speaker the held-out clips' words sound, as long as they are understood as well as the speaker is, or as the base; of what is about
-    /// as good, the latest.
+    /// By the similarity of the held-out clips to the speaker, less the phoneme errors beyond those of the recordings or of the base; of scores within the
+    /// margin, the latest.
     Voice,
 }
 
 impl StopRule {
-    /// What a score may lie below the best and the weights still be kept for being later. A few held-out clips are a noisy measure, and what learned
-    /// for longer is nearer to the speaker in what no clip says.
+    /// How far a score may lie below the best for the later parameters to be kept. A few held-out clips are a noisy measure, and longer training is closer to
+    /// the speaker on other texts.
     pub(super) fn margin(self) -> f32 {
         match self {
             Self::Fixed => f32::INFINITY,
@@ -112,7 +112,7 @@ impl StopRule {
         }
     }
 
-    /// By how much a score has to rise to be worth more iterations.
+    /// The least rise of a score that counts as a gain.
     pub(super) fn gain(self) -> f32 {
         match self {
             Self::Fixed | Self::Loss => 0.0,
@@ -120,9 +120,9 @@ impl StopRule {
         }
     }
 
-    /// The higher, the better.
+    /// The score of a check, the higher the better.
     ///
-    /// * `granted`: phoneme error rate that costs nothing
+    /// * `granted`: phoneme error rate that costs no score
     pub(super) fn score(self, metrics: &ValidationMetrics, granted: f32) -> f32 {
         match self {
             Self::Fixed | Self::Loss => -metrics.loss,
@@ -135,11 +135,11 @@ impl StopRule {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ValidationMetrics {
     pub loss: f32,
-    /// Of the voice to that of the recordings, by the statistics of their spectra: 0 to 1.
+    /// Similarity of the predictions to the recordings by spectral statistics, 0 to 1.
     pub similarity: f32,
-    /// Of the recogniser in what is said.
+    /// Phoneme error rate of the recogniser on the predictions.
     pub phoneme_error_rate: f32,
-    /// By how much the voice's spectra swing too little, see [`crate::audio::variance_scale`]. The two above are taken with it made up for.
+    /// Factor that compensates the predictions' loss of variance, see [`crate::audio::variance_scale`]. Similarity and phoneme errors are measured with it.
     #[serde(alias = "contrast")]
     pub variance_scale: f32,
 }

@@ -1,4 +1,4 @@
-//! What can be seen of a training: one clip as it was recorded and as the model makes it now, and where its sounds are heard in the latter.
+//! A view of a training: the spectrogram of one clip, recorded and predicted, and the recogniser's posteriors of its symbols in the prediction.
 
 use super::clip::AlignedClip;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     text::symbols::Symbol,
 };
 
-/// The clip that is shown: its symbols and when they were spoken.
+/// The clip that is shown: its symbols and their durations.
 #[derive(Debug, Clone)]
 pub struct Shown {
     pub symbols: Vec<Symbol>,
@@ -23,11 +23,11 @@ pub struct Picture {
     pub durations: Vec<u32>,
     pub recorded: Mel,
     pub predicted: Mel,
-    /// How surely each symbol is heard in each frame of the prediction, near where it belongs: `[T, L]`, 0 to 1.
+    /// The recogniser's posterior of each symbol in each frame of the prediction, `[T, L]`; zero further than 0.3 s from the symbol's place.
     pub alignment: Vec<f32>,
 }
 
-/// A sound is looked for this far from its place, 0.3 s: the same sound elsewhere in the sentence says nothing of this one.
+/// Frames around a symbol's place in which its posterior counts, 0.3 s: the same phone elsewhere in the sentence is another symbol.
 const REACH_FRAMES: i64 = 24;
 
 impl Shown {
@@ -35,7 +35,7 @@ impl Shown {
         Self { symbols: clip.symbols.clone(), durations: clip.durations.clone(), recorded: Mel { mels, data: clip.mel.clone() } }
     }
 
-    /// Beside what the model makes of it now.
+    /// With the current prediction beside the recording.
     pub async fn beside(&self, predicted: Mel, aligner: &ForcedAligner) -> Result<Picture> {
         let Self { symbols, durations, recorded } = self.clone();
         let mut alignment = aligner.heard(&predicted, &symbols).await?;

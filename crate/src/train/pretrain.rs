@@ -6,7 +6,7 @@ use super::{
     batch::{Batch, Batcher},
     features::Features,
     loss::{attention_losses, losses},
-    run::{Draw, Learner, RunConfig, Recipe, Run, split},
+    run::{Draw, Learner, Recipe, Run, RunConfig, split},
 };
 use crate::{
     Error, Result,

@@ -24,7 +24,7 @@ use crate::{
     vocoder::Vocoder,
 };
 
-/// What is profiled.
+/// Options of a profile.
 #[derive(Debug, Clone)]
 pub struct ProfileOptions {
     pub batch: usize,
@@ -55,14 +55,14 @@ const SYMBOL_FRAMES: u32 = 5;
 pub struct Row {
     pub module: &'static str,
     pub forward_ms: f64,
-    /// `None` where nothing flows back.
+    /// `None` where there is no backward pass.
     pub backward_ms: Option<f64>,
-    /// What the device was given to do, where somebody counts.
+    /// Work of the device, where it is counted.
     pub forward_work: Option<Work>,
     pub backward_work: Option<Work>,
 }
 
-/// What a device is given to do: dispatches, and bytes of the buffers that they read or write, each once a dispatch.
+/// Work of a device: dispatches, and bytes of the buffers that they read or write, each counted once a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Work {
     pub dispatches: f64,
@@ -75,15 +75,15 @@ impl Work {
     }
 }
 
-/// What a device takes for a training step.
+/// Time and memory of a training step on a device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Profile {
     pub rows: Vec<Row>,
-    /// Memory that the device's allocator holds, in bytes, where it tells.
+    /// Memory that the device's allocator holds, in bytes, where it reports them.
     pub device_bytes: Option<u64>,
 }
 
-/// What one action took.
+/// Time and work of one action.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     milliseconds: f64,
@@ -109,10 +109,10 @@ struct Clock<'a, G> {
     runs: usize,
     /// Work so far.
     work: &'a dyn Fn() -> Option<Work>,
-    /// What waiting itself takes.
+    /// Work of waiting itself.
     idle: Option<Work>,
     rows: Vec<Row>,
-    /// Told the modules done and all of them, and asked whether to go on.
+    /// Called with the modules done and their total; `false` cancels.
     go_on: G,
 }
 
@@ -122,7 +122,7 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         read(Tensor::<1>::zeros([1], &self.device.clone().inner())).await.map(drop)
     }
 
-    /// What the action took, with all the work that it queued.
+    /// Runs the action and waits for all work that it queued.
     async fn reading(&self, action: impl FnOnce()) -> Result<Reading> {
         let before = (self.work)();
         let begun = Instant::now();
@@ -175,8 +175,8 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
 /// Modules that [`profile`] reports.
 const MODULES: usize = 10;
 
-/// Profiles a model of these sizes on a device. `work` tells what there was so far, where somebody counts. After each module `go_on`
-/// is told how many are done, and of how many; `false` ends with `cancelled`.
+/// Profiles a model of these sizes on a device. `work` returns the work so far, where it is counted. `go_on(done, of)` is called after
+/// each module; `false` ends with `cancelled`.
 pub async fn profile(
     sizes: &TacotronConfig,
     vocoder: &dyn Vocoder,

@@ -46,7 +46,7 @@ impl RecogniserConfig {
 
 const REPORT_EVERY: usize = 50;
 
-/// Trains to the recipe's last step. `report` is given the model now and then, and a line that says how well it does.
+/// Trains to the recipe's last step. `report` is called at intervals with the model and a line of its metrics.
 pub fn train(
     features: &Features,
     recipe: &RecogniserConfig,

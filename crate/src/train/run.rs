@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error, Result,
     nn::{Mode, Precision},
-    weights::{Metadata, Storage, apply, collect, serialize, deserialize},
+    weights::{Metadata, Storage, apply, collect, deserialize, serialize},
 };
 
 /// How a model is trained; kept beside it, so that the same command makes it again.
@@ -46,13 +46,13 @@ impl Recipe {
     }
 }
 
-/// A model that says in numbers what it gets wrong.
+/// A model with the losses that train it.
 pub trait Learner: Module {
     type Batch;
 
     /// Names of what [`Self::losses`] returns.
     const LOSSES: &'static [&'static str];
-    /// The one of them that the held-out loss is of.
+    /// Index of the loss that is reported on held-out batches.
     const CRITERION: usize;
 
     /// Each `[1]`; training minimises their sum.
@@ -86,7 +86,7 @@ pub fn curve_path(directory: &Path) -> PathBuf {
     directory.join("curve.csv")
 }
 
-/// What is to be done, and where.
+/// A recipe, and where and on which device it runs.
 #[derive(Debug, Clone)]
 pub struct RunConfig {
     pub recipe: Recipe,

@@ -1,4 +1,4 @@
-//! Whether a device computes as it should: asked of a visitor's graphics adapter before anything is entrusted to it.
+//! Self-test of a device against the CPU, which a page runs on the visitor's graphics adapter before training on it.
 //!
 //! First a tiny model whose every weight is given by a formula, forward through all its parts, its gradients and one step of training, against
 //! values from the native CPU. Then the real base, some frames of it, against the CPU beside it: sizes at which other kernels run.

@@ -1,4 +1,4 @@
-//! Trains the speaker encoder to tell speakers apart through rooms and microphones (additive angular margin; Deng et al. 2019).
+//! Trains the speaker encoder on augmented recordings (additive angular margin; Deng et al. 2019).
 
 use burn::{
     module::{Module, Param},
@@ -11,8 +11,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    augment::{gaussian, augment},
-    run::{Draw, Learner, RunConfig, Recipe, Run, split},
+    augment::{augment, gaussian},
+    run::{Draw, Learner, Recipe, Run, RunConfig, split},
 };
 use crate::{
     Error, Result,

@@ -10,7 +10,7 @@ use burn::{
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::run::{Draw, Learner, RunConfig, Recipe, Run, split};
+use super::run::{Draw, Learner, Recipe, Run, RunConfig, split};
 use crate::{
     Result,
     audio::{
@@ -54,9 +54,9 @@ impl Take {
     }
 }
 
-/// Windows under which spectra are compared, in samples. 50 ms tells harmonics apart, and so pulses from noise.
+/// Windows under which spectra are compared, in samples. 50 ms resolves harmonics, and so separates pulses from noise.
 const LONG_WINDOW: usize = 800;
-/// 20 ms tells moments apart. A low voice has two pulses in it, and how they interfere depends on where they lie: only the powers' sum is
+/// 20 ms resolves time. A low voice has two pulses in it, and how they interfere depends on where they lie: only the powers' sum is
 /// compared, or noise, which is never quite wrong, would win over pulses, which always are.
 const SHORT_WINDOW: usize = 320;
 
@@ -91,7 +91,7 @@ impl Learner for SourceFilter {
 
     fn losses(&self, batch: &VocoderBatch, _mode: Mode) -> Vec<Tensor<1>> {
         const PITCH_WEIGHT: f32 = 0.2;
-        /// Where a recording has no pulses, nothing says what their filter should be: then what the spectrogram suggests.
+        /// Where a recording has no pulses, their filter is undetermined: then it is that of the spectrogram.
         const RESTRAINT: f32 = 1e-3;
         let Filters { pitch, voicing, harmonic, noise } = self.forward(batch.mel.clone(), batch.envelope.clone());
         let restraint = (harmonic.clone() - batch.envelope.clone()).powi_scalar(2).mean().mul_scalar(RESTRAINT);
@@ -134,7 +134,7 @@ struct Feeder<'a> {
     device: Device,
 }
 
-/// Frames around a window, so that its spectra hear what lies beside it.
+/// Frames around a window, as context of its spectra.
 const MARGIN: usize = 4;
 
 impl Feeder<'_> {
@@ -260,7 +260,7 @@ mod tests {
         for (harmonic, noise) in [(0.005, 0.05), (0.1, 0.005), (0.025, 0.005), (0.05, 0.02), (0.05, 0.001)] {
             assert!(right < 0.95 * with(&batch.long, harmonic, noise), "{right}; {harmonic} and {noise}: {}", with(&batch.long, harmonic, noise));
         }
-        // The short window hears how loud it is, and not of what.
+        // The short window resolves level, not harmonics.
         let (pulses, noise) = (with(&batch.short, 0.05, 0.005), with(&batch.short, 0.005, 0.05));
         assert!((pulses - noise).abs() < 0.01 && pulses < 0.9 * with(&batch.short, 0.1, 0.005) && pulses < 0.9 * with(&batch.short, 0.025, 0.005));
     }

@@ -17,7 +17,7 @@ use crate::{
         source::{FrameFilter, noise, pulses},
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_hz},
-    weights::{Metadata, Storage, apply_all, collect, serialize, deserialize},
+    weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside

@@ -42,7 +42,7 @@ pub struct Files {
     /// A base without one speaks through Griffin-Lim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocoder: Option<FileEntry>,
-    /// What `ownvoice evaluate` tells speakers apart with; speaking and cloning do without.
+    /// The speaker encoder of `ownvoice evaluate`; synthesis and cloning do not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker_encoder: Option<FileEntry>,
 }
@@ -148,7 +148,7 @@ impl Base {
         self.model.speakers.val().slice([index..index + 1])
     }
 
-    /// What each of `frames` frames says, `[1, frames, C]`.
+    /// The context of each of `frames` frames, `[1, frames, C]`.
     pub fn contexts(&self, symbols: &[u8], durations: &[u32], frames: usize) -> Tensor<3> {
         let device = &self.device;
         let input = Symbols::new(&[symbols], None, device);

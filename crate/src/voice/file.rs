@@ -10,10 +10,10 @@ use crate::{
     audio::variance_scale::VARIANCE_SCALES,
     model::{decoder::Decoder, postnet::Postnet},
     nn::Precision,
-    weights::{Metadata, Storage, Weight, Weights, apply, collect, track_path, serialize, deserialize},
+    weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
 };
 
-/// The parts that adapt to a speaker; the encoder stays.
+/// The parts that are adapted to a speaker; the encoder is frozen.
 #[derive(Module, Debug)]
 pub struct Adapted {
     pub decoder: Decoder,
@@ -23,7 +23,7 @@ pub struct Adapted {
 }
 
 impl Adapted {
-    /// In what their products are computed.
+    /// Sets the precision of their products.
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { decoder: self.decoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
     }
@@ -35,7 +35,7 @@ pub struct VoiceInfo {
     /// False for a speaker of the base.
     pub adapted: bool,
     pub iterations: usize,
-    /// Speech that it was learned from.
+    /// Speech in the clips.
     pub seconds: f32,
     /// Held-out spectrogram loss before and after, where clips were held out.
     pub held_out_loss: Option<[f32; 2]>,
@@ -45,9 +45,9 @@ pub struct VoiceInfo {
 /// That the speaker agreed to the voice being made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
-    /// What the speaker said, or ticked.
+    /// The statement that the speaker read aloud or ticked.
     pub text: String,
-    /// SHA-256 of the recording in which it is said, as a 16-bit WAV file; none where it was not spoken.
+    /// SHA-256 of the recording of the statement, as a 16-bit WAV file; `None` where it was ticked.
     pub recording_sha256: Option<String>,
 }
 
@@ -59,9 +59,9 @@ pub struct Voice {
     pub parts: Adapted,
     /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
     pub timing_speaker: Tensor<2>,
-    /// How much longer this speaker's symbols are than the predictor says.
+    /// Factor on the predicted durations of this speaker.
     pub duration_scale: f32,
-    /// By how much its spectra are made to swing more than the model says, see [`crate::audio::variance_scale`].
+    /// Factor on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
     pub variance_scale: f32,
     pub(crate) info: VoiceInfo,
 }

@@ -7,7 +7,7 @@ use burn::backend::{
 };
 
 use super::ops::{AttentionBackwardOps, AttentionOps};
-use crate::nn::flex::{Matrix, ONE_CORE, matmul_add, dims, for_each, contiguous, tanh, tensor, values as slice};
+use crate::nn::flex::{Matrix, ONE_CORE, contiguous, dims, for_each, matmul_add, tanh, tensor, values as slice};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {

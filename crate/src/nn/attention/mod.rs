@@ -2,11 +2,11 @@
 //!
 //! What is attended feeds back, so the steps cannot be joined; from plain tensors each is some thirty operations, and on a GPU as many dispatches.
 
+pub mod attention_lstm;
 #[cfg(feature = "cube")]
 mod cube;
 mod flex;
 mod ops;
-pub mod attention_lstm;
 
 use burn::{
     backend::Dispatch,

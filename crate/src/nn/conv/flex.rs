@@ -4,7 +4,7 @@ use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::
 use burn::tensor::FloatDType;
 
 use super::{Activation, ops::{ConvBackwardOps, ConvOps}, winograd};
-use crate::nn::flex::{ALL_CORES, Matrix, matmul_add, dims, for_each, contiguous, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, Matrix, contiguous, dims, for_each, matmul_add, tanh, tensor, values, values_mut};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {

@@ -212,7 +212,7 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
     unsafe { written(inputs * row, share * row, write) }
 }
 
-/// A product at each place: `[M, 8, N]`. Places lie as far apart in both matrices as `places` says.
+/// A product at each place: `[M, 8, N]`. `places` are the strides from place to place in both matrices.
 fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> Vec<f32> {
     let share = share(m);
     let write = |number: usize, made: &mut Unwritten| {

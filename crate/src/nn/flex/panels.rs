@@ -20,7 +20,7 @@ static MICRO_KERNEL: OnceLock<MicroKernel> = OnceLock::new();
 ///
 /// # Safety
 ///
-/// It has to do what [`MicroKernel`] says, and nothing else.
+/// It computes what [`MicroKernel`] specifies, and has no other effect.
 pub unsafe fn use_micro_kernel(micro_kernel: MicroKernel) {
     let _ = MICRO_KERNEL.set(micro_kernel);
 }
@@ -240,7 +240,7 @@ mod tests {
         unsafe extern "C" fn micro_kernel(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize) {
             CALLS.fetch_add(1, Relaxed);
             for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-                // SAFETY: it is called as `MicroKernel` says.
+                // SAFETY: it is called as `MicroKernel` specifies.
                 unsafe { *out.add(row * out_row + column) += (0..terms).map(|k| *strip.add(k * rows + row) * *panel.add(k * columns + column)).sum::<f32>() };
             }
         }

@@ -3,7 +3,7 @@
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{LstmBackwardOps, LstmOps, ScanOptions};
-use crate::nn::flex::{ALL_CORES, Matrix, PackedWeights, matmul_add, cores, dims, for_each, contiguous, matmul, sigmoid, tanh, tensor, values, values_mut};
+use crate::nn::flex::{ALL_CORES, Matrix, PackedWeights, contiguous, cores, dims, for_each, matmul, matmul_add, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.
 #[inline(always)]

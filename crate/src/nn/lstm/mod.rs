@@ -19,7 +19,7 @@ use burn::{
 
 use super::{
     is_fused,
-    matmul::{Precision, operand, matmul, matmul_concat, result},
+    matmul::{Precision, matmul, matmul_concat, operand, result},
 };
 
 /// How a scan runs over time.

@@ -12,7 +12,7 @@ use burn::{backend::Dispatch, nn::Linear, prelude::*, tensor::FloatDType};
 use ops::MatmulOps;
 use serde::{Deserialize, Serialize};
 
-/// In what training computes its products.
+/// Precision of the products in training.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -35,7 +35,7 @@ impl Precision {
         [Self::F32, Self::Mixed].into_iter().find(|precision| precision.name() == name)
     }
 
-    /// Whether a device computes in it.
+    /// Whether a device supports it.
     pub fn runs_on(self, device: &Device) -> bool {
         self == Self::F32 || device.supports_dtype(FloatDType::F16)
     }

@@ -13,7 +13,7 @@ use burn::backend::{
 };
 use burn::{backend::TensorMetadata, prelude::s, tensor::Shape};
 
-use crate::nn::flex::{ALL_CORES, Matrix, Unwritten, matmul_add, dims, matmul, matmul_into, tensor, values, written};
+use crate::nn::flex::{ALL_CORES, Matrix, Unwritten, dims, matmul, matmul_add, matmul_into, tensor, values, written};
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait MatmulOps: Backend {
@@ -31,7 +31,7 @@ pub trait MatmulOps: Backend {
     }
 }
 
-/// [`MatmulOps::matmul_concat`] by laying what stays the same beside each step.
+/// [`MatmulOps::matmul_concat`] by concatenation of both operands at each step.
 fn beside<B: MatmulOps>(a: FloatTensor<B>, steady: FloatTensor<B>, weight: FloatTensor<B>) -> FloatTensor<B> {
     let ([rows, _], [batch, width]) = (a.shape().dims::<2>(), steady.shape().dims::<2>());
     let repeated = B::float_expand(B::float_reshape(steady, Shape::new([1, batch, width])), Shape::new([rows / batch, batch, width]));
@@ -115,7 +115,7 @@ impl<B: MatmulOps> Backward<B, 3> for BesideBackward {
         let grad = grads.consume::<B>(&ops.node);
         let [a, steady, weight] = ops.state;
         let ([count, width], batch, columns) = (a.shape().dims::<2>(), steady.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
-        // What stays the same hears all steps at once.
+        // The operand that is constant over time takes the sum over all steps.
         let steps = B::float_reshape(grad.clone(), Shape::new([count / batch, batch, columns]));
         let grad_steady = B::float_reshape(B::float_sum_dim(steps, 0), Shape::new([batch, columns]));
         if let Some(node) = of_a {

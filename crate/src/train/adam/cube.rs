@@ -7,7 +7,7 @@ use burn_cubecl::{
     kernel::into_contiguous,
 };
 
-use super::ops::{AdamOps, GROW_AFTER, PARTS, MAX_SCALE, Settings};
+use super::ops::{AdamOps, GROW_AFTER, MAX_SCALE, PARTS, Settings};
 use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, sum_of_cube};
 
 #[cube(launch_unchecked)]

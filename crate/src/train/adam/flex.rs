@@ -2,8 +2,8 @@
 
 use burn::backend::{Flex, tensor::FloatTensor};
 
-use super::ops::{AdamOps, GROW_AFTER, PARTS, MAX_SCALE, SCALING, Settings};
-use crate::nn::flex::{dims, for_each, contiguous, tensor, values, values_mut};
+use super::ops::{AdamOps, GROW_AFTER, MAX_SCALE, PARTS, SCALING, Settings};
+use crate::nn::flex::{contiguous, dims, for_each, tensor, values, values_mut};
 
 /// Values that one core updates at a time.
 const PIECE: usize = 1 << 16;

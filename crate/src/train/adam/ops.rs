@@ -5,11 +5,11 @@ use burn::backend::{Backend, backend_extension, tensor::FloatTensor};
 /// Partial sums that a parameter has in the norm of all.
 pub const PARTS: usize = 64;
 
-/// What an update is told besides its tensors. The learning rate and both of Adam's corrections are in `rate`.
+/// Scalars of an update. `rate` includes both bias corrections of Adam.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     pub rate: f32,
-    /// What weight decay leaves of each weight.
+    /// Factor of weight decay on each weight.
     pub kept: f32,
     pub beta_1: f32,
     pub beta_2: f32,
@@ -19,9 +19,9 @@ pub struct Settings {
 /// Values that loss scaling keeps on the device: by what the loss is multiplied, updates since that last changed, and updates left out because
 /// the gradients were no numbers.
 pub const SCALING: usize = 3;
-/// Updates without an overflow after which the loss is multiplied by twice as much.
+/// Updates without an overflow after which the loss scale doubles.
 pub const GROW_AFTER: f32 = 50.0;
-/// The most that it is multiplied by.
+/// Upper bound of the loss scale.
 pub const MAX_SCALE: f32 = 1_048_576.0;
 
 #[backend_extension(Flex, Cube: cfg(feature = "cube"))]

@@ -1,4 +1,5 @@
-//! What each iteration learns from: windows of the clips, and of what is rehearsed. Drawn by seed and number, so that whoever holds the dataset knows them.
+//! The training data of a fine-tuning: windows of the clips and of the rehearsed sentences. They are a function of seed and iteration, so that every worker
+//! draws the same.
 
 use burn::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -13,9 +14,9 @@ use crate::weights::{HostWeights, Weight, Weights};
 
 #[derive(Debug, Clone)]
 pub struct ClipDataset {
-    /// Of all clips, the held-out ones last.
+    /// Frames of all clips, the held-out ones last.
     pub store: FrameStore,
-    /// `None` where nothing is rehearsed.
+    /// `None` without rehearsal.
     pub rehearsal: Option<Rehearsal>,
     pub sampler: SamplerConfig,
 }
@@ -23,17 +24,18 @@ pub struct ClipDataset {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SamplerConfig {
     pub seed: u64,
-    /// Clips that are learned from before the cooldown: the first ones.
+    /// Clips that are drawn from before the cooldown: the first ones.
     pub clips: usize,
     pub batch: usize,
     pub window: usize,
     pub reduction: usize,
-    /// Windows that are rehearsed, and what they count for.
+    /// Rehearsed windows of a batch.
     pub rehearsed: usize,
+    /// Their weight in the loss, relative to that of the clips.
     pub weight: f32,
 }
 
-/// A part of an iteration's windows.
+/// A part of a batch, for data parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// From 0 on.
@@ -51,12 +53,12 @@ impl Shard {
 }
 
 impl ClipDataset {
-    /// What an iteration learns from. The losses of all shares add up to that of the whole.
+    /// The batch of an iteration. The losses of all shards add up to that of the whole.
     ///
-    /// * `in_cooldown`: whether it is one of the last, which learn from the held-out clips as well
+    /// * `in_cooldown`: whether the held-out clips are drawn from as well
     pub fn windows(&self, iteration: usize, in_cooldown: bool, shard: Shard) -> WindowBatch {
         let SamplerConfig { seed, clips, batch, window, reduction, rehearsed, weight } = self.sampler;
-        // Seeded by iteration: a resumed run draws what the unbroken one would have drawn.
+        // Seeded by iteration: a resumed run draws the same windows as an uninterrupted one.
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
         self.store.targets.device().seed(rng.random());
         let clips = if in_cooldown { &self.store.clips[..] } else { &self.store.clips[..clips] };
@@ -73,7 +75,7 @@ impl ClipDataset {
         windows.and(others, weight * valid_frames as f32 / rehearsed_frames as f32)
     }
 
-    /// As tensors by name, and the rest as JSON.
+    /// Adds the tensors to `weights`; returns the rest as JSON.
     pub fn put(&self, weights: &mut Weights) -> String {
         self.store.put("clips.", weights);
         if let Some(Rehearsal { store, speakers }) = &self.rehearsal {
@@ -85,7 +87,7 @@ impl ClipDataset {
         serde_json::to_string(&(&self.sampler, &self.store.clips, rehearsed)).expect("plain data")
     }
 
-    /// What [`Self::put`] put; `None` where it is not that.
+    /// The inverse of [`Self::put`]; `None` where a tensor is missing or the JSON is of another form.
     pub fn take(json: &str, weights: &mut HostWeights, device: &Device) -> Option<Self> {
         let (sampler, clips, rehearsed): (SamplerConfig, Vec<Span>, Option<Vec<Span>>) = serde_json::from_str(json).ok()?;
         let rehearsal = match rehearsed {

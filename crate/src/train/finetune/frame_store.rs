@@ -1,4 +1,4 @@
-//! What is learned from: the clips' frames on the device, the windows that an iteration gathers from them, and their loss.
+//! Frames of all clips on the device, the windows that an iteration gathers from them, and their loss.
 
 use burn::prelude::*;
 use rand::Rng;
@@ -12,13 +12,16 @@ use crate::{
     weights::{HostWeights, Weight, Weights},
 };
 
-/// All frames of all clips, one after the other, on the device.
+/// All frames of all clips, concatenated, on the device.
 #[derive(Debug, Clone)]
 pub struct FrameStore {
-    /// `[1, F, C]`, `[1, F, M]`, `[1, F, M]` shifted by one frame where that feeds back, `[1, F, 1]`
+    /// `[1, F, C]`
     pub context: Tensor<3>,
+    /// `[1, F, M]`, normalised
     pub targets: Tensor<3>,
+    /// `[1, F, M]`, the targets one frame later; `None` where the decoder is not autoregressive
     pub previous: Option<Tensor<3>>,
+    /// `[1, F, 1]`, one where there is a frame
     pub mask: Tensor<3>,
     pub clips: Vec<Span>,
 }
@@ -30,16 +33,16 @@ pub struct Span {
     pub frames: usize,
 }
 
-/// One window a batch item, gathered by frame numbers.
+/// A batch of windows.
 pub struct WindowBatch {
     pub context: Tensor<3>,
     pub targets: Tensor<3>,
     pub previous: Option<Tensor<3>>,
-    /// What each frame counts.
+    /// The weight of each frame in the loss.
     pub mask: Tensor<3>,
-    /// What the loss is a mean over.
+    /// Frames that the loss is a mean over.
     pub valid_frames: usize,
-    /// Who says the last N windows, `[N, V]`, where it is not the speaker that is learned.
+    /// Speaker vectors of the last N windows, `[N, V]`, where they are not the one that is trained.
     pub others: Option<Tensor<2>>,
 }
 
@@ -75,7 +78,7 @@ impl FrameStore {
     }
 }
 
-/// A window's first frame: any frame of the clips, each clip by its length, its end no less often than its middle.
+/// The first frame of a random window. Clips are drawn in proportion to their length, and their last frames as often as the others.
 pub fn draw(clips: &[Span], window: usize, rng: &mut ChaCha8Rng) -> usize {
     let total: usize = clips.iter().map(|clip| clip.frames).sum();
     let mut at = rng.random_range(0..total);
@@ -106,14 +109,14 @@ pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>)
     (frames.clone(), frames + residual)
 }
 
-/// What an iteration minimises, `[1]`.
+/// The loss of an iteration, before and after the postnet, `[1]`.
 pub fn loss(parts: &Adapted, windows: &WindowBatch) -> Tensor<1> {
     let (before, after) = predict(parts, windows);
     windows.loss(before) + windows.loss(after)
 }
 
 impl WindowBatch {
-    /// Both, each frame of the others counting for `weight` of one of these.
+    /// Both batches as one, the frames of `others` weighted by `weight`.
     pub fn and(self, others: Self, weight: f32) -> Self {
         let join = |these: Tensor<3>, others: Tensor<3>| Tensor::cat(vec![these, others], 0);
         Self {
@@ -126,14 +129,14 @@ impl WindowBatch {
         }
     }
 
-    /// Of spectrograms of these windows, `[1]`.
+    /// The loss of predicted spectrograms `[B, T, M]`, `[1]`.
     pub fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
         spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
     }
 }
 
 impl FrameStore {
-    /// Adds its tensors to `weights`, with their names behind `prefix`.
+    /// Adds the tensors to `weights`, their names prefixed by `prefix`.
     pub fn put(&self, prefix: &str, weights: &mut Weights) {
         let named = [("context", Some(&self.context)), ("targets", Some(&self.targets)), ("previous", self.previous.as_ref()), ("mask", Some(&self.mask))];
         for (name, tensor) in named {
@@ -145,7 +148,7 @@ impl FrameStore {
         }
     }
 
-    /// What [`Self::put`] put; `None` where it is not there.
+    /// The inverse of [`Self::put`]; `None` where a tensor is missing.
     pub fn take(prefix: &str, clips: Vec<Span>, weights: &mut HostWeights, device: &Device) -> Option<Self> {
         let mut tensor = |name: &str| {
             let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
@@ -155,7 +158,7 @@ impl FrameStore {
     }
 }
 
-/// Puts the clips on the device, each padded to at least one window.
+/// Moves the clips to the device, each padded to whole windows.
 pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore {
     let (config, device) = (base.config(), &base.device);
     let mels = config.mels;

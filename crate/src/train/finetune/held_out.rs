@@ -1,4 +1,4 @@
-//! Clips that are not learned from: what a voice makes of them says when to stop, and by how much it is too flat.
+//! Validation on held-out clips: the loss, the similarity and the phoneme errors that the stop rule scores, and the variance scale.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use crate::{
     Result,
     align::{ForcedAligner, PhonemeErrors},
     audio::{
-        variance_scale::{variance_scale, scale_variance},
+        variance_scale::{scale_variance, variance_scale},
         mel::{Mel, MelConfig},
         speaker::{SpeakerStats, similarity},
     },
@@ -17,7 +17,7 @@ use crate::{
     voice::{Adapted, Base},
 };
 
-/// From this many clips on, some are held out: one in so many, the last ones.
+/// One clip in this many is held out, the last ones; with fewer clips none is.
 const ONE_IN: usize = 5;
 /// Enough for a metric of low variance.
 const MAX_HELD_OUT: usize = 4;
@@ -30,9 +30,9 @@ struct HeldClip {
 
 pub struct HeldOut {
     clips: Vec<HeldClip>,
-    /// What the speaker's spectra are like in all clips.
+    /// Statistics of the speaker's spectra over all clips.
     speaker: SpeakerStats,
-    /// Of the recogniser in the recordings themselves: a voice need not be clearer than its speaker.
+    /// Of the recordings themselves: a voice need not be more intelligible than its speaker.
     pub phoneme_error_rate: f32,
     config: TacotronConfig,
     mel_config: MelConfig,
@@ -65,7 +65,7 @@ impl HeldOut {
         self.clips.len()
     }
 
-    /// Says the clips with their own timing and listens: their spectrograms, how near they are to the speaker, and whether they are understood.
+    /// Predicts the clips with their own durations and compares the spectrograms with the recordings.
     pub async fn validate(&self, parts: &Adapted, store: &FrameStore, window: usize) -> Result<ValidationMetrics> {
         let windows_of = |clip: &HeldClip| (clip.first..clip.first + clip.recorded.frames()).step_by(window);
         let starts: Vec<usize> = self.clips.iter().flat_map(windows_of).collect();

@@ -1,5 +1,5 @@
-//! Gradients from elsewhere: an iteration's windows are shared among helpers that keep nothing from one iteration to the next. Weights go out, gradients
-//! come back and add up. In a page a helper is a worker with a program and a memory of its own, since workers share one only behind headers that few servers send.
+//! Data parallelism: a batch is split into shards among stateless helpers. Weights are sent at each iteration, gradients are returned and summed. In a page
+//! a helper is a worker with a module and a memory of its own, since shared memory requires headers that few servers send.
 
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
@@ -19,13 +19,13 @@ use crate::{
     nn::{Precision, readback::read_data},
     train::options::Adapts,
     voice::{Adapted, Base, adaptable},
-    weights::{Metadata, Storage, apply, collect, track_path, serialize, deserialize},
+    weights::{Metadata, Storage, apply, collect, deserialize, serialize, track_path},
 };
 
-/// Where weights lie one after the other, gradients in the same order, and last a loss: in a page, an array that workers hand to each other. Each of them is
-/// copied on its way from one program's memory to the other's and nowhere else.
+/// Weights, or their gradients in the same order, concatenated, and a loss last. In a page it is an array that workers transfer to each other; values are
+/// copied between it and a module's memory and nowhere else.
 pub trait FlatBuffer {
-    /// Values that it holds.
+    /// Its length in values.
     fn size(&self) -> usize;
     fn get(&self, at: usize, count: usize) -> Vec<f32>;
     fn put(&mut self, at: usize, values: &[f32]);
@@ -45,7 +45,7 @@ impl FlatBuffer for Vec<f32> {
     }
 }
 
-/// Takes weights, gives the gradients of a share of the windows.
+/// Computes the gradients of a shard for given weights.
 pub struct Helper {
     parts: Adapted,
     dataset: ClipDataset,
@@ -68,10 +68,10 @@ impl Helper {
         Ok(Self { parts: apply(blank, &weights).map_err(Error::CheckpointCorrupt)?.train(), dataset })
     }
 
-    /// Takes weights from `buffer` and leaves their gradients there, and the loss.
+    /// Replaces the weights in `buffer` by their gradients and the loss.
     ///
-    /// * `in_cooldown`:  what [`FineTuner::in_cooldown`] said before this iteration
-    /// * `buffer`: what [`FineTuner::put_weights_async`] left then
+    /// * `in_cooldown`: [`FineTuner::in_cooldown`] before this iteration
+    /// * `buffer`:      filled by [`FineTuner::put_weights_async`]
     pub async fn gradients_async(&mut self, iteration: usize, in_cooldown: bool, buffer: &mut impl FlatBuffer, shard: Shard) -> Result<()> {
         let places = Places::of(&self.parts, buffer)?;
         self.parts = self.parts.clone().map(&mut Set { path: Vec::new(), places: &places, buffer });
@@ -89,7 +89,7 @@ impl Helper {
     }
 }
 
-/// Puts values at the same place of each.
+/// Writes values to the same place of each buffer.
 async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> Result<()> {
     let data = read_data(values).await?;
     let values = data.as_slice::<f32>().expect("computed in f32");
@@ -98,7 +98,7 @@ async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> R
 }
 
 impl FineTuner {
-    /// All that a helper needs before it is given weights. Whole weights in f32 are shared, and nothing else.
+    /// What a helper is constructed from. Fails with `option-invalid` in mixed precision and with low-rank adaptation, which are not parallel.
     pub async fn worker_init_async(&self, base: &Base) -> Result<Vec<u8>> {
         if self.options.precision != Precision::F32 || matches!(self.options.adapts, Adapts::LowRank(_)) {
             return Err(Error::OptionInvalid("this training cannot be shared".into()));
@@ -109,12 +109,12 @@ impl FineTuner {
         Ok(serialize(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("dataset".to_string(), dataset)])).await)
     }
 
-    /// Values of a buffer: all weights, and a loss.
+    /// Length of a buffer: all weights, and a loss.
     pub fn flat_buffer_len(&self) -> usize {
         adaptable(&self.parts).values().map(|weight| weight.values.dims()[0]).sum::<usize>() + 1
     }
 
-    /// Puts the weights as they stand into buffers of [`Self::flat_buffer_len`] values each.
+    /// Writes the current weights to buffers of [`Self::flat_buffer_len`] values each.
     pub async fn put_weights_async(&self, buffers: &mut [impl FlatBuffer]) -> Result<()> {
         for buffer in &*buffers {
             Places::of(&self.parts, buffer)?;
@@ -129,7 +129,7 @@ impl FineTuner {
     }
 }
 
-/// Adds what a helper found to a module's own gradients, and its loss to the loss.
+/// Adds the gradients and the loss of a helper to those of this process.
 pub fn add(parts: &Adapted, gradients: &mut Gradients, loss: Tensor<1>, helped: &impl FlatBuffer) -> Result<Tensor<1>> {
     let places = Places::of(parts, helped)?;
     parts.visit(&mut Add { gradients, path: Vec::new(), places: &places, helped });

@@ -1,15 +1,15 @@
 //! Fine-tuning as one state machine, for the page and the command line: start, step, finish; checkpoint and resume.
 //!
-//! The encoder stays, so what each frame says is computed once. A step then gathers windows from tensors that are already
-//! on the device, runs decoder and postnet, and updates them and the speaker vector.
+//! The encoder is frozen, so the context of each frame is computed once. A step gathers windows from tensors that are already on the device, runs decoder
+//! and postnet, and updates both and the speaker vector.
 
 mod checkpoint;
-mod held_out;
-mod helper;
 mod clip_dataset;
 mod early_stopping;
-mod rehearsal;
 mod frame_store;
+mod held_out;
+mod helper;
+mod rehearsal;
 
 use burn::{
     module::{Module, Param},
@@ -31,21 +31,21 @@ use crate::{
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo},
 };
-use held_out::HeldOut;
 use clip_dataset::{ClipDataset, SamplerConfig};
 use early_stopping::{EarlyStopping, Verdict};
-use rehearsal::Rehearsal;
 use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict};
+use held_out::HeldOut;
+use rehearsal::Rehearsal;
 
-pub use helper::{FlatBuffer, Helper};
 pub use clip_dataset::Shard;
+pub use helper::{FlatBuffer, Helper};
 
-/// Why fine-tuning is over.
+/// Why fine-tuning ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TuneStop {
-    /// All iterations are done.
+    /// After the given number of iterations.
     Iterations,
-    /// The held-out clips no longer gained: the rates fell, and that was it.
+    /// Early: the held-out clips no longer gained.
     HeldOut,
 }
 
@@ -58,33 +58,33 @@ impl TuneStop {
     }
 }
 
-/// What one iteration says of itself.
+/// The state of a training after one iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Iterations done.
     pub iteration: usize,
-    /// How many there will be, as of now: fewer than were asked for when the voice no longer gains.
+    /// Iterations that are planned: fewer than the options give once the stop rule has started the cooldown.
     pub iterations: usize,
     /// The latest loss that was read back.
     pub loss: f32,
-    /// Since this process began to iterate.
+    /// Since the first iteration of this process.
     pub seconds: f32,
     /// Metrics of the held-out clips, at the iterations that validate; no iteration of the cooldown does.
     pub validation: Option<ValidationMetrics>,
-    /// Updates left out so far because half precision overflowed, as of the latest loss.
+    /// Updates that were skipped because half precision overflowed, as of the latest loss.
     pub overflows: usize,
     pub stop: Option<TuneStop>,
 }
 
-/// Iterations between two losses read back.
+/// Iterations between two losses that are read back.
 const READ_EVERY: usize = 5;
 /// Iterations between two validations; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
-/// Iterations at the end in which the learning rates fall, and to what share of themselves: what the others have moved, these settle. They learn from the
-/// held-out clips too, which have said by then what they were held out for.
+/// Iterations at the end whose learning rates fall (warmup-stable-decay). They train on the held-out clips too, which are no longer needed for validation.
 const COOLDOWN: usize = 25;
+/// Learning rates of the last iteration, relative to the first.
 const RATE_END: f64 = 0.1;
-/// The least speech worth learning from.
+/// Speech below which a training is refused, over all clips.
 const MIN_SECONDS: f32 = 3.0;
 
 pub struct FineTuner {
@@ -103,15 +103,17 @@ pub struct FineTuner {
     stopping: EarlyStopping,
     /// The latest parameters that the stop rule keeps, with their metrics.
     best: Option<(ValidationMetrics, Adapted)>,
-    /// Iterations that there will be, the last [`COOLDOWN`] of them at falling rates.
+    /// Planned iterations, the last [`COOLDOWN`] of them at falling rates.
     end: usize,
-    /// Before the first iteration.
+    /// Metrics before the first iteration.
     start: Option<ValidationMetrics>,
     begun: Option<Instant>,
 }
 
 impl FineTuner {
-    /// Checks, aligns and encodes the clips, and picks the base speaker who is nearest.
+    /// Checks, aligns and encodes the clips, and initialises the speaker vector.
+    ///
+    /// Fails with the code of the clip that is refused, with `option-invalid`, `precision-unsupported`, or `clip-too-short` for all clips together.
     pub async fn start_async(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
         if clips.is_empty() {
             return Err(Error::NoClips);
@@ -155,7 +157,7 @@ impl FineTuner {
             adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
             dataset: ClipDataset { store, rehearsal, sampler },
             held_out,
-            // The one that is held out, where one is.
+            // A held-out clip, where there is one.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             duration_scale,
@@ -173,7 +175,7 @@ impl FineTuner {
         Ok(tuner)
     }
 
-    /// One iteration on nothing, so that a device has compiled what the iterations run before anybody waits for it.
+    /// Runs one iteration on zeros, so that a device compiles its pipelines before the training starts.
     pub async fn warm_up_async(base: &Base, options: &CloneOptions) -> Result<()> {
         let (config, device) = (base.config(), &base.device);
         let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
@@ -206,34 +208,34 @@ impl FineTuner {
         self.adam.updates
     }
 
-    /// One iteration. The loss is read back every few of them only, so that the device never waits.
+    /// Runs one iteration. The loss is read back every few iterations only, so that the device never waits for the host.
     pub async fn step_async(&mut self) -> Result<Step> {
         self.step_with_async(0, async || None::<Vec<Vec<f32>>>).await
     }
 
-    /// The same with helpers, which [`Self::worker_init_async`] equips.
+    /// Runs one iteration data-parallel, with helpers made from [`Self::worker_init_async`].
     ///
-    /// * `helped`: awaited when this iteration's own share is done; what each of `helpers` returned for its share, or `None` where that failed: all is
-    ///   computed here then
+    /// * `helped`: awaited after this process has computed its own shard: the buffer of each helper, or `None` where one failed, and this process then
+    ///   computes the whole batch
     pub async fn step_with_async<E: FlatBuffer>(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<Step> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
-        let (loss, gradients) = self.learn(in_cooldown, helpers, helped).await?;
+        let (loss, gradients) = self.gradients(in_cooldown, helpers, helped).await?;
         let CloneOptions { rate, speaker_rate, adapts, .. } = self.options;
-        let fall = self.fall(iteration);
+        let factor = self.rate_factor(iteration);
         let rates = |path: &str| match path {
             "speaker" => speaker_rate,
             path if adapts.includes(path) => rate,
             _ => 0.0,
         };
-        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| fall * rates(path));
+        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| factor * rates(path));
         let iteration = iteration + 1;
         let last = iteration >= self.end;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
             let overflows = self.adam.overflows(&self.device.clone().inner());
-            let told = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
-            self.loss = told[0];
-            self.overflows = told[1] as usize;
+            let values = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
+            self.loss = values[0];
+            self.overflows = values[1] as usize;
             if !self.loss.is_finite() {
                 return Err(Error::TrainingDiverged { iteration });
             }
@@ -256,13 +258,13 @@ impl FineTuner {
         Ok(Step { iteration, iterations: self.end, loss: self.loss, seconds, validation, overflows: self.overflows, stop })
     }
 
-    /// Whether the next iteration is one of the last: at falling rates, and from all clips.
+    /// Whether the next iteration belongs to the cooldown: falling rates, all clips.
     pub fn in_cooldown(&self) -> bool {
         self.iteration() + COOLDOWN >= self.end
     }
 
-    /// What is left of the learning rates in an iteration.
-    fn fall(&self, iteration: usize) -> f64 {
+    /// The factor on the learning rates in an iteration: 1, then half a cosine down to [`RATE_END`].
+    fn rate_factor(&self, iteration: usize) -> f64 {
         let cooldown = COOLDOWN.min(self.end);
         let cooled = (iteration + cooldown).saturating_sub(self.end) as f64 / cooldown as f64;
         RATE_END + (1.0 - RATE_END) * 0.5 * (1.0 + (std::f64::consts::PI * cooled).cos())
@@ -283,7 +285,8 @@ impl FineTuner {
         }
     }
 
-    /// Keeps the parameters after the cooldown, with their own variance scale. All else that was found of it is from before it learned from every clip.
+    /// Keeps the parameters after the cooldown. Their variance scale is measured anew; their other metrics stay those from before the cooldown, since the
+    /// held-out clips have been trained on.
     async fn keep_last(&mut self) -> Result<()> {
         if let Some(now) = self.validate().await? {
             let found = self.best.as_ref().map_or(now, |&(validation, _)| validation);
@@ -293,31 +296,31 @@ impl FineTuner {
     }
 
     /// Loss and gradients of an iteration.
-    async fn learn<E: FlatBuffer>(&mut self, in_cooldown: bool, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<(Tensor<1>, Gradients)> {
+    async fn gradients<E: FlatBuffer>(&mut self, in_cooldown: bool, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<(Tensor<1>, Gradients)> {
         let iteration = self.iteration();
-        let mut learn = |shard| {
+        let mut compute = |shard| {
             let loss = loss(&self.parts, &self.dataset.windows(iteration, in_cooldown, shard));
             let gradients = self.adam.scaled(loss.clone()).backward();
             (loss, gradients)
         };
         if helpers == 0 {
-            return Ok(learn(Shard::WHOLE));
+            return Ok(compute(Shard::WHOLE));
         }
-        let (mut loss, mut gradients) = learn(Shard { rank: 0, world_size: helpers + 1 });
-        let Some(helped) = helped().await else { return Ok(learn(Shard::WHOLE)) };
+        let (mut loss, mut gradients) = compute(Shard { rank: 0, world_size: helpers + 1 });
+        let Some(helped) = helped().await else { return Ok(compute(Shard::WHOLE)) };
         for helped in &helped {
             loss = helper::add(&self.parts, &mut gradients, loss, helped)?;
         }
         Ok((loss, gradients))
     }
 
-    /// Phoneme errors that a voice may have: as many as its speaker, or as the base before it learned anything.
+    /// The phoneme error rate that costs no score: that of the recordings, or of the base before training if it is higher.
     fn granted_errors(&self) -> f32 {
         let of_speaker = self.held_out.as_ref().map_or(0.0, |held_out| held_out.phoneme_error_rate);
         self.start.map_or(of_speaker, |start| start.phoneme_error_rate.max(of_speaker))
     }
 
-    /// What the held-out clips say of the voice as it stands; `None` where none are.
+    /// Metrics of the current parameters on the held-out clips; `None` where no clip is held out.
     async fn validate(&self) -> Result<Option<ValidationMetrics>> {
         match &self.held_out {
             Some(held_out) => held_out.validate(&self.parts.valid(), &self.dataset.store, self.options.window).await.map(Some),
@@ -325,7 +328,7 @@ impl FineTuner {
         }
     }
 
-    /// The last clip, recorded and as the model makes it now.
+    /// The last clip: its recording, and the prediction of the current parameters.
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
         let &Span { first, frames } = self.dataset.store.clips.last().expect("counted");
         let reduction = self.dataset.sampler.reduction;
@@ -336,7 +339,7 @@ impl FineTuner {
         self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
     }
 
-    /// The voice as it stands, to be heard while training goes on.
+    /// A voice of the current parameters.
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
         let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
@@ -348,7 +351,7 @@ impl FineTuner {
         self.best.as_ref().map_or(1.0, |(validation, _)| validation.variance_scale)
     }
 
-    /// The best voice so far.
+    /// The voice of the parameters that the stop rule kept.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
         let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
@@ -359,7 +362,7 @@ impl FineTuner {
     }
 }
 
-/// A mean of the base's speakers, `[1, V]`.
+/// A weighted mean of the base's speaker vectors, `[1, V]`.
 fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
     let speakers = base.model.speakers.val();
     if weights.len() != speakers.dims()[0] {
@@ -368,7 +371,7 @@ fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
     Ok(Tensor::<2>::from_data(TensorData::new(weights.to_vec(), [1, weights.len()]), &base.device).matmul(speakers)) // (1, S) x (S, V)
 }
 
-/// The speaker of the base whose model errs least on these clips.
+/// The index of the base's speaker with the lowest loss on these clips.
 async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
     let starts: Vec<usize> = store.clips.iter().map(|clip| clip.first).take(options.batch).collect();
     let windows = store.gather(&starts, options.window, base.config().reduction);
@@ -383,7 +386,7 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     Ok(best.1)
 }
 
-/// How much longer the clips' phones are than the predictor has them, as a ratio of geometric means. Pauses do not count.
+/// Durations of the clips' phones relative to the predicted ones, as a ratio of geometric means. Pauses are left out.
 async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
     let (mut sum, mut count) = (0.0, 0);
     for clip in clips {

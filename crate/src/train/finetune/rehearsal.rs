@@ -1,7 +1,7 @@
-//! What the base can say it must go on saying, in the voices it knows: rehearsal against forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and
-//! pseudorehearsal").
+//! Pseudorehearsal against catastrophic forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and pseudorehearsal"): part of each batch is what the
+//! base synthesises in its own speakers' voices before training.
 //!
-//! A minute holds few of a language's sounds side by side. Learned from alone, it teaches a model the speaker and blurs all else.
+//! A minute of speech covers few of a language's pairs of phones. Trained on it alone, a model adopts the speaker and blurs the other pairs.
 
 use burn::prelude::*;
 use rand::Rng;
@@ -17,7 +17,7 @@ use crate::{
     voice::{Base, Voice},
 };
 
-/// Said by one speaker of the base each. They pair sounds that few sentences pair.
+/// Each is synthesised with another speaker of the base. They cover rare pairs of phones.
 const SENTENCES: [&str; 24] = [
     "Both judges gave the younger of the two boys five points.",
     "A thin layer of ash covered the churchyard by four.",
@@ -45,11 +45,11 @@ const SENTENCES: [&str; 24] = [
     "How far away did you hear the owl hoot?",
 ];
 
-/// Sentences on the device, as the base says them before it learns.
+/// The sentences as the base synthesises them before training, on the device.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
     pub store: FrameStore,
-    /// Of each sentence, `[S, V]`
+    /// The speaker vector of each sentence, `[S, V]`
     pub speakers: Tensor<2>,
 }
 
@@ -66,7 +66,7 @@ impl Rehearsal {
         let count = base.manifest.speakers.len();
         let (mut clips, mut speakers) = (Vec::with_capacity(SENTENCES.len()), Vec::with_capacity(SENTENCES.len()));
         for (number, sentence) in SENTENCES.iter().enumerate() {
-            // Evenly over the table, in which related speakers stand side by side.
+            // Evenly over the table, in which related speakers are neighbours.
             let voice = Voice::of_base_speaker(base, number * count / SENTENCES.len());
             let (symbols, durations, mel) = say_symbols(base, &voice, sentence).await?;
             clips.push(AlignedClip { symbols, durations, mel: mel.data, score: 0.0 });
@@ -84,7 +84,7 @@ impl Rehearsal {
         (0..count).map(one).collect()
     }
 
-    /// Windows in the voices that say them.
+    /// The windows as a batch, with their speakers.
     pub fn gather(&self, drawn: &[DrawnWindow], window: usize, reduction: usize) -> WindowBatch {
         let (starts, sentences): (Vec<usize>, Vec<i32>) = drawn.iter().map(|drawn| (drawn.start, drawn.sentence as i32)).unzip();
         let count = sentences.len();

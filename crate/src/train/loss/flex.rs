@@ -3,7 +3,7 @@
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{LossBackwardOps, LossOps, PARTS};
-use crate::nn::flex::{dims, contiguous, tensor, values, values_mut};
+use crate::nn::flex::{contiguous, dims, tensor, values, values_mut};
 
 /// Sums that run side by side over a frame, so that they vectorise.
 const LANES: usize = 16;

@@ -156,7 +156,7 @@ mod tests {
             model.decoder.gate.bias = Some(burn::module::Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
             attention_losses(&model, &batch, Mode::Eval).gate.into_scalar::<f32>()
         };
-        // Two of four steps are an end: a gate that is always half open says nothing, one that is surely shut is wrong half the time.
+        // Two of four steps are an end: a gate at one half is uninformative, one that is certainly shut is wrong half the time.
         assert!((gate(0.0) - 2f32.ln()).abs() < 1e-5);
         assert!((gate(-10.0) - 5.0).abs() < 1e-2, "{}", gate(-10.0));
     }

@@ -7,7 +7,7 @@ use super::{
     AttentionLstmBackwardOps, AttentionLstmInputs, AttentionLstmOps,
 };
 use crate::nn::{
-    flex::{ALL_CORES, Matrix, ONE_CORE, PackedWeights, matmul_add, cores, dims, for_each, contiguous, tensor, values as slice, values_mut},
+    flex::{ALL_CORES, Matrix, ONE_CORE, PackedWeights, contiguous, cores, dims, for_each, matmul_add, tensor, values as slice, values_mut},
     lstm::flex::{cell_backward, cell_forward, shares},
 };
 

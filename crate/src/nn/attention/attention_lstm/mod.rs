@@ -16,7 +16,7 @@ use crate::nn::{
     lstm::{Lstm, split_state},
 };
 
-/// What a sequence is found with, or the gradient of each part. A row is what the step before hands to a step, and what training reads of each:
+/// Inputs of the sequence, or their gradients. A row is what the step before hands to a step, and what training reads of each:
 /// `R = C + 2 H + 2 L` wide, context, hidden and cell state, weights, their sum over all steps. The rest is as in [`Attended`].
 #[derive(ExtensionType)]
 pub struct AttentionLstmInputs<B: Backend> {
@@ -32,7 +32,7 @@ pub struct AttentionLstmInputs<B: Backend> {
     pub initial: FloatTensor<B>,
 }
 
-/// `projected`, `[N, B, 4H]`, is what the LSTM hears besides the context, times its weights, plus bias. No gradient reaches `mask`.
+/// `projected`, `[N, B, 4H]`, are the LSTM's inputs besides the context, times their weights, plus bias. No gradient reaches `mask`.
 #[backend_extension(Flex, Autodiff)]
 pub trait AttentionLstmOps: Backend {
     /// Returns a row a step `[N, B, R]`, and activated gates `[N, B, 4H]`, those for the backward pass alone.
@@ -41,7 +41,7 @@ pub trait AttentionLstmOps: Backend {
 
 /// Gradients of [`AttentionLstmOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
 pub trait AttentionLstmBackwardOps: AttentionLstmOps {
-    /// Returns the gradients of `projected` and of all that it is sought with.
+    /// Returns the gradients of `projected` and of `with`.
     fn attention_lstm_backward(
         grad: FloatTensor<Self>,
         rows: FloatTensor<Self>,
@@ -50,7 +50,7 @@ pub trait AttentionLstmBackwardOps: AttentionLstmOps {
     ) -> (FloatTensor<Self>, AttentionLstmInputs<Self>);
 }
 
-/// What each step of a sequence found.
+/// Outputs of all steps.
 pub struct AttentionLstmOutputs {
     /// `[N, B, C]`
     pub context: Tensor<3>,
@@ -67,7 +67,7 @@ pub struct AttentionLstmOutputs {
 impl Attended {
     /// All steps of a sequence whose inputs are known.
     ///
-    /// * `heard`:    `[N, B, D]`, what the LSTM hears before the context
+    /// * `heard`:    `[N, B, D]`, the LSTM's inputs that precede the context
     /// * `lstm`:     of `D + C` inputs
     /// * `query`:    `[H, A]`
     /// * `state`:    `[B, 2H]`
