@@ -115,7 +115,8 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.waitForSelector("#pictures:not([hidden])", { timeout: MINUTE });
     await page.waitForFunction(() => /\d left$/.test(document.querySelector("#train-left")?.textContent ?? ""), null, { timeout: MINUTE });
     await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
-    assert.match(await text("#preview-words"), /^After iteration 25/);
+    // The stages are twenty-five iterations apart; on a fast machine the first is already replaced by a later one.
+    assert.match(await text("#preview-words"), /^After iteration (25|50|75)\b/);
     await page.click("#train-pause");
     await page.waitForFunction(() => /^Paused/.test(document.querySelector("#train-words")?.textContent ?? ""));
     await page.waitForTimeout(500);
