@@ -311,6 +311,7 @@ fn ten_updates() {
         durations: fixture.input("durations"),
         times: fixture.input("times"),
         positions: fixture.input("positions"),
+        pitch: None,
         previous: Some(fixture.input("previous")),
         targets: fixture.input("targets"),
         valid_frames: mask.clone().sum().into_scalar::<f32>() as usize,

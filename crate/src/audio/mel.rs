@@ -177,6 +177,11 @@ impl MelExtractor {
         Mel { mels: self.config.mels, data }
     }
 
+    /// Channels `[M]` of one frame's amplitudes `[F]`, before the logarithm.
+    pub fn filter(&self, amplitudes: &[f32]) -> Vec<f32> {
+        self.filters.iter().map(|filter| filter.dot(amplitudes)).collect()
+    }
+
     /// Log amplitudes `[T, F]` of the filter that makes this mel spectrogram of white noise of unit power, about: each channel's
     /// mean at its centre, straight lines in between, level beyond the outermost. Smooth where [`Self::to_linear`] is exact.
     pub fn envelope(&self, mel: &Mel) -> Vec<f32> {

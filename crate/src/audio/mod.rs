@@ -1,6 +1,7 @@
 //! Sound on the host: WAV files, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
 
 pub mod cepstra;
+pub mod excitation;
 pub mod level;
 pub mod mel;
 pub mod pitch;

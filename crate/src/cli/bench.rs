@@ -13,7 +13,6 @@ use crate::{
     nn::{
         Precision,
         matmul::{matmul, operand},
-        upsample::POSITION_WIDTH,
     },
     synth::{SpeakOptions, speak_async},
     train::{Clip, CloneOptions, FineTuner},
@@ -180,7 +179,7 @@ fn gemms(config: &TacotronConfig, device: &Device, precision: Precision, matmul:
     const RUNS: usize = 5;
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
-    let context = config.reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+    let context = config.reduction * config.context_width() + config.speaker_width;
     let edge = |layer: usize| if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width };
     let mut products: Vec<[usize; 3]> = [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
     products.push([steps, hidden + context, config.reduction * config.mels]);

@@ -7,7 +7,7 @@ use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{speaker_verifier, write_anchors, write_clips},
+    evaluate::{speaker_verifier, write_anchors, write_clips, write_new_sentences},
     measure::{CLONE_SECONDS, SENTENCES},
     say::{VocoderName, choose},
 };
@@ -16,7 +16,7 @@ use crate::{
     evaluate::{
         faults::Fault,
         report::{Evaluation, Identity, Measured, Says},
-        sentences::HARD_SENTENCES,
+        sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
     train::{Adapts, CloneOptions, Start, StopRule},
     voice::{AttentiveVoice, Voice},
@@ -91,7 +91,7 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
         .map(|(name, adapts)| way(name.into(), CloneOptions { adapts, ..fixed(200) }))
         .into(),
         Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3].map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) })).into(),
-        Vary::Rehearsal => [0.0, 0.1, 0.3, 1.0].map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) })).into(),
+        Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0].map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) })).into(),
         Vary::Iterations => [50, 100, 200, 400].map(|iterations| way(format!("{iterations} iterations"), fixed(iterations))).into(),
         Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
             .map(|seconds| Way { seconds, ..way(format!("{seconds} s"), usual.clone()) })
@@ -147,10 +147,11 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
                 row += &Fault::ALL.map(|fault| format!(" {} |", hard.with_fault(fault))).concat();
             }
             println!("{row}");
-            match &wavs {
-                Some(wavs) => write_clips(&wavs.join(name.replace(' ', "-")), &base, &measured.clips),
-                None => Ok(()),
-            }
+            let Some(wavs) = &wavs else { return Ok(()) };
+            let name = name.replace(' ', "-");
+            write_clips(&wavs.join(&name), &base, &measured.clips)?;
+            let new = pollster::block_on(evaluation.measure_texts(voice, &NEW_SENTENCES))?;
+            write_new_sentences(wavs, &name, &base, &new.clips)
         };
         let recordings = pollster::block_on(evaluation.measure_recordings())?;
         println!("{}", row("same speaker", 0, &evaluation.same_speaker, &recordings, &evaluation));
@@ -161,7 +162,9 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
             report(&evaluation, "base by attention", Says::Attentive(voice), 0)?;
         }
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
-            let voice = learn(&base, &read_clips(folder, Some(seconds))?, options, &mut |_| ())?;
+            let mut clips = read_clips(folder, Some(seconds))?;
+            clips.truncate(evaluation.others.len()); // What is said again is never learned from.
+            let voice = learn(&base, &clips, options, &mut |_| ())?;
             evaluation.vocoder = choose(&base, vocoder)?;
             report(&evaluation, &name, Says::Voice(&voice), voice.info().iterations)?;
         }

@@ -2,14 +2,18 @@
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use super::device::DeviceName;
 use crate::{
     Error, Result,
     align::ForcedAligner,
-    audio::mel::{Mel, MelConfig, MelExtractor},
-    corpus::{self, Coverage, MakeOptions, Recording, layouts},
+    audio::{
+        mel::{Mel, MelConfig, MelExtractor},
+        pitch,
+    },
+    corpus::{self, Coverage, MakeOptions, Recording, layouts, people::make_people},
     text::{Phonemizer, spell, symbols::Symbol},
     train::features::Features,
 };
@@ -27,10 +31,20 @@ pub struct CorpusArguments {
     /// Seconds of each voice that is held out, at most as many as of all others together
     #[arg(long, default_value_t = MakeOptions::default().held_out_seconds)]
     pub held_out_seconds: f32,
+    /// Instead of engines: the recordings of people that installed packages hold, those to measure on under held-out/
+    #[arg(long, conflicts_with_all = ["hours", "held_out_seconds"])]
+    pub people: bool,
 }
 
 pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
-    let &CorpusArguments { hours, seed, held_out_seconds, .. } = arguments;
+    let &CorpusArguments { hours, seed, held_out_seconds, people, .. } = arguments;
+    if people {
+        let found = make_people(&arguments.out, &|person| {
+            println!("{}: {} recordings, {:.1} min, {}", person.name, person.utterances, person.seconds / 60.0, person.licence);
+        })?;
+        println!("{:.2} h of {} people", found.iter().map(|person| person.seconds).sum::<f32>() / 3600.0, found.len());
+        return Ok(());
+    }
     let options = MakeOptions { hours, seed, held_out_seconds, ..MakeOptions::default() };
     let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{elapsed_precise} {msg}").expect("a valid template"));
     let summary = corpus::make(&arguments.out, &options, Phonemizer::embedded().lexicon(), &|progress| {
@@ -43,8 +57,9 @@ pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
 
 #[derive(Args)]
 pub struct PrepareArguments {
-    /// Corpus folder
-    pub corpus: PathBuf,
+    /// Corpus folders; their speakers go into one table
+    #[arg(required = true, num_args = 1..)]
+    pub corpora: Vec<PathBuf>,
     /// Folder for the features
     #[arg(long)]
     pub out: PathBuf,
@@ -53,24 +68,33 @@ pub struct PrepareArguments {
     pub aligner: Option<PathBuf>,
 }
 
+/// Recordings that are analysed at once.
+const CHUNK: usize = 64;
+
 pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
     let aligner = match &arguments.aligner {
         Some(path) => Some(ForcedAligner::load(&fs::read(path).map_err(Error::io(path))?, &DeviceName::Cpu.open()?)?),
         None => None,
     };
     let config = MelConfig::speech_16k();
-    let extractor = MelExtractor::new(config.clone());
     let phonemizer = Phonemizer::embedded();
-    let recordings: Vec<_> = layouts::load(&arguments.corpus)?.collect();
+    let recordings = arguments.corpora.iter().map(|corpus| Ok(layouts::load(corpus)?.collect::<Vec<_>>())).collect::<Result<Vec<_>>>()?;
+    let recordings = recordings.concat();
     let bar = ProgressBar::new(recordings.len() as u64);
     let mut features = Features::new(config.clone());
     let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for recording in bar.wrap_iter(recordings.into_iter()) {
-        let samples = recording.samples(config.sample_rate_hz)?;
-        let mel = extractor.extract(&samples);
-        match timed(&recording, &mel, samples.len() as f32 / config.sample_rate_hz as f32, &config, &phonemizer, aligner.as_ref()) {
-            Ok((symbols, durations)) => features.push(&recording.speaker, recording.id, recording.text, symbols, durations, &mel),
-            Err(error) => *left_out.entry(error.code()).or_default() += 1,
+    for recordings in recordings.chunks(CHUNK) {
+        let sounds = recordings.par_iter().map(|recording| {
+            let samples = recording.samples(config.sample_rate_hz)?;
+            let pitch = pitch::track(&samples, config.sample_rate_hz, config.hop_length);
+            Ok((MelExtractor::new(config.clone()).extract(&samples), pitch, samples.len() as f32 / config.sample_rate_hz as f32))
+        });
+        for (recording, (mel, pitch, seconds)) in recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?) {
+            bar.inc(1);
+            match timed(&recording, &mel, seconds, &config, &phonemizer, aligner.as_ref()) {
+                Ok((symbols, durations)) => features.push(&recording.speaker, recording.id, recording.text, symbols, durations, &mel, &pitch.f0_hz),
+                Err(error) => *left_out.entry(error.code()).or_default() += 1,
+            }
         }
     }
     features.save(&arguments.out)?;

@@ -12,7 +12,7 @@ use crate::{
         encoder::SpeakerVerifier,
         faults::Fault,
         report::{Evaluation, Measured},
-        sentences::HARD_SENTENCES,
+        sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
     voice::{Base, Manifest, Voice},
 };
@@ -102,6 +102,14 @@ pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Res
     let texts: String = evaluation.recordings().iter().map(|(text, _)| format!("{text}\n")).collect();
     fs::write(&path, texts).map_err(Error::io(path))?;
     write_clips(&folder.join("same-speaker"), base, &evaluation.others[evaluation.others.len().saturating_sub(target.len())..])
+}
+
+/// What a voice makes of [`NEW_SENTENCES`], under `new/NAME`, and their texts beside it.
+pub fn write_new_sentences(folder: &Path, name: &str, base: &Base, clips: &[Vec<f32>]) -> Result<()> {
+    let folder = folder.join("new");
+    write_clips(&folder.join(name), base, clips)?;
+    let path = folder.join("texts.txt");
+    fs::write(&path, NEW_SENTENCES.join("\n")).map_err(Error::io(path))
 }
 
 pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>]) -> Result<()> {

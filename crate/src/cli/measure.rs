@@ -2,21 +2,24 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{rounded, speaker_verifier, write_wavs},
+    evaluate::{rounded, speaker_verifier, write_new_sentences, write_wavs},
     speaker_encoder::verify,
 };
 use crate::{
     Error, Result,
-    corpus::{HELD_OUT, PERTURBED, make_perturbed},
-    evaluate::report::Evaluation,
+    corpus::{HELD_OUT, PERTURBED, make_perturbed, people::PEOPLE},
+    evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
     train::{CloneOptions, run::Recipe},
-    voice::{FileEntry, Voice},
+    voice::{Base, FileEntry, Voice},
 };
 
 #[derive(Args)]
@@ -24,9 +27,12 @@ pub struct MeasureArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     pub base: PathBuf,
-    /// Corpus folder, with the held-out voices
+    /// Corpus folder of engines, with the held-out voices
+    #[arg(long, required_unless_present = "people")]
+    pub corpus: Option<PathBuf>,
+    /// Corpus folder of people, as `corpus --people` makes it
     #[arg(long)]
-    pub corpus: PathBuf,
+    pub people: Option<PathBuf>,
     /// Folder for what is compared, as WAV files by speaker, for external evaluators
     #[arg(long)]
     pub wavs: Option<PathBuf>,
@@ -42,50 +48,73 @@ pub const CLONE_SECONDS: f32 = 60.0;
 /// Of some eight words each: with fewer, error rates say little.
 pub const SENTENCES: usize = 40;
 
-/// Names the speaker encoder that lies in the base's folder, measures it on the held-out voices, and clones each of them.
+/// Names the speaker encoder that lies in the base's folder, measures it on the held-out engine voices, and clones these and the held-out people.
 pub fn measure(arguments: &MeasureArguments) -> Result<()> {
-    let MeasureArguments { base: folder, corpus, wavs, seed, device } = arguments;
-    let held_out = corpus.join("held-out");
-    if !held_out.join(PERTURBED).exists() {
-        make_perturbed(corpus)?;
-    }
+    let MeasureArguments { base: folder, corpus, people, wavs, seed, device } = arguments;
     let mut manifest = base::read_manifest(folder)?;
     let path = folder.join(SPEAKER_ENCODER);
     manifest.files.speaker_encoder = Some(FileEntry::new(SPEAKER_ENCODER, &fs::read(&path).map_err(Error::io(&path))?));
-    manifest.held_out = held_out_voices().map(str::to_string).collect();
-    manifest.recipe["speaker_encoder"] = json!(Recipe::speaker_encoder());
     let verifier = speaker_verifier(folder, &manifest)?.expect("it was just named");
-    let found = verify(&verifier, &held_out)?;
-    manifest.quality["speaker_encoder"] = rounded(json!({
-        "equal_error_rate": found.equal_error_rate,
-        "speakers": found.speakers,
-        "pairs": found.trials,
-        "cosine.same_speaker": found.own,
-        "cosine.other_speakers": found.strangers,
-    }));
-    println!("speaker encoder: {:#}", manifest.quality["speaker_encoder"]);
+    if let Some(corpus) = corpus {
+        if !corpus.join("held-out").join(PERTURBED).exists() {
+            make_perturbed(corpus)?;
+        }
+        manifest.held_out = held_out_voices().map(str::to_string).collect();
+        manifest.recipe["speaker_encoder"] = json!(Recipe::speaker_encoder());
+        let found = verify(&verifier, &corpus.join("held-out"))?;
+        manifest.quality["speaker_encoder"] = rounded(json!({
+            "equal_error_rate": found.equal_error_rate,
+            "speakers": found.speakers,
+            "pairs": found.trials,
+            "cosine.same_speaker": found.own,
+            "cosine.other_speakers": found.strangers,
+        }));
+        println!("speaker encoder: {:#}", manifest.quality["speaker_encoder"]);
+    }
     base::write_manifest(folder, &manifest)?;
 
     let base = base::load(folder, &device.open()?)?;
-    let mut clones = serde_json::Map::new();
-    for speaker in held_out_voices() {
-        let recordings = held_out.join(speaker);
-        let options = CloneOptions { seed: *seed, ..CloneOptions::default() };
-        let voice = learn(&base, &read_clips(&recordings, Some(CLONE_SECONDS))?, options, &mut |line| println!("{line}"))?;
-        let figures = pollster::block_on(async {
-            let evaluation = Evaluation::new(&base, Some(&verifier), &read_clips(&recordings, None)?, SENTENCES).await?;
-            let (clone, unadapted) = (evaluation.measure(&voice).await?, evaluation.measure(&Voice::unadapted(&base)).await?);
-            if let Some(wavs) = wavs {
-                write_wavs(&wavs.join(speaker), &base, &evaluation, &clone, &unadapted)?;
-            }
-            evaluation.figures(&clone, &unadapted).await
-        })?;
-        let figures = rounded(Value::Object(figures));
-        println!("{speaker}: {figures:#}");
-        clones.insert(speaker.to_string(), figures);
+    let clones = |speakers: &[&str], corpus: &Path| -> Result<Value> {
+        let clone = |speaker: &&str| {
+            let wavs = wavs.as_ref().map(|wavs| wavs.join(speaker));
+            let figures = measure_clone(&base, &verifier, &corpus.join("held-out").join(speaker), wavs.as_deref(), *seed)?;
+            println!("{speaker}: {figures:#}");
+            Ok((speaker.to_string(), figures))
+        };
+        Ok(Value::Object(speakers.iter().map(clone).collect::<Result<_>>()?))
+    };
+    if let Some(people) = people {
+        let speakers: Vec<&str> = PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.name).collect();
+        manifest.quality["people"] = clones(&speakers, people)?;
+        base::write_manifest(folder, &manifest)?;
     }
-    manifest.quality["clones"] = Value::Object(clones);
-    base::write_manifest(folder, &manifest)
+    if let Some(corpus) = corpus {
+        manifest.quality["clones"] = clones(&held_out_voices().collect::<Vec<_>>(), corpus)?;
+        base::write_manifest(folder, &manifest)?;
+    }
+    Ok(())
+}
+
+/// Clones a speaker from the first minute of the recordings and measures the clone by the last of them.
+///
+/// * `wavs`: folder for what is compared
+fn measure_clone(base: &Base, verifier: &SpeakerVerifier, recordings: &Path, wavs: Option<&Path>, seed: u64) -> Result<Value> {
+    let clips = read_clips(recordings, None)?;
+    let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, SENTENCES))?;
+    let mut clips = read_clips(recordings, Some(CLONE_SECONDS))?;
+    clips.truncate(evaluation.others.len()); // What is said again is never learned from.
+    let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, &mut |line| println!("{line}"))?;
+    let unadapted = Voice::unadapted(base);
+    pollster::block_on(async {
+        let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
+        if let Some(wavs) = wavs {
+            write_wavs(wavs, base, &evaluation, &of_clone, &of_base)?;
+            for (name, voice) in [("clone", &voice), ("base", &unadapted)] {
+                write_new_sentences(wavs, name, base, &evaluation.measure_texts(voice, &NEW_SENTENCES).await?.clips)?;
+            }
+        }
+        Ok(rounded(Value::Object(evaluation.figures(&of_clone, &of_base).await?)))
+    })
 }
 
 /// Nothing is ever trained on these.

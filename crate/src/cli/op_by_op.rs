@@ -13,7 +13,7 @@ use burn::{
     tensor::Distribution,
 };
 
-use crate::{model::TacotronConfig, nn::upsample::POSITION_WIDTH};
+use crate::model::TacotronConfig;
 
 /// Decoder and postnet at the sizes of a base, with random weights: they change no time.
 #[derive(Module, Debug)]
@@ -80,7 +80,7 @@ pub struct OpByOp {
 impl OpByOp {
     pub fn new(config: &TacotronConfig, batch: usize, window: usize, device: &Device) -> Self {
         let device = &device.clone().autodiff();
-        let width = config.reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+        let width = config.reduction * config.context_width() + config.speaker_width;
         let random = |shape: [usize; 3]| Tensor::random(shape, Distribution::Normal(0.0, 1.0), device);
         Self {
             layers: Layers::new(config, width, device),

@@ -16,6 +16,7 @@ use crate::{
         features::Features,
         pretrain::pretrain as train,
         run::{Recipe, RunConfig, curve_path},
+        warm_start::WarmStart,
     },
     voice::{AttentiveVoice, FileEntry, Files, Manifest, Table},
     weights::{Metadata, Storage, collect, deserialize, serialize},
@@ -58,9 +59,12 @@ pub struct PretrainArguments {
     /// Mixed: products in half precision, where the device has it
     #[arg(long, value_enum, default_value = "f32")]
     pub precision: Precision,
+    /// Learning rate at the start; it falls to a twentieth
+    #[arg(long, default_value_t = Recipe::base().rate_start)]
+    pub rate: f64,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Folder of a base whose encoder, speakers and postnet training begins with
+    /// Folder of a base that training begins with
     #[arg(long)]
     pub from: Option<PathBuf>,
     /// Go on from the checkpoint in the folder for runs
@@ -80,16 +84,18 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         Preset::Tacotron2 => TacotronConfig::tacotron2(speakers),
         Preset::Tiny => TacotronConfig::tiny(speakers),
     };
-    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, precision: arguments.precision, ..Recipe::base() };
+    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, precision: arguments.precision, rate_start: arguments.rate, rate_end: arguments.rate / 20.0, ..Recipe::base() };
     if !recipe.precision.runs_on(&device) {
         return Err(Error::PrecisionUnsupported);
     }
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
     let run_config = RunConfig { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
     let start = arguments.from.as_ref().map(|base| {
+        let Manifest { model: config, speakers, .. } = base::read_manifest(base)?;
         let path = base.join(WEIGHTS);
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        deserialize(&bytes).map(|(weights, _)| weights).map_err(Error::BaseCorrupt)
+        let (weights, _) = deserialize(&bytes).map_err(Error::BaseCorrupt)?;
+        Ok(WarmStart { config, speakers, weights })
     });
     let start = start.transpose()?;
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
@@ -100,8 +106,8 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             plot(&curve_path(&run), &arguments.out.join(WEIGHTS).with_extension("svg"))
         }
         Path::Attention => {
-            // Attention is always autoregressive.
-            let config = TacotronConfig { autoregressive: true, ..config };
+            // Attention is always autoregressive, and finds its own timing: no pitch could be given by frame.
+            let config = TacotronConfig { autoregressive: true, pitch: false, ..config };
             let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &run_config, start)?;
             let (mel, speaker) = (features.mel.clone(), default_speaker(&features));
             let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: run_config.device.clone().inner() };
@@ -128,18 +134,19 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
             vocoder: None,
             speaker_encoder: None,
         },
-        model: config,
         mel: features.mel.clone(),
         symbols: symbols::version(),
         default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
         speakers: features.speakers.clone(),
+        mean_pitches_hz: if config.pitch { features.mean_pitches_hz().to_vec() } else { Vec::new() },
         recipe: json!({
             "training": recipe,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
         }),
         quality: json!({ "held_out_loss": held_out_loss }),
+        model: config,
     };
     fs::write(out.join(WEIGHTS), &weights).map_err(Error::io(out.join(WEIGHTS)))?;
     base::write_manifest(out, &manifest)?;

@@ -33,6 +33,9 @@ pub struct RecipeArguments {
     hours: f32,
     #[arg(long, default_value_t = Recipe::base().steps)]
     steps: usize,
+    /// Corpus folder of people, as `corpus --people` makes it: those to train on join the base, the others are measured
+    #[arg(long)]
+    people: Option<PathBuf>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[arg(long, value_enum, default_value = "cpu")]
@@ -43,16 +46,17 @@ const VOCODER: &str = "vocoder.safetensors";
 
 /// Corpus, features, aligner, base voice, vocoder and what they measure. What is in the work folder already is not made again.
 pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
-    let RecipeArguments { out, work, hours, steps, seed, device } = arguments;
+    let RecipeArguments { out, work, hours, steps, people, seed, device } = arguments;
     let (corpus_folder, features, run) = (work.join("corpus"), work.join("features"), work.join("run"));
     if !corpus_folder.join("corpus.json").exists() {
         println!("1/9 corpus: {hours} h from the installed speech engines");
         let held_out_seconds = MakeOptions::default().held_out_seconds;
-        corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed, held_out_seconds })?;
+        corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed, held_out_seconds, people: false })?;
     }
+    let corpora: Vec<PathBuf> = [corpus_folder.clone()].into_iter().chain(people.clone()).collect();
     if !features.join("features.json").exists() {
         println!("2/9 features");
-        prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: features.clone(), aligner: None })?;
+        prepare(&PrepareArguments { corpora: corpora.clone(), out: features.clone(), aligner: None })?;
     }
     let aligner = work.join(ALIGNER);
     if !aligner.exists() {
@@ -67,7 +71,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let aligned = work.join("aligned");
     if !aligned.join("features.json").exists() {
         println!("4/9 features of voices without phone times as well");
-        prepare(&PrepareArguments { corpus: corpus_folder.clone(), out: aligned.clone(), aligner: Some(aligner.clone()) })?;
+        prepare(&PrepareArguments { corpora, out: aligned.clone(), aligner: Some(aligner.clone()) })?;
     }
     fs::create_dir_all(out).map_err(Error::io(out))?;
     fs::copy(&aligner, out.join(ALIGNER)).map_err(Error::io(&aligner))?;
@@ -80,6 +84,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         device: *device,
         steps: *steps,
         batch: Recipe::base().batch,
+        rate: Recipe::base().rate_start,
         precision: Recipe::base().precision,
         seed: *seed,
         from: None,
@@ -134,5 +139,5 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     base::write_manifest(out, &manifest)?;
 
     println!("9/9 clones of the held-out voices");
-    measure(&MeasureArguments { base: out.clone(), corpus: corpus_folder, wavs: None, seed: *seed, device: *device })
+    measure(&MeasureArguments { base: out.clone(), corpus: Some(corpus_folder), people: people.clone(), wavs: None, seed: *seed, device: *device })
 }

@@ -35,8 +35,15 @@ pub struct SayArguments {
     /// [default: the base's own]
     #[arg(long, value_enum)]
     vocoder: Option<VocoderName>,
-    #[arg(long, default_value_t = 1.0)]
+    /// Times the learned speed, 0.25 to 4
+    #[arg(long, default_value_t = SpeakOptions::default().speed)]
     speed: f32,
+    /// Semitones above the learned pitch, -12 to 12; needs a base with pitch
+    #[arg(long, default_value_t = SpeakOptions::default().pitch, allow_negative_numbers = true)]
+    pitch: f32,
+    /// Times the learned liveliness of the melody: 0 (monotone) to 3; likewise
+    #[arg(long, default_value_t = SpeakOptions::default().liveliness)]
+    liveliness: f32,
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[arg(long, value_enum, default_value = "cpu")]
@@ -55,7 +62,7 @@ pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>>
 }
 
 pub fn say(arguments: &SayArguments) -> Result<()> {
-    let options = SpeakOptions { speed: arguments.speed, seed: arguments.seed, ..SpeakOptions::default() };
+    let options = SpeakOptions { speed: arguments.speed, pitch: arguments.pitch, liveliness: arguments.liveliness, seed: arguments.seed, ..SpeakOptions::default() };
     let device = arguments.device.open()?;
     let imported = arguments.base.join(AttentiveVoice::FILE);
     if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {

@@ -22,7 +22,7 @@ use crate::{
         speaker::{SpeakerStats, distance},
     },
     model::vocoder::{SourceFilter, VocoderConfig},
-    synth::speak::frames,
+    synth::{SpeakOptions, speak::frames},
     train::{
         run::{Recipe, RunConfig, curve_path},
         vocoder::{Take, train},
@@ -149,6 +149,6 @@ fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Resul
     let seconds = samples.len() as f32 / mel.sample_rate_hz as f32;
     let Ok(labels) = label(&base.phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
     let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else { return Ok(None) };
-    let made = pollster::block_on(frames(base, &Voice::of_base_speaker(base, speaker), &labels.symbols, &durations))?;
+    let made = pollster::block_on(frames(base, &Voice::of_base_speaker(base, speaker), &labels.symbols, &durations, &SpeakOptions::default()))?;
     Ok(Some(Take::new(samples, Some(made), extractor)))
 }

@@ -58,7 +58,7 @@ impl Speaker {
 }
 
 /// Formants and pitch of the speakers that each recorded voice is made into: played faster or slower, then each moved by itself.
-const PERTURBATIONS: [(f32, f32); 8] =
+pub(super) const PERTURBATIONS: [(f32, f32); 8] =
     [(0.86, 0.86), (0.93, 0.93), (1.08, 1.08), (1.16, 1.16), (0.9, 1.1), (1.1, 0.88), (1.0, 0.8), (1.0, 1.25)];
 /// Share of the corpus that each gets, of its voice's own.
 const PERTURBED_SHARE: f32 = 0.2;
@@ -234,14 +234,19 @@ fn make_speaker(
 /// Makes [`PERTURBED`] from the recordings of the held-out voice behind it, in the same folder.
 pub fn make_perturbed(out: &Path) -> Result<()> {
     let (original, perturbation) = PERTURBED_FROM;
-    let (from, to) = (out.join("held-out").join(original), out.join("held-out").join(PERTURBED));
+    perturb(&out.join("held-out").join(original), &out.join("held-out").join(PERTURBED), perturbation, 1)
+}
+
+/// Another speaker out of the recordings of one: every `stride`-th of them. The new folder's name is the speaker's.
+pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride: usize) -> Result<()> {
+    let name = to.file_name().expect("a folder of its own").to_string_lossy();
     let (wavs, phones) = (to.join("wavs"), to.join("phones"));
     for folder in [&wavs, &phones] {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
     let mut metadata = String::new();
-    for (index, recording) in super::layouts::load(&from)?.enumerate() {
-        let id = format!("{PERTURBED}-{index:05}");
+    for (index, recording) in super::layouts::load(from)?.step_by(stride).enumerate() {
+        let id = format!("{name}-{index:05}");
         let audio = wav::read(&std::fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
         write(&wavs.join(format!("{id}.wav")), wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz))?;
         let changed: Vec<_> = recording.phones.iter().flatten().map(|phone| phone.faster(perturbation.formants)).collect();

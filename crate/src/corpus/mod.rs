@@ -2,9 +2,11 @@
 
 pub mod coverage;
 pub mod engines;
+pub mod ipa;
 pub mod labels;
 pub mod layouts;
 pub mod make;
+pub mod people;
 pub mod perturbation;
 pub mod phones;
 pub mod sentences;

@@ -1,4 +1,28 @@
-//! Fifty sentences that speech synthesis stumbles over, written for this project: numbers, repetitions, tongue twisters, questions, lists, long and very short ones.
+//! New sentences to measure a voice by, which no training reads, and fifty sentences that speech synthesis stumbles over, written for this project: numbers, repetitions, tongue twisters, questions, lists, long and very short ones.
+
+/// Everyday English that no corpus, prompt or rehearsal of this project holds: what a person's clone says in a language that the person may never have read.
+pub const NEW_SENTENCES: [&str; 20] = [
+    "The ferry leaves at half past nine from the northern dock.",
+    "My grandmother kept her letters in a blue tin box.",
+    "Please leave the window open, because the room is warm.",
+    "Nobody expected so many people on such a cold evening.",
+    "We walked along the river until the path came to an end.",
+    "Have you ever tasted bread that was baked over a fire?",
+    "The doctor told him to rest for another week or two.",
+    "A small brown dog was waiting in front of the shop.",
+    "They painted the kitchen yellow and the hall light green.",
+    "If it rains tomorrow, we will stay at home and read.",
+    "Her brother works at the airport and often comes home late.",
+    "There is a good reason why the old bridge was closed.",
+    "Could you tell me how to get to the railway station?",
+    "The children laughed when the clown dropped his hat.",
+    "Some of the apples had already fallen from the tree.",
+    "I would rather have a cup of tea than a glass of wine.",
+    "The letter arrived on Monday, three days too late.",
+    "He opened the door slowly and looked into the dark room.",
+    "Most of the shops are closed on Sunday afternoon.",
+    "What a beautiful view you have from this balcony!",
+];
 
 pub const HARD_SENTENCES: [&str; 50] = [
     "No.",

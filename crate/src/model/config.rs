@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    audio::mel::{Mel, MelConfig},
+    audio::{
+        excitation::EXCITATION_WIDTH,
+        mel::{Mel, MelConfig},
+    },
+    nn::upsample::POSITION_WIDTH,
     text::symbols::SYMBOL_COUNT,
 };
 
@@ -21,8 +25,11 @@ pub struct TacotronConfig {
     pub encoder_width: usize,
     pub encoder_kernel: usize,
     pub encoder_layers: usize,
-    /// Of one direction, in the duration and range predictors.
+    /// Of one direction, in the duration and range predictors, and in the pitch predictor.
     pub duration_width: usize,
+    /// Whether the decoder is given each frame's pitch: from the recording in training, predicted in synthesis. Bases before 0.2 have none.
+    #[serde(default)]
+    pub pitch: bool,
     /// Whether the decoder sees its previous frame. Without, all frames come out of one pass, and training and synthesis
     /// meet the same inputs.
     #[serde(rename = "feedback")]
@@ -62,6 +69,7 @@ impl TacotronConfig {
             encoder_kernel: 5,
             encoder_layers: 3,
             duration_width: 64,
+            pitch: true,
             autoregressive: false,
             prenet_width: 128,
             prenet_dropout: 0.5,
@@ -85,6 +93,7 @@ impl TacotronConfig {
             mel_scale: 1.0,
             encoder_width: 512,
             duration_width: 256,
+            pitch: false,
             autoregressive: true,
             prenet_width: 256,
             decoder_width: 1024,
@@ -102,6 +111,7 @@ impl TacotronConfig {
             encoder_width: 16,
             encoder_layers: 1,
             duration_width: 8,
+            pitch: false,
             prenet_width: 16,
             decoder_width: 32,
             postnet_width: 16,
@@ -111,6 +121,11 @@ impl TacotronConfig {
             location_kernel: 7,
             ..Self::small(speakers)
         }
+    }
+
+    /// What the decoder is given of each frame: its encoding, its position, and with [`Self::pitch`] its excitation.
+    pub fn context_width(&self) -> usize {
+        self.encoder_width + POSITION_WIDTH + if self.pitch { EXCITATION_WIDTH } else { 0 }
     }
 
     /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. Says what is wrong.

@@ -16,7 +16,6 @@ use crate::nn::{
     dropout::dropout,
     lstm::{Lstm, ScanOptions},
     matmul::linear,
-    upsample::POSITION_WIDTH,
 };
 
 /// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
@@ -63,7 +62,7 @@ pub struct DecoderState {
 impl Decoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, reduction) = (config.decoder_width, config.reduction);
-        let context = reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+        let context = reduction * config.context_width() + config.speaker_width;
         let heard = if config.autoregressive { config.prenet_width } else { 0 };
         Self {
             prenet: config.autoregressive.then(|| Prenet::new(config, device)),
@@ -78,6 +77,11 @@ impl Decoder {
     pub fn with_precision(self, precision: Precision) -> Self {
         let (first, second) = (self.first.with_precision(precision), self.second.with_precision(precision));
         Self { first, second, precision, ..self }
+    }
+
+    /// Frames a step, R.
+    pub fn reduction(&self) -> usize {
+        self.reduction
     }
 
     pub fn start(&self, batch: usize, device: &Device) -> DecoderState {

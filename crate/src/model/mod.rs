@@ -6,6 +6,7 @@ pub mod config;
 pub mod decoder;
 pub mod duration;
 pub mod encoder;
+pub mod pitch;
 pub mod postnet;
 pub mod recogniser;
 pub mod speaker_encoder;

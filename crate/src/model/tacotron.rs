@@ -11,6 +11,7 @@ use super::{
     decoder::Decoder,
     duration::{DurationPredictor, RangePredictor},
     encoder::Encoder,
+    pitch::PitchPredictor,
     postnet::Postnet,
 };
 use crate::nn::{Mode, Precision, upsample::gaussian_weights};
@@ -22,6 +23,8 @@ pub struct Tacotron {
     pub speakers: Param<Tensor<2>>,
     pub durations: DurationPredictor,
     pub ranges: RangePredictor,
+    /// `None` without [`TacotronConfig::pitch`].
+    pub pitch: Option<PitchPredictor>,
     pub decoder: Decoder,
     pub postnet: Postnet,
 }
@@ -62,6 +65,7 @@ impl Tacotron {
             speakers: Initializer::Normal { mean: 0.0, std: 0.3 }.init([config.speakers, config.speaker_width], device),
             durations: DurationPredictor::new(config, device),
             ranges: RangePredictor::new(config, device),
+            pitch: config.pitch.then(|| PitchPredictor::new(config, device)),
             decoder: Decoder::new(config, device),
             postnet: Postnet::new(config, device),
         }

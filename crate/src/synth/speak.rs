@@ -8,7 +8,7 @@ use crate::{
         variance_scale::scale_variance,
         mel::{Mel, MelConfig},
     },
-    model::{stop::StopReason, tacotron::Symbols},
+    model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
     text,
     vocoder::Vocoder,
@@ -17,8 +17,12 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeakOptions {
-    /// Times the learned speed.
+    /// Times the learned speed, 0.25 to 4.
     pub speed: f32,
+    /// Semitones above the learned pitch, -12 to 12; needs a base with pitch.
+    pub pitch: f32,
+    /// Times the learned liveliness of the melody, 0 (monotone) to 3; likewise.
+    pub liveliness: f32,
     /// The prenet's dropout is always on; its seed makes speech repeatable.
     pub seed: u64,
     /// Bound on one sentence, in frames: 30 s at 16 kHz.
@@ -27,7 +31,23 @@ pub struct SpeakOptions {
 
 impl Default for SpeakOptions {
     fn default() -> Self {
-        Self { speed: 1.0, seed: 0, max_frames: 2400 }
+        Self { speed: 1.0, pitch: 0.0, liveliness: 1.0, seed: 0, max_frames: 2400 }
+    }
+}
+
+impl SpeakOptions {
+    /// * `has_pitch`: whether the base can change it
+    fn check(&self, has_pitch: bool) -> Result<()> {
+        for (name, value, range) in [("speed", self.speed, 0.25..=4.0), ("pitch", self.pitch, -12.0..=12.0), ("liveliness", self.liveliness, 0.0..=3.0)] {
+            if !range.contains(&value) {
+                return Err(Error::OptionInvalid(format!("a {name} of {value} is not between {} and {}", range.start(), range.end())));
+            }
+        }
+        let usual = Self::default();
+        if !has_pitch && (self.pitch, self.liveliness) != (usual.pitch, usual.liveliness) {
+            return Err(Error::OptionInvalid("this base has no pitch that could be changed".into()));
+        }
+        Ok(())
     }
 }
 
@@ -109,9 +129,7 @@ pub async fn speak_async(
     vocoder: &dyn Vocoder,
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Speech> {
-    if !(options.speed.is_finite() && (0.25..=4.0).contains(&options.speed)) {
-        return Err(Error::OptionInvalid(format!("a speed of {} is not between 0.25 and 4", options.speed)));
-    }
+    options.check(base.config().pitch)?;
     let sentences = sentences(text)?;
     let mut speech = Speech::nothing(base.mel_config(), StopReason::Durations);
     for (index, sentence) in sentences.iter().enumerate() {
@@ -121,19 +139,19 @@ pub async fn speak_async(
         base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
         let symbols = base.phonemizer.symbols(sentence)?;
         let (durations, stop) = durations(base, voice, &symbols, options).await?;
-        let mel = frames(base, voice, &symbols, &durations).await?;
+        let mel = frames(base, voice, &symbols, &durations, options).await?;
         speech.say(base.mel_config(), Sentence { mel, symbols, durations, stop }, vocoder);
     }
     progress(sentences.len(), sentences.len()).await;
     Ok(speech)
 }
 
-/// One sentence with the learned timing: its symbols, their frames, and the spectrogram.
-pub(crate) async fn say_symbols(base: &Base, voice: &Voice, sentence: &str) -> Result<(Vec<u8>, Vec<u32>, Mel)> {
+/// One sentence with the learned timing: its symbols, their frames, the spectrogram, and the pitch of its frames.
+pub(crate) async fn say_symbols(base: &Base, voice: &Voice, sentence: &str) -> Result<(Vec<u8>, Vec<u32>, Mel, Vec<f32>)> {
     let symbols = base.phonemizer.symbols(sentence)?;
     let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
-    let mel = frames(base, voice, &symbols, &durations).await?;
-    Ok((symbols, durations, mel))
+    let (mel, f0_hz) = frames_and_pitch(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
+    Ok((symbols, durations, mel, f0_hz))
 }
 
 /// Whole frames for each symbol. The rounding error is carried on, so that the sentence keeps its length.
@@ -158,17 +176,32 @@ async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOp
     Ok((durations, stop))
 }
 
-/// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last.
-pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32]) -> Result<Mel> {
+/// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last but the melody, before the decoder.
+pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32], options: &SpeakOptions) -> Result<Mel> {
+    Ok(frames_and_pitch(base, voice, symbols, durations, options).await?.0)
+}
+
+/// The same with the pitch of each frame in Hz, 0 where unvoiced; empty on a base without pitch.
+async fn frames_and_pitch(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32], options: &SpeakOptions) -> Result<(Mel, Vec<f32>)> {
     let config = base.config();
     let (reduction, mels) = (config.reduction, config.mels);
     let spoken = &symbols[..durations.len()];
     let total: usize = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
+    let f0_hz = match (base.contour_async(&context, &voice.timing_speaker).await?, voice.intonation) {
+        (Some(contour), Some(Intonation { mean_hz, spread })) => {
+            let higher = (options.pitch / 12.0).exp2();
+            let mut f0_hz = contour.f0_hz(Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness });
+            f0_hz.truncate(total);
+            f0_hz
+        }
+        _ => Vec::new(),
+    };
+    let context = base.with_excitation(context, &f0_hz);
     let frames = if config.autoregressive { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
-    Ok(scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale))
+    Ok((scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale), f0_hz))
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.

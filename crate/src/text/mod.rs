@@ -75,7 +75,37 @@ impl Phonemizer {
     }
 
     /// The words and pauses of a text, without the silences at its ends. Fails where nothing can be spoken.
+    ///
+    /// Braces hold a word's ARPAbet as it stands, of any language: `The {T AH0 M EY1 T OW2} is ripe.`
     pub fn words(&self, text: &str) -> Result<Vec<Word>> {
+        if text.contains(['{', '}']) { self.words_around_phones(text) } else { self.words_of_language(text) }
+    }
+
+    /// Braced words as they are written; what lies between them is language, or punctuation alone.
+    fn words_around_phones(&self, text: &str) -> Result<Vec<Word>> {
+        let unsupported = || Error::TextUnsupported(text.chars().take(40).collect());
+        let mut words = Vec::new();
+        for (index, piece) in text.split('{').enumerate() {
+            let (phones, between) = match (index, piece.split_once('}')) {
+                (0, None) => ("", piece),
+                (1.., Some((phones, between))) => (phones, between),
+                _ => return Err(unsupported()),
+            };
+            if index > 0 {
+                let symbols = symbols::parse(phones).filter(|symbols| !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol)));
+                words.push(Word { text: phones.to_string(), symbols: symbols.ok_or_else(unsupported)?.into_iter().map(settled).collect() });
+            }
+            if between.contains(char::is_alphanumeric) {
+                words.extend(self.words_of_language(between)?);
+            } else {
+                let pauses = between.chars().filter_map(|c| Some(Word { symbols: vec![pause(&c.to_string())?], text: c.to_string() }));
+                words.extend(pauses.take(1));
+            }
+        }
+        if words.iter().all(Word::is_pause) { Err(unsupported()) } else { Ok(words) }
+    }
+
+    fn words_of_language(&self, text: &str) -> Result<Vec<Word>> {
         let normal = normalize(text)?;
         let mut tokens: Vec<&str> = Vec::new();
         for chunk in normal.split(' ').filter(|chunk| !chunk.is_empty()) {
@@ -178,6 +208,15 @@ mod tests {
     fn silence_surrounds_and_punctuation_pauses() {
         let symbols = Phonemizer::embedded().symbols("Hello, world! Is it you?").unwrap();
         assert_eq!(symbols::format(&symbols), "_ HH AH0 L OW1 , W ER1 L D ! IH1 Z IH1 T Y UW1 ? _");
+    }
+
+    #[test]
+    fn braces_hold_phones_of_any_language() {
+        assert_eq!(said("{G D EH1} {Y EH0}?"), "G D EH1 Y EH0 ?");
+        assert_eq!(said("The {T AH0 M EY1 T OW2}, {R AY1 P}."), "DH AH0 T AH0 M EY1 T OW2 , R AY1 P .");
+        for wrong in ["{G D", "G} D", "{XX}", "{}", "{.}", "{{G}}"] {
+            assert_eq!(Phonemizer::embedded().symbols(wrong).unwrap_err().code(), "text-unsupported", "{wrong}");
+        }
     }
 
     #[test]

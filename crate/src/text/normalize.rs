@@ -590,14 +590,16 @@ fn ends_sentence(word: &str) -> bool {
 /// Adds a sentence, in parts where it is too long. Parts without a letter or digit are joined to nothing and left out.
 fn push_split(sentences: &mut Vec<String>, sentence: &str) {
     let mut rest = sentence.trim();
-    while let Some((limit, _)) = rest.char_indices().nth(MAX_SENTENCE) {
+    // Phones in braces take some four characters for each letter, and a word of them is not cut.
+    let (longest, word_end) = if sentence.contains('{') { (4 * MAX_SENTENCE, '}') } else { (MAX_SENTENCE, ' ') };
+    while let Some((limit, _)) = rest.char_indices().nth(longest) {
         let head = &rest[..limit];
         let after_half = |place: &usize| *place > limit / 3;
         let end = head
             .rfind([',', ';', ':', '—'])
             .map(|place| place + head[place..].chars().next().map_or(1, char::len_utf8))
             .filter(after_half)
-            .or_else(|| head.rfind(' ').filter(after_half))
+            .or_else(|| head.rfind(word_end).map(|place| place + 1).filter(after_half))
             .unwrap_or(limit);
         let (part, after) = rest.split_at(end);
         push_speakable(sentences, part.trim());

@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::features::{Features, Utterance};
 use crate::{
-    model::{TacotronConfig, tacotron::Symbols},
+    audio::excitation::EXCITATION_WIDTH,
+    model::{TacotronConfig, pitch::CONTOUR_SCALE, tacotron::Symbols},
     nn::upsample::{POSITION_WIDTH, frame_positions},
 };
 
@@ -23,6 +24,8 @@ pub struct Batch {
     pub times: Tensor<2>,
     /// `[B, T, 4]`
     pub positions: Tensor<3>,
+    /// What a model with pitch is given and learns to predict.
+    pub pitch: Option<PitchBatch>,
     /// `[B, N, M]`, the normalised frame before each step; `None` where the decoder gets no feedback
     pub previous: Option<Tensor<3>>,
     /// `[B, T, M]`, normalised
@@ -31,6 +34,18 @@ pub struct Batch {
     pub mask: Tensor<3>,
     /// Frames that count, of all items.
     pub valid_frames: usize,
+}
+
+/// Pitch of a batch's frames, from the recordings.
+#[derive(Debug, Clone)]
+pub struct PitchBatch {
+    /// `[B, T, X]`, see [`crate::audio::excitation`]
+    pub excitation: Tensor<3>,
+    /// `[B, T, 1]`, ln F0 above the speaker's mean in [`CONTOUR_SCALE`], 0 where unvoiced
+    pub contour: Tensor<3>,
+    /// `[B, T, 1]`, one where voiced
+    pub voiced: Tensor<3>,
+    pub voiced_frames: usize,
 }
 
 /// Draws batches with a seed of its own, so that a resumed run goes on where it was.
@@ -102,6 +117,7 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
         }
     }
     let batch = picks.len();
+    let pitch = config.pitch.then(|| pitch(features, picks, window, device));
     let valid_frames = mask.iter().filter(|&&one| one > 0.0).count();
     let speakers: Vec<i32> = picks.iter().map(|(utterance, _)| utterance.speaker as i32).collect();
     Batch {
@@ -110,9 +126,27 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),
+        pitch,
         previous: config.autoregressive.then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
         targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
         mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
         valid_frames,
     }
+}
+
+/// Frames past the end are unvoiced.
+fn pitch(features: &Features, picks: &[(&Utterance, usize)], window: usize, device: &Device) -> PitchBatch {
+    let means = features.mean_pitches_hz();
+    let (mut excitation, mut contour, mut voiced) = (Vec::with_capacity(picks.len() * window * EXCITATION_WIDTH), Vec::new(), Vec::new());
+    for &(utterance, first) in picks {
+        for frame in first..first + window {
+            let hz = if frame < utterance.frames { features.pitch_hz(utterance, frame) } else { 0.0 };
+            excitation.extend(features.excitation().frame(hz));
+            contour.push(if hz > 0.0 { (hz / means[utterance.speaker]).ln() / CONTOUR_SCALE } else { 0.0 });
+            voiced.push(f32::from(u8::from(hz > 0.0)));
+        }
+    }
+    let voiced_frames = voiced.iter().filter(|&&one| one > 0.0).count();
+    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [picks.len(), window, width]), device);
+    PitchBatch { excitation: tensor(excitation, EXCITATION_WIDTH), contour: tensor(contour, 1), voiced: tensor(voiced, 1), voiced_frames }
 }

@@ -6,7 +6,7 @@ use crate::{
         Audio,
         level::{self, ClipReport},
         mel::MelExtractor,
-        prepare_clip,
+        pitch, prepare_clip,
     },
     text,
     voice::Base,
@@ -25,6 +25,8 @@ pub struct AlignedClip {
     pub durations: Vec<u32>,
     /// `[T, M]`
     pub mel: Vec<f32>,
+    /// `[T]`, 0 where unvoiced
+    pub f0_hz: Vec<f32>,
     /// Mean log posterior of the phones, see [`crate::align::MISMATCH_SCORE`].
     pub score: f32,
 }
@@ -37,10 +39,17 @@ impl AlignedClip {
 
 /// Aligns a clip with its text. Fails with the codes of [`level::check_clip`], or with `clip-mismatch` where another text is spoken.
 pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
-    let mel = MelExtractor::new(base.mel_config().clone()).extract(&prepare_clip(&clip.audio, base.mel_config())?);
+    let config = base.mel_config();
+    let samples = prepare_clip(&clip.audio, config)?;
+    let mel = MelExtractor::new(config.clone()).extract(&samples);
+    let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
     let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
-    let alignment = base.aligner.align(&mel, &symbols, &word_ends).await?;
-    Ok(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data, score: alignment.score })
+    // A text given as phones is of a language that the recogniser never learned: it is taken at its word.
+    let alignment = match clip.text.contains('{') {
+        true => base.aligner.align_anyway(&mel, &symbols, &word_ends).await?,
+        false => base.aligner.align(&mel, &symbols, &word_ends).await?,
+    };
+    Ok(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data, f0_hz, score: alignment.score })
 }
 
 /// The level report of a clip, and the score of its alignment, see [`AlignedClip::score`].

@@ -8,11 +8,14 @@
 use half::f16;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::OnceLock};
 
 use crate::{
     Error, Result,
-    audio::mel::{Mel, MelConfig},
+    audio::{
+        excitation::Excitation,
+        mel::{Mel, MelConfig},
+    },
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,15 +40,25 @@ pub struct Features {
     /// `[total frames, M]`
     #[serde(skip)]
     pub mels: Vec<f16>,
+    /// `[total frames]`, 0 where unvoiced; empty in features that were prepared without
+    #[serde(skip)]
+    pub f0_hz: Vec<f16>,
+    #[serde(skip)]
+    excitation: OnceLock<Excitation>,
+    #[serde(skip)]
+    mean_pitches_hz: OnceLock<Vec<f32>>,
 }
 
 impl Features {
     pub fn new(mel: MelConfig) -> Self {
-        Self { mel, symbols_hash: crate::text::symbols::version(), speakers: Vec::new(), utterances: Vec::new(), mels: Vec::new() }
+        Self { mel, symbols_hash: crate::text::symbols::version(), speakers: Vec::new(), utterances: Vec::new(), mels: Vec::new(), f0_hz: Vec::new(), excitation: OnceLock::new(), mean_pitches_hz: OnceLock::new() }
     }
 
     /// Appends one utterance. With durations, pauses at both ends are cut to [`EDGE_FRAMES`]: long silence teaches nothing.
-    pub fn push(&mut self, speaker: &str, id: String, text: String, symbols: Vec<u8>, durations: Option<Vec<u32>>, mel: &Mel) {
+    ///
+    /// * `f0_hz`: `[T]` as the mel's frames, or empty where no pitch was tracked
+    #[allow(clippy::too_many_arguments)] // A row of a table.
+    pub fn push(&mut self, speaker: &str, id: String, text: String, symbols: Vec<u8>, durations: Option<Vec<u32>>, mel: &Mel, f0_hz: &[f32]) {
         let (durations, frames) = match durations {
             Some(mut durations) => {
                 let before = cut(durations.first_mut());
@@ -61,6 +74,7 @@ impl Features {
         let first_frame = self.mels.len() / self.mel.mels;
         let values = &mel.data[frames.start * mel.mels..frames.end * mel.mels];
         self.mels.extend(values.iter().map(|&value| f16::from_f32(value)));
+        self.f0_hz.extend(f0_hz.get(frames.clone()).unwrap_or_default().iter().map(|&value| f16::from_f32(value)));
         self.utterances.push(Utterance { id, speaker, text, first_frame, frames: frames.len(), symbols, durations });
     }
 
@@ -68,6 +82,37 @@ impl Features {
     pub fn frame(&self, utterance: &Utterance, frame: usize) -> &[f16] {
         let mels = self.mel.mels;
         &self.mels[(utterance.first_frame + frame) * mels..][..mels]
+    }
+
+    /// Pitch of one frame of an utterance in Hz, 0 where unvoiced.
+    pub fn pitch_hz(&self, utterance: &Utterance, frame: usize) -> f32 {
+        self.f0_hz[utterance.first_frame + frame].to_f32()
+    }
+
+    /// Whether each frame has its pitch.
+    pub fn have_pitch(&self) -> bool {
+        self.f0_hz.len() * self.mel.mels == self.mels.len()
+    }
+
+    pub fn excitation(&self) -> &Excitation {
+        self.excitation.get_or_init(|| Excitation::new(&self.mel))
+    }
+
+    /// The geometric mean of each speaker's voiced frames in Hz; 0 for one without any.
+    pub fn mean_pitches_hz(&self) -> &[f32] {
+        self.mean_pitches_hz.get_or_init(|| self.measure_mean_pitches())
+    }
+
+    fn measure_mean_pitches(&self) -> Vec<f32> {
+        let mut sums = vec![(0.0f64, 0usize); self.speakers.len()];
+        for utterance in &self.utterances {
+            let (sum, count) = &mut sums[utterance.speaker];
+            for hz in self.f0_hz.iter().skip(utterance.first_frame).take(utterance.frames).map(|hz| hz.to_f32()).filter(|hz| *hz > 0.0) {
+                *sum += f64::from(hz.ln());
+                *count += 1;
+            }
+        }
+        sums.into_iter().map(|(sum, count)| if count == 0 { 0.0 } else { (sum / count as f64).exp() as f32 }).collect()
     }
 
     pub fn seconds(&self) -> f32 {
@@ -79,7 +124,9 @@ impl Features {
         let bytes: Vec<u8> = self.mels.iter().flat_map(|value| value.to_le_bytes()).collect();
         let view = TensorView::new(Dtype::F16, vec![self.mels.len() / self.mel.mels, self.mel.mels], &bytes).expect("shape fits");
         let path = directory.join("mels.safetensors");
-        let file = safetensors::serialize([("mel", view)], None).expect("one named tensor");
+        let pitches: Vec<u8> = self.f0_hz.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let pitches = TensorView::new(Dtype::F16, vec![self.f0_hz.len()], &pitches).expect("shape fits");
+        let file = safetensors::serialize([("mel", view), ("f0_hz", pitches)], None).expect("two named tensors");
         fs::write(&path, file).map_err(Error::io(path))?;
         let path = directory.join("features.json");
         fs::write(&path, serde_json::to_string(self).expect("plain data")).map_err(Error::io(path))
@@ -100,7 +147,9 @@ impl Features {
         if features.symbols_hash != crate::text::symbols::version() {
             return Err(invalid("made with another symbol table"));
         }
-        features.mels = mel.data().chunks_exact(2).map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]])).collect();
+        let halves = |data: &[u8]| data.chunks_exact(2).map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]])).collect();
+        features.mels = halves(mel.data());
+        features.f0_hz = file.tensor("f0_hz").map(|pitches| halves(pitches.data())).unwrap_or_default();
         let total = mel.shape()[0];
         let fits = |item: &Utterance| {
             item.speaker < features.speakers.len()
@@ -136,7 +185,7 @@ mod tests {
         let config = MelConfig::speech_16k();
         let mel = Mel { mels: 80, data: (0..30 * 80).map(|index| (index / 80) as f32).collect() };
         let mut features = Features::new(config);
-        features.push("a", "x".into(), "hello".into(), vec![1, 9, 1], Some(vec![12, 8, 10]), &mel);
+        features.push("a", "x".into(), "hello".into(), vec![1, 9, 1], Some(vec![12, 8, 10]), &mel, &vec![100.0; 30]);
         assert_eq!(features.utterances[0].durations, Some(vec![8, 8, 8]));
         assert_eq!(features.utterances[0].frames, 24);
         assert_eq!(features.frame(&features.utterances[0], 0)[0].to_f32(), 4.0);
@@ -145,6 +194,8 @@ mod tests {
         let loaded = Features::load(directory.path()).unwrap();
         assert_eq!(loaded.utterances, features.utterances);
         assert_eq!(loaded.mels, features.mels);
+        assert!(loaded.have_pitch());
+        assert!((loaded.mean_pitches_hz()[0] - 100.0).abs() < 0.1);
         std::fs::write(directory.path().join("mels.safetensors"), b"short").unwrap();
         assert_eq!(Features::load(directory.path()).unwrap_err().code(), "corpus-invalid");
     }

@@ -23,6 +23,8 @@ pub mod self_test;
 pub mod speaker_encoder;
 #[cfg(feature = "cli")]
 pub mod vocoder;
+#[cfg(feature = "cli")]
+pub mod warm_start;
 
 pub use clip::Clip;
 pub use finetune::{FineTuner, FlatBuffer, Helper, Shard, Step, TuneStop};

@@ -7,12 +7,13 @@ use super::{
     features::Features,
     loss::{attention_losses, losses},
     run::{Draw, Learner, Recipe, Run, RunConfig, split},
+    warm_start::WarmStart,
 };
 use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{Mode, Precision},
-    weights::{HostWeights, apply},
+    weights::apply,
 };
 
 impl Recipe {
@@ -24,6 +25,9 @@ impl Recipe {
 
 /// A Tacotron that can be trained on features.
 pub trait Pretrained: Learner<Batch = Batch> {
+    /// Beginnings of the names that it has in common with a base.
+    const SHARED: &'static [&'static str];
+
     /// Computes its products in `precision`.
     fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self;
 
@@ -34,16 +38,18 @@ pub trait Pretrained: Learner<Batch = Batch> {
 impl Learner for Tacotron {
     type Batch = Batch;
 
-    const LOSSES: &'static [&'static str] = &["before", "after", "durations"];
+    const LOSSES: &'static [&'static str] = &["before", "after", "durations", "pitch"];
     const CRITERION: usize = 1;
 
     fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
         let losses = losses(self, batch, mode);
-        vec![losses.before, losses.after, losses.durations]
+        vec![losses.before, losses.after, losses.durations, losses.pitch]
     }
 }
 
 impl Pretrained for Tacotron {
+    const SHARED: &'static [&'static str] = &["encoder.", "speakers", "durations.", "ranges.", "pitch.", "decoder.", "postnet."];
+
     fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
         Self::new(config, device).with_precision(precision)
     }
@@ -67,6 +73,8 @@ impl Learner for AttentiveTacotron {
 }
 
 impl Pretrained for AttentiveTacotron {
+    const SHARED: &'static [&'static str] = &["encoder.", "speakers", "postnet."];
+
     fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
         Self::new(config, device).with_precision(precision)
     }
@@ -78,20 +86,24 @@ impl Pretrained for AttentiveTacotron {
 
 /// Trains to the recipe's last step and returns the model and its held-out loss.
 ///
-/// * `start`: weights of another model; what both paths have, encoder, speakers and postnet, begins with them
+/// * `start`: another base to begin with
 pub fn pretrain<M: Pretrained>(
     features: &Features,
     config: &TacotronConfig,
     run_config: &RunConfig,
-    start: Option<HostWeights>,
+    start: Option<WarmStart>,
 ) -> Result<(M, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
     let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
     let mut blank = M::blank(config, recipe.precision, device);
-    if let Some(mut shared) = start {
-        shared.retain(|name, _| ["encoder.", "speakers", "postnet."].iter().any(|part| name.starts_with(part)));
+    if config.pitch && !features.have_pitch() {
+        return Err(Error::CorpusInvalid("the features have no pitch; run `ownvoice prepare` again".into()));
+    }
+    if let Some(start) = start {
+        let mut shared = start.fit(config, &features.speakers);
+        shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
         blank = apply(blank, &shared).map_err(Error::BaseCorrupt)?;
     }
     let run = Run::open(blank, run_config)?;

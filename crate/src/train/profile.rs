@@ -248,7 +248,7 @@ fn corpus(mels: usize) -> Features {
     for number in 0..SPEAKERS {
         let symbols: Vec<u8> = (0..SYMBOLS).map(|index| 10 + (index % 30) as u8).collect();
         let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
-        features.push(&number.to_string(), number.to_string(), String::new(), symbols, Some(vec![SYMBOL_FRAMES; SYMBOLS]), &mel);
+        features.push(&number.to_string(), number.to_string(), String::new(), symbols, Some(vec![SYMBOL_FRAMES; SYMBOLS]), &mel, &vec![0.0; mel.frames()]);
     }
     features
 }

@@ -206,7 +206,7 @@ mod tests {
             let lit = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
             let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
             let symbols = (0..6).map(|phone| [6, 30][(phone + index) % 2]).collect();
-            features.push("a", index.to_string(), "x".into(), symbols, Some(vec![8; 6]), &Mel { mels: 80, data });
+            features.push("a", index.to_string(), "x".into(), symbols, Some(vec![8; 6]), &Mel { mels: 80, data }, &[]);
         }
         features
     }

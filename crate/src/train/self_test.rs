@@ -66,11 +66,14 @@ pub async fn run(base: &Base, on_cpu: &Base) -> Result<f32> {
     Ok(worst)
 }
 
+/// Of every frame, where the base has pitch.
+const PITCH_HZ: f32 = 140.0;
+
 /// Frames of the base speaker, `[T * M]`.
 async fn frames(base: &Base) -> Result<Vec<f32>> {
     let durations = DURATIONS.map(|frames| frames * LONGER);
     let count = durations.iter().sum::<u32>() as usize;
-    let context = base.contexts(&SYMBOLS, &durations, count);
+    let context = base.with_excitation(base.contexts(&SYMBOLS, &durations, count), &vec![PITCH_HZ; count]);
     let parts = Voice::unadapted(base).parts;
     let config = base.config();
     // Where frames feed back, the first is silence, and here all are.

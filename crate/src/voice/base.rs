@@ -8,10 +8,18 @@ use std::rc::Rc;
 use crate::{
     Error, Result,
     align::ForcedAligner,
-    audio::mel::MelConfig,
-    model::{Tacotron, TacotronConfig, tacotron::Symbols},
+    audio::{
+        excitation::{EXCITATION_WIDTH, Excitation},
+        mel::MelConfig,
+    },
+    model::{
+        Tacotron, TacotronConfig,
+        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ},
+        tacotron::Symbols,
+    },
     nn::{
         Mode,
+        readback::read,
         upsample::{POSITION_WIDTH, frame_positions},
     },
     text::{Phonemizer, symbols},
@@ -59,6 +67,9 @@ pub struct Manifest {
     pub symbols: String,
     /// Rows of the speaker table.
     pub speakers: Vec<String>,
+    /// Geometric mean of each speaker's pitch; empty where the model has no pitch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mean_pitches_hz: Vec<f32>,
     /// Who speaks when nobody was cloned.
     pub default_speaker: String,
     /// Engine voices that no training saw.
@@ -89,6 +100,8 @@ pub struct Base {
     /// The neural one, where the base has it.
     pub vocoder: Rc<dyn Vocoder>,
     pub device: Device,
+    /// `None` where the model has no pitch.
+    excitation: Option<Excitation>,
     hash: String,
 }
 
@@ -119,6 +132,7 @@ impl Base {
         let (weights, _) = deserialize(files.weights).map_err(corrupt)?;
         let model = apply_all(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
         Ok(Self {
+            excitation: manifest.model.pitch.then(|| Excitation::new(&manifest.mel)),
             model: model.valid(),
             phonemizer: Phonemizer::new(files.lexicon)?,
             // On the CPU whatever the device: it is small, and a graphics card would first compile its kernels while a visitor waits for a verdict.
@@ -165,6 +179,31 @@ impl Base {
         )
     }
 
+    /// The melody of one item's contexts, `[1, T, E + 4]`; `None` where the model has no pitch.
+    ///
+    /// * `speaker`: `[1, V]`, whose melody it is
+    pub async fn contour_async(&self, contexts: &Tensor<3>, speaker: &Tensor<2>) -> Result<Option<Contour>> {
+        let Some(predictor) = &self.model.pitch else { return Ok(None) };
+        let frames = contexts.dims()[1];
+        let predicted = predictor.forward(contexts.clone(), speaker.clone(), &[frames / self.config().reduction]);
+        Ok(Some(Contour::new(&read(predicted.reshape([2 * frames])).await?)))
+    }
+
+    /// Of a speaker of the base; `None` where the model has no pitch.
+    pub fn intonation(&self, speaker: usize) -> Option<Intonation> {
+        self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation { mean_hz, spread: 1.0 })
+    }
+
+    /// Contexts `[1, T, C]` with the excitation of these frames; as they are where the model has no pitch.
+    ///
+    /// * `f0_hz`: 0 where unvoiced; frames beyond are unvoiced
+    pub fn with_excitation(&self, contexts: Tensor<3>, f0_hz: &[f32]) -> Tensor<3> {
+        let Some(excitation) = &self.excitation else { return contexts };
+        let frames = contexts.dims()[1];
+        let values: Vec<f32> = (0..frames).flat_map(|frame| excitation.frame(f0_hz.get(frame).copied().unwrap_or(0.0))).collect();
+        Tensor::cat(vec![contexts, Tensor::from_data(TensorData::new(values, [1, frames, EXCITATION_WIDTH]), &self.device)], 2)
+    }
+
     /// The row of the speaker that speaks when nobody was cloned.
     pub fn default_speaker(&self) -> usize {
         self.manifest.speakers.iter().position(|name| *name == self.manifest.default_speaker).unwrap_or(0)
@@ -179,6 +218,10 @@ fn check(manifest: &Manifest) -> Result<(), String> {
     }
     if model.speakers != manifest.speakers.len() || model.mels != manifest.mel.mels {
         return Err("manifest and model disagree".into());
+    }
+    let hertz = |hz: &f32| (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(hz);
+    if model.pitch && !(manifest.mean_pitches_hz.len() == model.speakers && manifest.mean_pitches_hz.iter().all(hertz)) {
+        return Err("its speakers have no pitch".into());
     }
     manifest.mel.check().map_err(|error| error.to_string())
 }

@@ -8,7 +8,7 @@ use super::Base;
 use crate::{
     Error, Result,
     audio::variance_scale::VARIANCE_SCALES,
-    model::{decoder::Decoder, postnet::Postnet},
+    model::{decoder::Decoder, pitch::Intonation, postnet::Postnet},
     nn::Precision,
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
 };
@@ -63,6 +63,8 @@ pub struct Voice {
     pub duration_scale: f32,
     /// Factor on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
     pub variance_scale: f32,
+    /// `None` on a base without pitch.
+    pub intonation: Option<Intonation>,
     pub(crate) info: VoiceInfo,
 }
 
@@ -85,7 +87,8 @@ impl Voice {
             postnet: base.model.postnet.clone(),
             speaker: Param::from_tensor(speaker.clone()),
         };
-        Self { parts, timing_speaker: speaker, duration_scale: 1.0, variance_scale: 1.0, info: VoiceInfo::default() }
+        let intonation = base.intonation(index);
+        Self { parts, timing_speaker: speaker, duration_scale: 1.0, variance_scale: 1.0, intonation, info: VoiceInfo::default() }
     }
 
     pub fn info(&self) -> &VoiceInfo {
@@ -116,6 +119,10 @@ impl Voice {
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
+        if let Some(Intonation { mean_hz, spread }) = self.intonation {
+            metadata.insert("pitch_hz".into(), mean_hz.to_string());
+            metadata.insert("pitch_spread".into(), spread.to_string());
+        }
         if let Some([before, after]) = self.info.held_out_loss {
             metadata.insert("held_out_loss_base".into(), before.to_string());
             metadata.insert("held_out_loss".into(), after.to_string());
@@ -152,6 +159,13 @@ impl Voice {
         if !VARIANCE_SCALES.contains(&variance_scale) {
             return Err(Error::VoiceCorrupt(format!("its variance scale is {variance_scale}")));
         }
+        let intonation = match base.config().pitch {
+            true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
+            false => None,
+        };
+        if intonation.is_some_and(|intonation| !intonation.is_human()) {
+            return Err(Error::VoiceCorrupt("its pitch is nobody's".into()));
+        }
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             Some((shape, values)) if shape == [1, width] => values,
@@ -175,7 +189,7 @@ impl Voice {
             held_out_loss: number("held_out_loss_base").and_then(|before| Ok([before, number("held_out_loss")?])).ok(),
             consent: consent.transpose()?,
         };
-        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), duration_scale, variance_scale, info })
+        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), duration_scale, variance_scale, intonation, info })
     }
 }
 

@@ -167,7 +167,7 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
     for clip in clips {
         let frames = clip.frames();
         let padded = frames.next_multiple_of(window);
-        contexts.push(base.contexts(&clip.symbols, &clip.durations, padded));
+        contexts.push(base.with_excitation(base.contexts(&clip.symbols, &clip.durations, padded), &clip.f0_hz));
         let normalised: Vec<f32> = clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
         let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
         for index in 0..padded {

@@ -26,8 +26,11 @@ use super::{
 };
 use crate::{
     Error, Result,
-    model::tacotron::Symbols,
-    nn::{Mode, Precision, readback::read, upsample::POSITION_WIDTH},
+    model::{
+        pitch::{Intonation, SPREADS},
+        tacotron::Symbols,
+    },
+    nn::{Mode, Precision, readback::read},
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo},
 };
@@ -97,6 +100,7 @@ pub struct FineTuner {
     shown: Shown,
     timing_speaker: Tensor<2>,
     duration_scale: f32,
+    intonation: Option<Intonation>,
     seconds: f32,
     loss: f32,
     overflows: usize,
@@ -138,6 +142,7 @@ impl FineTuner {
         let speaker = nearest_speaker(base, &store, &options).await?;
         let rehearsal = if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
         let duration_scale = duration_scale(base, &aligned, speaker).await?;
+        let intonation = intonation(base, &aligned, speaker).await?;
         let sampler = SamplerConfig {
             seed: options.seed,
             clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
@@ -161,6 +166,7 @@ impl FineTuner {
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             duration_scale,
+            intonation,
             seconds,
             loss: f32::NAN,
             overflows: 0,
@@ -179,9 +185,8 @@ impl FineTuner {
     pub async fn warm_up_async(base: &Base, options: &CloneOptions) -> Result<()> {
         let (config, device) = (base.config(), &base.device);
         let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
-        let context_width = config.encoder_width + POSITION_WIDTH;
         let store = FrameStore {
-            context: nothing(context_width),
+            context: nothing(config.context_width()),
             targets: nothing(config.mels),
             previous: config.autoregressive.then(|| nothing(config.mels)),
             mask: nothing(1) + 1.0,
@@ -343,7 +348,7 @@ impl FineTuner {
     pub fn preview(&self) -> Voice {
         let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
         let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
-        Voice { parts, timing_speaker: self.timing_speaker.clone(), duration_scale: self.duration_scale, variance_scale: self.variance_scale(), info }
+        Voice { parts, timing_speaker: self.timing_speaker.clone(), duration_scale: self.duration_scale, variance_scale: self.variance_scale(), intonation: self.intonation, info }
     }
 
     /// The variance scale of the metrics that are kept, see [`crate::audio::variance_scale`].
@@ -358,7 +363,7 @@ impl FineTuner {
         let variance_scale = self.variance_scale();
         let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
         let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
-        Ok(Voice { parts, timing_speaker: self.timing_speaker, duration_scale: self.duration_scale, variance_scale, info })
+        Ok(Voice { parts, timing_speaker: self.timing_speaker, duration_scale: self.duration_scale, variance_scale, intonation: self.intonation, info })
     }
 }
 
@@ -401,4 +406,26 @@ async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> R
         }
     }
     Ok((sum / count.max(1) as f32).exp().clamp(0.5, 2.0))
+}
+
+/// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without pitch.
+async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<Option<Intonation>> {
+    let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
+    for clip in clips {
+        let frames = clip.frames();
+        let contexts = base.contexts(&clip.symbols, &clip.durations, frames.next_multiple_of(base.config().reduction));
+        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else { return Ok(None) };
+        for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.ln_hz).filter(|(hz, _)| **hz > 0.0) {
+            recorded.push(hz.ln());
+            predicted.push(ln_hz);
+        }
+    }
+    // Whispered from end to end: the base's own.
+    if recorded.is_empty() {
+        return Ok(base.intonation(speaker));
+    }
+    let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
+    let deviation = |values: &[f32]| (values.iter().map(|value| (value - mean(values)).powi(2)).sum::<f32>() / values.len() as f32).sqrt();
+    let spread = (deviation(&recorded) / deviation(&predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
+    Ok(Some(Intonation { mean_hz: mean(&recorded).exp(), spread }))
 }

@@ -68,8 +68,8 @@ impl Rehearsal {
         for (number, sentence) in SENTENCES.iter().enumerate() {
             // Evenly over the table, in which related speakers are neighbours.
             let voice = Voice::of_base_speaker(base, number * count / SENTENCES.len());
-            let (symbols, durations, mel) = say_symbols(base, &voice, sentence).await?;
-            clips.push(AlignedClip { symbols, durations, mel: mel.data, score: 0.0 });
+            let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
+            clips.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, score: 0.0 });
             speakers.push(voice.timing_speaker);
         }
         Ok(Self { store: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })

@@ -9,7 +9,7 @@ mod ops;
 use burn::{backend::Dispatch, prelude::*, tensor::activation::log_sigmoid};
 use ops::LossOps;
 
-use super::batch::Batch;
+use super::batch::{Batch, PitchBatch};
 use crate::{
     model::{AttentiveTacotron, Tacotron},
     nn::Mode,
@@ -33,11 +33,13 @@ pub struct Losses {
     pub after: Tensor<1>,
     /// Mean square of ln frames.
     pub durations: Tensor<1>,
+    /// Mean absolute error of the voiced frames' contour, and cross-entropy of voicing; 0 for a model without pitch.
+    pub pitch: Tensor<1>,
 }
 
 impl Losses {
     pub fn total(&self) -> Tensor<1> {
-        self.before.clone() + self.after.clone() + self.durations.clone()
+        self.before.clone() + self.after.clone() + self.durations.clone() + self.pitch.clone()
     }
 }
 
@@ -49,7 +51,14 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     let encoded = model.encode(symbols, mode);
     let speaker = model.speakers.val().select(0, batch.speakers.clone());
     let log_durations = model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths);
-    let context = model.upsample(symbols, encoded, batch.durations.clone(), batch.times.clone(), batch.positions.clone());
+    let mut context = model.upsample(symbols, encoded, batch.durations.clone(), batch.times.clone(), batch.positions.clone());
+    let mut pitch = Tensor::zeros([1], &device);
+    if let (Some(predictor), Some(true_pitch)) = (&model.pitch, &batch.pitch) {
+        let steps = context.dims()[1] / model.decoder.reduction();
+        let predicted = predictor.forward(context.clone(), speaker.clone(), &vec![steps; items]);
+        pitch = pitch_loss(predicted, true_pitch, batch);
+        context = Tensor::cat(vec![context, true_pitch.excitation.clone()], 2);
+    }
     let (frames, _) = model.decoder.forward(batch.previous.clone(), context, speaker, model.decoder.start(items, &device));
     let residual = model.postnet.forward(frames.clone(), mode);
     let compare = |predicted| spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames);
@@ -59,7 +68,17 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
         before: compare(frames.clone()),
         after: compare(frames + residual),
         durations: duration_error.powi_scalar(2).sum().div_scalar(symbol_count as f32),
+        pitch,
     }
+}
+
+/// * `predicted`: `[B, T, 2]`, as [`crate::model::pitch::PitchPredictor`] returns it
+fn pitch_loss(predicted: Tensor<3>, PitchBatch { contour, voiced, voiced_frames, .. }: &PitchBatch, batch: &Batch) -> Tensor<1> {
+    let (found, logit) = (predicted.clone().narrow(2, 0, 1), predicted.narrow(2, 1, 1));
+    let error = ((found - contour.clone()).abs() * voiced.clone()).sum().div_scalar((*voiced_frames).max(1) as f32);
+    let unvoiced = voiced.clone().neg().add_scalar(1.0);
+    let likelihood = voiced.clone() * log_sigmoid(logit.clone()) + unvoiced * log_sigmoid(logit.neg());
+    error - (likelihood * batch.mask.clone()).sum().div_scalar(batch.valid_frames as f32)
 }
 
 /// Losses of one batch of whole utterances along the attention path, each `[1]`.
@@ -132,7 +151,7 @@ mod tests {
         let frames = durations.iter().sum::<u32>() as usize;
         let mut features = Features::new(MelConfig::speech_16k());
         let mel = Mel { mels: 80, data: vec![-5.0; frames * 80] };
-        features.push("a", "x".into(), "x".into(), vec![1; durations.len()], Some(durations.to_vec()), &mel);
+        features.push("a", "x".into(), "x".into(), vec![1; durations.len()], Some(durations.to_vec()), &mel, &[]);
         let batch = assemble(&features, &[(&features.utterances[0], 0)], window, &config, &Device::flex());
         (config, batch)
     }

@@ -1,0 +1,105 @@
+//! Phones of other languages in our symbols: what espeak-ng prints as IPA, mapped to the nearest ARPAbet phones by one table.
+//!
+//! The result is a text in the notation that [`crate::text::Phonemizer`] reads as it stands: words of ARPAbet in braces, punctuation between them.
+
+use std::process::Command;
+
+use crate::{
+    Error, Result,
+    text::symbols::{self, Symbol, is_vowel, with_stress},
+};
+
+/// IPA as espeak-ng spells it, without stress, length and palatalisation, and the nearest phones of American English.
+#[rustfmt::skip]
+const NEAREST: &[(&str, &str)] = &[
+    ("a", "AA"), ("ɑ", "AA"), ("ɐ", "AH"), ("ʌ", "AH"), ("ə", "AH"), ("æ", "AE"), ("ɒ", "AA"),
+    ("e", "EH"), ("eː", "EY"), ("ɛ", "EH"), ("ɛɪ", "EY"), ("eɪ", "EY"), ("eʊ", "EH UW"), ("œ", "ER"), ("ø", "ER"), ("ɜ", "ER"),
+    ("i", "IY"), ("ɪ", "IH"), ("ɪ^", "IH"), ("ɨ", "IH"), ("y", "IH"), ("yː", "UW"), ("yʊ", "IY UW"), ("œy", "AW"), ("ʏ", "IH"),
+    ("o", "AO"), ("oː", "OW"), ("ɔ", "AO"), ("oʊ", "OW"), ("ɔɪ", "OY"), ("ʌʊ", "AW"), ("aʊ", "AW"), ("aɪ", "AY"),
+    ("u", "UW"), ("u\"", "UW"), ("ʊ", "UH"), ("ɵ", "UH"), ("ʉ", "UW"), ("ja", "Y AA"), ("ju", "Y UW"),
+    ("ɑ̃", "AA N"), ("ɛ̃", "AE N"), ("ɔ̃", "AO N"), ("œ̃", "AH N"), ("r̩", "ER"), ("l̩", "AH L"),
+    ("p", "P"), ("b", "B"), ("t", "T"), ("d", "D"), ("k", "K"), ("ɡ", "G"), ("g", "G"), ("c", "T Y"), ("ɟ", "D Y"), ("ʔ", ""),
+    ("m", "M"), ("n", "N"), ("ŋ", "NG"), ("ɲ", "N Y"),
+    ("f", "F"), ("v", "V"), ("ʋ", "V"), ("β", "V"), ("w", "W"), ("θ", "TH"), ("ð", "DH"), ("s", "S"), ("z", "Z"),
+    ("ʃ", "SH"), ("ʂ", "SH"), ("ɕ", "SH"), ("ʒ", "ZH"), ("ʐ", "ZH"), ("ʑ", "ZH"), ("x", "HH"), ("χ", "HH"), ("ɣ", "HH"), ("h", "HH"), ("ɦ", "HH"),
+    ("ts", "T S"), ("dz", "D Z"), ("tʃ", "CH"), ("tɕ", "CH"), ("dʒ", "JH"), ("dʑ", "JH"),
+    ("l", "L"), ("ɭ", "L"), ("ɫ", "L"), ("ʎ", "L Y"), ("r", "R"), ("ɾ", "R"), ("ɹ", "R"), ("ʁ", "R"), ("r̝", "R ZH"), ("r̝̊", "R SH"),
+    ("j", "Y"), ("ɥ", "W"),
+];
+
+/// One IPA phone in our symbols. `None` for what the table lacks.
+pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
+    let stress = if phone.contains('ˈ') { 1 } else if phone.contains('ˌ') { 2 } else { 0 };
+    let plain: String = phone.chars().filter(|c| !matches!(c, 'ˈ' | 'ˌ' | 'ʲ')).collect();
+    let entry = |name: &str| NEAREST.iter().find(|(ipa, _)| *ipa == name);
+    let (_, phones) = entry(&plain).or_else(|| entry(&plain.replace('ː', "")))?;
+    let symbol = |name: &str| symbols::id(name).or_else(|| symbols::id(&format!("{name}0"))).expect("the table holds ARPAbet");
+    Some(phones.split(' ').filter(|name| !name.is_empty()).map(symbol).map(|one| if is_vowel(one) { with_stress(one, stress) } else { one }).collect())
+}
+
+/// A text of another language in braces: `Kde je?` becomes `{G D EH1} {Y EH0}?`.
+///
+/// * `language`: espeak-ng's name of it, as `cs`
+pub fn transcribe(text: &str, language: &str) -> Result<String> {
+    let mut written = String::new();
+    for clause in text.split_inclusive([',', '.', '?', '!', ';', ':', '…']) {
+        let end = clause.chars().next_back().filter(|c| !c.is_alphanumeric());
+        if !clause.chars().any(char::is_alphanumeric) {
+            continue;
+        }
+        for word in espeak(clause, language)?.split_whitespace() {
+            let phones: Vec<Symbol> = phones(word).into_iter().flatten().flatten().collect();
+            if !phones.is_empty() {
+                written += if written.is_empty() { "" } else { " " };
+                written += &format!("{{{}}}", symbols::format(&phones));
+            }
+        }
+        written.push(match end {
+            Some('?') => '?',
+            Some('!') => '!',
+            Some('.' | '…') => '.',
+            _ => ',',
+        });
+    }
+    let written = written.trim_end_matches(',').to_string();
+    let last = if written.ends_with(['.', '?', '!']) { "" } else { "." };
+    if written.is_empty() { Err(Error::TextUnsupported(text.chars().take(40).collect())) } else { Ok(written + last) }
+}
+
+/// The phones of one word as espeak-ng prints it. `(en)` marks a word of another language, and is no phone.
+fn phones(word: &str) -> Vec<Option<Vec<Symbol>>> {
+    word.split('_').filter(|phone| !phone.is_empty() && !phone.starts_with('(')).map(nearest).collect()
+}
+
+fn espeak(text: &str, language: &str) -> Result<String> {
+    let command = Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]).output();
+    let output = command.map_err(|error| Error::CorpusInvalid(format!("espeak-ng does not start ({error}); install it with the package manager")))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(word: &str) -> String {
+        let phones: Vec<Symbol> = phones(word).into_iter().map(|phone| phone.expect("in the table")).flatten().collect();
+        symbols::format(&phones)
+    }
+
+    #[test]
+    fn phones_of_other_languages_become_their_neighbours() {
+        assert_eq!(written("z_ˈa_ɟ_i_v_n_oʊ"), "Z AA1 D Y IY0 V N OW0");
+        assert_eq!(written("p_ˈɑ_s_aː_ɣ_ˌi_r_s_f_l_i_x_t_ˌœy_x"), "P AA1 S AA0 HH IY2 R S F L IY0 HH T AW2 HH");
+        assert_eq!(written("bʲ_i_z_ˈu_m_n_ʌ_m"), "B IY0 Z UW1 M N AH0 M");
+        assert_eq!(written("(en)_ts_r̝̊_ɲ_eː_dʒʲ"), "T S R SH N Y EY0 JH");
+        assert_eq!(nearest("!"), None);
+    }
+
+    #[test]
+    fn the_table_holds_phones_and_each_once() {
+        for (index, (ipa, phones)) in NEAREST.iter().enumerate() {
+            assert!(nearest(ipa).is_some(), "{ipa} stands for {phones}, which is no ARPAbet");
+            assert!(NEAREST[..index].iter().all(|(other, _)| other != ipa), "{ipa} twice");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Pitch as a value, on a tiny base that is given it: what a clone learns of it, what speaking changes, and what is refused.
+
+mod common;
+
+use burn::prelude::Device;
+use common::{held_out_clips, load, tiny_base, tiny_files};
+use ownvoice::{
+    audio::pitch,
+    model::{Tacotron, TacotronConfig},
+    synth::{SpeakOptions, Speech, speak_async},
+    train::{CloneOptions, FineTuner},
+    vocoder::GriffinLim,
+    voice::{Base, FileEntry, Voice},
+    weights::{Metadata, Storage, collect, serialize},
+};
+use pollster::block_on;
+
+/// The tiny base's manifest with a model that is given pitch and has learned nothing.
+fn base() -> Base {
+    let (mut manifest, _) = tiny_files();
+    manifest.model = TacotronConfig { pitch: true, ..manifest.model };
+    manifest.mean_pitches_hz = vec![180.0; manifest.speakers.len()];
+    let device = Device::flex();
+    device.seed(1);
+    let weights = block_on(serialize(collect(&Tacotron::new(&manifest.model, &device)), Storage::Half, Metadata::new()));
+    manifest.files.weights = FileEntry::new("weights.safetensors", &weights);
+    load(&manifest, &weights).unwrap()
+}
+
+fn clone(base: &Base) -> Voice {
+    let options = CloneOptions { iterations: 2, batch: 2, window: 64, ..CloneOptions::default() };
+    let mut tuner = block_on(FineTuner::start_async(base, &held_out_clips(4), options)).unwrap();
+    while block_on(tuner.step_async()).unwrap().stop.is_none() {}
+    block_on(tuner.finish_async()).unwrap()
+}
+
+fn say(base: &Base, voice: &Voice, options: &SpeakOptions) -> ownvoice::Result<Speech> {
+    let mut vocoder = GriffinLim::new(base.mel_config().clone());
+    vocoder.iterations = 2;
+    block_on(speak_async(base, voice, "A long way home.", options, &vocoder, async |_, _| true))
+}
+
+#[test]
+fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
+    let base = base();
+    let voice = clone(&base);
+    let intonation = voice.intonation.unwrap();
+    let mut logs = Vec::new();
+    for clip in held_out_clips(4) {
+        logs.extend(pitch::track(&clip.audio.samples, clip.audio.sample_rate_hz, 200).voiced_log_hz());
+    }
+    let recorded_hz = (logs.iter().sum::<f32>() / logs.len() as f32).exp();
+    assert!((intonation.mean_hz / recorded_hz).ln().abs() < 0.03, "{} and {recorded_hz} Hz", intonation.mean_hz);
+    let file = block_on(voice.save_async(&base)).unwrap();
+    assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
+
+    let key = b"\"pitch_hz\":\"";
+    let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+    let mut hostile = file.clone();
+    hostile[at..at + 3].copy_from_slice(b"9e9");
+    assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
+}
+
+#[test]
+fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
+    let base = base();
+    let voice = Voice::unadapted(&base);
+    let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
+    for options in [SpeakOptions { pitch: 5.0, ..SpeakOptions::default() }, SpeakOptions { liveliness: 0.0, ..SpeakOptions::default() }] {
+        let other = say(&base, &voice, &options).unwrap();
+        assert_eq!(other.durations, usual.durations);
+        assert_ne!(other.mel, usual.mel, "{options:?}");
+    }
+    assert_eq!(say(&base, &voice, &SpeakOptions::default()).unwrap().mel, usual.mel);
+}
+
+#[test]
+fn what_cannot_be_changed_is_refused() {
+    let code = |base: &Base, options: SpeakOptions| say(base, &Voice::unadapted(base), &options).unwrap_err().code();
+    let (with, without) = (base(), tiny_base());
+    for pitch in [12.5, -13.0, f32::NAN] {
+        assert_eq!(code(&with, SpeakOptions { pitch, ..SpeakOptions::default() }), "option-invalid");
+    }
+    for liveliness in [-0.1, 3.1, f32::INFINITY] {
+        assert_eq!(code(&with, SpeakOptions { liveliness, ..SpeakOptions::default() }), "option-invalid");
+    }
+    assert_eq!(code(&without, SpeakOptions { pitch: 1.0, ..SpeakOptions::default() }), "option-invalid");
+    assert!(say(&without, &Voice::unadapted(&without), &SpeakOptions::default()).is_ok());
+
+    let (mut manifest, weights) = tiny_files();
+    manifest.model.pitch = true;
+    assert_eq!(load(&manifest, &weights).err().unwrap().code(), "base-corrupt");
+}
