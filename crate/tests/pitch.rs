@@ -54,7 +54,7 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
     let file = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
 
-    let key = b"\"pitch_hz\":\"";
+    let key = br#"pitch_hz\":\""#;
     let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
     let mut hostile = file.clone();
     hostile[at..at + 3].copy_from_slice(b"9e9");

@@ -97,6 +97,10 @@ impl Phonemizer {
             }
             if between.contains(char::is_alphanumeric) {
                 words.extend(self.words_of_language(between)?);
+                // A full stop that only ends the piece is not the text's.
+                if between.trim_end().ends_with(char::is_alphanumeric) {
+                    words.pop_if(|word| word.is_pause());
+                }
             } else {
                 let pauses = between.chars().filter_map(|c| Some(Word { symbols: vec![pause(&c.to_string())?], text: c.to_string() }));
                 words.extend(pauses.take(1));
