@@ -77,7 +77,7 @@ pub fn voice_id(sha256_hex: &str) -> &str {
     &sha256_hex[..16]
 }
 
-/// [`write`], with its origin after the sound: readers that expect the sound at byte 44 find it there.
+/// [`write()`], with its origin after the sound: readers that expect the sound at byte 44 find it there.
 pub fn write_with_origin(samples: &[f32], sample_rate_hz: u32, origin: &Origin) -> Vec<u8> {
     let mut info = b"INFO".to_vec();
     for (name, words) in [(b"ISFT", &origin.software), (b"ICMT", &origin.comment)] {

@@ -54,7 +54,7 @@ impl Features {
         Self { mel, symbols_hash: crate::text::symbols::version(), speakers: Vec::new(), utterances: Vec::new(), mels: Vec::new(), f0_hz: Vec::new(), excitation: OnceLock::new(), mean_pitches_hz: OnceLock::new() }
     }
 
-    /// Appends one utterance. With durations, pauses at both ends are cut to [`EDGE_FRAMES`]: long silence teaches nothing.
+    /// Appends one utterance. With durations, pauses at both ends are cut to `EDGE_FRAMES`: a model need not learn long silence.
     ///
     /// * `f0_hz`: `[T]` as the mel's frames, or empty where no pitch was tracked
     #[allow(clippy::too_many_arguments)] // A row of a table.

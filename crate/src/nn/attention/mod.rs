@@ -3,6 +3,7 @@
 //! What is attended feeds back, so the steps cannot be joined; from plain tensors each is some thirty operations, and on a GPU as many dispatches.
 
 pub mod attention_lstm;
+mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
 mod flex;
@@ -19,7 +20,7 @@ use super::{conv::unfold, is_fused};
 
 /// What a step attends to; all but the query and the step before are the same for all steps.
 ///
-/// Keys and values may be of any text; longer ones than [`MAX_SYMBOLS`] symbols are not fused on GPUs.
+/// Keys and values may be of any text; longer ones than 2048 symbols are not fused on GPUs.
 #[derive(Debug, Clone)]
 pub struct Attended {
     /// `[B, L, A]`

@@ -1,5 +1,6 @@
 //! Convolution over time with batch normalisation and activation, as one matrix product on `[B, T, C]`.
 
+mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
 mod flex;

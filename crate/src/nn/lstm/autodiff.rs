@@ -10,7 +10,10 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::{LstmBackwardOps, LstmOps, ScanOptions};
+use super::{
+    ScanOptions,
+    ops::{LstmBackwardOps, LstmOps},
+};
 
 #[derive(Debug)]
 struct LstmBackward;

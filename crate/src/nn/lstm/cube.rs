@@ -15,7 +15,10 @@ use burn_cubecl::{
 
 use half::f16;
 
-use super::{LstmBackwardOps, LstmOps, ScanOptions};
+use super::{
+    ScanOptions,
+    ops::{LstmBackwardOps, LstmOps},
+};
 use crate::nn::{
     cube::{Four, THREADS, empty, empty_of, input, output, sigmoid, tanh},
     matmul::ops::MatmulOps,

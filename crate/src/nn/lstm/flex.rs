@@ -2,7 +2,10 @@
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
-use super::{LstmBackwardOps, LstmOps, ScanOptions};
+use super::{
+    ScanOptions,
+    ops::{LstmBackwardOps, LstmOps},
+};
 use crate::nn::flex::{ALL_CORES, Matrix, PackedWeights, contiguous, cores, dims, for_each, matmul, matmul_add, sigmoid, tanh, tensor, values, values_mut};
 
 /// Splits one item's gates into input, forget, candidate and output.

@@ -1,21 +1,23 @@
 //! LSTM over a whole sequence as one operation, forward and backward.
 //!
 //! With known inputs only `h W_hh` is sequential: the input projection is one matrix product before the scan, the weight
-//! gradient one after it. The scan is fused on the CPU ([`flex`]) and on GPUs (`cube`); elsewhere it is a plain loop of tensor operations.
+//! gradient one after it. The scan is fused on the CPU (`flex`) and on GPUs (`cube`); elsewhere it is a plain loop of tensor operations.
 //! Gates stand in PyTorch's order: input, forget, cell, output.
 
 mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
 pub(super) mod flex;
+mod ops;
 
 use burn::{
-    backend::{Backend, Dispatch, backend_extension, tensor::FloatTensor},
+    backend::Dispatch,
     module::{Module, Param},
     nn::Initializer,
     prelude::*,
     tensor::activation::{sigmoid, tanh},
 };
+use ops::LstmOps;
 
 use super::{
     is_fused,
@@ -31,36 +33,7 @@ pub struct ScanOptions {
     pub lengths: Option<Vec<usize>>,
 }
 
-/// The recurrence as a backend operation.
-///
-/// * `projected`: `[T, B, 4H]`, inputs times `W_ih` plus bias
-/// * `w_hh`:      `[H, 4H]`, in f32 or in f16
-/// * `initial`:   `[B, 2H]`, hidden then cell state
-#[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
-pub trait LstmOps: Backend {
-    /// Returns states `[T, B, 2H]` and activated gates `[T, B, 4H]`, those for the backward pass alone: only the states carry a gradient.
-    fn lstm_forward(
-        projected: FloatTensor<Self>,
-        w_hh: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-        scan: ScanOptions,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>);
-}
-
-/// Gradients of [`LstmOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
-pub trait LstmBackwardOps: LstmOps {
-    /// Returns the gradients of `projected`, `w_hh` and `initial`.
-    fn lstm_backward(
-        grad: FloatTensor<Self>,
-        states: FloatTensor<Self>,
-        gates: FloatTensor<Self>,
-        w_hh: FloatTensor<Self>,
-        initial: FloatTensor<Self>,
-        scan: ScanOptions,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
-}
-
-/// Runs the recurrence on whatever device the tensors are on. Shapes as in [`LstmOps`]; returns the states `[T, B, 2H]`.
+/// Runs the recurrence on whatever device the tensors are on. Shapes as in `LstmOps`; returns the states `[T, B, 2H]`.
 pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
     if is_fused(&projected.device(), w_hh.dims()[0] <= MAX_GPU_HIDDEN) {
         let (states, _gates) = Dispatch::lstm_forward(projected.into_dispatch(), w_hh.into_dispatch(), initial.into_dispatch(), scan);

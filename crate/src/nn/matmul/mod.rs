@@ -4,8 +4,10 @@
 //! up in f32 where the device does, and master weights, losses and all other arithmetic stay f32. Gradients come back through the casts as
 //! f32; [`crate::train::adam`] scales the loss so that small ones survive.
 
+mod autodiff;
 #[cfg(feature = "cube")]
 pub(super) mod cube;
+mod flex;
 pub(super) mod ops;
 
 use burn::{backend::Dispatch, nn::Linear, prelude::*, tensor::FloatDType};

@@ -1,6 +1,7 @@
 //! What training minimises: L1 + L2 of the spectrogram before and after the postnet; L2 of log durations on the duration path,
 //! gate and guide on the attention path.
 
+mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
 mod flex;

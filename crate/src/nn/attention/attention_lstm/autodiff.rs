@@ -10,7 +10,10 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::{AttentionLstmBackwardOps, AttentionLstmInputs, AttentionLstmOps};
+use super::{
+    AttentionLstmInputs,
+    ops::{AttentionLstmBackwardOps, AttentionLstmOps},
+};
 
 impl<B: AttentionLstmOps> From<[FloatTensor<B>; 7]> for AttentionLstmInputs<B> {
     fn from([weights, query, keys, energy, location, values, initial]: [FloatTensor<B>; 7]) -> Self {

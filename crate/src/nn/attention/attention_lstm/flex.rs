@@ -4,7 +4,8 @@ use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::{
     super::flex::{Memory, Scratch, Shared, Sizes, add, sums},
-    AttentionLstmBackwardOps, AttentionLstmInputs, AttentionLstmOps,
+    AttentionLstmInputs,
+    ops::{AttentionLstmBackwardOps, AttentionLstmOps},
 };
 use crate::nn::{
     flex::{ALL_CORES, Matrix, ONE_CORE, PackedWeights, contiguous, cores, dims, for_each, matmul_add, tensor, values as slice, values_mut},
