@@ -1,21 +1,24 @@
 //! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
 //! [`attention`] is the other way, kept for comparison.
 
+pub mod adapt;
 pub mod attention;
+mod lattice;
 
 use burn::prelude::*;
+use lattice::Lattice;
 
 use crate::{
     Error, Result,
     audio::mel::Mel,
     model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
     nn::Mode,
-    text::symbols::{self, SILENCE, Symbol},
+    text::symbols::{self, Symbol},
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
 /// The recogniser, ready to align.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ForcedAligner {
     model: Recogniser,
     mels: usize,
@@ -59,12 +62,6 @@ impl PhonemeErrors {
 pub const MISMATCH_SCORE: f32 = -2.8;
 /// A frame may count no less than this: one badly recognised phone must not displace its neighbours.
 const FLOOR: f32 = -8.0;
-/// Phones shorter than this are rare; fewer frames are given only where there are too few for all.
-const PHONE_FRAMES: usize = 2;
-/// A pause that no punctuation asks for lasts at least this long; stops between words are shorter silences.
-const PAUSE_FRAMES: usize = 4;
-/// What entering such a pause costs, in nats.
-const PAUSE_COST: f32 = 4.0;
 /// Cost of a change of phone in free decoding, where no text gives the next one, in nats.
 const CHANGE_COST: f32 = 3.0;
 
@@ -103,7 +100,8 @@ impl ForcedAligner {
     /// As [`Self::align`], whatever the score.
     pub async fn align_anyway(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let posteriors = self.posteriors(mel).await?;
-        search(&posteriors, &slots(symbols, word_ends))
+        Lattice::fitting(symbols, word_ends, posteriors.len())
+            .and_then(|lattice| lattice.best_path(&posteriors))
             .ok_or_else(|| Error::ClipMismatch(format!("{} frames are too few for {} symbols", mel.frames(), symbols.len())))
     }
 
@@ -139,106 +137,6 @@ impl ForcedAligner {
         let values = output.map_err(|error| Error::DeviceLost(format!("{error:?}")))?.try_to_vec::<f32>().expect("posteriors are f32");
         Ok(values.chunks_exact(CLASSES).map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR))).collect())
     }
-}
-
-/// One symbol of the text, or a silence that may follow a word.
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    symbol: Symbol,
-    optional: bool,
-}
-
-fn slots(symbols: &[Symbol], word_ends: &[bool]) -> Vec<Slot> {
-    assert_eq!(symbols.len(), word_ends.len(), "each symbol has its place in a word");
-    let mut slots = Vec::with_capacity(2 * symbols.len());
-    for (index, (&symbol, &ends)) in symbols.iter().zip(word_ends).enumerate() {
-        slots.push(Slot { symbol, optional: false });
-        if ends && symbols.get(index + 1).is_some_and(|&next| !symbols::is_pause(next)) {
-            slots.push(Slot { symbol: SILENCE, optional: true });
-        }
-    }
-    slots
-}
-
-/// A step of the path into a state.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Step {
-    Never,
-    Stay,
-    Next,
-    /// Over the optional pause before.
-    Over,
-}
-
-/// The best path, with [`PHONE_FRAMES`] for every phone where the recording is long enough. `None` with fewer frames than symbols.
-fn search(posteriors: &[[f32; CLASSES]], slots: &[Slot]) -> Option<Alignment> {
-    path(posteriors, slots, PHONE_FRAMES).or_else(|| path(posteriors, slots, 1))
-}
-
-/// The best path where each slot is a chain of as many states as it has frames at least.
-fn path(posteriors: &[[f32; CLASSES]], slots: &[Slot], phone_frames: usize) -> Option<Alignment> {
-    let chain = |slot: Slot| match (slot.optional, symbols::is_pause(slot.symbol)) {
-        (true, _) => PAUSE_FRAMES,
-        (false, true) => 1,
-        (false, false) => phone_frames,
-    };
-    let states: Vec<usize> = (0..slots.len()).flat_map(|slot| std::iter::repeat_n(slot, chain(slots[slot]))).collect();
-    let width = states.len();
-    let mut scores = vec![f32::NEG_INFINITY; width];
-    let mut steps = vec![Step::Never; width * posteriors.len()];
-    for (time, frame) in posteriors.iter().enumerate() {
-        // From the last state down, so that `scores` still holds the frame before to the left.
-        for state in (0..width).rev() {
-            let slot = slots[states[state]];
-            let before = |count: usize| state.checked_sub(count).map_or(f32::NEG_INFINITY, |from| scores[from]);
-            let enters = state == 0 || states[state - 1] != states[state];
-            let leaves = states.get(state + 1) != Some(&states[state]);
-            let mut best = (f32::NEG_INFINITY, Step::Never);
-            let mut offer = |score: f32, step| {
-                if score > best.0 {
-                    best = (score, step);
-                }
-            };
-            if time == 0 {
-                offer(if state == 0 { 0.0 } else { f32::NEG_INFINITY }, Step::Next);
-            } else {
-                offer(before(1) - if slot.optional && enters { PAUSE_COST } else { 0.0 }, Step::Next);
-                if leaves {
-                    offer(scores[state], Step::Stay);
-                }
-                if enters && state > 0 && slots[states[state - 1]].optional {
-                    offer(before(1 + PAUSE_FRAMES), Step::Over);
-                }
-            }
-            scores[state] = best.0 + frame[class(slot.symbol)];
-            steps[time * width + state] = best.1;
-        }
-    }
-    if !scores.last()?.is_finite() {
-        return None;
-    }
-
-    let mut durations = vec![0u32; slots.len()];
-    let (mut total, mut spoken) = (0.0, 0);
-    let mut state = width - 1;
-    for (time, frame) in posteriors.iter().enumerate().rev() {
-        let class = class(slots[states[state]].symbol);
-        durations[states[state]] += 1;
-        if class != PAUSE {
-            total += frame[class];
-            spoken += 1;
-        }
-        match steps[time * width + state] {
-            Step::Never => unreachable!("the path was walked back to the start"),
-            Step::Stay => (),
-            Step::Next => state = state.saturating_sub(1),
-            Step::Over => state -= 1 + PAUSE_FRAMES,
-        }
-    }
-    let kept: Vec<(Symbol, u32)> = slots.iter().map(|slot| slot.symbol).zip(durations).filter(|(_, frames)| *frames > 0).collect();
-    let (symbols, mut durations): (Vec<Symbol>, Vec<u32>) = kept.into_iter().unzip();
-    share(&symbols, &mut durations);
-    Some(Alignment { symbols, durations, score: total / spoken.max(1) as f32 })
 }
 
 /// Pauses that follow each other sound alike, so they share their frames evenly, as in the corpus.
@@ -348,7 +246,8 @@ mod tests {
                 }
             }
         }
-        let alignment = search(&heard(frames), &slots(&all, &ends))?;
+        let posteriors = heard(frames);
+        let alignment = Lattice::fitting(&all, &ends, posteriors.len())?.best_path(&posteriors)?;
         Some((symbols::format(&alignment.symbols), alignment.durations))
     }
 

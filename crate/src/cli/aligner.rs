@@ -11,7 +11,12 @@ use std::{
 use super::device::DeviceName;
 use crate::{
     Error, Result,
-    align::{Alignment, ForcedAligner, PhonemeErrors, attention::AttentionAligner, edits},
+    align::{
+        Alignment, ForcedAligner, PhonemeErrors,
+        adapt::{AdaptConfig, Spoken},
+        attention::AttentionAligner,
+        edits,
+    },
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{Labels, Recording, label, layouts},
     model::recogniser::{PAUSE, class},
@@ -65,6 +70,9 @@ pub struct AlignArguments {
     aligner: PathBuf,
     #[arg(long, value_enum, default_value = "cpu")]
     device: DeviceName,
+    /// Adapt the aligner to each speaker first, on the recordings of as many seconds, as cloning does
+    #[arg(long, value_name = "SECONDS")]
+    adapt: Option<f32>,
     /// Measure a model of `ownvoice pretrain --path attention` instead
     #[arg(long)]
     attention: Option<PathBuf>,
@@ -146,10 +154,26 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
     }
     println!("{} | {}", Boundaries::COLUMNS, Scores::COLUMNS);
     for (speaker, items) in &speakers {
+        let aligner = match arguments.adapt {
+            Some(seconds) => adapted(&aligner, items, (seconds / config.frame_seconds()) as usize)?,
+            None => aligner.clone(),
+        };
         let (mut boundaries, mut scores) = pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
         println!("{} | {}", boundaries.row(speaker, items.len()), scores.row());
     }
     Ok(())
+}
+
+/// * `frames`: of the recordings that it is adapted on, the first ones
+fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<ForcedAligner> {
+    let mut taken = 0;
+    let first = items.iter().take_while(|item| {
+        let before = taken;
+        taken += item.mel.frames();
+        before < frames
+    });
+    let recordings: Vec<Spoken> = first.map(|item| Spoken { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends }).collect();
+    pollster::block_on(aligner.adapted(&recordings, &AdaptConfig::default()))
 }
 
 /// The same for the way that was not taken.

@@ -18,11 +18,11 @@ pub const CLASSES: usize = 40;
 pub const PAUSE: usize = 0;
 
 const CONSONANTS: Symbol = 24;
-const WIDTH: usize = 160;
+pub const WIDTH: usize = 160;
 const TAPS: usize = 5;
 /// Each layer adds two frames of context on either side: a receptive field of 21 frames, a quarter of a second.
 const LAYERS: usize = 5;
-const DROPOUT: f64 = 0.1;
+pub const DROPOUT: f64 = 0.1;
 
 /// A symbol without its stress; pauses are one class.
 pub fn class(symbol: Symbol) -> usize {
@@ -50,14 +50,22 @@ impl Recogniser {
 
     /// `[B, T, M]`, see [`normalise`], to log posteriors `[B, T, CLASSES]`.
     pub fn forward(&self, mels: Tensor<3>, mode: Mode) -> Tensor<3> {
+        let hidden = self.hidden(mels, mode);
+        self.classify(if mode == Mode::Train { dropout(hidden, DROPOUT) } else { hidden })
+    }
+
+    /// `[B, T, M]` to `[B, T, WIDTH]`, without dropout in any mode.
+    pub fn hidden(&self, mels: Tensor<3>, mode: Mode) -> Tensor<3> {
         let mut hidden = mels;
         for (layer, convolution) in self.convolutions.iter().enumerate() {
-            let heard = convolution.forward(hidden.clone(), Activation::Relu, mode);
-            hidden = if layer == 0 { heard } else { hidden + heard };
+            let output = convolution.forward(hidden.clone(), Activation::Relu, mode);
+            hidden = if layer == 0 { output } else { hidden + output };
         }
-        if mode == Mode::Train {
-            hidden = dropout(hidden, DROPOUT);
-        }
+        hidden
+    }
+
+    /// `[B, T, WIDTH]` to log posteriors `[B, T, CLASSES]`.
+    pub fn classify(&self, hidden: Tensor<3>) -> Tensor<3> {
         log_softmax(self.projection.forward(hidden), 2)
     }
 }

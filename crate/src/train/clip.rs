@@ -2,13 +2,17 @@
 
 use crate::{
     Error, Result,
+    align::{
+        Alignment, ForcedAligner,
+        adapt::{AdaptConfig, Spoken},
+    },
     audio::{
         Audio,
         level::{self, ClipReport},
-        mel::MelExtractor,
+        mel::{Mel, MelExtractor},
         pitch, prepare_clip,
     },
-    text,
+    text::{self, symbols::Symbol},
     voice::Base,
 };
 
@@ -27,8 +31,6 @@ pub struct AlignedClip {
     pub mel: Vec<f32>,
     /// `[T]`, 0 where unvoiced
     pub f0_hz: Vec<f32>,
-    /// Mean log posterior of the phones, see [`crate::align::MISMATCH_SCORE`].
-    pub score: f32,
 }
 
 impl AlignedClip {
@@ -37,32 +39,57 @@ impl AlignedClip {
     }
 }
 
-/// Aligns a clip with its text. Fails with the codes of [`level::check_clip`], or with `clip-mismatch` where another text is spoken.
-pub async fn align_clip(base: &Base, clip: &Clip) -> Result<AlignedClip> {
-    let config = base.mel_config();
-    let samples = prepare_clip(&clip.audio, config)?;
-    let mel = MelExtractor::new(config.clone()).extract(&samples);
-    let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
-    let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
-    // A text given as phones is of a language that the recogniser never learned: it is taken at its word.
-    let alignment = match clip.text.contains('{') {
-        true => base.aligner.align_anyway(&mel, &symbols, &word_ends).await?,
-        false => base.aligner.align(&mel, &symbols, &word_ends).await?,
-    };
-    Ok(AlignedClip { symbols: alignment.symbols, durations: alignment.durations, mel: mel.data, f0_hz, score: alignment.score })
+/// A clip before its phones are found.
+struct Prepared {
+    mel: Mel,
+    f0_hz: Vec<f32>,
+    symbols: Vec<Symbol>,
+    word_ends: Vec<bool>,
+    /// A text given as phones is of a language that the recogniser never learned: its score says nothing.
+    foreign: bool,
 }
 
-/// The level report of a clip, and the score of its alignment, see [`AlignedClip::score`].
+impl Prepared {
+    fn new(base: &Base, clip: &Clip) -> Result<Self> {
+        let config = base.mel_config();
+        let samples = prepare_clip(&clip.audio, config)?;
+        let mel = MelExtractor::new(config.clone()).extract(&samples);
+        let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
+        let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
+        Ok(Self { mel, f0_hz, symbols, word_ends, foreign: clip.text.contains('{') })
+    }
+
+    /// Fails with `clip-mismatch` where another text is spoken.
+    async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
+        match self.foreign {
+            true => aligner.align_anyway(&self.mel, &self.symbols, &self.word_ends).await,
+            false => aligner.align(&self.mel, &self.symbols, &self.word_ends).await,
+        }
+    }
+}
+
+/// The level report of a clip, and the score of its alignment, see [`Alignment::score`]. Fails with the codes of [`level::check_clip`], or with
+/// `clip-mismatch` where another text is spoken.
 pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
     let report = level::check_clip(&clip.audio)?;
-    Ok((report, align_clip(base, clip).await?.score))
+    Ok((report, Prepared::new(base, clip)?.align(&base.aligner).await?.score))
 }
 
-/// Aligns all clips; an error carries the index of its clip.
-pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<Vec<AlignedClip>> {
-    let mut aligned = Vec::with_capacity(clips.len());
+/// Aligns all clips, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
+pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
+    let mut prepared = Vec::with_capacity(clips.len());
     for (index, clip) in clips.iter().enumerate() {
-        aligned.push(align_clip(base, clip).await.map_err(|source| Error::InClip { index, source: source.into() })?);
+        let in_clip = |source: Error| Error::InClip { index, source: source.into() };
+        let clip = Prepared::new(base, clip).map_err(in_clip)?;
+        clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
+        prepared.push(clip);
     }
-    Ok(aligned)
+    let recordings: Vec<Spoken> = prepared.iter().map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends }).collect();
+    let aligner = base.aligner.adapted(&recordings, &AdaptConfig::default()).await?;
+    let mut aligned = Vec::with_capacity(clips.len());
+    for Prepared { mel, f0_hz, symbols, word_ends, .. } in prepared {
+        let Alignment { symbols, durations, .. } = aligner.align_anyway(&mel, &symbols, &word_ends).await?;
+        aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz });
+    }
+    Ok((aligned, aligner))
 }

@@ -1,7 +1,5 @@
 //! Validation on held-out clips: the loss, the similarity and the phoneme errors that the stop rule scores, and the variance scale.
 
-use std::rc::Rc;
-
 use super::frame_store::{FrameStore, predict};
 use crate::{
     Result,
@@ -36,14 +34,15 @@ pub struct HeldOut {
     pub phoneme_error_rate: f32,
     config: TacotronConfig,
     mel_config: MelConfig,
-    aligner: Rc<ForcedAligner>,
+    /// Adapted to the speaker.
+    aligner: ForcedAligner,
 }
 
 impl HeldOut {
     /// * `clips`: all of them, as in `store`
     ///
     /// `None` where there are too few to spare one.
-    pub async fn of(base: &Base, clips: &[AlignedClip], store: &FrameStore) -> Result<Option<Self>> {
+    pub async fn of(base: &Base, aligner: ForcedAligner, clips: &[AlignedClip], store: &FrameStore) -> Result<Option<Self>> {
         let count = (clips.len() / ONE_IN).min(MAX_HELD_OUT);
         if count == 0 {
             return Ok(None);
@@ -55,9 +54,9 @@ impl HeldOut {
         let held: Vec<_> = last.map(|(clip, span)| HeldClip { first: span.first, symbols: clip.symbols.clone(), recorded: mel(clip) }).collect();
         let mut errors = PhonemeErrors::default();
         for clip in &held {
-            errors += base.aligner.phoneme_errors(&clip.recorded, &clip.symbols).await?;
+            errors += aligner.phoneme_errors(&clip.recorded, &clip.symbols).await?;
         }
-        let (config, mel_config, aligner) = (base.config().clone(), base.mel_config().clone(), base.aligner.clone());
+        let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
         Ok(Some(Self { clips: held, speaker, phoneme_error_rate: errors.rate(), config, mel_config, aligner }))
     }
 

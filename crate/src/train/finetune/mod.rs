@@ -131,14 +131,14 @@ impl FineTuner {
         if !options.precision.runs_on(&base.device) {
             return Err(Error::PrecisionUnsupported);
         }
-        let aligned = align_clips(base, clips).await?;
+        let (aligned, aligner) = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
         let seconds = aligned.iter().map(|clip| clip.frames() as f32 * frame_seconds).sum();
         if seconds < MIN_SECONDS {
             return Err(Error::ClipTooShort { seconds, min_seconds: MIN_SECONDS });
         }
         let store = assemble(base, &aligned, options.window);
-        let held_out = HeldOut::of(base, &aligned, &store).await?;
+        let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
         let speaker = nearest_speaker(base, &store, &options).await?;
         let rehearsal = if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
         let duration_scale = duration_scale(base, &aligned, speaker).await?;

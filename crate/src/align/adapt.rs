@@ -1,0 +1,178 @@
+//! The recogniser adapted to one speaker by recordings whose texts are known: expectation maximisation over the lattice's paths (Baum et al.
+//! 1970). Phones of another language, another accent or another microphone are then found where they are, not where the corpus' would be.
+
+use burn::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{ForcedAligner, lattice::Lattice};
+use crate::{
+    Error, Result,
+    audio::mel::Mel,
+    model::recogniser::{CLASSES, DROPOUT, WIDTH, normalise},
+    nn::Mode,
+    text::symbols::Symbol,
+    train::adam::{Adam, AdamConfig},
+};
+
+/// A recording and the symbols that are spoken in it.
+pub struct Spoken<'a> {
+    pub mel: &'a Mel,
+    pub symbols: &'a [Symbol],
+    /// See [`crate::text::spell`].
+    pub word_ends: &'a [bool],
+}
+
+/// How the recogniser is adapted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdaptConfig {
+    /// Expectations over all recordings, each followed by `steps` of maximisation.
+    pub rounds: usize,
+    pub steps: usize,
+    pub batch: usize,
+    /// Frames.
+    pub window: usize,
+    pub rate: f64,
+    pub seed: u64,
+}
+
+impl Default for AdaptConfig {
+    fn default() -> Self {
+        Self { rounds: 12, steps: 3, batch: 8, window: 160, rate: 1e-3, seed: 1 }
+    }
+}
+
+/// A recording as the recogniser is given it, and what it should answer.
+struct Example {
+    /// Normalised, `[T, M]`
+    frames: Vec<f32>,
+    /// Probability of each class, `[T, CLASSES]`
+    targets: Vec<f32>,
+}
+
+impl ForcedAligner {
+    /// An aligner of this speaker. Recordings too short for their symbols are left out.
+    ///
+    /// Fails with `training-diverged`, and as [`Self::align`] does for a spectrogram of another shape.
+    pub async fn adapted(&self, recordings: &[Spoken<'_>], config: &AdaptConfig) -> Result<Self> {
+        let device = &self.device.clone().autodiff();
+        let mut adapted = self.clone();
+        let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() });
+        let mut rng = ChaCha8Rng::seed_from_u64(config.seed);
+        for round in 0..config.rounds {
+            let mut examples = Vec::with_capacity(recordings.len());
+            for recording in recordings {
+                examples.extend(adapted.expect(recording).await?);
+            }
+            if examples.is_empty() {
+                return Ok(adapted);
+            }
+            let mut model = adapted.model.train();
+            let mut losses = Vec::with_capacity(config.steps);
+            for _ in 0..config.steps {
+                let (frames, targets) = draw(&examples, self.mels, config, &mut rng, device);
+                let posteriors = model.classify(model.hidden(frames, Mode::Train) * mask(config, &mut rng, device));
+                let loss = (posteriors * targets.clone()).sum().neg() / targets.sum();
+                losses.push(loss.clone().inner());
+                model = adam.step(model, &loss.backward(), |_| config.rate);
+            }
+            let loss = Tensor::cat(losses, 0).mean().into_scalar_async::<f32>().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+            if !loss.is_finite() {
+                return Err(Error::TrainingDiverged { iteration: round * config.steps });
+            }
+            adapted.model = model.valid();
+        }
+        Ok(adapted)
+    }
+
+    async fn expect(&self, recording: &Spoken<'_>) -> Result<Option<Example>> {
+        let posteriors = self.posteriors(recording.mel).await?;
+        let lattice = Lattice::fitting(recording.symbols, recording.word_ends, posteriors.len());
+        let Some(occupancies) = lattice.and_then(|lattice| lattice.occupancies(&posteriors)) else { return Ok(None) };
+        let mut frames = recording.mel.data.clone();
+        normalise(&mut frames, self.mels);
+        Ok(Some(Example { frames, targets: occupancies.into_flattened() }))
+    }
+}
+
+/// Random windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording shorter than the window is followed by frames that ask for nothing.
+fn draw(examples: &[Example], mels: usize, config: &AdaptConfig, rng: &mut ChaCha8Rng, device: &Device) -> (Tensor<3>, Tensor<3>) {
+    let AdaptConfig { batch, window, .. } = *config;
+    let (mut frames, mut targets) = (vec![0.0; batch * window * mels], vec![0.0; batch * window * CLASSES]);
+    // Long recordings are drawn from more often, so that every frame counts the same.
+    let total: usize = examples.iter().map(|example| example.targets.len() / CLASSES).sum();
+    for row in 0..batch {
+        let mut place = rng.random_range(0..total);
+        let length = |example: &Example| example.targets.len() / CLASSES;
+        let example = examples.iter().find(|example| {
+            let inside = place < length(example);
+            if !inside {
+                place -= length(example);
+            }
+            inside
+        });
+        let example = example.expect("the place is inside of one");
+        let count = window.min(length(example));
+        let first = place.saturating_sub(window / 2).min(length(example) - count);
+        frames[row * window * mels..][..count * mels].copy_from_slice(&example.frames[first * mels..][..count * mels]);
+        targets[row * window * CLASSES..][..count * CLASSES].copy_from_slice(&example.targets[first * CLASSES..][..count * CLASSES]);
+    }
+    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [batch, window, width]), device);
+    (tensor(frames, mels), tensor(targets, CLASSES))
+}
+
+/// Dropout whose generator nobody shares, as all of a process share the device's: the same clips are to give the same voice. `[B, T, WIDTH]`
+fn mask(config: &AdaptConfig, rng: &mut ChaCha8Rng, device: &Device) -> Tensor<3> {
+    let shape = [config.batch, config.window, WIDTH];
+    let values: Vec<f32> = (0..shape.iter().product()).map(|_| if rng.random_bool(DROPOUT) { 0.0 } else { 1.0 / (1.0 - DROPOUT) as f32 }).collect();
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        audio::{
+            mel::{MelConfig, MelExtractor},
+            wav,
+        },
+        text::{Phonemizer, spell},
+    };
+
+    const TEXT: &str = "My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.";
+
+    fn shipped() -> ForcedAligner {
+        ForcedAligner::load(include_bytes!("../../../models/base/aligner.safetensors"), &Device::flex()).unwrap()
+    }
+
+    /// A sentence of a speaker that the aligner was not trained on.
+    fn sentence() -> Mel {
+        let clip = wav::read(include_bytes!("../../../tests/fixtures/held-out.wav")).unwrap();
+        MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize])
+    }
+
+    #[test]
+    fn an_adapted_aligner_recognises_its_speaker_and_moves_no_boundary_far() {
+        let (aligner, mel) = (shipped(), sentence());
+        let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
+        let adapted = pollster::block_on(aligner.adapted(&[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }], &AdaptConfig::default())).unwrap();
+        let errors = |aligner: &ForcedAligner| pollster::block_on(aligner.phoneme_errors(&mel, &symbols)).unwrap().errors;
+        assert!(errors(&adapted) < errors(&aligner), "{} and {}", errors(&adapted), errors(&aligner));
+        let ends = |aligner: &ForcedAligner| {
+            let alignment = pollster::block_on(aligner.align(&mel, &symbols, &word_ends)).unwrap();
+            alignment.durations.iter().scan(0, |now, frames| { *now += frames; Some(*now) }).collect::<Vec<u32>>()
+        };
+        let (before, after) = (ends(&aligner), ends(&adapted));
+        let far = before.iter().zip(&after).filter(|(a, b)| a.abs_diff(**b) > 4).count();
+        assert!(before.len() == after.len() && far * 10 < before.len(), "{far} of {} boundaries by more than 50 ms", before.len());
+    }
+
+    #[test]
+    fn too_short_a_recording_is_left_out() {
+        let (aligner, mel) = (shipped(), Mel { mels: 80, data: vec![-5.0; 3 * 80] });
+        let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
+        let adapted = pollster::block_on(aligner.adapted(&[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }], &AdaptConfig::default())).unwrap();
+        let whole = sentence();
+        assert_eq!(pollster::block_on(adapted.transcribe(&whole)).unwrap(), pollster::block_on(aligner.transcribe(&whole)).unwrap());
+    }
+}

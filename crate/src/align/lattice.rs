@@ -1,0 +1,231 @@
+//! The paths through an utterance that its text allows: left to right, each phone for some frames, silences between words where there are any.
+
+use super::{Alignment, share};
+use crate::{
+    model::recogniser::{CLASSES, PAUSE, class},
+    text::symbols::{self, SILENCE, Symbol},
+};
+
+/// Phones shorter than this are rare; fewer frames are given only where there are too few for all.
+const PHONE_FRAMES: usize = 2;
+/// A pause that no punctuation asks for lasts at least this long; stops between words are shorter silences.
+const PAUSE_FRAMES: usize = 4;
+/// What entering such a pause costs, in nats.
+const PAUSE_COST: f32 = 4.0;
+
+/// One symbol of the text, or a silence that may follow a word.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    symbol: Symbol,
+    optional: bool,
+}
+
+/// Each slot is a chain of as many states as it has frames at least.
+#[derive(Debug, Clone)]
+pub(super) struct Lattice {
+    slots: Vec<Slot>,
+    /// The slot of each state.
+    states: Vec<usize>,
+}
+
+/// A step of the path into a state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Never,
+    Stay,
+    Next,
+    /// Over the optional pause before.
+    Over,
+}
+
+impl Lattice {
+    /// The lattice of a text, see [`crate::text::spell`], with [`PHONE_FRAMES`] for every phone where the recording is long enough. `None` with
+    /// fewer frames than symbols.
+    pub fn fitting(symbols: &[Symbol], word_ends: &[bool], frames: usize) -> Option<Self> {
+        assert_eq!(symbols.len(), word_ends.len(), "each symbol has its place in a word");
+        let mut slots = Vec::with_capacity(2 * symbols.len());
+        for (index, (&symbol, &ends)) in symbols.iter().zip(word_ends).enumerate() {
+            slots.push(Slot { symbol, optional: false });
+            if ends && symbols.get(index + 1).is_some_and(|&next| !symbols::is_pause(next)) {
+                slots.push(Slot { symbol: SILENCE, optional: true });
+            }
+        }
+        let shortest = |phone_frames: usize| -> usize { slots.iter().filter(|slot| !slot.optional).map(|slot| chain(slot, phone_frames)).sum() };
+        let phone_frames = [PHONE_FRAMES, 1].into_iter().find(|&phone_frames| shortest(phone_frames) <= frames)?;
+        let states = slots.iter().enumerate().flat_map(|(index, slot)| std::iter::repeat_n(index, chain(slot, phone_frames))).collect();
+        Some(Self { slots, states })
+    }
+
+    fn slot(&self, state: usize) -> Slot {
+        self.slots[self.states[state]]
+    }
+
+    /// Where a path may come from, and what the step costs in nats.
+    fn steps_into(&self, state: usize) -> impl Iterator<Item = (usize, Step, f32)> {
+        let enters = state == 0 || self.states[state - 1] != self.states[state];
+        let leaves = self.states.get(state + 1) != Some(&self.states[state]);
+        let next = state.checked_sub(1).map(|from| (from, Step::Next, if self.slot(state).optional && enters { PAUSE_COST } else { 0.0 }));
+        let stay = leaves.then_some((state, Step::Stay, 0.0));
+        let over = (enters && state > 0 && self.slot(state - 1).optional).then(|| (state - 1 - PAUSE_FRAMES, Step::Over, 0.0));
+        next.into_iter().chain(stay).chain(over)
+    }
+
+    /// The likeliest path (Viterbi 1967).
+    ///
+    /// * `posteriors`: log posteriors of the classes in each frame
+    pub fn best_path(&self, posteriors: &[[f32; CLASSES]]) -> Option<Alignment> {
+        let width = self.states.len();
+        let mut scores = vec![f32::NEG_INFINITY; width];
+        let mut steps = vec![Step::Never; width * posteriors.len()];
+        for (time, frame) in posteriors.iter().enumerate() {
+            // From the last state down, so that `scores` still holds the frame before to the left.
+            for state in (0..width).rev() {
+                let (mut best, mut step) = (f32::NEG_INFINITY, Step::Never);
+                if time == 0 && state == 0 {
+                    (best, step) = (0.0, Step::Next);
+                }
+                for (from, kind, cost) in self.steps_into(state).filter(|_| time > 0) {
+                    if scores[from] - cost > best {
+                        (best, step) = (scores[from] - cost, kind);
+                    }
+                }
+                scores[state] = best + frame[class(self.slot(state).symbol)];
+                steps[time * width + state] = step;
+            }
+        }
+        if !scores.last()?.is_finite() {
+            return None;
+        }
+
+        let mut durations = vec![0u32; self.slots.len()];
+        let (mut total, mut spoken) = (0.0, 0);
+        let mut state = width - 1;
+        for (time, frame) in posteriors.iter().enumerate().rev() {
+            let class = class(self.slot(state).symbol);
+            durations[self.states[state]] += 1;
+            if class != PAUSE {
+                total += frame[class];
+                spoken += 1;
+            }
+            match steps[time * width + state] {
+                Step::Never => unreachable!("the path was walked back to the start"),
+                Step::Stay => (),
+                Step::Next => state = state.saturating_sub(1),
+                Step::Over => state -= 1 + PAUSE_FRAMES,
+            }
+        }
+        let kept = self.slots.iter().map(|slot| slot.symbol).zip(durations).filter(|(_, frames)| *frames > 0);
+        let (symbols, mut durations): (Vec<Symbol>, Vec<u32>) = kept.unzip();
+        share(&symbols, &mut durations);
+        Some(Alignment { symbols, durations, score: total / spoken.max(1) as f32 })
+    }
+
+    /// The probability of each class in each frame over all paths (forward and backward probabilities, Rabiner 1989, III.A).
+    ///
+    /// * `posteriors`: log posteriors of the classes in each frame
+    pub fn occupancies(&self, posteriors: &[[f32; CLASSES]]) -> Option<Vec<[f32; CLASSES]>> {
+        let (width, frames) = (self.states.len(), posteriors.len());
+        let emitted = |time: usize, state: usize| posteriors[time][class(self.slot(state).symbol)];
+        let mut forward = vec![f32::NEG_INFINITY; width * frames];
+        let mut backward = forward.clone();
+        forward[0] = emitted(0, 0);
+        for time in 1..frames {
+            let (before, now) = forward.split_at_mut(time * width);
+            let before = &before[(time - 1) * width..];
+            for state in 0..width {
+                let reached = self.steps_into(state).fold(f32::NEG_INFINITY, |sum, (from, _, cost)| log_add(sum, before[from] - cost));
+                now[state] = reached + emitted(time, state);
+            }
+        }
+        let total = *forward.last()?;
+        if !total.is_finite() {
+            return None;
+        }
+        backward[frames * width - 1] = 0.0;
+        for time in (1..frames).rev() {
+            let (before, now) = backward.split_at_mut(time * width);
+            let before = &mut before[(time - 1) * width..];
+            for state in 0..width {
+                let onward = now[state] + emitted(time, state);
+                for (from, _, cost) in self.steps_into(state) {
+                    before[from] = log_add(before[from], onward - cost);
+                }
+            }
+        }
+        let occupied = |time: usize| {
+            let mut classes = [0.0; CLASSES];
+            for state in 0..width {
+                classes[class(self.slot(state).symbol)] += (forward[time * width + state] + backward[time * width + state] - total).exp();
+            }
+            classes
+        };
+        Some((0..frames).map(occupied).collect())
+    }
+}
+
+fn chain(slot: &Slot, phone_frames: usize) -> usize {
+    match (slot.optional, symbols::is_pause(slot.symbol)) {
+        (true, _) => PAUSE_FRAMES,
+        (false, true) => 1,
+        (false, false) => phone_frames,
+    }
+}
+
+fn log_add(a: f32, b: f32) -> f32 {
+    let (high, low) = (a.max(b), a.min(b));
+    if low == f32::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lattice(names: &str, frames: usize) -> Lattice {
+        let symbols = symbols::parse(names).unwrap();
+        let mut ends = vec![false; symbols.len()];
+        ends[2] = true; // A pause may follow the third symbol.
+        Lattice::fitting(&symbols, &ends, frames).unwrap()
+    }
+
+    fn posteriors(frames: usize) -> Vec<[f32; CLASSES]> {
+        let value = |time: usize, class: usize| -0.5 - ((time * 31 + class * 17) % 23) as f32 / 5.0;
+        (0..frames).map(|time| std::array::from_fn(|class| value(time, class))).collect()
+    }
+
+    #[test]
+    fn occupancies_are_what_all_paths_together_spend() {
+        let (lattice, frames) = (lattice("_ K AE1 T _", 13), posteriors(13));
+        // All paths one by one.
+        fn walk(lattice: &Lattice, frames: &[[f32; CLASSES]], path: &mut Vec<usize>, score: f32, found: &mut Vec<(Vec<usize>, f32)>) {
+            let (time, state) = (path.len(), *path.last().unwrap());
+            if time == frames.len() {
+                return if state + 1 == lattice.states.len() { found.push((path.clone(), score)) };
+            }
+            for next in 0..lattice.states.len() {
+                for (_, _, cost) in lattice.steps_into(next).filter(|(from, ..)| *from == state) {
+                    path.push(next);
+                    walk(lattice, frames, path, score - cost + frames[time][class(lattice.slot(next).symbol)], found);
+                    path.pop();
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&lattice, &frames, &mut vec![0], frames[0][PAUSE], &mut found);
+        assert!(found.len() > 100, "{}", found.len());
+        let total: f32 = found.iter().map(|(_, score)| score.exp()).sum();
+        let mut expected = vec![[0.0f32; CLASSES]; frames.len()];
+        for (path, score) in &found {
+            path.iter().zip(&mut expected).for_each(|(&state, frame)| frame[class(lattice.slot(state).symbol)] += score.exp() / total);
+        }
+        let occupancies = lattice.occupancies(&frames).unwrap();
+        let apart = occupancies.iter().flatten().zip(expected.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-4, "{apart}");
+    }
+
+    #[test]
+    fn too_few_frames_have_no_lattice() {
+        let symbols = symbols::parse("_ K AE1 T _").unwrap();
+        assert!(Lattice::fitting(&symbols, &[false; 5], 4).is_none());
+        assert!(Lattice::fitting(&symbols, &[false; 5], 5).unwrap().occupancies(&posteriors(5)).is_some());
+    }
+}
