@@ -1,34 +1,70 @@
 //! Unicode to the few characters English is written with: quotes, dashes and accents folded, the rest marked as unspeakable.
 
-/// Base letters of U+00C0 to U+017F, in order; a space where there is no letter.
-const LATIN: &str = "A A A A A A AE C E E E E I I I I D N O O O O O * O U U U U Y TH ss a a a a a a ae c e e e e i i i i d n o o o o o / o u u u u y th y \
-    A a A a A a C c C c C c C c D d D d E e E e E e E e E e G g G g G g G g H h H h I i I i I i I i I i IJ ij J j K k k L l L l L l L l L l N n N n N n n NG ng \
-    O o O o O o OE oe R r R r R r S s S s S s S s T t T t T t U u U u U u U u U u U u W w Y y Y Z z Z z Z z s";
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
-/// What a character is written as in plain ASCII; `None` where it cannot be spoken.
+/// What a character is written as in plain ASCII (and a few marks that the normalizer reads); `None` where it cannot be spoken.
 fn ascii(c: char) -> Option<&'static str> {
     Some(match c {
-        '×' => " times ",
         '÷' => " divided by ",
-        '\u{c0}'..='\u{17f}' => LATIN.split_whitespace().nth(c as usize - 0xc0)?,
-        '‘' | '’' | '‛' | 'ʼ' | '′' | '`' | '´' => "'",
+        'Æ' => "AE",
+        'æ' => "ae",
+        'Œ' => "OE",
+        'œ' => "oe",
+        'Ø' => "O",
+        'ø' => "o",
+        'Ð' | 'Đ' | 'Ɖ' => "D",
+        'ð' | 'đ' => "d",
+        'Þ' => "TH",
+        'þ' => "th",
+        'ß' => "ss",
+        'ẞ' => "SS",
+        'Ħ' => "H",
+        'ħ' => "h",
+        'ı' => "i",
+        'ĸ' => "k",
+        'Ł' | 'Ŀ' => "L",
+        'ł' | 'ŀ' => "l",
+        'Ŋ' => "NG",
+        'ŋ' => "ng",
+        'Ŧ' => "T",
+        'ŧ' => "t",
+        'ə' => "e",
+        'ƒ' => "f",
+        '‘' | '’' | '‛' | 'ʼ' | '′' | '`' | '´' | 'ʻ' => "'",
         '“' | '”' | '„' | '«' | '»' | '‹' | '›' | '″' | '‟' | '‚' => "\"",
         '‐' | '‑' | '⁃' | '−' => "-",
         '‒' | '–' => "–",
         '—' | '―' => " — ",
         '…' => "...",
-        '¿' | '¡' => " ",
-        '·' | '•' | '‧' | '|' | '¦' | '§' | '¶' | '\\' | '_' | '~' | '^' | '<' | '>' => " ",
+        '¿' | '¡' | '·' | '•' | '‧' | '|' | '¦' | '¶' | '\\' | '©' | '®' | '™' | '℠' => " ",
+        '§' => " section ",
+        '№' => " number ",
         '±' => " plus or minus ",
-        '½' => " 1/2 ",
-        '¼' => " 1/4 ",
-        '¾' => " 3/4 ",
-        '²' => " squared ",
-        '³' => " cubed ",
-        '©' | '®' | '™' => " ",
+        '≤' => "≤",
+        '≥' => "≥",
+        '≠' => "≠",
+        '≈' => "≈",
+        '×' => "×",
+        '√' => " square root of ",
+        '∞' => " infinity ",
+        '→' => " -> ",
+        '²' => "^2",
+        '³' => "^3",
         'ª' => "a",
         'º' => "o",
-        'µ' | 'μ' => "micro",
+        // Behind a digit a unit begins with it.
+        'µ' | 'μ' => "µ",
+        'α' => " alpha ",
+        'β' => " beta ",
+        'γ' => " gamma ",
+        'δ' | 'Δ' => " delta ",
+        'ε' => " epsilon ",
+        'θ' => " theta ",
+        'λ' => " lambda ",
+        'π' => " pi ",
+        'σ' | 'Σ' => " sigma ",
+        'φ' => " phi ",
+        'ω' | 'Ω' => " omega ",
         '。' | '．' => ".",
         '，' | '、' => ",",
         '？' => "?",
@@ -36,42 +72,85 @@ fn ascii(c: char) -> Option<&'static str> {
         '：' => ":",
         '；' => ";",
         '°' => "°",
+        '‰' => "‰",
+        '¢' => "¢",
         '£' => "£",
         '€' => "€",
         '¥' => "¥",
-        'ș' => "s",
-        'Ș' => "S",
-        'ț' => "t",
-        'Ț' => "T",
-        'ﬀ' => "ff",
-        'ﬁ' => "fi",
-        'ﬂ' => "fl",
+        '₹' => "₹",
+        '₩' => "₩",
+        '₽' => "₽",
+        '₿' => "₿",
+        '₺' => "₺",
+        '₫' => "₫",
+        '₴' => "₴",
+        '₪' => "₪",
+        '₱' => "₱",
+        '₦' => "₦",
+        '฿' => "฿",
         _ => return None,
     })
 }
 
 /// Folds a text. Characters that cannot be spoken become spaces; combining marks, joiners and other invisible characters vanish.
+///
+/// What has a compatibility decomposition (Unicode NFKD: accented letters, fractions, full-width and mathematical letters, ligatures, `℃`) is read as that.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    for c in text.chars() {
+    // Greek is spoken as names of letters only where a letter stands alone; words of it cannot be.
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = letters.next() {
+        let alone = !before.is_alphabetic() && letters.peek().is_none_or(|next| !next.is_alphabetic());
         match c {
-            '|' | '\\' | '_' | '~' | '^' | '<' | '>' | '`' => folded.push_str(ascii(c).unwrap_or(" ")),
+            // As programs write "≤".
+            '<' | '>' | '!' if letters.peek() == Some(&'=') => {
+                letters.next();
+                folded.push(match c {
+                    '<' => '≤',
+                    '>' => '≥',
+                    _ => '≠',
+                });
+            }
+            '|' | '\\' | '`' => folded.push_str(ascii(c).unwrap_or(" ")),
             ' '..='~' => folded.push(c),
             '\n' | '\r' => folded.push('\n'),
-            // Combining marks, soft hyphen, zero-width characters, direction marks, variation selectors.
-            '\u{300}'..='\u{36f}'
-            | '\u{ad}'
+            'µ' | 'μ' if before.is_ascii_digit() || before == ' ' && letters.peek().is_some_and(|next| "mgslLW".contains(*next)) => {
+                folded.push('µ')
+            }
+            '\u{370}'..='\u{3ff}' if !alone => folded.push(' '),
+            // Soft hyphen, zero-width characters, direction marks, variation selectors.
+            '\u{ad}'
             | '\u{200b}'..='\u{200f}'
             | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{2064}'
             | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}' => {}
-            // Full-width forms of ASCII.
-            '\u{ff01}'..='\u{ff5e}' if ascii(c).is_none() => folded.push((c as u32 - 0xff01 + 0x21) as u8 as char),
-            _ => folded.push_str(ascii(c).unwrap_or(" ")),
+            c if is_combining_mark(c) => {}
+            c => match ascii(c) {
+                Some(plain) => folded.push_str(plain),
+                None => push_decomposed(c, &mut folded),
+            },
         }
+        before = c;
     }
     folded
+}
+
+fn push_decomposed(c: char, folded: &mut String) {
+    let mut plain = String::new();
+    decompose_compatible(c, |part| match part {
+        '\u{2044}' => plain.push('/'),
+        ' '..='~' => plain.push(part),
+        part if is_combining_mark(part) => {}
+        part => plain.push_str(ascii(part).unwrap_or(" ")),
+    });
+    // A fraction, or a number in a circle, is a word of its own.
+    let apart = plain.starts_with(|first: char| first.is_ascii_digit())
+        && !c.is_ascii()
+        && !('０'..='９').contains(&c)
+        && !('\u{1d7ce}'..='\u{1d7ff}').contains(&c);
+    if apart { folded.extend([" ", plain.as_str(), " "]) } else { folded.push_str(&plain) }
 }
 
 #[cfg(test)]
@@ -87,13 +166,34 @@ mod tests {
     }
 
     #[test]
-    fn the_latin_table_is_complete() {
-        assert_eq!(LATIN.split_whitespace().count(), 0x17f - 0xc0 + 1);
-        let folds =
-            [('Ÿ', "Y"), ('ž', "z"), ('ÿ', "y"), ('ő', "o"), ('Œ', "OE"), ('ŋ', "ng"), ('ſ', "s"), ('š', "s"), ('ğ', "g"), ('ı', "i")];
-        for (c, plain) in folds {
-            assert_eq!(ascii(c), Some(plain), "{c}");
+    fn every_latin_letter_has_a_base() {
+        for c in ('\u{c0}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|c| c.is_alphabetic()) {
+            let folded = fold(&c.to_string());
+            let common = c <= '\u{17f}' || ('\u{1ea0}'..='\u{1ef9}').contains(&c);
+            assert!(!common || folded.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'\''), "{c} {folded}");
         }
+        let folds = [
+            ('Ÿ', "Y"),
+            ('ž', "z"),
+            ('ÿ', "y"),
+            ('ő', "o"),
+            ('Œ', "OE"),
+            ('ŋ', "ng"),
+            ('ſ', "s"),
+            ('š', "s"),
+            ('ğ', "g"),
+            ('ı', "i"),
+            ('ễ', "e"),
+            ('Đ', "D"),
+        ];
+        for (c, plain) in folds {
+            assert_eq!(fold(&c.to_string()), plain, "{c}");
+        }
+    }
+
+    #[test]
+    fn compatibility_characters_are_what_they_stand_for() {
+        assert_eq!(fold("⅓ 20℃ ﬁ 𝐇 Ⅷ 1½"), " 1/3  20°C fi H VIII 1 1/2 ");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod normalize;
 pub mod numbers;
 pub mod nvidia;
 pub mod pronounce;
+pub mod supplement;
 pub mod symbols;
 
 pub use normalize::{normalize, sentences};
@@ -92,7 +93,8 @@ impl Phonemizer {
                 _ => return Err(unsupported()),
             };
             if index > 0 {
-                let symbols = symbols::parse(phones).filter(|symbols| !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol)));
+                let symbols =
+                    symbols::parse(phones).filter(|symbols| !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol)));
                 words.push(Word { text: phones.to_string(), symbols: symbols.ok_or_else(unsupported)?.into_iter().map(settled).collect() });
             }
             if between.contains(char::is_alphanumeric) {
@@ -147,8 +149,12 @@ impl Phonemizer {
         }
         let lower = word.to_ascii_lowercase();
         let known = pronounce::in_context(before, &lower, after, vowel_follows, last).and_then(symbols::parse);
-        if let Some(symbols) = known.or_else(|| self.lexicon.get(&lower).map(<[Symbol]>::to_vec)) {
+        if let Some(symbols) = known.or_else(|| self.known(&lower)) {
             return symbols;
+        }
+        // "VIP's" is plural or possessive of what it is without.
+        if let Some(stem) = word.strip_suffix("'s").filter(|stem| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase())) {
+            return affixes::plural(&self.word(None, stem, None, false, false));
         }
         let upper = word.chars().all(|c| c.is_ascii_uppercase());
         let no_vowel = !lower.contains(['a', 'e', 'i', 'o', 'u', 'y']);
@@ -156,7 +162,7 @@ impl Phonemizer {
             return self.spelled(&lower);
         }
         if lower.len() <= MAX_PARTS
-            && let Some(symbols) = affixes::take_apart(&lower, &|stem| self.lexicon.get(stem).map(<[Symbol]>::to_vec))
+            && let Some(symbols) = affixes::take_apart(&lower, &|stem| self.known(stem))
         {
             return symbols;
         }
@@ -164,6 +170,11 @@ impl Phonemizer {
             Some(stem) => affixes::plural(&self.lexicon.letters.read(stem)),
             None => self.lexicon.letters.read(&lower),
         }
+    }
+
+    /// A word as the dictionary has it, or what supplements it.
+    fn known(&self, word: &str) -> Option<Vec<Symbol>> {
+        supplement::phones(word).and_then(symbols::parse).or_else(|| self.lexicon.get(word).map(<[Symbol]>::to_vec))
     }
 
     /// The names of the letters, one after another.

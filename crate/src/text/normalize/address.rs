@@ -1,0 +1,105 @@
+//! Addresses of the web and of mail, file names, hashtags and handles.
+
+use super::digits::number_or_year;
+use super::place::{Place, Reading};
+
+const DOMAINS: &[&str] = &[
+    "com", "org", "net", "edu", "gov", "io", "dev", "ai", "app", "uk", "us", "de", "fr", "eu", "ca", "info", "tv", "me", "co", "rs", "ly",
+    "fm",
+];
+const FILES: &[&str] = &[
+    "pdf", "txt", "jpg", "jpeg", "png", "gif", "mp3", "mp4", "wav", "exe", "js", "ts", "py", "html", "css", "csv", "doc", "docx", "xls",
+    "xlsx", "zip", "json", "md", "toml",
+];
+const SEPARATORS: [char; 11] = ['.', '@', '/', '-', '_', ':', '?', '=', '&', '#', '+'];
+
+pub fn read(place: &Place) -> Reading {
+    let body = place.chunk(0)?.body;
+    if let Some(tag) = body
+        .strip_prefix('#')
+        .filter(|tag| tag.bytes().any(|byte| byte.is_ascii_alphabetic()) && tag.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    {
+        return Some((format!("hashtag {}", camel(tag)), 1));
+    }
+    is_address(body).then(|| (spell(body), 1))
+}
+
+fn is_address(body: &str) -> bool {
+    let name = |part: &str| part.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let host = body.split(['/', ':']).next().unwrap_or(body);
+    let ends_like_one = host.rsplit_once('.').is_some_and(|(front, end)| {
+        name(front)
+            && front.len() > 1
+            && (DOMAINS.contains(&end) || FILES.contains(&end) && host.len() == body.len())
+            && !front.ends_with('.')
+    });
+    body.starts_with("http://")
+        || body.starts_with("https://")
+        || body.starts_with("www.")
+        || body.split_once('@').is_some_and(|(user, host)| name(user) && host.contains('.'))
+        || ends_like_one && !super::abbreviations::is_initials(body)
+}
+
+fn spell(body: &str) -> String {
+    let body = body.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
+    let mut words: Vec<String> = Vec::new();
+    for (index, part) in body.split_inclusive(SEPARATORS).enumerate() {
+        let word = part.trim_end_matches(SEPARATORS);
+        words.push(match word {
+            word if index == 0 && word.eq_ignore_ascii_case("www") => "W W W".to_string(),
+            // A country, or two letters that are no word.
+            "uk" | "us" | "ai" | "io" | "tv" | "js" | "rs" | "me" if index > 0 => letters(word),
+            "en" | "es" | "de" | "fr" | "it" | "uk" if part.ends_with('.') && index == 0 => letters(word),
+            word if word.len() == 1 => word.to_ascii_uppercase(),
+            word => camel(word),
+        });
+        words.extend(part[word.len()..].chars().map(|mark| {
+            let mark = match mark {
+                '.' => "dot",
+                '@' => "at",
+                '/' => "slash",
+                '-' => "dash",
+                '_' => "underscore",
+                ':' => "colon",
+                '+' => "plus",
+                '=' => "equals",
+                '&' => "and",
+                _ => "",
+            };
+            mark.to_string()
+        }));
+    }
+    words.join(" ")
+}
+
+fn letters(word: &str) -> String {
+    word.chars().map(|letter| letter.to_ascii_uppercase().to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// "throwbackThursday" as two words, "2024goals" as a number and a word; capitals alone stay.
+fn camel(word: &str) -> String {
+    let bytes = word.as_bytes();
+    let mut words: Vec<&str> = Vec::new();
+    let mut start = 0;
+    for at in 1..bytes.len() {
+        let (before, here) = (bytes[at - 1], bytes[at]);
+        let turns = before.is_ascii_lowercase() && here.is_ascii_uppercase();
+        let last_capital =
+            before.is_ascii_uppercase() && here.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+        if word.is_char_boundary(at) && (turns || last_capital || before.is_ascii_digit() != here.is_ascii_digit()) {
+            words.push(&word[start..at]);
+            start = at;
+        }
+    }
+    words.push(word.get(start..).unwrap_or(""));
+    let spoken = words.into_iter().map(|word| {
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            number_or_year(word)
+        } else if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            if super::SPELLED.contains(&word) { letters(word) } else { word.to_string() }
+        } else {
+            word.to_ascii_lowercase()
+        }
+    });
+    spoken.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,200 @@
+//! Times of day, dates and decades.
+
+use super::abbreviations::calendar_name;
+use super::digits::{integer, is_digits, short_year};
+use super::place::{Place, Reading, starts_with_digit};
+use crate::text::numbers::{self, cardinal, decade, ordinal};
+
+const MONTHS: [&str; 12] =
+    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+
+pub fn is_month(word: &str) -> bool {
+    calendar_name(word).is_some_and(|name| MONTHS.contains(&name))
+}
+
+/// A month or season in lower case, or what goes before one: a year follows.
+pub fn is_season(word: &str) -> bool {
+    MONTHS.contains(&word) || ["spring", "summer", "fall", "autumn", "winter", "early", "late", "mid", "circa"].contains(&word)
+}
+
+/// A time of day and what follows it. A plain hour, or one with a dot, is one only before "am" or "pm".
+struct Time<'a> {
+    words: String,
+    half: &'static str,
+    has_minutes: bool,
+    dotted: bool,
+    rest: &'a str,
+}
+
+/// "am", "p.m" and the like at the start of a text, and what follows.
+fn half_of_day(text: &str) -> Option<(&'static str, &str)> {
+    let lower = text.to_ascii_lowercase();
+    let (name, length) = [("a.m.", "A M"), ("p.m.", "P M"), ("a.m", "A M"), ("p.m", "P M"), ("am", "A M"), ("pm", "P M")]
+        .into_iter()
+        .find_map(|(written, name)| lower.starts_with(written).then_some((name, written.len())))?;
+    let rest = &text[length..];
+    (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some((name, rest))
+}
+
+fn time(text: &str) -> Option<Time<'_>> {
+    let dotted = !text.contains(':');
+    let mark = if dotted { '.' } else { ':' };
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != mark).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let parts: Vec<&str> = digits.split(mark).collect();
+    let hours = integer(parts[0]).filter(|hours| parts[0].len() <= 2 && *hours < 25)?;
+    let two = |part: &&str| integer(part).filter(|value| part.len() == 2 && *value < 60);
+    if parts.len() > 3 || !parts[1..].iter().all(|part| two(part).is_some()) {
+        return None;
+    }
+    // "3:43.13"
+    let hundredths = rest.strip_prefix('.').filter(|rest| parts.len() > 1 && !dotted && is_digits(rest));
+    let (half, rest) =
+        half_of_day(if hundredths.is_some() { "" } else { rest }).unwrap_or(("", if hundredths.is_some() { "" } else { rest }));
+    let below_ten = |value: u64| if value < 10 { format!("oh {}", cardinal(value)) } else { cardinal(value) };
+    let mut words = cardinal(hours);
+    match parts.get(1).and_then(two) {
+        Some(0) if parts.len() > 2 => words += " oh oh",
+        Some(0) if hours > 12 || hours == 0 => words += " hundred",
+        None | Some(0) => {}
+        Some(minutes) => words = format!("{words} {}", below_ten(minutes)),
+    }
+    if let Some(seconds) = parts.get(2).and_then(two) {
+        words = format!("{words} {}", below_ten(seconds));
+    }
+    if let Some(digits) = hundredths {
+        words = format!("{words} point {}", numbers::one_by_one(digits));
+    }
+    Some(Time { words, half, has_minutes: parts.len() > 1 && !dotted, dotted: parts.len() > 1 && dotted, rest })
+}
+
+/// "3:45 am", "10am-5pm", "10:30-11:30", "12-1 pm", "17:30", "6.30 p.m. ET".
+pub fn clock(place: &Place) -> Reading {
+    let body = place.body(0).filter(|body| starts_with_digit(body))?;
+    let first = time(body)?;
+    let (second, rest) = match first.rest.strip_prefix(['-', '–']) {
+        Some(rest) => {
+            let second = time(rest)?;
+            let rest = second.rest;
+            (Some(second), rest)
+        }
+        None => (None, first.rest),
+    };
+    if !rest.is_empty() {
+        return None;
+    }
+    let last_half = second.as_ref().map_or(first.half, |second| second.half);
+    let mut used = 1;
+    let mut following = String::new();
+    if last_half.is_empty()
+        && let Some((half, rest)) = place.body(1).and_then(half_of_day)
+    {
+        // "9 am–5 pm"
+        if let Some(until) = rest.strip_prefix(['-', '–']) {
+            let chunks: Vec<&str> = [until].into_iter().chain(place.chunks[place.index + 2..].iter().copied()).collect();
+            let (words, more) = clock(&Place { chunks: &chunks, index: 0, ..*place })?;
+            return Some((format!("{} {half} to {words}", first.words), 1 + more));
+        }
+        if rest.is_empty() {
+            used = 2;
+            following = half.to_string();
+        }
+    }
+    if (first.dotted || second.as_ref().is_some_and(|second| second.dotted)) && last_half.is_empty() && following.is_empty() {
+        return None;
+    }
+    if !(last_half.is_empty() && following.is_empty())
+        && let Some(zone) = place.chunk(used).filter(|zone| ["ET", "PT", "CT", "MT"].contains(&zone.body))
+        && matches!(place.chunk(used - 1)?.close, "" | ".")
+    {
+        following = format!("{following} {}", super::spelled(zone.body));
+        used += 1;
+    }
+    let is_time = first.has_minutes
+        || !first.half.is_empty()
+        || !following.is_empty()
+        || second.as_ref().is_some_and(|second| second.has_minutes || !second.half.is_empty());
+    let mut words = format!("{} {}", first.words, first.half);
+    if let Some(second) = second {
+        words = format!("{words} to {} {}", second.words, second.half);
+    }
+    is_time.then(|| (format!("{words} {following}"), used))
+}
+
+/// "12/25/2020", "25.12.2020", "2024-07-04", and "7/4" behind "on". Behind "from" and "to" only what no one writes as a fraction.
+pub fn numeric_date(place: &Place, body: &str) -> Reading {
+    let parts: Vec<&str> = body.split(['/', '-', '.']).collect();
+    let numbers: Vec<u64> = parts.iter().map(|part| integer(part)).collect::<Option<_>>()?;
+    let (year, a, b) = match (parts.as_slice(), numbers.as_slice()) {
+        ([year, _, _], [value, month, day]) if year.len() == 4 => (Some(*value), *month, *day),
+        ([_, _, year], [a, b, value]) if year.len() == 4 => (Some(*value), *a, *b),
+        ([_, _, year], [a, b, value]) if year.len() == 2 && body.contains('/') => {
+            (Some(if *value < 50 { value + 2000 } else { value + 1900 }), *a, *b)
+        }
+        ([_, _], [a, b]) if body.contains('/') => match place.word_before().as_str() {
+            "on" | "by" | "since" | "until" | "before" | "after" => (None, *a, *b),
+            // "03/27"
+            _ if body.starts_with('0') && body.len() == 5 => (None, *a, *b),
+            "from" | "to" | "through" if *b > 10 && *b != 16 => (None, *a, *b),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let (month, day) = if a > 12 { (b, a) } else { (a, b) };
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let year = year.map_or_else(String::new, |year| format!(" {}", numbers::year(year)));
+    Some((format!("{} {}{year}", MONTHS[month as usize - 1], ordinal(day)), 1))
+}
+
+/// "March 3", "Mar. 3rd", "March 3-5", "Mon-Fri".
+pub fn named_date(place: &Place) -> Reading {
+    let chunk = place.chunk(0)?;
+    if let Some((from, to)) = chunk.body.split_once(['-', '–']) {
+        let from = calendar_name(from.trim_end_matches('.'))?;
+        return Some((format!("{from} to {}", calendar_name(to.trim_end_matches('.'))?), 1));
+    }
+    let month = calendar_name(chunk.body).filter(|name| MONTHS.contains(name))?;
+    let abbreviated = chunk.close == "." && !MONTHS.contains(&chunk.body.to_ascii_lowercase().as_str());
+    let day = place.chunk(1).filter(|day| day.open.is_empty() && (chunk.close.is_empty() || abbreviated))?.body;
+    let one_day = |day: &str| {
+        let digits = day.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let value = integer(digits).filter(|value| digits.len() <= 2 && (1..=31).contains(value))?;
+        ["", "st", "nd", "rd", "th"].contains(&&day[digits.len()..]).then(|| ordinal(value))
+    };
+    let days = match day.split_once(['-', '–']) {
+        Some((from, to)) => format!("{} to {}", one_day(from)?, one_day(to)?),
+        None => one_day(day)?,
+    };
+    Some((format!("{month} {days}"), 2))
+}
+
+/// "1990s", "'80s", "1960's", "'99", "1980s-1990s".
+pub fn decades(place: &Place, body: &str) -> Reading {
+    let one = |body: &str| {
+        let (short, rest) = body.strip_prefix('\'').map_or((false, body), |rest| (true, rest));
+        let digits = rest.strip_suffix("'s").or_else(|| rest.strip_suffix('s'));
+        match digits {
+            Some(digits) if digits.ends_with('0') && digits.len() >= 2 => {
+                let value = integer(digits)?;
+                Some(if value == 1000 {
+                    "thousands".to_string()
+                } else if value == 100 {
+                    "hundreds".to_string()
+                } else {
+                    decade(value)
+                })
+            }
+            None if short && is_digits(rest) && rest.len() == 2 => Some(short_year(rest)),
+            _ => None,
+        }
+    };
+    let words = match body.split_once(['-', '–']) {
+        Some((from, to)) => format!("{} to {}", one(from)?, one(to)?),
+        None => one(body)?,
+    };
+    // "10s later" is a time, not a decade.
+    let seconds = place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next)) && !body.starts_with('\'');
+    (!seconds).then_some((words, 1))
+}

@@ -1,0 +1,325 @@
+//! Runs of digits: cardinals, years, ranges, fractions, versions and telephone numbers.
+
+use super::abbreviations::calendar_name;
+use super::place::{Place, Reading, is_capitalized, is_plural};
+use crate::text::numbers::{self, cardinal, one_by_one, ordinal};
+
+/// A number as written: `1,234.5`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number<'a> {
+    pub whole: &'a str,
+    pub decimals: &'a str,
+}
+
+impl<'a> Number<'a> {
+    /// The number that a text begins with, and what follows. Commas belong to it where three digits follow each.
+    pub fn scan(text: &'a str) -> Option<(Self, &'a str)> {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let mut end = digits(text);
+        while end > 0 && text[end..].starts_with(',') && matches!(digits(&text[end + 1..]), 2 | 3) {
+            let group = digits(&text[end + 1..]);
+            let more = text[end + 1 + group..].starts_with(',') && digits(&text[(end + 2 + group).min(text.len())..]) > 1;
+            if group == 2 && !more {
+                break;
+            }
+            end += 1 + group;
+        }
+        let (whole, rest) = text.split_at(end);
+        let fraction = rest.strip_prefix('.').map_or(0, digits);
+        if end == 0 && fraction == 0 {
+            return None;
+        }
+        let decimals = if fraction > 0 { &rest[1..1 + fraction] } else { "" };
+        let rest = if fraction > 0 { &rest[1 + fraction..] } else { rest };
+        Some((Self { whole, decimals }, rest))
+    }
+
+    /// The value of a whole number of at most 15 digits.
+    pub fn value(&self) -> Option<u64> {
+        if self.decimals.is_empty() { integer(&self.whole.replace(',', "")) } else { None }
+    }
+
+    pub fn is_one(&self) -> bool {
+        self.value() == Some(1)
+    }
+
+    pub fn is_year(&self) -> bool {
+        self.decimals.is_empty() && is_year(self.whole)
+    }
+
+    /// As a count: "one thousand nine hundred".
+    pub fn count(&self) -> String {
+        let plain = self.whole.replace(',', "");
+        let whole = match integer(&plain) {
+            Some(_) if plain.len() > 1 && plain.starts_with('0') => one_by_one(&plain),
+            Some(value) => cardinal(value),
+            None if plain.is_empty() => "zero".to_string(),
+            None => one_by_one(&plain),
+        };
+        if self.decimals.is_empty() { whole } else { format!("{whole} point {}", one_by_one(self.decimals)) }
+    }
+
+    /// Four digits from 1100 to 2099 as a year, else as a count.
+    pub fn words(&self) -> String {
+        if self.is_year() { number_or_year(self.whole) } else { self.count() }
+    }
+}
+
+/// A whole number of at most 15 digits.
+pub fn integer(digits: &str) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 15 || !is_digits(digits) { None } else { digits.parse().ok() }
+}
+
+pub fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_year(digits: &str) -> bool {
+    digits.len() == 4 && integer(digits).is_some_and(|value| (1100..2100).contains(&value))
+}
+
+/// Four digits from 1100 to 2099 are read as a year; what begins with a zero or is too long, digit by digit.
+pub fn number_or_year(digits: &str) -> String {
+    match integer(digits) {
+        Some(value) if is_year(digits) => numbers::year(value),
+        Some(value) if digits.len() == 1 || !digits.starts_with('0') => cardinal(value),
+        _ => one_by_one(digits),
+    }
+}
+
+/// Two digits of a year: "ninety one", "oh five".
+pub fn short_year(digits: &str) -> String {
+    match digits.strip_prefix('0') {
+        Some(last) if last != "0" => format!("oh {}", number_or_year(last)),
+        _ => number_or_year(digits),
+    }
+}
+
+/// "737" as "seven thirty seven", "101" as "one oh one".
+pub fn in_pairs(digits: &str) -> String {
+    match (digits.len(), integer(digits)) {
+        (3, Some(value)) if value % 100 != 0 && value > 99 => format!("{} {}", cardinal(value / 100), short_year(&digits[1..])),
+        (4, Some(value)) if value > 999 => numbers::year(value),
+        _ => number_or_year(digits),
+    }
+}
+
+/// How a whole number without a unit is read depends on what it counts or names.
+pub fn in_context(number: &Number, place: &Place) -> String {
+    const LABELED: &[&str] = &[
+        "boeing",
+        "airbus",
+        "flight",
+        "route",
+        "highway",
+        "interstate",
+        "room",
+        "bus",
+        "suite",
+        "area",
+        "building",
+        "train",
+        "office",
+        "xbox",
+    ];
+    const DIGITWISE: &[&str] = &["code", "pin", "call", "dial", "dialed", "called", "zip", "extension"];
+    const PEOPLE: &[&str] = &["people", "men", "women", "children", "feet", "sheep", "percent"];
+    const YEAR_BEFORE: &[&str] = &["in", "since", "the", "of", "by", "until", "from", "year", "during", "before", "after", "and", "to"];
+    // "area code is 415"
+    let before = match place.word_before().as_str() {
+        "is" => place.back(2).map_or_else(String::new, str::to_ascii_lowercase),
+        before => before.to_string(),
+    };
+    let digits = number.whole;
+    let plain = number.decimals.is_empty() && !digits.contains(',');
+    if plain && digits.len() > 2 && DIGITWISE.contains(&before.as_str()) {
+        return one_by_one(digits);
+    }
+    let state = place.before().is_some_and(|before| before.len() == 2 && before.bytes().all(|byte| byte.is_ascii_uppercase()));
+    if plain && digits.len() == 5 && state {
+        return one_by_one(digits);
+    }
+    // "the 747"
+    let airliner = digits.starts_with('7') && digits.ends_with('7') && ["a", "the"].contains(&before.as_str());
+    if plain && digits.len() == 3 && (airliner || LABELED.contains(&before.as_str())) {
+        return in_pairs(digits);
+    }
+    let counts = place.body(1).is_some_and(|next| PEOPLE.contains(&next) || is_plural(next));
+    let dated = YEAR_BEFORE.contains(&before.as_str()) || before.starts_with('q') && before.len() == 2 || super::dates::is_season(&before);
+    // "in 1066" is a year, "1066 times" is not.
+    if plain
+        && digits.len() == 4
+        && digits.starts_with("10")
+        && !digits.ends_with("00")
+        && !counts
+        && ["in", "year", "since", "until"].contains(&before.as_str())
+    {
+        return in_pairs(digits);
+    }
+    if number.is_year() && counts && !dated && !digits.ends_with("00") { number.count() } else { number.words() }
+}
+
+/// Two numbers joined by a dash: "ten to twenty", "nineteen ninety to ninety one".
+pub fn range(from: &Number, to: &Number) -> String {
+    if from.is_year() && to.decimals.is_empty() && (to.whole.len() == 2 || to.is_year()) {
+        return format!("{} to {}", from.words(), if to.whole.len() == 2 { short_year(to.whole) } else { to.words() });
+    }
+    // "a fifty fifty chance"
+    format!("{}{}{}", from.count(), if from == to { " " } else { " to " }, to.count())
+}
+
+/// Parts of a whole; `None` where the denominator is none: "one half", "three quarters".
+pub fn fraction(top: u64, bottom: u64) -> Option<String> {
+    let name = match bottom {
+        2 => "half".to_string(),
+        4 => "quarter".to_string(),
+        3..=100 => ordinal(bottom),
+        _ => return None,
+    };
+    let many = if top == 1 { "" } else { "s" };
+    let name = if top != 1 && bottom == 2 { "halve".to_string() } else { name };
+    Some(format!("{} {name}{many}", cardinal(top)))
+}
+
+/// Two whole numbers around a slash.
+pub fn split_fraction(text: &str) -> Option<(u64, u64)> {
+    let (top, bottom) = text.split_once('/')?;
+    integer(top).zip(integer(bottom)).filter(|_| top.len() <= 4 && bottom.len() <= 4)
+}
+
+/// What looks like a fraction or a date and is a name.
+pub fn idiom(body: &str) -> Reading {
+    const IDIOMS: &[(&str, &str)] = &[
+        ("24/7", "twenty four seven"),
+        ("24/7/365", "twenty four seven three sixty five"),
+        ("9/11", "nine eleven"),
+        ("7/11", "seven eleven"),
+        ("20/20", "twenty twenty"),
+    ];
+    IDIOMS.iter().find(|(idiom, _)| *idiom == body).map(|(_, words)| (words.to_string(), 1))
+}
+
+/// "3/4", "8/10", "50/50", "120/80"; what follows a hyphen is a word: "3/4-inch".
+pub fn slashed(place: &Place, body: &str) -> Reading {
+    // "4.5/5"
+    if let Some((score, best)) = body.split_once('/')
+        && let (Some((score, "")), Some(best)) = (Number::scan(score), integer(best))
+        && !score.decimals.is_empty()
+    {
+        return Some((format!("{} out of {}", score.count(), cardinal(best)), 1));
+    }
+    let (top, bottom) = split_fraction(body)?;
+    let rated = place.body(1).is_some_and(|next| ["stars", "points", "rating"].contains(&next));
+    let words = if rated || bottom == 10 && top == 10 || bottom == 100 && top > 1 {
+        format!("{} out of {}", cardinal(top), cardinal(bottom))
+    } else if top == bottom || place.body(1) == Some("vision") {
+        format!("{} {}", cardinal(top), cardinal(bottom))
+    } else {
+        match fraction(top, bottom).filter(|_| top < bottom) {
+            Some(parts) => {
+                // "3/4 tsp."
+                let unit = super::quantity::unit_of(place, "").filter(|_| place.raw(1).is_some());
+                return Some(unit.map_or((parts.clone(), 1), |((one, _), used)| (format!("{parts} {one}"), used)));
+            }
+            None => format!("{} over {}", cardinal(top), cardinal(bottom)),
+        }
+    };
+    Some((words, 1))
+}
+
+/// Telephone numbers, of digits in groups or of a word: "555-1234", "(555) 123-4567", "+44 20 7946 0958", "415 555 0187", "1-800-FLOWERS".
+pub fn telephone(place: &Place) -> Reading {
+    let chunk = place.chunk(0)?;
+    let body = chunk.body;
+    let is_group = |group: &str, lengths: std::ops::RangeInclusive<usize>| is_digits(group) && lengths.contains(&group.len());
+    if chunk.open.ends_with('(') && chunk.close == ")" && is_group(body, 3..=3) {
+        let rest = place.chunk(1)?.body;
+        let groups: Vec<&str> = rest.split(['-', '.']).collect();
+        if groups.len() == 2 && is_group(groups[0], 3..=3) && is_group(groups[1], 4..=4) {
+            return Some((format!("{}, {}", one_by_one(body), digit_groups(&groups)), 2));
+        }
+    }
+    if let Some(international) = body.strip_prefix('+').filter(|rest| is_group(rest.split('-').next().unwrap_or(""), 1..=3)) {
+        let groups: Vec<&str> = international.split('-').collect();
+        let mut all = groups.clone();
+        let mut used = 1;
+        while let Some(next) = place.body(used).filter(|next| next.split('-').all(|group| is_group(group, 2..=4))) {
+            all.extend(next.split('-'));
+            used += 1;
+        }
+        if all.len() >= 3 && all.iter().all(|group| is_group(group, 1..=11)) {
+            return Some((format!("plus {}", digit_groups(&all)), used));
+        }
+    }
+    // "020 7946 0958", "415 555 0187"
+    let spaced: Vec<&str> =
+        (0..4).map_while(|at| if at == 0 { Some(body) } else { place.body(at) }).take_while(|group| is_group(group, 3..=5)).collect();
+    let lengths: Vec<usize> = spaced.iter().map(|group| group.len()).collect();
+    if body.starts_with('0') && spaced.len() > 1 || lengths == [3, 3, 4] {
+        return Some((digit_groups(&spaced), spaced.len()));
+    }
+    let separator = if body.contains('-') { '-' } else { '.' };
+    let groups: Vec<&str> = body.split(separator).collect();
+    let toll = |group: &str| is_group(group, 3..=3) && group.starts_with(['8', '9']);
+    let vanity = match groups.as_slice() {
+        ["1", code, rest @ ..] if separator == '-' && toll(code) && !rest.is_empty() => Some((2, rest)),
+        [code, rest @ ..] if separator == '-' && toll(code) && !rest.is_empty() => Some((1, rest)),
+        _ => None,
+    };
+    if let Some((digits, rest)) = vanity
+        && rest.iter().all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()))
+        && rest.iter().any(|group| !is_digits(group))
+    {
+        let words: Vec<String> =
+            rest.iter().map(|group| if is_digits(group) { one_by_one(group) } else { group.to_ascii_lowercase() }).collect();
+        return Some((format!("{} {}", digit_groups(&groups[..digits]).replace(',', ""), words.join(" ")), 1));
+    }
+    let lengths: Vec<usize> = groups.iter().map(|group| if is_digits(group) { group.len() } else { 0 }).collect();
+    let telephone = matches!(lengths.as_slice(), [3, 4] | [3, 3, 4] | [1, 3, 3, 4]) && (separator == '-' || groups.len() > 2);
+    let numbered = separator == '-' && groups.len() > 2 && !lengths.contains(&0);
+    // A record, "10-6-1", or what is dialled.
+    if numbered && lengths.iter().all(|length| *length <= 2) {
+        return Some((groups.iter().map(|group| number_or_year(group)).collect::<Vec<_>>().join(", "), 1));
+    }
+    (telephone || numbered).then(|| (digit_groups(&groups), 1))
+}
+
+/// Digit by digit with a pause behind each group; "800" is eight hundred.
+fn digit_groups(groups: &[&str]) -> String {
+    let words = groups.iter().map(|group| match *group {
+        "800" | "900" if groups[0] != *group || groups.len() < 3 => cardinal(integer(group).unwrap_or(0)),
+        group => one_by_one(group),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Numbers of more than one point, and "3.11" behind the name of a program.
+pub fn version(place: &Place, body: &str) -> Reading {
+    let (named, digits) = match body.strip_prefix(['v', 'V']) {
+        Some(digits) => (true, digits),
+        None => (false, body),
+    };
+    let groups: Vec<&str> = digits.split('.').collect();
+    if !groups.iter().all(|group| is_digits(group)) || groups.len() < 3 && !named && !(groups.len() == 2 && is_program(place)) {
+        return None;
+    }
+    let words = groups.iter().map(|group| number_or_year(group)).collect::<Vec<_>>().join(" point ");
+    Some((if named { format!("version {words}") } else { words }, 1))
+}
+
+fn is_program(place: &Place) -> bool {
+    const PROGRAMS: &[&str] = &[
+        "python", "ios", "android", "macos", "java", "rust", "ruby", "php", "node", "chrome", "firefox", "safari", "ubuntu", "debian",
+        "linux",
+    ];
+    PROGRAMS.contains(&place.word_before().as_str())
+}
+
+/// "4 July" as "the fourth of july".
+pub fn day_before_month(number: &Number, place: &Place) -> Reading {
+    let day = number.value().filter(|day| (1..=31).contains(day) && number.whole.len() <= 2)?;
+    let month =
+        place.body(1).filter(|next| is_capitalized(next) && next.len() > 2 && super::dates::is_month(next)).and_then(calendar_name)?;
+    let article = if place.word_before() == "the" { "" } else { "the " };
+    Some((format!("{article}{} of {month}", ordinal(day)), 2))
+}

@@ -1,0 +1,547 @@
+//! Written English to words: numbers, dates, times, money, units, abbreviations and symbols are written out, Unicode is folded.
+//!
+//! The result holds words of letters and apostrophes, separated by single spaces, and `,` `.` `?` `!` after words. It is lower case but for
+//! abbreviations in capitals, which [`super::Phonemizer`] looks up and else spells.
+//!
+//! A text is cut at blanks into chunks. Each is offered to one reader after another, from the most particular to the most general; a reader sees
+//! the neighbours and answers with words and how many chunks they stand for. What no reader takes is read in parts.
+
+mod abbreviations;
+mod address;
+mod dates;
+mod digits;
+mod place;
+mod quantity;
+mod roman;
+mod sentences;
+
+pub use sentences::sentences;
+
+use super::fold::fold;
+use crate::{Error, Result};
+use abbreviations::{ends_sentence, is_initials};
+use digits::number_or_year;
+use place::{Chunk, Place, Reading, starts_with_digit};
+
+/// Longer chunks are no numbers, dates or names; they are read in runs of letters and digits.
+const MAX_CHUNK: usize = 100;
+/// Read letter by letter although they are words in lower case too.
+const SPELLED: &[&str] = &[
+    "US", "UN", "EU", "UK", "AI", "ID", "TV", "PC", "LED", "LA", "COO", "DOB", "EST", "PST", "CST", "MST", "GMT", "UTC", "BC", "AD", "BCE",
+    "CE",
+];
+/// What names with a capital inside begin with; they are one word.
+const NAME_PREFIXES: &[&str] = &["Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "O"];
+const EMOTICONS: &[&str] = &["<3", ":D", ":P", ":p", ":-D", ":-P", ";D", ":o", ":O", "XD", "xD", ":3"];
+
+/// Writes a text out in words. Fails where it holds nothing to speak: [`Error::TextEmpty`] for blanks, [`Error::TextUnsupported`] otherwise.
+pub fn normalize(text: &str) -> Result<String> {
+    if text.trim().is_empty() {
+        return Err(Error::TextEmpty);
+    }
+    let folded = fold(text);
+    let mut chunks: Vec<&str> = Vec::new();
+    // A blank line ends a sentence even where no period does; a single line break is a space.
+    for line in folded.lines() {
+        chunks.extend(line.split_whitespace());
+        if line.trim().is_empty() {
+            chunks.push("\n");
+        }
+    }
+    let shouted = chunks.len() > 1 && !folded.contains(|c: char| c.is_ascii_lowercase());
+    let mut writer = Writer::default();
+    let mut index = 0;
+    while index < chunks.len() {
+        index += writer.chunk(&Place { chunks: &chunks, index, shouted });
+    }
+    writer.finish().ok_or_else(|| Error::TextUnsupported(text.chars().take(40).collect()))
+}
+
+/// The words written so far, and the pause that waits to be written behind the last.
+#[derive(Default)]
+struct Writer {
+    out: String,
+    pause: Option<char>,
+}
+
+impl Writer {
+    /// Writes the words of `text`, separated by spaces; they are letters and apostrophes, and a comma behind one asks for a pause.
+    fn words(&mut self, text: &str) {
+        for word in text.split(' ').filter(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic())) {
+            if let Some(pause) = self.pause.take().filter(|_| !self.out.is_empty()) {
+                self.out.push(pause);
+            }
+            if !self.out.is_empty() {
+                self.out.push(' ');
+            }
+            self.out.extend(word.chars().filter(|c| is_letter(*c)));
+            if word.ends_with(',') {
+                self.pause(',');
+            }
+        }
+    }
+
+    /// The strongest of the pauses between two words wins.
+    fn pause(&mut self, mark: char) {
+        let strength = |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |place| place + 1);
+        if strength(Some(mark)) > strength(self.pause) {
+            self.pause = Some(mark);
+        }
+    }
+
+    fn finish(mut self) -> Option<String> {
+        if self.out.is_empty() {
+            return None;
+        }
+        self.out.push(self.pause.filter(|mark| *mark != ',').unwrap_or('.'));
+        Some(self.out)
+    }
+
+    /// Writes the chunk at a place and what belongs to it; returns how many were written.
+    fn chunk(&mut self, place: &Place) -> usize {
+        let Some(raw) = place.raw(0) else {
+            self.pause('.');
+            return 1;
+        };
+        if EMOTICONS.contains(&raw) {
+            return 1;
+        }
+        if let Some(words) = operator(place) {
+            if words.is_empty() {
+                self.pause(',')
+            } else {
+                self.words(words)
+            }
+            return 1;
+        }
+        let chunk = Chunk::new(raw);
+        if chunk.open.contains(['(', '[', '{']) {
+            self.pause(',');
+        }
+        let used = match read(place, chunk.body) {
+            Some((words, used)) => {
+                self.words(&words);
+                used
+            }
+            None => {
+                self.parts(chunk.body, place);
+                1
+            }
+        };
+        let last = used - 1;
+        let close = place.chunk(last).map_or("", |chunk| chunk.close);
+        for mark in close.chars() {
+            match mark {
+                ';' | ':' | ',' | ')' | ']' | '}' | '–' | '—' => self.pause(','),
+                '.' if close.contains("..") => self.pause(','),
+                // "5 in. long"
+                '.' if used > 1 && place.raw(used).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) => {}
+                '.' if !ends_sentence(place.raw(last).unwrap_or(""), place.raw(used)) => {}
+                '.' | '?' | '!' => self.pause(mark),
+                _ => {}
+            }
+        }
+        used
+    }
+
+    /// A chunk of parts with marks between, each read by itself: "mid-1990s", "AT&T", "2+2=4".
+    fn parts(&mut self, body: &str, place: &Place) {
+        const MARKS: [char; 14] = ['-', '/', '+', '=', '*', '×', '^', '&', '<', '>', '≤', '≥', '≠', '#'];
+        if body.len() > MAX_CHUNK || !body.contains(MARKS) {
+            return self.mixed(body, place.shouted);
+        }
+        // A school grade: "A-", "B+".
+        if let [letter @ b'A'..=b'F', b'-'] = body.as_bytes() {
+            return self.words(&format!("{} minus", char::from(*letter)));
+        }
+        // A hyphen binds least: "post-9/11", "3/4-inch".
+        if body.contains('-') && body.contains(|mark| mark != '-' && MARKS.contains(&mark)) {
+            for part in body.split('-').filter(|part| !part.is_empty()) {
+                let chunks = [part];
+                match read(&Place { chunks: &chunks, index: 0, ..*place }, part) {
+                    Some((words, _)) => self.words(&words),
+                    None => self.parts(part, place),
+                }
+            }
+            return;
+        }
+        let joined = body.contains('&');
+        let mut before = "";
+        for piece in body.split_inclusive(MARKS) {
+            let part = piece.trim_end_matches(MARKS);
+            let chunks = [part];
+            let alone = Place { chunks: &chunks, index: 0, shouted: place.shouted };
+            match read(&alone, part).filter(|_| !part.is_empty()) {
+                Some((words, _)) => self.words(&words),
+                None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => self.words(&spelled(part)),
+                None => self.mixed(part, place.shouted),
+            }
+            let rest = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
+            let digits = (part.is_empty() && before.ends_with(|c: char| c.is_ascii_digit())
+                || part.ends_with(|c: char| c.is_ascii_digit()))
+                && starts_with_digit(rest);
+            match &piece[part.len()..] {
+                "/" if digits => self.words("over"),
+                "*" | "×" if digits => self.words("times"),
+                "<" if digits => self.words("is less than"),
+                ">" if digits => self.words("is greater than"),
+                "≤" => self.words("is less than or equal to"),
+                "≥" => self.words("is greater than or equal to"),
+                "≠" => self.words("is not equal to"),
+                "^" if matches!(rest, "2" | "3") => {
+                    self.words(if rest == "2" { "squared" } else { "cubed" });
+                    return;
+                }
+                "^" if digits => self.words("to the power of"),
+                "-" if part.is_empty() && before.is_empty() && rest.is_empty() => self.pause(','),
+                "-" if part.is_empty() => self.pause(','),
+                "+" => self.words("plus"),
+                "=" => self.words("equals"),
+                "&" => self.words("and"),
+                "#" if part.len() == 1 => self.words("sharp"),
+                _ => {}
+            }
+            before = part;
+        }
+    }
+
+    /// Letters, digits and marks in any order: each run of letters is a word, each of digits a number.
+    fn mixed(&mut self, body: &str, shouted: bool) {
+        let mut rest = body;
+        let mut after_digit = false;
+        let mut after_letter = false;
+        while let Some(first) = rest.chars().next() {
+            let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
+            let length = if first.is_ascii_digit() {
+                let length = run(|c| c.is_ascii_digit());
+                // "A320"
+                self.words(&if after_letter { digits::in_pairs(&rest[..length]) } else { number_or_year(&rest[..length]) });
+                length
+            } else if is_letter(first) {
+                let length = run(is_letter);
+                let word = rest[..length].trim_matches('\'');
+                let by_digit = after_digit || starts_with_digit(&rest[length..]);
+                if by_digit
+                    && word.len() <= 2
+                    && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+                    && (word.len() == 1 || word.to_ascii_uppercase() == word)
+                {
+                    self.words(&spelled(&word.to_ascii_uppercase()));
+                } else {
+                    self.word(word, shouted);
+                }
+                length
+            } else {
+                match first {
+                    '&' => self.words("and"),
+                    '+' => self.words("plus"),
+                    '=' => self.words("equals"),
+                    '%' => self.words("percent"),
+                    '@' => self.words("at"),
+                    '°' => self.words("degrees"),
+                    '$' => self.words("dollars"),
+                    '£' => self.words("pounds"),
+                    '€' => self.words("euros"),
+                    '¥' => self.words("yen"),
+                    '—' | '–' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '!' | '?' => {
+                        self.pause(if matches!(first, '!' | '?') { first } else { ',' })
+                    }
+                    _ => {}
+                }
+                first.len_utf8()
+            };
+            after_digit = first.is_ascii_digit();
+            after_letter = first.is_ascii_uppercase() && length == 1;
+            rest = &rest[length..];
+        }
+    }
+
+    /// A run of letters: capitals are kept where they may be an abbreviation or the name of a letter.
+    fn word(&mut self, word: &str, shouted: bool) {
+        let capitals = word.bytes().all(|byte| byte.is_ascii_uppercase());
+        let in_capitals = |stem: &&str| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase());
+        // "CDs", "URL's", "straight A's"
+        let plural = word
+            .strip_suffix("'s")
+            .filter(in_capitals)
+            .or_else(|| word.strip_suffix('s').filter(|stem| stem.len() >= 2).filter(in_capitals));
+        let at_start = self.out.is_empty() || self.pause.is_some_and(|mark| mark != ',');
+        if let Some(stem) = plural {
+            self.words(&format!("{}'s", if SPELLED.contains(&stem) { spelled(stem) } else { stem.to_string() }));
+        } else if let Some((first, second)) = camel_case(word) {
+            self.words(&first.to_ascii_lowercase());
+            self.word(second, shouted);
+        } else if SPELLED.contains(&word) && !shouted {
+            self.words(&spelled(word));
+        } else if capitals && (word.len() > 1 || !(word == "I" || word == "A" && at_start)) {
+            self.words(word);
+        } else {
+            self.words(&word.to_ascii_lowercase());
+        }
+    }
+}
+
+/// The readers, from the most particular to the most general.
+fn read(place: &Place, body: &str) -> Reading {
+    if body.is_empty() || body.len() > MAX_CHUNK {
+        return None;
+    }
+    let reading = digits::idiom(body)
+        .or_else(|| dates::named_date(place))
+        .or_else(|| abbreviations::read(place))
+        .or_else(|| dates::numeric_date(place, body));
+    let reading = reading.or_else(|| digits::telephone(place));
+    reading
+        .or_else(|| address::read(place))
+        .or_else(|| initials(place, body))
+        .or_else(|| roman::read(place))
+        .or_else(|| numeric(place, body))
+}
+
+/// "U.S.", "F." of a name, "IT" behind an article.
+fn initials(place: &Place, body: &str) -> Reading {
+    if is_initials(body) {
+        return Some((spelled(&body.to_ascii_uppercase()), 1));
+    }
+    let chunk = place.chunk(0)?;
+    let initial = chunk.close == "." && body.len() == 1 && body.bytes().all(|byte| byte.is_ascii_uppercase()) && body != "I";
+    let department =
+        body == "IT" && !place.shouted && ["the", "our", "an", "in", "their", "your", "my"].contains(&place.word_before().as_str());
+    let before_operator = |operators: &[&str]| place.raw(1).is_some_and(|next| operators.contains(&next));
+    let variable = body.eq_ignore_ascii_case("a") && before_operator(&["->", "=", "<", ">", "≈", "≠", "≤", "≥"])
+        || body == "A" && before_operator(&["+", "&"]);
+    (initial || department || variable).then(|| (spelled(&body.to_ascii_uppercase()), 1))
+}
+
+/// What begins like a number, perhaps behind a sign.
+fn numeric(place: &Place, body: &str) -> Reading {
+    const SIGNS: [(&str, &str); 11] = [
+        ("≤", "at most"),
+        ("≥", "at least"),
+        ("≈", "about"),
+        ("-", "minus"),
+        ("+", "plus"),
+        ("#", "number"),
+        ("~", "about"),
+        ("<", "less than"),
+        (">", "more than"),
+        ("@", "at"),
+        ("=", "equals"),
+    ];
+    if let Some(reading) = dates::decades(place, body).or_else(|| digits::version(place, body)) {
+        return Some(reading);
+    }
+    for (mark, sign) in SIGNS {
+        if let Some(rest) = body.strip_prefix(mark).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))
+        {
+            let (words, used) = numeric(place, rest)?;
+            return Some((format!("{sign} {words}"), used));
+        }
+    }
+    if let Some(reading) = quantity::money(place, body) {
+        return Some(reading);
+    }
+    if !starts_with_digit(body.trim_start_matches('.')) {
+        return None;
+    }
+    let reading = dates::clock(place).or_else(|| digits::slashed(place, body));
+    reading.or_else(|| ratio(body)).or_else(|| quantity::number(place, body))
+}
+
+/// "2:1", "16:9"
+fn ratio(body: &str) -> Reading {
+    let (a, b) = body.split_once(':')?;
+    let (a, b) = digits::integer(a).zip(digits::integer(b))?;
+    Some((format!("{} to {}", super::numbers::cardinal(a), super::numbers::cardinal(b)), 1))
+}
+
+/// A sign between blanks. Nothing to say is a pause.
+fn operator(place: &Place) -> Option<&'static str> {
+    let digit_before = place.before().is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()));
+    let digit_after = place.raw(1).is_some_and(|next| starts_with_digit(next.trim_start_matches(['$', '£', '€'])));
+    let between = digit_before && digit_after;
+    let measured = place.back(2).is_some_and(starts_with_digit) && place.before().is_some_and(|unit| unit.len() <= 3);
+    let compares = place.before().is_some() && place.raw(1).is_some();
+    Some(match place.raw(0)? {
+        "<" if compares => "is less than",
+        ">" if compares => "is greater than",
+        "≤" if compares => "is less than or equal to",
+        "≥" if compares => "is greater than or equal to",
+        "≠" if compares => "is not equal to",
+        "=" | "==" => "equals",
+        "+" => "plus",
+        "*" if between => "times",
+        "/" if between => "divided by",
+        "-" if between => "minus",
+        "–" if between => "to",
+        "->" | "=>" if compares => "to",
+        "-" | "--" | "–" | "—" => "",
+        "≈" if compares => "is about",
+        "~" | "≈" => "about",
+        "×" if compares => "times",
+        "x" | "X" if digit_after && (digit_before || measured) => {
+            if place.raw(2) == Some("=") {
+                "times"
+            } else {
+                "by"
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// "OwnVoice" where the second word begins; names like "McDonald" are one.
+fn camel_case(word: &str) -> Option<(&str, &str)> {
+    let at =
+        word.bytes().zip(word.bytes().skip(1)).position(|(before, here)| before.is_ascii_lowercase() && here.is_ascii_uppercase())? + 1;
+    let (first, second) = word.split_at(at);
+    let is_word = |part: &str| part.len() > 1 && part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
+    (is_word(first)
+        && second.bytes().skip(1).take(1).all(|byte| byte.is_ascii_lowercase())
+        && second.len() > 1
+        && !NAME_PREFIXES.contains(&first))
+    .then_some((first, second))
+}
+
+/// The letters of an abbreviation, one by one.
+fn spelled(word: &str) -> String {
+    word.chars().filter(char::is_ascii_alphabetic).map(String::from).collect::<Vec<_>>().join(" ")
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '\''
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(cases: &[(&str, &str)]) {
+        for (text, expected) in cases {
+            assert_eq!(normalize(text).unwrap(), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        check(&[
+            ("0", "zero."),
+            ("42 cats", "forty two cats."),
+            ("1,234,567", "one million two hundred thirty four thousand five hundred sixty seven."),
+            ("-5 and 3.14", "minus five and three point one four."),
+            ("007", "zero zero seven."),
+            (
+                "12345678901234567890",
+                "one two three four five six seven eight nine zero one two three four five six seven eight nine zero.",
+            ),
+            ("the 1st, 22nd and 103rd", "the first, twenty second and one hundred third."),
+            ("50% off", "fifty percent off."),
+            ("1/2 or 3/4 or 2/5", "one half or three quarters or two fifths."),
+            ("½ cup", "one half cup."),
+            ("pages 10-20", "pages ten to twenty."),
+            ("version 1.2.3", "version one point two point three."),
+            ("#7", "number seven."),
+            ("555-1234", "five five five, one two three four."),
+        ]);
+    }
+
+    #[test]
+    fn years_dates_and_times() {
+        check(&[
+            (
+                "In 1995, 2000, 2005, 2024 and 1900.",
+                "in nineteen ninety five, two thousand, two thousand five, twenty twenty four and nineteen hundred.",
+            ),
+            ("1905", "nineteen oh five."),
+            ("the 1990s and the '80s", "the nineteen nineties and the eighties."),
+            ("March 3rd, 1995", "march third, nineteen ninety five."),
+            ("On May 5 we may go.", "on may fifth we may go."),
+            ("12/25/2020", "december twenty fifth twenty twenty."),
+            ("2024-07-04", "july fourth twenty twenty four."),
+            ("at 3:45 pm", "at three forty five P M."),
+            ("at 3:05", "at three oh five."),
+            ("at 10am", "at ten A M."),
+            ("15:00", "fifteen hundred."),
+            ("7:00 a.m. sharp", "seven A M sharp."),
+        ]);
+    }
+
+    #[test]
+    fn money_and_units() {
+        check(&[
+            ("$5", "five dollars."),
+            ("$1", "one dollar."),
+            ("$5.50!", "five dollars and fifty cents!"),
+            ("$0.99", "ninety nine cents."),
+            ("$3.5 million more", "three point five million dollars more."),
+            ("£20 or €1,000", "twenty pounds or one thousand euros."),
+            ("5kg and 1 km", "five kilograms and one kilometer."),
+            ("20°C", "twenty degrees celsius."),
+            ("60 mph.", "sixty miles per hour."),
+            ("6 in a row", "six in a row."),
+        ]);
+    }
+
+    #[test]
+    fn abbreviations() {
+        check(&[
+            ("Dr. Smith met Mr. Jones.", "doctor smith met mister jones."),
+            ("St. Paul lives on Main St. today.", "saint paul lives on main street today."),
+            ("Pets, e.g. cats, i.e. not dogs, etc.", "pets, for example cats, that is not dogs, et cetera."),
+            ("The U.S. army and the U.S.A.", "the U S army and the U S A."),
+            ("NASA, the FBI, and two CDs", "NASA, the FBI, and two CD's."),
+            ("Henry VIII", "henry the eighth."),
+            ("I am A or B.", "i am A or B."),
+        ]);
+    }
+
+    #[test]
+    fn punctuation_folds() {
+        check(&[
+            ("“Hello,” she said; ‘tis — well… fine", "hello, she said, tis, well, fine."),
+            ("What?! No... (really)", "what? no, really."),
+            ("well-known rock 'n' roll", "well known rock n roll."),
+            ("Don’t!", "don't!"),
+            ("one\n\ntwo\nthree", "one. two three."),
+            ("a & b + c = d", "a and b plus c equals d."),
+            ("mail me@site.org or www.example.com/page", "mail me at site dot org or W W W dot example dot com slash page."),
+            ("Café 你好 😀 naïve", "cafe naive."),
+            (",,, hello", "hello."),
+        ]);
+    }
+
+    #[test]
+    fn nothing_speakable_is_an_error() {
+        assert_eq!(normalize("").unwrap_err().code(), "text-empty");
+        assert_eq!(normalize("  \n ").unwrap_err().code(), "text-empty");
+        assert_eq!(normalize("你好").unwrap_err().code(), "text-unsupported");
+        assert_eq!(normalize("?!...").unwrap_err().code(), "text-unsupported");
+    }
+
+    #[test]
+    fn normal_text_stays_as_it_is() {
+        for text in ["Dr. Smith paid $5.50 on March 3rd, 1995, at 3:45 p.m.!", "NASA's 1990s budget: 3.5% (or less)?"] {
+            let once = normalize(text).unwrap();
+            assert_eq!(normalize(&once).unwrap(), once);
+        }
+    }
+
+    #[test]
+    fn sentences_end_where_they_end() {
+        assert_eq!(
+            sentences("Dr. Smith came. \"Did he?\" Yes! It cost 3.5 dollars, e.g. J. Doe's"),
+            ["Dr. Smith came.", "\"Did he?\"", "Yes!", "It cost 3.5 dollars, e.g. J. Doe's",]
+        );
+        assert_eq!(sentences("title\n\nbody goes on... and on"), ["title", "body goes on... and on"]);
+        assert!(sentences(" ... \n").is_empty());
+    }
+
+    #[test]
+    fn long_sentences_split_at_commas_then_spaces_then_anywhere() {
+        let commas = format!("{}, {}.", "a".repeat(200), "b".repeat(100));
+        assert_eq!(sentences(&commas), [format!("{},", "a".repeat(200)), format!("{}.", "b".repeat(100))]);
+        let spaces = "word ".repeat(100);
+        assert!(sentences(&spaces).iter().all(|part| part.len() <= 250 && part.ends_with("word")));
+        assert_eq!(sentences(&"x".repeat(600)).iter().map(String::len).collect::<Vec<_>>(), [250, 250, 100]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Text that is hard to read aloud and its readings, `data/readings.tsv`, compared by their phones without stress.
+
+use ownvoice::text::symbols::{self, Symbol};
+use ownvoice::text::{Phonemizer, sentences};
+
+const READINGS: &str = include_str!("data/readings.tsv");
+/// Said before a reading, so that "A" at its start is the letter and not the article of a sentence.
+const CARRIER: &str = "so";
+
+/// The phones of each sentence.
+type Phones = Vec<Vec<Symbol>>;
+
+fn phones(phonemizer: &Phonemizer, sentence: &str) -> Vec<Symbol> {
+    let symbols = phonemizer.symbols(sentence).unwrap_or_default();
+    symbols.into_iter().filter(|symbol| symbols::is_phone(*symbol)).map(|symbol| symbols::with_stress(symbol, 0)).collect()
+}
+
+fn phones_of_reading(phonemizer: &Phonemizer, reading: &str) -> Phones {
+    let carrier = phones(phonemizer, CARRIER).len();
+    reading.split(" / ").map(|sentence| phones(phonemizer, &format!("{CARRIER} {sentence}"))[carrier..].to_vec()).collect()
+}
+
+/// All readings that alternatives in parentheses allow.
+fn expand(reading: &str) -> Vec<String> {
+    let Some((before, rest)) = reading.split_once('(') else { return vec![reading.to_string()] };
+    let (alternatives, after) = rest.split_once(')').expect("a parenthesis that opens closes");
+    let afters = expand(after);
+    alternatives.split('|').flat_map(|alternative| afters.iter().map(move |after| format!("{before}{alternative}{after}"))).collect()
+}
+
+/// The parts of a line between `|` outside parentheses, expanded.
+fn readings(line: &str) -> Vec<String> {
+    let mut depth = 0;
+    let alternatives = line.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == '|' && depth == 0
+    });
+    alternatives.flat_map(expand).collect()
+}
+
+#[test]
+fn notation_of_alternatives() {
+    assert_eq!(readings("a (b|) c|d (e|f) (g|h)"), ["a b c", "a  c", "d e g", "d e h", "d f g", "d f h"]);
+}
+
+#[test]
+fn hard_texts_are_read_as_a_reader_reads_them() {
+    let phonemizer = Phonemizer::embedded();
+    let lines: Vec<&str> = READINGS.lines().filter(|line| !line.starts_with("# ")).collect();
+    let mut wrong = Vec::new();
+    for line in &lines {
+        let [category, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("not three columns: {line}") };
+        let text = text.replace("\\n", "\n").replace("\\t", "\t");
+        let mut read: Phones = sentences(&text).iter().map(|sentence| phones(&phonemizer, sentence)).collect();
+        if !expected.contains(" / ") && category != "sentences" {
+            read = vec![read.concat()];
+        }
+        let holds = readings(expected).iter().any(|reading| phones_of_reading(&phonemizer, reading) == read);
+        if !holds {
+            let normal: Vec<String> =
+                sentences(&text).iter().map(|sentence| ownvoice::text::normalize(sentence).unwrap_or_default()).collect();
+            wrong.push(format!("{category}: {text}\n  expected {expected}\n  read     {}", normal.join(" / ")));
+        }
+    }
+    println!("{} of {} readings hold", lines.len() - wrong.len(), lines.len());
+    assert!(wrong.is_empty(), "{} of {} readings are wrong:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
+}
