@@ -1,17 +1,18 @@
 // The page: what a visitor does changes the state, and the state is drawn. Data flows one way.
 
 import { prepareCurve } from "./curve.js";
+import { deleteAll } from "./deletion.js";
 import { start } from "./engine.js";
 import { addFiles, judgeAgain, removeFile, write } from "./files.js";
-import { activate, forgetSite, workOffline } from "./offline.js";
-import { position, stop as stopPlaying } from "./play.js";
+import { activate, workOffline } from "./offline.js";
+import { position } from "./play.js";
 import { measure } from "./profile.js";
 import { closeMicrophone, discard, go, live, playClip, toggleRecording, togglePlaying } from "./recording.js";
 import { $ } from "./dom.js";
 import { offerLanguages, render, renderMoving, translate } from "./render.js";
-import { forgetSpoken, openVoice, saveVoice, speak } from "./speaking.js";
-import { drawnBy, initial, state, studio, update, weigh } from "./state.js";
-import { choose, forgetLanguage, t } from "./strings.js";
+import { openVoice, saveOther, saveVoice, speak } from "./speaking.js";
+import { drawnBy, state, update, weigh } from "./state.js";
+import { choose } from "./strings.js";
 import { cancelTraining, goToBadClip, setPreview, stopTraining, togglePause, train } from "./training.js";
 
 let moving = false;
@@ -32,19 +33,6 @@ drawnBy(() => {
   render(state);
   move();
 });
-
-/** All that this page has put on this machine. */
-async function deleteAll() {
-  if (!confirm(t("kept.sure"))) return;
-  stopPlaying();
-  await studio().kept?.clear();
-  await forgetSite();
-  forgetLanguage();
-  forgetSpoken("mine");
-  await state.voice?.close();
-  update({ recordings: new Map(), files: [], fileErrors: [], voice: null, voiceFile: null, training: initial.training, likeness: initial.likeness, current: 0 });
-  await weigh();
-}
 
 /** A sentence in the box is as good a preview as any; English, as all that is spoken. */
 const PREVIEW = "Good morning. I am glad that you can hear me.";
@@ -73,6 +61,7 @@ onClick("train-clip", goToBadClip);
 onClick("preview-play", () => togglePlaying("preview", state.training.preview?.speech));
 onClick("profile-start", measure);
 onClick("save", saveVoice);
+onClick("other-voices", ({ target }) => target.dataset.other && saveOther(Number(target.dataset.other)));
 onClick("delete-all", deleteAll);
 onClick("update", activate);
 for (const which of /** @type {const} */ (["base", "mine"])) {
@@ -132,6 +121,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => upda
 offerLanguages();
 translate();
 render(state);
+weigh();
 await start();
 prepareCurve().catch(console.error);
 await workOffline();

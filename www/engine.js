@@ -1,7 +1,7 @@
 // The engine behind the page: loaded at the start, and loaded again when the browser takes it away.
 
-import { load } from "./js/index.js";
-import { CONSENT, SENTENCES, isLost, judged, state, update, weigh } from "./state.js";
+import { OwnvoiceError, load } from "./js/index.js";
+import { CONSENT, KEEP, SENTENCES, isLost, judged, state, update, weigh } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
 
@@ -29,17 +29,44 @@ function loading(progress) {
   }
 }
 
-export async function start() {
+/** A worker that comes from elsewhere obeys the headers of its own response, and many hosts send none. One that a script of the page's own imports obeys the
+ * page's policy. */
+const workerUrl = URL.createObjectURL(new Blob([`import ${JSON.stringify(new URL("js/worker.js", document.baseURI))};`], { type: "text/javascript" }));
+
+/** The address is anybody's to write: it names a folder of this host, or none. @param {string} asked */
+function baseUrl(asked) {
+  const url = new URL(asked, document.baseURI);
+  if (url.origin !== location.origin) throw new OwnvoiceError("base-elsewhere", `${url.host} is another host`);
+  return url;
+}
+
+const stopping = new AbortController();
+let started = Promise.resolve();
+
+/** Ends a load that is under way. */
+export function stopLoading() {
+  if (state.load.status === "loading") stopping.abort();
+  return started;
+}
+
+export const start = () => (started = begin());
+
+async function begin() {
   const asked = new URLSearchParams(location.search);
   const device = /** @type {"auto" | "webgpu" | "cpu"} */ (asked.get("device") ?? "auto");
-  const base = asked.get("base") ?? "models/base/";
+  /** @type {Studio | undefined} */
+  let studio;
   try {
-    const studio = await load({ base, device, prompts: "models/prompts.json", microphone: true, keep: "ownvoice", onProgress: loading });
+    const base = baseUrl(asked.get("base") ?? "models/base/");
+    const { signal } = stopping;
+    studio = await load({ base, device, prompts: "models/prompts.json", microphone: true, keep: KEEP, workerUrl, onProgress: loading, signal });
     update({ studio });
     await restore(studio);
     studio.ended.then(recover);
   } catch (error) {
-    update({ load: { status: "failed", error: /** @type {Failure} */ (error) } });
+    if (stopping.signal.aborted) studio?.close();
+    update({ load: { status: "failed", error: stopping.signal.aborted ? { code: "deleted", message: "" } : /** @type {Failure} */ (error) } });
+    await weigh();
   }
 }
 
@@ -50,18 +77,23 @@ async function restore(studio) {
   let left = {};
   let { training } = state;
   if (studio.kept) {
-    for (const recording of await studio.kept.recordings()) recordings.set(recording.id, await judged(recording, "recording"));
-    const { checkpoint, voice: file } = await studio.kept.training();
+    for (const recording of await studio.kept.recordings()) {
+      recordings.set(recording.id, await judged(recording, "recording"));
+      stopping.signal.throwIfAborted();
+    }
+    const { checkpoint, voice: file, otherVoices } = await studio.kept.training();
     training = { ...training, resumable: checkpoint };
+    left = { otherVoices };
     if (file) {
       try {
-        left = { voice: await studio.open(file), voiceFile: file };
+        left = { ...left, voice: await studio.open(file), voiceFile: file };
         training = { ...training, status: "opened" };
       } catch (error) {
         training = { ...training, error: /** @type {Failure} */ (error) };
       }
     }
   }
+  stopping.signal.throwIfAborted();
   const prompts = studio.prompts.length ? [CONSENT, ...studio.prompts.slice(0, SENTENCES)] : [];
   const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
   update({ ...left, prompts, recordings, training, current: Math.max(0, firstOpen), load: { status: "ready" } });
@@ -92,8 +124,13 @@ async function recover(reason) {
     const studio = await old.restart(toCpu ? { device: "cpu" } : {});
     update({ studio });
     studio.ended.then(recover);
-    const voice = state.voiceFile && (await studio.open(state.voiceFile));
+    const { deletions, voiceFile } = state;
+    const voice = voiceFile && (await studio.open(voiceFile));
     const checkpoint = (await studio.kept?.training())?.checkpoint ?? null;
+    if (deletions !== state.deletions) {
+      await voice?.close();
+      return update({ engine: { status: "restarted", code, toCpu } });
+    }
     update({ voice, engine: { status: "restarted", code, toCpu }, training: { ...state.training, resumable: checkpoint } });
     await judgeWhatWasNot();
     if (state.training.status === "interrupted") await train(checkpoint ? "resume" : "clone");

@@ -11,14 +11,16 @@ export async function addFiles(chosen) {
   const texts = new Map(tables.flatMap((table) => table.split(/\r?\n/).filter((line) => line.includes("|")).map((line) => /** @type {[string, string]} */ (line.split("|").map((field) => field.trim())))));
   const waves = all.filter(({ name }) => !name.endsWith(".csv")).sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
 
+  const { deletions } = state;
   for (const file of waves) {
+    if (deletions !== state.deletions) return;
     const id = file.name.replace(/\.[^.]*$/, "");
     const used = new Set(state.files.map(({ text }) => text));
     const { prompts } = studio();
     const text = texts.get(id) ?? prompts.find((prompt) => prompt.id === id)?.text ?? prompts.find((prompt) => !used.has(prompt.text))?.text ?? "";
     try {
       const clip = await judged({ id, text, ...(await studio().readWav(file)) }, "file");
-      update({ files: [...state.files.filter((other) => other.id !== id), clip] });
+      if (deletions === state.deletions) update({ files: [...state.files.filter((other) => other.id !== id), clip] });
     } catch (error) {
       const { code } = /** @type {Failure} */ (error);
       update({ fileErrors: [...state.fileErrors.filter(({ message }) => message !== file.name), { code, message: file.name }] });

@@ -7,8 +7,13 @@
 /** A sound that is to begin now is scheduled this much later: what is due in the past would lose its first samples. */
 const LEAD_SECONDS = 0.01;
 
+/** A context holds the machine's sound: when nothing has played for so long, it is given back. */
+const IDLE_MS = 20_000;
+
 /** @type {AudioContext | undefined} */
 let context;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let idle;
 /** @type {Playing | null} */
 let playing = null;
 
@@ -19,6 +24,7 @@ let playing = null;
  */
 export function begin(key, onEnd) {
   stop();
+  clearTimeout(idle);
   context ??= new AudioContext();
   context.resume();
   const output = context;
@@ -66,6 +72,10 @@ export function stop() {
   const { pieces, onEnd } = playing;
   playing = null;
   for (const { source } of pieces) source.stop();
+  idle = setTimeout(() => {
+    context?.close();
+    context = undefined;
+  }, IDLE_MS);
   onEnd();
 }
 

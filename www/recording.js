@@ -15,6 +15,7 @@ export async function toggleRecording() {
   if (!mayRecord(state) || state.microphone === "opening" || state.microphone === "checking") return;
   stopPlaying();
   const { microphone } = studio();
+  const { deletions } = state;
   try {
     if (!microphone.isOpen) {
       update({ microphone: "opening", microphoneError: null });
@@ -25,7 +26,7 @@ export async function toggleRecording() {
     live.peaks = [];
     update({ microphone: "recording", microphoneError: null });
   } catch (error) {
-    update({ microphone: "closed", microphoneError: /** @type {Failure} */ (error) });
+    if (deletions === state.deletions) update({ microphone: "closed", microphoneError: /** @type {Failure} */ (error) });
   }
 }
 
@@ -53,8 +54,10 @@ async function finishRecording() {
   update({ microphone: "checking" });
   const clip = { id: prompt.id, text: prompt.text, ...recorded };
   // Kept before it is judged: no recording is lost, whatever comes next.
+  const { deletions } = state;
   await keep(() => studio().kept?.put(clip));
   const verdict = await judged(clip, "recording");
+  if (deletions !== state.deletions) return;
   update({ microphone: studio().microphone.isOpen ? "open" : "closed", recordings: new Map(state.recordings).set(prompt.id, verdict) });
 }
 

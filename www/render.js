@@ -40,6 +40,7 @@ export function offerLanguages() {
 /** @param {State} state */
 export function render(state) {
   renderLoading(state);
+  renderKept(state);
   if (state.load.status !== "ready") return;
   renderEngine(state);
   renderTotal(state);
@@ -51,14 +52,13 @@ export function render(state) {
   renderProfile(state);
   renderSpeaking(state);
   renderLikeness(state);
-  renderKept(state);
 }
 
 /** @param {State} state */
 function renderLoading({ load }) {
   document.body.dataset.phase = load.status;
   $("loading").hidden = load.status === "ready";
-  for (const part of document.querySelectorAll("#steps, footer")) part.toggleAttribute("hidden", load.status !== "ready");
+  $("steps").hidden = load.status !== "ready";
   $("loading-failed").hidden = load.status !== "failed";
   $("loading-bar").hidden = load.status === "failed";
   say($("loading-words"), load.status === "loading" ? load.words : "");
@@ -222,7 +222,7 @@ function errorRow(error) {
 }
 
 /** @param {State} state */
-function renderSpeaking({ voice, spoken, speakError }) {
+function renderSpeaking({ voice, voiceFile, otherVoices, spoken, speakError }) {
   for (const which of /** @type {const} */ (["base", "mine"])) {
     const { status, speech, url, firstAudioMs } = spoken[which];
     const find = (/** @type {string} */ part) => $(which).querySelector(part);
@@ -247,7 +247,15 @@ function renderSpeaking({ voice, spoken, speakError }) {
     if (url) Object.assign(find(".download"), { href: url, download: `ownvoice-${which}.wav` });
   }
   fail($("speak-error"), speakError);
-  $("save").disabled = !voice;
+  $("save").disabled = !voiceFile;
+  $("others").hidden = otherVoices.length === 0;
+  const buttons = $("other-voices");
+  while (buttons.children.length > otherVoices.length) buttons.lastChild.remove();
+  while (buttons.children.length < otherVoices.length) buttons.append(element("button", { type: "button" }));
+  [...buttons.children].forEach((button, index) => {
+    button.dataset.other = `${index}`;
+    say(button, t("speak.saveOther", { n: index + 1 }));
+  });
 }
 
 /** @param {State} state */
@@ -265,19 +273,26 @@ function renderLikeness({ likeness: { status, part, similarity } }) {
 }
 
 /** @param {State} state */
-function renderKept({ studio, recordings, voice, training, offline, kept }) {
+function renderKept({ load, studio, recordings, voice, otherVoices, training, offline, kept, deletion }) {
   const mb = (/** @type {number} */ bytes) => number(bytes / 1e6, 1);
-  const some = recordings.size > 0 || voice || training.resumable;
+  const some = recordings.size > 0 || voice || otherVoices.length > 0 || training.resumable;
+  const none = studio !== null && !studio.kept;
   say(
     $("kept-words"),
-    !studio?.kept ? t("kept.not")
+    deletion.status === "running" ? t("kept.deleting")
+    : none ? t("kept.not")
     : some ? t(!voice ? "kept.some" : recordings.size ? "kept.voice" : "kept.voiceOnly", { count: recordings.size, mb: mb(kept.bytes) })
+    : load.status !== "ready" && kept.bytes > 0 ? t("kept.something", { mb: mb(kept.bytes) })
     : t("kept.none"),
   );
   fail($("kept-error"), studio?.keepReason ?? null);
-  say($("kept-promise"), studio?.kept && some ? t(kept.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
+  say($("kept-promise"), !none && some ? t(kept.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
   say($("kept-total"), kept.totalBytes ? t("kept.total", { mb: mb(kept.totalBytes) }) : "");
-  $("offline-words").hidden = !offline.ready;
+  $("offline-words").hidden = !offline.ready && !offline.failed;
+  say($("offline-words"), t(offline.ready ? "kept.offline" : "kept.notOffline"));
   $("newer").hidden = !offline.newer;
-  $("delete-all").hidden = !studio?.kept;
+  $("delete-all").hidden = none;
+  $("delete-all").disabled = deletion.status === "running";
+  say($("deletion-words"), deletion.status === "done" && !deletion.error ? t("kept.deleted") : "");
+  fail($("deletion-error"), deletion.error, deletion.error ? `${t("kept.notDeleted")} ${deletion.error.message}` : "");
 }

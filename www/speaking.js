@@ -1,7 +1,7 @@
 // Speaking, before and after; and the voice as a file.
 
 import { Speech } from "./js/index.js";
-import { begin, stop as stopPlaying } from "./play.js";
+import { begin, position, stop as stopPlaying } from "./play.js";
 import { $ } from "./dom.js";
 import { failure, initial, state, studio, update } from "./state.js";
 import { take } from "./training.js";
@@ -23,6 +23,14 @@ export function forgetSpoken(which) {
   spoke(which, initial.spoken[which]);
 }
 
+/** Whatever it says or has said. @param {"base" | "mine"} which */
+export function endSpeaking(which) {
+  speaking[which].abort();
+  speaking[which] = new AbortController();
+  if (position(which) !== null) stopPlaying();
+  forgetSpoken(which);
+}
+
 /** The first sentence is heard while the next is made. @param {"base" | "mine"} which */
 export async function speak(which) {
   if (state.spoken[which].status === "working") {
@@ -33,7 +41,8 @@ export async function speak(which) {
   if (!voice) return;
   const clicked = performance.now();
   const player = begin(which, () => update({}));
-  const { signal } = (speaking[which] = new AbortController());
+  const mine = (speaking[which] = new AbortController());
+  const { signal } = mine;
   forgetSpoken(which);
   update({ speakError: null });
   spoke(which, { status: "working" });
@@ -41,24 +50,35 @@ export async function speak(which) {
   const pieces = [];
   try {
     for await (const speech of voice.stream($("text").value, { signal })) {
+      if (speaking[which] !== mine) break;
       const wait = player.push(speech, speech.pauseSeconds);
       pieces.push(speech);
       spoke(which, { speech: Speech.join(pieces), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
     }
     player.end();
+    if (speaking[which] !== mine) return;
     const speech = Speech.join(pieces);
     spoke(which, { status: "done", speech, url: URL.createObjectURL(speech.toBlob()) });
   } catch (error) {
     player.end();
+    // Another voice in its place, or another text.
+    if (speaking[which] !== mine) return;
     forgetSpoken(which);
     update({ speakError: failure(error) });
   }
 }
 
 export function saveVoice() {
-  if (!state.voiceFile) return;
-  const url = URL.createObjectURL(state.voiceFile);
-  Object.assign(document.createElement("a"), { href: url, download: "me.ownvoice" }).click();
+  if (state.voiceFile) save(state.voiceFile, "me.ownvoice");
+}
+
+/** @param {number} index */
+export const saveOther = (index) => save(state.otherVoices[index], `me-${index + 1}.ownvoice`);
+
+/** @param {Blob} file @param {string} name */
+function save(file, name) {
+  const url = URL.createObjectURL(file);
+  Object.assign(document.createElement("a"), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 

@@ -1,9 +1,13 @@
 // The state of the page: one value, changed only by `update`, from which everything on it is drawn.
 
+import { Kept } from "./js/index.js";
+
 /** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
+/** What of this page outlives the tab lies under this name. */
+export const KEEP = "ownvoice";
 /** How much good speech makes a voice, and how little may be tried. */
 export const WANTED_SECONDS = 60;
 export const LEAST_SECONDS = 5;
@@ -30,12 +34,15 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {string | null} preview What is spoken while it learns.
  * @property {Voice | null} voice
  * @property {Blob | null} voiceFile The same, as it is saved: a new engine opens it again.
+ * @property {Blob[]} otherVoices Voices that are kept, but were made with another base voice.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {Failure | null} speakError
  * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
  * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
  * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} kept What lies on this machine, program and base voice included in the total.
- * @property {{ ready: boolean, newer: boolean }} offline
+ * @property {{ status: "none" | "running" | "done", error: Failure | null }} deletion
+ * @property {number} deletions How often everything was deleted: what began before must not put anything back.
+ * @property {{ ready: boolean, newer: boolean, failed: boolean }} offline
  */
 /**
  * @typedef {object} Training
@@ -77,12 +84,15 @@ export const initial = {
   preview: null,
   voice: null,
   voiceFile: null,
+  otherVoices: [],
   spoken: { base: silent, mine: silent },
   speakError: null,
   likeness: { status: "none", part: 0, similarity: null },
   profile: { status: "none", part: 0, found: null, error: null },
   kept: { bytes: 0, persistent: false, asked: false, totalBytes: 0 },
-  offline: { ready: false, newer: false },
+  deletion: { status: "none", error: null },
+  deletions: 0,
+  offline: { ready: false, newer: false, failed: false },
 };
 
 /** The state now. Others only read it. */
@@ -107,11 +117,15 @@ export function studio() {
 /** @param {unknown} error @returns {Failure | null} Null where the visitor ended it. */
 export const failure = (error) => (/** @type {Failure} */ (error).code === "cancelled" ? null : /** @type {Failure} */ (error));
 
-/** What lies on this machine now. */
+/** What lies on this machine now, whether or not there is an engine. */
 export async function weigh() {
-  const usage = await state.studio?.kept?.usage();
-  const { usage: totalBytes = 0 } = (await navigator.storage?.estimate?.()) ?? {};
-  if (usage) update({ kept: { ...state.kept, ...usage, totalBytes } });
+  try {
+    const usage = await Kept.usage(KEEP);
+    const { usage: totalBytes = 0 } = (await navigator.storage?.estimate?.()) ?? {};
+    update({ kept: { ...state.kept, ...usage, totalBytes } });
+  } catch (error) {
+    console.info(`What is kept cannot be counted: ${/** @type {Error} */ (error).message}`); // a private window, which keeps nothing
+  }
 }
 
 /** Errors after which there is no engine to ask any more. @param {Failure | null} error */

@@ -7,6 +7,8 @@ const worker = self;
 worker.importScripts("pkg/site-files.js");
 /** @type {{ [path: string]: string }} SHA-256 by path. */
 const FILES = worker.OWNVOICE_FILES;
+/** Of what a gzip holds: a host that calls its packing a Content-Encoding makes the browser unpack it. @type {{ [path: string]: string }} */
+const UNPACKED = worker.OWNVOICE_UNPACKED;
 
 const SCOPE = worker.registration.scope;
 const CACHE = "ownvoice-site";
@@ -22,11 +24,14 @@ async function sha256(bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** @param {string} path @param {BufferSource} bytes */
+const isNamed = async (path, bytes) => [FILES[path], UNPACKED[path]].includes(await sha256(bytes));
+
 /** Fetches a file and keeps it, if it is the one that the list names. @param {Cache} cache @param {string} path */
 async function keep(cache, path) {
   const response = await fetch(new URL(path, SCOPE), { cache: "no-cache" });
   const bytes = await response.arrayBuffer();
-  if (!response.ok || (await sha256(bytes)) !== FILES[path]) throw new Error(`${path} is not the file that this version names`);
+  if (!response.ok || !(await isNamed(path, bytes))) throw new Error(`${path} is not the file that this version names`);
   const headers = HEADERS.flatMap((name) => (response.headers.has(name) ? [[name, response.headers.get(name) ?? ""]] : []));
   const answer = new Response(bytes, { headers: Object.fromEntries(headers) });
   await cache.put(key(FILES[path]), answer.clone());
@@ -36,7 +41,7 @@ async function keep(cache, path) {
 /** What is kept of a file, if it still is what the list names: others may write to the cache, and disks err. @param {Cache} cache @param {string} path */
 async function kept(cache, path) {
   const response = await cache.match(key(FILES[path]));
-  const whole = response && (await sha256(await response.clone().arrayBuffer())) === FILES[path];
+  const whole = response && (await isNamed(path, await response.clone().arrayBuffer()));
   return whole ? response : undefined;
 }
 

@@ -1,9 +1,10 @@
 // Learning: started, paused, stopped, gone on with; and what leads on when a clip is in the way.
 
+import { stayAwake } from "./awake.js";
 import { differenceDb } from "./heat.js";
 import { isSilent } from "./play.js";
 import { closeMicrophone, go, togglePlaying } from "./recording.js";
-import { forgetSpoken } from "./speaking.js";
+import { endSpeaking } from "./speaking.js";
 import { CONSENT, failure, goodClips, initial, isLost, state, studio, update, weigh } from "./state.js";
 
 /** @import { Clip, CloneProgress, Consent, Voice } from "./js/index.js" */
@@ -11,29 +12,46 @@ import { CONSENT, failure, goodClips, initial, isLost, state, studio, update, we
 
 let cancelling = new AbortController();
 let stopping = new AbortController();
+let ended = Promise.resolve();
 
-export const cancelTraining = () => cancelling.abort();
+/** @returns {Promise<void>} Resolves when the training, if there was one, has ended. */
+export function cancelTraining() {
+  cancelling.abort();
+  return ended;
+}
 export const stopTraining = () => stopping.abort();
 
 /** @param {Partial<Training>} change */
 const change = (change) => update({ training: { ...state.training, ...change } });
 
 /** @param {"clone" | "resume"} how */
-export async function train(how) {
+export const train = (how) => (ended = learn(how));
+
+/** @param {"clone" | "resume"} how */
+async function learn(how) {
   cancelling = new AbortController();
   stopping = new AbortController();
-  const options = { signal: cancelling.signal, stopSignal: stopping.signal, onStep, preview: state.preview ?? undefined, pictures: true };
+  const { signal } = cancelling;
+  const { deletions } = state;
+  const onStep = (/** @type {CloneProgress} */ progress) => deletions === state.deletions && stepped(progress);
+  const options = { signal, stopSignal: stopping.signal, onStep, preview: state.preview ?? undefined, pictures: true };
   // What went before is still on the curve when a training goes on.
   const before = how === "resume" ? { losses: state.training.losses, heldOut: state.training.heldOut, resumable: state.training.resumable } : {};
   update({ training: { ...initial.training, ...before, status: "running" } });
   if (state.microphone === "open") closeMicrophone();
   const clips = goodClips(state);
+  stayAwake(true);
   try {
     const voice = how === "resume" ? await studio().resume(options) : await studio().clone(clips, { ...options, consent: consent() });
-    await take(voice, await voice.save());
+    const file = await voice.save({ signal });
+    stayAwake(false);
+    await take(voice, file);
     change({ status: "done" });
-    await Promise.all([weigh(), liken(voice, clips)]);
+    liken(voice, clips);
+    await weigh();
   } catch (error) {
+    stayAwake(false);
+    if (deletions !== state.deletions) return;
     const failed = failure(error);
     // The page starts the engine again, and the training with it: see engine.js.
     if (isLost(failed)) return change({ status: "interrupted" });
@@ -66,7 +84,7 @@ function consent() {
 /** Puts another voice in the place of the one before. @param {Voice} voice @param {Blob} file */
 export async function take(voice, file) {
   const before = state.voice;
-  forgetSpoken("mine");
+  endSpeaking("mine");
   update({ voice, voiceFile: file, likeness: initial.likeness });
   await before?.close();
 }
@@ -102,7 +120,7 @@ export async function setPreview(preview) {
 }
 
 /** @param {CloneProgress} progress */
-function onStep(progress) {
+function stepped(progress) {
   const { training } = state;
   if (progress.status === "preview") {
     change({ preview: progress });

@@ -127,6 +127,8 @@ class Recorder {
   requests = [];
   /** Whether the machine is without a network: each connection breaks off. */
   offline = false;
+  /** Whether the host sends its files without a policy, as plain hosts of static files do. */
+  plain = false;
   /** Answers in place of the server's, by path: how a file looks to the browser, whichever of its parts asks. @type {Map<string, (body: Buffer) => Buffer>} */
   changes = new Map();
   #started = performance.now();
@@ -139,6 +141,7 @@ class Recorder {
     // What is changed here is unknown to the server's ETags.
     const headers = change ? { ...asked.headers, "if-none-match": "" } : asked.headers;
     const passed = forward(url, { method: asked.method, headers }, async (answered) => {
+      if (this.plain) delete answered.headers["content-security-policy"];
       if (!change) {
         answer.writeHead(answered.statusCode ?? 502, answered.headers);
         return void answered.pipe(answer);
@@ -210,6 +213,11 @@ export class Session {
   /** Takes the network away, or gives it back. @param {boolean} offline */
   setOffline(offline) {
     this.#recorder.offline = offline;
+  }
+
+  /** Serves from now on as a host does that sends no policy. */
+  servePlainly() {
+    this.#recorder.plain = true;
   }
 
   /** Lets the browser see another content of a file, or the file itself again. @param {string} path @param {((body: Buffer) => Buffer) | null} change */

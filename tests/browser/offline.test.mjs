@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { download, heard, inOrder, ready, record, speak, visit } from "./steps.mjs";
+import { gunzipSync } from "node:zlib";
+import { chooseFiles, download, heard, inOrder, ready, record, speak, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -125,6 +126,54 @@ test("a file that is not what the list says is not kept, nor is anything with it
   session.setOffline(true);
   await page.reload();
   await ready(session);
+});
+
+test("a host that declares the program's gzip as its encoding: the browser unpacks it, and it is kept all the same", { timeout: 3 * MINUTE }, async (t) => {
+  // What the browser's own unpacking leaves.
+  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("pkg/ownvoice_web_bg.wasm.gz", gunzipSync) });
+  t.after(() => session.close());
+  await firstVisit(session);
+  assert.match((await session.page.textContent("#offline-words")) ?? "", /works without the internet/);
+  session.setOffline(true);
+  await session.page.reload();
+  await ready(session);
+  assert.ok(heard(await speak(session.page, "base")).seconds > 1);
+  session.assertQuiet();
+});
+
+test("a page that cannot be kept says so", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("pkg/site-files.js", (body) => Buffer.from(body.toString().replace(/"play.js": "[0-9a-f]{2}/, '"play.js": "zz'))) });
+  t.after(() => session.close());
+  await firstVisit(session);
+  assert.match((await session.page.textContent("#offline-words")) ?? "", /could not be kept/);
+});
+
+test("a newer version takes over in every tab, in one that is at work when its visitor says so", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true });
+  t.after(() => session.close());
+  await firstVisit(session);
+  const { page } = session;
+  const before = await page.textContent(".tagline");
+  const [idle, busy] = [await session.context.newPage(), await session.context.newPage()];
+  for (const tab of [page, idle, busy]) {
+    await tab.goto(session.url);
+    await ready({ page: tab });
+  }
+  await chooseFiles(busy, 1);
+  const english = (/** @type {Buffer} */ body) => Buffer.from(body.toString().replace(before ?? "", "Another tagline."));
+  session.change("strings/en.js", english);
+  session.change("pkg/site-files.js", await listWith(session, { "strings/en.js": english }));
+  await page.reload();
+  await ready(session);
+  await page.waitForSelector("#newer:not([hidden])", { timeout: MINUTE });
+  await page.click("#update");
+  const another = (/** @type {import("playwright-core").Page} */ tab) => tab.waitForFunction(() => document.querySelector(".tagline")?.textContent === "Another tagline.", null, { timeout: MINUTE });
+  await Promise.all([another(page), another(idle)]);
+  await busy.waitForSelector("#newer:not([hidden])");
+  assert.equal(await busy.locator("#file-list li").count(), 1, "what is at work there stays");
+  assert.equal(await busy.textContent(".tagline"), before);
+  await busy.click("#update");
+  await another(busy);
 });
 
 /** The list as it is when files have changed. @param {Session} session @param {{ [path: string]: (body: Buffer) => Buffer }} changes */

@@ -352,6 +352,31 @@ describe("cancelling", () => {
       }`);
     assert.deepEqual(states, ["cancelled", ["ended", false], true]);
   });
+  test("a microphone that the browser gives and then holds back is let go of, and told", async () => {
+    const found = await inPage(`const { mediaDevices } = navigator;
+      const ask = mediaDevices.getUserMedia;
+      const { resume } = AudioContext.prototype;
+      let made, track;
+      mediaDevices.getUserMedia = async function (wanted) { const stream = await ask.call(this, wanted); [track] = stream.getTracks(); return stream; };
+      const listening = await ownvoice.load({ base: 'models/base', device: 'cpu', microphone: true });
+      try {
+        AudioContext.prototype.resume = function () { made = this; return new Promise(() => {}); };
+        const code = await listening.microphone.open(() => {}, () => {}).catch(({ code }) => code);
+        const found = [code, track.readyState, listening.microphone.isOpen];
+        AudioContext.prototype.resume = resume;
+        await listening.microphone.open(() => {}, () => {});
+        found.push([track.readyState, listening.microphone.isOpen]);
+        listening.close();
+        for (let tries = 0; tries < 100 && made.state !== "closed"; tries++) await new Promise((later) => setTimeout(later, 20));
+        return [...found, [track.readyState, made.state]];
+      } finally {
+        AudioContext.prototype.resume = resume;
+        mediaDevices.getUserMedia = ask;
+        listening.close();
+      }`);
+    // The track and whether it is open: first refused, then opened, then with the studio closed, which gives back the audio too.
+    assert.deepEqual(found, ["microphone-failed", "ended", false, ["live", true], ["ended", "closed"]]);
+  });
   test("speaking", () => fails("cancelled", "const end = new AbortController(); return studio.base.say('One. Two. Three. Four. Five. Six.', { signal: end.signal, onProgress: () => end.abort() })"));
   test("opening, checking, reading and saving", async () => {
     for (const call of ["studio.open(file, { signal })", "studio.checkClip(clip, { signal })", "studio.readWav(wav, { signal })", "studio.base.save({ signal })"]) {

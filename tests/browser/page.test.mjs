@@ -349,3 +349,96 @@ test("the policy forbids what the page never does", async (t) => {
   assert.deepEqual(blocked, ["connect-src", "connect-src", "img-src", "script-src-elem", "script-src-elem"]);
   session.assertNothingLeft();
 });
+
+test("the policy holds in the worker, on a host that sends none", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, prepare: (session) => session.servePlainly() });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const [worker] = page.workers();
+  // What a worker could send with: an answer of any kind would be one too many.
+  const answers = await worker.evaluate(async () => {
+    const elsewhere = "https://example.com/";
+    const outcome = (/** @type {Promise<unknown>} */ promise) => promise.then(() => "sent", () => "refused");
+    const socket = new Promise((resolve, reject) => {
+      try {
+        const opened = new WebSocket("wss://example.com/");
+        opened.onopen = resolve;
+        opened.onerror = reject;
+      } catch (error) {
+        reject(error);
+      }
+    });
+    const nested = new Promise((resolve, reject) => {
+      const blob = URL.createObjectURL(new Blob(["fetch('https://example.com/nested').then(() => postMessage('sent'), () => postMessage('refused'))"], { type: "text/javascript" }));
+      const helper = new Worker(blob);
+      helper.onmessage = ({ data }) => (data === "sent" ? resolve(data) : reject(data));
+      helper.onerror = reject;
+    });
+    return Promise.all([outcome(fetch(elsewhere)), outcome(import(`${elsewhere}x.js`)), outcome(socket), outcome(nested)]);
+  });
+  assert.deepEqual(answers, ["refused", "refused", "refused", "refused"]);
+  assert.ok(heard(await speak(page, "base")).seconds > 0.5, "and it works there");
+  session.assertNothingLeft();
+});
+
+test("a base voice of another host is refused before anything is asked of it", { timeout: MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: `?base=${encodeURIComponent("https://example.com/base/")}`, prepare: (session) => session.servePlainly() });
+  t.after(() => session.close());
+  const { page } = session;
+  await page.waitForSelector("body[data-phase=failed]");
+  assert.match((await page.textContent("#loading-error")) ?? "", /another host.*base-elsewhere/);
+  session.assertNothingLeft();
+});
+
+test("a voice is replaced while it speaks", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await page.click("#train-stop", { timeout: MINUTE });
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  const buffer = await download(page, "#save");
+  const before = await page.inputValue("#text");
+  await page.fill("#text", SENTENCES.map(({ text }) => text).join(" "));
+  await page.click("#mine .say");
+  await page.waitForSelector("#mine[data-first-audio-ms]");
+  await page.setInputFiles("#open", { name: "me.ownvoice", mimeType: "application/octet-stream", buffer });
+  await page.waitForFunction(() => document.querySelector("#mine .say")?.textContent === "Speak");
+  await page.waitForTimeout(2000);
+  assert.equal(await page.isHidden("#speak-error"), true, (await page.textContent("#speak-error")) ?? "");
+  await page.fill("#text", before);
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5, "and the new one speaks");
+  assert.equal(await page.isHidden("#engine"), true, "the engine did not end");
+  session.assertQuiet();
+});
+
+test("the screen stays on while a voice is learned, and no longer", { timeout: 2 * MINUTE }, async (t) => {
+  const prepare = (/** @type {import("./harness.mjs").Session} */ { page }) =>
+    page.addInitScript(() => {
+      const log = (/** @type {any} */ (globalThis).awake = /** @type {string[]} */ ([]));
+      class Sentinel extends EventTarget {
+        async release() {
+          log.push("release");
+          this.dispatchEvent(new Event("release"));
+        }
+      }
+      const request = async (/** @type {string} */ type) => (log.push(type), new Sentinel());
+      Object.defineProperty(Navigator.prototype, "wakeLock", { value: { request } });
+    });
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  assert.deepEqual(await page.evaluate("awake"), []);
+  await page.click("#train-start");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  assert.deepEqual(await page.evaluate("awake"), ["screen"]);
+  await page.click("#train-cancel");
+  await page.waitForFunction(() => /^Cancelled/.test(document.querySelector("#train-words")?.textContent ?? ""));
+  assert.deepEqual(await page.evaluate("awake"), ["screen", "release"]);
+  session.assertQuiet();
+});

@@ -150,3 +150,28 @@ test("an adapter that computes wrongly is told so, and the CPU takes its place",
   assert.ok(heard(await speak(session.page, "base")).seconds > 0.5);
   session.assertQuiet();
 });
+
+/** A card of whose loss the browser tells before anything that runs on it fails. @param {Buffer} body */
+const vanishing = (body) =>
+  Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
+GPUAdapter.prototype.requestDevice = async function (...options) {
+  const device = await requestDevice.apply(this, options);
+  const lost = new Promise((resolve) => setTimeout(() => resolve({ reason: "unknown", message: "it was unplugged" }), 300));
+  return Object.defineProperty(device, "lost", { value: lost });
+};
+${body}`);
+
+test("an adapter that is lost while it is tested leaves the CPU to work, and the page says so", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({
+    device: "webgpu",
+    tiny: true,
+    prepare(session) {
+      session.rewrite("js/device.js", genuine);
+      session.change("js/worker.js", vanishing);
+    },
+  });
+  t.after(() => session.close());
+  await ready(session);
+  assert.match((await session.page.textContent("#device")) ?? "", /processor.*did not work. The CPU is used/s);
+  assert.ok(heard(await speak(session.page, "base")).seconds > 0.5);
+});

@@ -32,6 +32,8 @@ test("the page's scripts are under 100 KB gzipped, all of them", { timeout: 3 * 
   assert.ok(all < 100, `${all.toFixed(1)} KB`);
 
   // The libraries' licences ask to stay with them.
+  const notices = await fetch(new URL((await session.page.getAttribute("a[data-text='kept.notices']", "href")) ?? "", session.url));
+  assert.match(await notices.text(), /^ {2}burn \d[^]*^uplot$[^]*^wavesurfer$/m);
   for (const licence of ["vendor/uplot-licence.txt", "vendor/wavesurfer-licence.txt"]) {
     const response = await fetch(new URL(licence, session.url));
     assert.match(await response.text(), /permission|redistribution/i, licence);

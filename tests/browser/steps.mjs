@@ -26,18 +26,22 @@ const MINUTE = 60_000;
 export async function visit({ path = "", tiny = false, flags = [], prepare, ...options } = {}) {
   // The browser's own question to its maker, whether it may fill text fields.
   const session = await open({ viewport: DESKTOP, ...options, flags: ["--disable-features=AutofillServerCommunication", ...flags] });
-  if (tiny) serveBase(session, join(ROOT, "tests/fixtures/tiny-base"));
+  if (tiny) serveBase(session, "tiny");
   await prepare?.(session);
   await session.goto(path);
   return session;
 }
 
-/** Puts another base voice in the place of the shipped one; what it lacks (lexicon, aligner) stays. @param {Session} session @param {string} folder */
-function serveBase(session, folder) {
-  for (const file of readdirSync(folder)) session.change(`models/base/${file}`, () => readFileSync(join(folder, file)));
+/** The base voice of most tests: it learns in seconds. */
+const TINY = join(ROOT, "tests/fixtures/tiny-base");
+
+/** Puts the tiny base voice in the place of the shipped one, or that one back; what the tiny one lacks (lexicon, aligner) stays.
+ * @param {Session} session @param {"tiny" | null} which */
+export function serveBase(session, which) {
+  for (const file of readdirSync(TINY)) session.change(`models/base/${file}`, which && (() => readFileSync(join(TINY, file))));
 }
 
-/** Until the page can be used, and nothing is on its way any more. @param {Session} session */
+/** Until the page can be used, and nothing is on its way any more. @param {{ page: Page }} session */
 export async function ready({ page }) {
   await page.waitForFunction(() => document.body.dataset.phase !== "loading", null, { timeout: 2 * MINUTE });
   const failed = await page.textContent("#loading-error");
@@ -191,3 +195,18 @@ export function run({ page }, body, input) {
     catch ({ code, name, message }) { return { code, name, message }; }
   })()`);
 }
+
+/** Every file of the page's own, with its size. @param {Session} session @returns {Promise<{ [path: string]: number }>} */
+export const storedFiles = (session) =>
+  run(
+    session,
+    `const found = {};
+    const walk = async (folder, path) => {
+      for await (const [name, entry] of folder.entries()) {
+        if (entry.kind === "directory") await walk(entry, path + name + "/");
+        else found[path + name] = (await entry.getFile()).size;
+      }
+    };
+    await walk(await navigator.storage.getDirectory(), "");
+    return found;`,
+  );

@@ -5,7 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { chooseFiles, inOrder, ready, record, run, speak, spokenSamples, visit, withPackage } from "./steps.mjs";
+import { chooseFiles, download, inOrder, ready, record, run, serveBase, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -16,21 +16,6 @@ async function keeping(session) {
   await withPackage(session, 2);
   await run(session, "globalThis.keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', keep: 'test' })");
 }
-
-/** Every file of the page's own, with its size. @param {Session} session @returns {Promise<{ [path: string]: number }>} */
-const files = (session) =>
-  run(
-    session,
-    `const found = {};
-    const walk = async (folder, path) => {
-      for await (const [name, entry] of folder.entries()) {
-        if (entry.kind === "directory") await walk(entry, path + name + "/");
-        else found[path + name] = (await entry.getFile()).size;
-      }
-    };
-    await walk(await navigator.storage.getDirectory(), "");
-    return found;`,
-  );
 
 test("recordings come back as they were, whatever they are called", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
@@ -48,7 +33,7 @@ test("recordings come back as they were, whatever they are called", { timeout: M
     { id: "a/b.c", text: "Text of a/b.c", sampleRate: 16000, length: length / 2, same: true },
     { id: "p01", text: "Read again", sampleRate: 16000, length: length / 2 - 5, same: true },
   ]);
-  const kept = await files(session);
+  const kept = await storedFiles(session);
   assert.deepEqual(Object.keys(kept).sort(), ["test/recordings/a%2Fb.c.1", "test/recordings/p01.2"], "and nothing is left of what was before");
   const { bytes } = await run(session, "return keeper.kept.usage()");
   assert.equal(bytes, Object.values(kept).reduce((a, b) => a + b));
@@ -74,6 +59,92 @@ test("half a file is never taken for one: what was before it counts", { timeout:
     return (await keeper.kept.recordings()).map(({ text, samples }) => [text, samples.length === clip.samples.length && samples.every((sample, i) => sample === clip.samples[i])]);`,
   );
   assert.deepEqual(back, [["Whole", true]]);
+});
+
+test("reading beside writing always finds a whole value", { timeout: MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  await keeping(session);
+  const found = await run(
+    session,
+    `const other = await ownvoice.load({ base: "models/base", device: "cpu", keep: "test" });
+    const put = (i) => keeper.kept.put({ id: "p01", text: "Take " + i, samples: new Float32Array(1000), sampleRate: 16000 });
+    await put(0);
+    let writing = true;
+    const reads = (async () => {
+      const counts = new Set();
+      while (writing) counts.add((await other.kept.recordings()).length);
+      return [...counts];
+    })();
+    for (let i = 1; i <= 60; i++) await put(i);
+    writing = false;
+    try { return await reads; } finally { other.close(); }`,
+  );
+  assert.deepEqual(found, [1]);
+});
+
+test("a voice of another base stays: it can be saved, and the next training leaves it", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  const learn = async () => {
+    await chooseFiles(page, 2);
+    await page.click("#train-start");
+    await page.click("#train-stop", { timeout: MINUTE });
+    await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  };
+  await ready(session);
+  await learn();
+  const first = await download(page, "#save");
+
+  serveBase(session, null); // the shipped base: a newer one
+  await session.goto();
+  await ready(session);
+  assert.match((await page.textContent("#others")) ?? "", /made with another base voice.*Save voice 1/s);
+  assert.equal(await page.isDisabled("#mine .say"), true);
+  await session.screenshot("voice-of-another-base", "[aria-labelledby=speak-title]");
+  assert.deepEqual(await download(page, "#other-voices button"), first);
+  await learn();
+  const second = await download(page, "#save");
+  assert.notDeepEqual(second, first);
+  await page.reload();
+  await ready(session);
+  assert.deepEqual(await download(page, "#other-voices button"), first, "after the next training, too");
+  assert.deepEqual(await download(page, "#save"), second);
+  session.assertQuiet();
+});
+
+test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  await withPackage(session, 4);
+  const found = await run(
+    session,
+    `const until = async (studio, clips, ends) => {
+      let reached;
+      const there = new Promise((resolve) => (reached = resolve));
+      const lost = studio.clone(clips, { onStep: (step) => ends(step) && reached() }).catch(({ code }) => code);
+      await there;
+      const next = await studio.restart(); // as after a crash
+      await lost;
+      return next;
+    };
+    const first = await ownvoice.load({ base: "models/base", device: "cpu", keep: "test" });
+    const second = await until(first, clips.slice(0, 2), ({ iteration }) => iteration > 26);
+    const left = (await second.kept.training()).checkpoint;
+    const refused = await second.clone([clips[2], { ...clips[3], text: clips[2].text }]).catch(({ code }) => code);
+    const stillLeft = (await second.kept.training()).checkpoint;
+    const third = await until(second, clips.slice(2), ({ status }) => status === "aligning");
+    const wrong = (await third.kept.training()).checkpoint;
+    const resumed = await third.resume().catch(({ code }) => code);
+    third.close();
+    return { left, refused, stillLeft, wrong, resumed };`,
+  );
+  assert.equal(found.left?.iteration, 25, JSON.stringify(found));
+  assert.equal(found.refused, "clip-mismatch");
+  assert.deepEqual(found.stillLeft, found.left, "a training that was refused leaves the last one");
+  assert.equal(found.wrong, null, "the training that crashed while it was aligned is not that of the checkpoint");
+  assert.equal(found.resumed, "nothing-kept");
 });
 
 /** Leaves the browser so many bytes for the page. @param {Session} session @param {number} quotaSize */
@@ -158,13 +229,13 @@ test("the browser is asked to keep it when there is something to lose, and every
   await page.click("#train-start");
   await page.click("#train-stop", { timeout: MINUTE });
   await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
-  const before = await files(session);
+  const before = await storedFiles(session);
   assert.deepEqual(Object.keys(before).map((path) => path.replace(/\.\d+$/, "")).sort(), ["ownvoice/recordings/consent", "ownvoice/recordings/p01", "ownvoice/run/voice"]);
 
   page.once("dialog", (dialog) => dialog.accept());
   await page.click("#delete-all");
   await page.waitForFunction(() => /until you delete them/.test(document.querySelector("#kept-words")?.textContent ?? ""));
-  assert.deepEqual(await files(session), {});
+  assert.deepEqual(await storedFiles(session), {});
   const left = await page.evaluate(async () => ({ caches: await caches.keys(), workers: (await navigator.serviceWorker.getRegistrations()).length, words: { ...localStorage } }));
   assert.deepEqual(left, { caches: [], workers: 0, words: {} });
 });

@@ -44,7 +44,8 @@ export async function serve(folder) {
     const { pathname } = new URL(asked.url ?? "", "http://localhost");
     const file = baseFile(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
     if (!existsSync(file)) return void answer.writeHead(404).end();
-    answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" }).end(readFileSync(file));
+    // As a CDN does: whoever wants may read it.
+    answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream", "access-control-allow-origin": "*" }).end(readFileSync(file));
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));
   const address = server.address();

@@ -28,6 +28,10 @@ test("under 8 MB unpacked, without weights, with what its README needs", (t) => 
   assert.ok(megabytes < 8, `${megabytes.toFixed(2)} MB`);
   assert.deepEqual(files.filter((file) => file.endsWith(".safetensors")), []);
   for (const file of ["README.md", "LICENSE-MIT", "js/index.js", "js/types/index.d.ts"]) assert.ok(files.includes(file), file);
+  // The libraries in the program ask to be named.
+  const notices = readFileSync(join(shipped(), "pkg/third-party.txt"), "utf8");
+  assert.match(notices, /^ {2}burn \d[^]*^ {2}wgpu \d[^]*Permission is hereby granted/m);
+  assert.doesNotMatch(notices, /^ {2}ownvoice/m);
 });
 
 test("publint finds nothing", async () => {
@@ -58,8 +62,9 @@ function consumer(name, head) {
   return folder;
 }
 
-/** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url @param {RegExp[]} [expected] */
-async function speaks(t, url, expected) {
+/** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url @param {RegExp[]} [expected] On the
+ * console. @param {string} [cdn] The only other host. */
+async function speaks(t, url, expected, cdn) {
   const session = await open({ device: "cpu", url });
   t.after(() => session.close());
   await session.goto();
@@ -67,7 +72,8 @@ async function speaks(t, url, expected) {
   const { wav, seconds, device } = await session.page.evaluate(() => ({ ...document.documentElement.dataset }));
   assert.ok(Number(wav) > 10_000 && Number(seconds) > 0.3, `${wav} bytes, ${seconds} s`);
   assert.equal(device, "cpu");
-  session.assertNothingLeft();
+  const hosts = new Set(session.requests.map(({ url }) => new URL(url).host));
+  assert.deepEqual([...hosts].sort(), [url, ...(cdn ? [cdn] : [])].map((url) => new URL(url).host).sort());
   session.assertQuiet(expected);
 }
 
@@ -79,8 +85,43 @@ test("a plain page, with an import map", { timeout: 5 * MINUTE }, async (t) => {
   await speaks(t, url);
 });
 
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:";
+const meta = (/** @type {string} */ policy) => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+
+test("a plain page, with the package on another host, under a policy", { timeout: 5 * MINUTE }, async (t) => {
+  const cdn = await serve(shipped());
+  t.after(cdn.stop);
+  const { origin } = new URL(cdn.url);
+  const policy = `default-src 'none'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' ${origin}; worker-src blob: ${origin}; connect-src 'self' ${origin}; img-src data:`;
+  const folder = consumer("cdn", `${meta(policy)}<script type="importmap">{ "imports": { "ownvoice": "${origin}/js/index.js" } }</script><script type="module" src="main.js"></script>`);
+  const { url, stop } = await serve(folder);
+  t.after(stop);
+  await speaks(t, url, [], cdn.url);
+});
+
+test("where no worker may start, the error has a code", { timeout: 5 * MINUTE }, async (t) => {
+  const folder = consumer("no-worker", '<script type="importmap">{ "imports": { "ownvoice": "/ownvoice/js/index.js" } }</script><script type="module" src="tells.js"></script>');
+  cpSync(shipped(), join(folder, "ownvoice"), { recursive: true });
+  writeFileSync(
+    join(folder, "tells.js"),
+    `import { load } from "ownvoice";
+globalThis.Worker = class { constructor() { throw new DOMException("Failed to construct 'Worker'", "SecurityError"); } };
+load({ base: "/models/base/" }).catch(({ name, code }) => (document.documentElement.dataset.told = name + " " + code));`,
+  );
+  const { url, stop } = await serve(folder);
+  t.after(stop);
+  const session = await open({ device: "cpu", url });
+  t.after(() => session.close());
+  await session.goto();
+  await session.page.waitForSelector("html[data-told]", { state: "attached" });
+  assert.equal(await session.page.getAttribute("html", "data-told"), "OwnvoiceError worker-unavailable");
+});
+
 test("Vite, built", { timeout: 5 * MINUTE }, async (t) => {
-  const root = consumer("vite", '<script type="module" src="/main.js"></script>');
+  // The README's policy: nothing of the package may have become a data: URL, which Vite makes of what is small.
+  const root = consumer("vite", `${meta(POLICY)}<script type="module" src="/main.js"></script>`);
+  const main = join(root, "main.js");
+  writeFileSync(main, readFileSync(main, "utf8").replace("load({", "load({ microphone: true,"));
   await build({ root, logLevel: "error", configFile: false, worker: { format: "es" } });
   const { url, stop } = await serve(join(root, "dist"));
   t.after(stop);

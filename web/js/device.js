@@ -21,8 +21,8 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render|cpu/i;
 /** @param {Device["code"]} code @param {string} reason @param {string} [adapter] @returns {Device} */
 export const cpu = (code, reason, adapter = "") => ({ kind: "cpu", name: CPU, code, reason, adapter, cores: 1, selfTest: null });
 
-/** Why a graphics adapter that was found is not used. @param {Device} device @param {unknown} error @returns {Device} */
-export function distrusted({ name }, error) {
+/** Why a graphics adapter that was found is not used. @param {string} name @param {unknown} error @returns {Device} */
+export function distrusted(name, error) {
   const { code, message } = /** @type {{ code?: string, message: string }} */ (error);
   return code === "device-wrong"
     ? cpu("adapter-wrong", `The graphics adapter ${name} failed the self-test (${message}). The CPU is used instead.`, name)

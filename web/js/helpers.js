@@ -7,20 +7,6 @@ import { Remote } from "./rpc.js";
 
 /** @import { Tuner } from "../pkg/ownvoice_web.js" */
 
-// An iteration is shared window by window, and eight are learnt from. Each helper holds a program and a share of a training: a telephone has little memory to
-// spare, and one that says it has less than this, in GiB, none.
-const MOST_CORES = 4;
-const MOST_CORES_OF_A_PHONE = 2;
-const LEAST_MEMORY = 4;
-
-/** On how many cores a training may run, this worker's among them. @param {number | undefined} wanted */
-export function coresFor(wanted) {
-  const { hardwareConcurrency = 1, deviceMemory = LEAST_MEMORY, userAgent } = /** @type {Navigator & { deviceMemory?: number }} */ (navigator);
-  if (wanted !== undefined) return Math.min(wanted, MOST_CORES);
-  if (deviceMemory < LEAST_MEMORY) return 1;
-  return Math.min(hardwareConcurrency, /Mobi|Android/.test(userAgent) ? MOST_CORES_OF_A_PHONE : MOST_CORES);
-}
-
 export class Helpers {
   /** @type {Remote[]} */
   #remotes = [];

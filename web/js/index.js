@@ -2,9 +2,11 @@
 //
 // Everything heavy happens in one worker; what is here are handles to it.
 
+import { coresFor } from "./cores.js";
 import { Kept } from "./kept.js";
 import { Microphone } from "./microphone.js";
 import { OwnvoiceError, Remote } from "./rpc.js";
+import { startWorker } from "./start.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 
@@ -31,7 +33,8 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]
- * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere; the program may be gzipped or not.
+ * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere, another
+ *   host among them; the program may be gzipped or not.
  */
 /**
  * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
@@ -101,32 +104,42 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  * @param {LoadOptions} options
  * @returns {Promise<Studio>}
  */
-export const load = (options) => start(options, null);
+export const load = (options) => start(options, {});
 
-/** What a new worker takes over from the one before. @typedef {{ module: WebAssembly.Module, capture: Microphone | null }} Inherited */
+/** What a new worker takes over from the one before; `failed` is the adapter with which that one ended before it could be used.
+ * @typedef {{ module?: WebAssembly.Module, capture?: Microphone | null, failed?: { adapter: string, message: string } }} Inherited */
 
-/** @param {LoadOptions} options @param {Inherited | null} inherited @returns {Promise<Studio>} */
+/** @param {LoadOptions} options @param {Inherited} inherited @returns {Promise<Studio>} */
 async function start(options, inherited) {
   const { base, device = "auto", prompts, microphone = false, keep, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
   const here = globalThis.document?.baseURI ?? import.meta.url;
   const absolute = (/** @type {string | URL} */ url) => new URL(url, here).href;
   // Bundlers look for exactly these expressions.
-  const worker = workerUrl ? new Worker(workerUrl, { type: "module" }) : new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const wasm = wasmUrl ? absolute(wasmUrl) : new URL("../pkg/ownvoice_web_bg.wasm.gz", import.meta.url).href;
-  const worklet = workletUrl ? absolute(workletUrl) : new URL("./capture-worklet.js", import.meta.url).href;
+  // Vite would make a data: URL of so small a file, which policies forbid.
+  const worklet = workletUrl ? absolute(workletUrl) : new URL("./capture-worklet.js?no-inline", import.meta.url).href;
 
+  const { worker, started } = startWorker(workerUrl && absolute(workerUrl));
   const remote = new Remote(worker);
+  /** The adapter under test. @type {string | null} */
+  let adapter = null;
   try {
+    const watch = (/** @type {any} */ progress) => (progress.status === "testing" ? (adapter = progress.adapter) : onProgress?.(progress));
     const folder = absolute(`${base}`.replace(/\/?$/, "/"));
-    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module: inherited?.module, keep, cache, cores };
-    const loaded = await remote.call("load", args, { signal, onProgress });
-    const capture = inherited?.capture ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
+    const { module, failed } = inherited;
+    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, keep, cache, cores: coresFor(cores, navigator), failed };
+    const loaded = await remote.call("load", args, { signal, onProgress: watch });
+    const capture = inherited.capture ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
     // Whoever watched this load does not watch the next.
     const restart = (/** @type {Partial<LoadOptions>} */ changed) => start({ ...options, onProgress: undefined, signal: undefined, ...changed }, { module: loaded.module, capture });
     return new Studio(remote, loaded, capture, restart);
   } catch (error) {
     remote.close();
+    const { code = "", message } = /** @type {OwnvoiceError} */ (error);
+    if (device === "auto" && adapter !== null && ["device-lost", "worker-crashed"].includes(code)) return start(options, { ...inherited, failed: { adapter, message } });
     throw error;
+  } finally {
+    started();
   }
 }
 
@@ -159,7 +172,7 @@ export class Studio {
     /** @type {{ id: string, text: string }[]} */
     this.prompts = loaded.prompts;
     /** @type {Kept | null} What outlives the tab; null without `keep`, or where the browser keeps nothing. */
-    this.kept = loaded.keeps ? new Kept(remote) : null;
+    this.kept = loaded.keeps ? new Kept(loaded.keeps, remote) : null;
     /** @type {{ code: string, message: string } | null} Why nothing is kept although it was asked for: `storage-unavailable`, as in some private windows. */
     this.keepReason = loaded.keepReason;
     /** @type {boolean} Whether the next visit finds the weights without the network. */
@@ -262,7 +275,7 @@ export class Studio {
 
   /** Ends the worker and frees everything. */
   close() {
-    this.#capture?.close();
+    this.#capture?.end();
     this.#remote.close();
   }
 }

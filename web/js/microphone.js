@@ -5,7 +5,7 @@ import { check } from "./rpc.js";
 
 /** @typedef {(peakDb: number, levelDb: number) => void} OnLevel */
 /** @typedef {{ samples: Float32Array, sampleRate: number }} Recorded */
-/** @typedef {{ open: (onLevel: OnLevel, onLost: () => void) => Promise<void>, readonly isOpen: boolean, record: () => void, stop: () => Recorded, close: () => void }} Capture The program's. */
+/** @typedef {{ open: (onLevel: OnLevel, onLost: () => void) => Promise<void>, readonly isOpen: boolean, record: () => void, stop: () => Recorded, close: () => void, end: () => void }} Capture The program's. */
 
 /** The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate. */
 export class Microphone {
@@ -57,5 +57,10 @@ export class Microphone {
   /** Releases the microphone. */
   close() {
     this.#inner.close();
+  }
+
+  /** Releases it and the browser's audio thread: it cannot be opened again. A studio that is closed does so. */
+  end() {
+    this.#inner.end();
   }
 }

@@ -52,7 +52,8 @@ export class Remote {
   constructor(worker) {
     this.worker = worker;
     worker.onmessage = ({ data }) => this.#receive(data);
-    worker.onerror = (event) => this.#end("worker-crashed", event.message || "the worker could not be started");
+    // An error in a script has a message; a script that could not be had has none.
+    worker.onerror = ({ message }) => this.#end(message ? "worker-crashed" : "worker-unavailable", message || "the worker could not be started");
     worker.onmessageerror = () => this.#end("worker-crashed", "a message of the worker could not be read");
   }
 
@@ -177,6 +178,18 @@ export const crash = (code, message) => self.postMessage({ crash: { code, messag
 /** @param {AbortSignal} [signal] */
 export function check(signal) {
   if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+}
+
+/** Aborted as soon as one of them is: `AbortSignal.any`, which Safari has from 17.4. @param {AbortSignal[]} signals @returns {AbortSignal} */
+export function either(...signals) {
+  if (AbortSignal.any) return AbortSignal.any(signals);
+  const ended = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) ended.abort();
+    // No longer than this one is of use.
+    signal.addEventListener("abort", () => ended.abort(), { once: true, signal: ended.signal });
+  }
+  return ended.signal;
 }
 
 /** Lets messages in: promises alone never give the event loop a turn. */

@@ -7,8 +7,8 @@
 import { pack, unpack } from "./pack.js";
 import { OwnvoiceError } from "./rpc.js";
 
-const FOLDERS = /** @type {const} */ (["recordings", "run"]);
-/** @typedef {typeof FOLDERS[number]} Folder */
+/** @typedef {"recordings" | "run"} Folder */
+/** @typedef {(folder: Folder, key: string) => Promise<any>} Read */
 
 /** What only workers have. @typedef {{ write: (bytes: Uint8Array, options: { at: number }) => number, flush: () => void, close: () => void }} SyncAccessHandle */
 /** @param {FileSystemFileHandle} handle @returns {Promise<SyncAccessHandle>} */
@@ -18,34 +18,78 @@ const synchronous = (handle) => /** @type {any} */ (handle).createSyncAccessHand
 const failure = (error) =>
   /** @type {DOMException} */ (error)?.name === "QuotaExceededError" ? new OwnvoiceError("storage-full", "the browser has no room left for this page") : error;
 
+/** Whoever holds it alone changes the store of that name; whoever shares it reads. @param {string} name */
+const lockOf = (name) => `ownvoice-store-${name}`;
+
+/** Nobody holds the lock longer than a write takes; a worker that hangs in one must not keep a visitor from deleting. */
+const CLEAR_WAIT_MS = 5000;
+
 export class Store {
   #name;
-  #folders;
 
-  /** @param {string} name @param {Map<Folder, FileSystemDirectoryHandle>} folders */
-  constructor(name, folders) {
+  /** @param {string} name */
+  constructor(name) {
     this.#name = name;
-    this.#folders = folders;
+  }
+
+  get name() {
+    return this.#name;
   }
 
   /** Fails with `storage-unavailable` where the browser keeps nothing for this page. @param {string} name @returns {Promise<Store>} */
   static async open(name) {
     try {
       if (!("createSyncAccessHandle" in FileSystemFileHandle.prototype)) throw new Error("this browser's files cannot be written from a worker");
-      const root = await navigator.storage.getDirectory();
-      const top = await root.getDirectoryHandle(encodeURIComponent(name), { create: true });
-      const folders = await Promise.all(FOLDERS.map(async (folder) => /** @type {const} */ ([folder, await top.getDirectoryHandle(folder, { create: true })])));
-      return new Store(name, new Map(folders));
+      await navigator.storage.getDirectory();
+      return new Store(name);
     } catch (error) {
       throw new OwnvoiceError("storage-unavailable", /** @type {Error} */ (error).message);
     }
   }
 
-  /** Resolves once the value is on disk. @param {Folder} folder @param {string} key @param {unknown} value */
-  async put(folder, key, value) {
+  /** Removes all of a store, from any thread: neither a worker nor an open store is needed. Whoever writes to it is told first. @param {string} name */
+  static async clear(name) {
+    if (!navigator.storage?.getDirectory) return; // then nothing was ever kept
+    const channel = new BroadcastChannel(lockOf(name));
+    channel.postMessage("cleared");
+    channel.close();
+    let begun = false;
+    const remove = async () => {
+      begun = true;
+      const root = await navigator.storage.getDirectory();
+      await root.removeEntry(encodeURIComponent(name), { recursive: true }).catch(unlessMissing);
+    };
+    try {
+      await navigator.locks.request(lockOf(name), { signal: AbortSignal.timeout(CLEAR_WAIT_MS) }, remove);
+    } catch (error) {
+      if (begun) throw error;
+      await navigator.locks.request(lockOf(name), { steal: true }, remove);
+    }
+  }
+
+  /** Bytes of all that a store holds, from any thread. @param {string} name @returns {Promise<number>} */
+  static async bytes(name) {
+    if (!navigator.storage?.getDirectory) return 0;
+    return navigator.locks.request(lockOf(name), { mode: "shared" }, async () => {
+      const root = await navigator.storage.getDirectory();
+      return sizeOf(await root.getDirectoryHandle(encodeURIComponent(name)).catch(unlessMissing));
+    });
+  }
+
+  /** Tells when the store is cleared, by whichever tab. @param {() => void} listener */
+  onCleared(listener) {
+    new BroadcastChannel(lockOf(this.#name)).onmessage = listener;
+  }
+
+  /**
+   * Resolves once the value is on disk: to false where `wanted`, which sees the store as it is then, says no.
+   * @param {Folder} folder @param {string} key @param {unknown} value @param {(read: Read) => Promise<boolean>} [wanted] @returns {Promise<boolean>}
+   */
+  async put(folder, key, value, wanted) {
     const bytes = await pack(value);
-    await this.#alone(async () => {
-      const directory = this.#folder(folder);
+    return this.#alone(async () => {
+      if (wanted && !(await wanted((folder, key) => this.#read(folder, key)))) return false;
+      const directory = await this.#folder(folder);
       const before = await numbers(directory, key);
       const name = fileName(key, 1 + (before[0] ?? 0));
       try {
@@ -55,12 +99,39 @@ export class Store {
         throw failure(error);
       }
       for (const number of before) await directory.removeEntry(fileName(key, number));
+      return true;
     });
   }
 
   /** @param {Folder} folder @param {string} key @returns {Promise<any>} undefined where there is none. */
-  async get(folder, key) {
-    const directory = this.#folder(folder);
+  get(folder, key) {
+    return this.#shared(() => this.#read(folder, key));
+  }
+
+  /** @param {Folder} folder @returns {Promise<string[]>} In order. */
+  keys(folder) {
+    return this.#shared(() => this.#keys(folder));
+  }
+
+  /** @param {Folder} folder @returns {Promise<any[]>} In the order of their keys. */
+  all(folder) {
+    return this.#shared(async () => {
+      const values = await Promise.all((await this.#keys(folder)).map((key) => this.#read(folder, key)));
+      return values.filter((value) => value !== undefined);
+    });
+  }
+
+  /** @param {Folder} folder @param {string} key @returns {Promise<void>} */
+  remove(folder, key) {
+    return this.#alone(async () => {
+      const directory = await this.#folder(folder);
+      for (const number of await numbers(directory, key)) await directory.removeEntry(fileName(key, number));
+    });
+  }
+
+  /** @param {Folder} folder @param {string} key */
+  async #read(folder, key) {
+    const directory = await this.#folder(folder);
     for (const number of await numbers(directory, key)) {
       const file = await (await directory.getFileHandle(fileName(key, number))).getFile();
       const value = await unpack(await file.arrayBuffer());
@@ -68,46 +139,41 @@ export class Store {
     }
   }
 
-  /** @param {Folder} folder @returns {Promise<any[]>} In the order of their keys. */
-  async all(folder) {
-    const keys = new Set();
-    for await (const name of this.#folder(folder).keys()) keys.add(keyOf(name));
-    const values = await Promise.all([...keys].sort().map((key) => this.get(folder, key)));
-    return values.filter((value) => value !== undefined);
-  }
-
-  /** @param {Folder} folder @param {string} key */
-  async remove(folder, key) {
-    await this.#alone(async () => {
-      for (const number of await numbers(this.#folder(folder), key)) await this.#folder(folder).removeEntry(fileName(key, number));
-    });
-  }
-
   /** @param {Folder} folder */
-  async clear(folder) {
-    await this.#alone(async () => {
-      for (const name of await names(this.#folder(folder))) await this.#folder(folder).removeEntry(name);
-    });
+  async #keys(folder) {
+    return [...new Set((await names(await this.#folder(folder))).map(keyOf))].sort();
   }
 
-  /** @returns {Promise<number>} Bytes of all that is kept. */
-  async bytes() {
-    let sum = 0;
-    for (const folder of FOLDERS) {
-      for (const name of await names(this.#folder(folder))) sum += (await (await this.#folder(folder).getFileHandle(name)).getFile()).size;
-    }
-    return sum;
+  /** Looked up each time: another tab may have removed it. @param {Folder} folder */
+  async #folder(folder) {
+    const root = await navigator.storage.getDirectory();
+    const top = await root.getDirectoryHandle(encodeURIComponent(this.#name), { create: true });
+    return top.getDirectoryHandle(folder, { create: true });
   }
 
-  /** @param {Folder} folder */
-  #folder(folder) {
-    return /** @type {FileSystemDirectoryHandle} */ (this.#folders.get(folder));
-  }
-
-  /** One change after the other, those of other tabs as well. @param {() => Promise<void>} change */
+  /** One change after the other, those of other tabs as well. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
   #alone(change) {
-    return navigator.locks.request(`ownvoice-store-${this.#name}`, change);
+    return navigator.locks.request(lockOf(this.#name), change);
   }
+
+  /** Nothing changes meanwhile. @template T @param {() => Promise<T>} look @returns {Promise<T>} */
+  #shared(look) {
+    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, look);
+  }
+}
+
+/** @param {DOMException} error */
+function unlessMissing(error) {
+  if (error.name !== "NotFoundError") throw error;
+}
+
+/** @param {FileSystemDirectoryHandle | void} directory @returns {Promise<number>} Bytes of all files in it. */
+async function sizeOf(directory) {
+  let sum = 0;
+  for await (const entry of directory?.values() ?? []) {
+    sum += entry.kind === "file" ? (await /** @type {FileSystemFileHandle} */ (entry).getFile()).size : await sizeOf(/** @type {FileSystemDirectoryHandle} */ (entry));
+  }
+  return sum;
 }
 
 /** @param {FileSystemFileHandle} handle @param {Uint8Array<ArrayBuffer>} bytes */

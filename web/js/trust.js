@@ -2,6 +2,7 @@
 
 import { Engine } from "../pkg/ownvoice_web.js";
 import { distrusted } from "./device.js";
+import { OwnvoiceError } from "./rpc.js";
 
 /** @import { BaseParts } from "../pkg/ownvoice_web.js" */
 /** @import { Device } from "./device.js" */
@@ -10,18 +11,19 @@ import { distrusted } from "./device.js";
 const SELF_TEST_SECONDS = 90;
 
 /**
- * The engine, and the device that it is on in the end: the CPU takes the place of an adapter that fails, unless that one was asked for.
- * @param {BaseParts} parts @param {Device} device @param {boolean} asked @returns {Promise<{ engine: Engine, device: Device }>}
+ * The engine, and the device that it is on in the end: the CPU takes the place of an adapter that computes wrongly, unless that one was asked for. Fails with
+ * `device-lost` where the adapter is lost meanwhile or gives no answer: what runs on it hangs, or has panicked, and the CPU is for another worker.
+ * @param {BaseParts} parts @param {Device} device @param {boolean} asked @param {Promise<never>} lost Rejects when the adapter is.
+ * @returns {Promise<{ engine: Engine, device: Device }>}
  */
-export async function trusted(parts, device, asked) {
+export async function trusted(parts, device, asked, lost) {
   if (device.kind === "cpu") return { engine: await Engine.load(parts, "cpu"), device };
-  const tested = test(parts);
   try {
-    const { engine, selfTest } = await (asked ? tested : inTime(tested, SELF_TEST_SECONDS));
+    const { engine, selfTest } = await Promise.race([test(parts), lost, ...(asked ? [] : [late(SELF_TEST_SECONDS)])]);
     return { engine, device: { ...device, selfTest } };
   } catch (error) {
-    if (asked) throw error;
-    return { engine: await Engine.load(parts, "cpu"), device: distrusted(device, error) };
+    if (asked || /** @type {{ code?: string }} */ (error).code === "device-lost") throw error;
+    return { engine: await Engine.load(parts, "cpu"), device: distrusted(device.name, error) };
   }
 }
 
@@ -31,8 +33,5 @@ async function test(parts) {
   return { engine, selfTest: await engine.selfTest(parts) };
 }
 
-/** @template T @param {Promise<T>} promise @param {number} seconds @returns {Promise<T>} */
-function inTime(promise, seconds) {
-  const late = new Promise((_, reject) => setTimeout(() => reject(new Error(`it gave no answer within ${seconds} s`)), seconds * 1000));
-  return Promise.race([promise, /** @type {Promise<never>} */ (late)]);
-}
+/** @param {number} seconds @returns {Promise<never>} */
+const late = (seconds) => new Promise((_, reject) => setTimeout(() => reject(new OwnvoiceError("device-lost", `it gave no answer within ${seconds} s`)), seconds * 1000));

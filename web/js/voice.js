@@ -1,6 +1,6 @@
 // A voice, and what it says.
 
-import { check } from "./rpc.js";
+import { check, either } from "./rpc.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Remote } from "./rpc.js" */
@@ -72,7 +72,7 @@ export class Voice {
    */
   async *stream(text, { signal, seed } = {}) {
     const left = new AbortController();
-    const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
+    const ended = signal ? either(signal, left.signal) : left.signal;
     /** @type {{ text: string, pauseSeconds: number }[]} */
     const parts = await this.#remote.call("parts", { text }, { signal: ended });
     const made = (/** @type {number} */ index) => {

@@ -6,28 +6,42 @@ import { OwnvoiceError, breathe } from "./rpc.js";
 /** @import { Voice } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
 
-/** @type {Map<number, Voice>} */
+/** `uses` are calls under way: a voice cannot be freed while it speaks. @type {Map<number, { voice: Voice, uses: number, released: boolean }>} */
 const voices = new Map();
 let next = 1;
 
 /** @param {Voice} voice @param {string} id */
 export function hold(voice, id) {
   const handle = next++;
-  voices.set(handle, voice);
+  voices.set(handle, { voice, uses: 0, released: false });
   return { handle, info: { ...voice.info(), id } };
 }
 
-/** @param {number} handle @returns {Voice} */
-export function held(handle) {
-  const voice = voices.get(handle);
-  if (!voice) throw new OwnvoiceError("closed", "this voice has been released");
-  return voice;
+/** Works with a voice, which lives until the work is done. @template T @param {number} handle @param {(voice: Voice) => Promise<T>} work @returns {Promise<T>} */
+export async function using(handle, work) {
+  const held = voices.get(handle);
+  if (!held) throw new OwnvoiceError("closed", "this voice has been released");
+  held.uses += 1;
+  try {
+    return await work(held.voice);
+  } finally {
+    held.uses -= 1;
+    freeUnused(held);
+  }
 }
 
-/** @param {number} handle */
+/** Nobody can use it from now on. @param {number} handle */
 export function release(handle) {
-  voices.get(handle)?.free();
+  const held = voices.get(handle);
+  if (!held) return;
   voices.delete(handle);
+  held.released = true;
+  freeUnused(held);
+}
+
+/** @param {{ voice: Voice, uses: number, released: boolean }} held */
+function freeUnused({ voice, uses, released }) {
+  if (released && uses === 0) voice.free();
 }
 
 /** Names a voice by the hash of its file, so that a file can be matched with speech: the first 16 digits of `sha256sum me.ownvoice`.

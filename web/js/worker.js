@@ -2,15 +2,15 @@
 
 import init, { Helper, __wbg_reset_state as forget, read_wav } from "../pkg/ownvoice_web.js";
 import { compile, fetchBase, fetchManifest } from "./base.js";
-import { chooseDevice, hearLosses } from "./device.js";
+import { chooseDevice, distrusted, hearLosses } from "./device.js";
 import { get } from "./download.js";
-import { Helpers, coresFor } from "./helpers.js";
+import { Helpers } from "./helpers.js";
 import { countLaunches } from "./launches.js";
 import { OwnvoiceError, Transfer, breathe, check, crash, describe, serve } from "./rpc.js";
 import { Store } from "./store.js";
 import { Trainer } from "./training.js";
 import { trusted } from "./trust.js";
-import { each, held, hold, idOf, release } from "./voices.js";
+import { each, hold, idOf, release, using } from "./voices.js";
 
 /** @import { Engine } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
@@ -35,11 +35,21 @@ let helper = null;
 const learned = async ({ voice, bytes }) => hold(voice, await idOf(bytes));
 
 serve({
-  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean, cores?: number }} args
+  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean, cores: number,
+   *   failed?: { adapter: string, message: string } }} args `failed` is an adapter that took the worker before this one with it.
    * @param {Context} context */
-  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache, cores }, { signal, progress }) {
-    hearLosses((message) => chosen?.kind === "webgpu" && crash("device-lost", `the graphics adapter was lost: ${message}`));
-    const device = chooseDevice(wanted);
+  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache, cores, failed }, { signal, progress }) {
+    /** @type {(error: OwnvoiceError) => void} */
+    let failTest = () => {};
+    /** @type {Promise<never>} */
+    const lost = new Promise((_, reject) => (failTest = reject));
+    lost.catch(() => {}); // of interest only while the adapter is tested
+    hearLosses((message) => {
+      const error = new OwnvoiceError("device-lost", `the graphics adapter was lost: ${message}`);
+      if (!chosen) failTest(error);
+      else if (chosen.kind === "webgpu") crash(error.code, error.message);
+    });
+    const device = failed ? Promise.resolve(distrusted(failed.adapter, failed)) : chooseDevice(wanted);
     device.catch(() => {}); // looked at below: a missing adapter need not wait for the download, nor go unhandled during it
     const { text, manifest } = await fetchManifest(base, signal);
     await device;
@@ -52,8 +62,9 @@ serve({
 
     progress({ status: "starting" });
     memory = (await init({ module_or_path: module })).memory;
-    chosen = await device; // known before it is tested: it may be lost meanwhile
-    ({ engine, device: chosen } = await trusted({ manifest: text, ...parts }, chosen, wanted === "webgpu"));
+    const found = await device;
+    if (found.kind === "webgpu") progress({ status: "testing", adapter: found.name });
+    ({ engine, device: chosen } = await trusted({ manifest: text, ...parts }, found, wanted === "webgpu", lost));
     check(signal);
 
     let keepReason = null;
@@ -62,11 +73,11 @@ serve({
     } catch (error) {
       keepReason = describe(error);
     }
-    const helpers = await Helpers.start(chosen.kind === "cpu" ? coresFor(cores) - 1 : 0);
+    const helpers = await Helpers.start(chosen.kind === "cpu" ? cores - 1 : 0);
     chosen = { ...chosen, cores: 1 + helpers.started };
     trainer = new Trainer(engine, store, module, helpers);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
-    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store !== null, keepReason, cached };
+    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store?.name ?? null, keepReason, cached };
   },
 
   /** @param {Parameters<Trainer["clone"]>[0]} args @param {Context} context */
@@ -101,7 +112,7 @@ serve({
 
   /** @param {{ voice: number, text: string, seed?: number }} args @param {Context} context */
   async say({ voice, text, seed }, context) {
-    const speech = await held(voice).say(text, seed, each(context));
+    const speech = await using(voice, (voice) => voice.say(text, seed, each(context)));
     check(context.signal);
     return new Transfer(speech, [speech.samples.buffer, speech.mel.data.buffer, speech.durations.buffer]);
   },
@@ -110,13 +121,13 @@ serve({
   parts: ({ text }) => engine.parts(text),
 
   /** @param {{ voice: number, clips: Clip[] }} args @param {Context} context */
-  similarity: ({ voice, clips }, context) => held(voice).similarity(clips, each(context)),
+  similarity: ({ voice, clips }, context) => using(voice, (voice) => voice.similarity(clips, each(context))),
 
   /** @param {{ voice: number }} args @param {Context} context */
   async save({ voice }, { signal }) {
     await breathe();
     check(signal);
-    const bytes = await held(voice).save();
+    const bytes = await using(voice, (voice) => voice.save());
     return new Transfer(bytes, [bytes.buffer]);
   },
 
@@ -157,11 +168,7 @@ serve({
   forgetRecording: ({ id }) => store?.remove("recordings", id),
   recordings: () => store?.all("recordings") ?? [],
 
-  /** What is left of the last training: where it stood, or the voice it made. */
-  async run() {
-    const [checkpoint, voice] = await Promise.all([store?.get("run", "checkpoint"), store?.get("run", "voice")]);
-    return { checkpoint: checkpoint ? { iteration: checkpoint.iteration, iterations: checkpoint.iterations } : null, voice: voice?.bytes ?? null };
-  },
+  run: () => trainer.kept(),
 
   /** Makes this worker the helper of another. @param {{ module: WebAssembly.Module, kit: Uint8Array }} args */
   async help({ module, kit }) {
@@ -183,11 +190,5 @@ serve({
     if (!helper) throw new OwnvoiceError("internal", "no training was shared with this worker");
     await helper.gradients(iteration, settles, exchange, number, of);
     return new Transfer(exchange, [exchange.buffer]);
-  },
-
-  keptBytes: () => store?.bytes() ?? 0,
-
-  async forgetAll() {
-    await Promise.all([store?.clear("recordings"), store?.clear("run")]);
   },
 });

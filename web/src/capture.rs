@@ -3,15 +3,15 @@
 //! The page runs this on its own thread, since audio worklets need a window. An [`AudioContext`] and its worklet are prepared while the
 //! page loads, so that nothing is fetched later; the microphone itself opens when the visitor asks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Float32Array, Function};
+use js_sys::{Array, Float32Array, Function, Promise};
 use ownvoice::audio::level::{peak_db, rms_db};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AudioContext, AudioWorkletNode, DomException, MediaStream, MediaStreamAudioSourceNode, MediaStreamConstraints, MediaStreamTrack,
+    AudioContext, AudioContextState, AudioWorkletNode, DomException, MediaStream, MediaStreamAudioSourceNode, MediaStreamConstraints, MediaStreamTrack,
     MediaTrackConstraints, MessageEvent,
 };
 
@@ -23,17 +23,40 @@ const PROCESSOR: &str = "ownvoice-capture";
 /// Longest recording kept, so that a forgotten tab does not fill the memory.
 const MAX_SECONDS: usize = 120;
 
+/// A context that the browser holds back (another program has the sound, a telephone call) never answers: nobody waits for it longer than this.
+const MAX_RESUME_MS: i32 = 8000;
+
 #[wasm_bindgen]
 pub struct Microphone {
     context: AudioContext,
     /// Samples of the recording under way.
     recording: Rc<RefCell<Option<Vec<f32>>>>,
     open: RefCell<Option<Open>>,
+    /// How often it was closed, so that an `open` under way meets a `close` meanwhile.
+    closed: Cell<u32>,
+}
+
+/// The visitor's microphone. Its tracks stop, and the browser's recording sign goes out, when this is dropped: on every way out of `open` as well.
+struct Stream(MediaStream);
+
+impl Stream {
+    fn tracks(&self) -> impl Iterator<Item = MediaStreamTrack> {
+        self.0.get_audio_tracks().into_iter().map(|track| track.unchecked_into())
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        for track in self.tracks() {
+            track.set_onended(None);
+            track.stop();
+        }
+    }
 }
 
 /// What lives while the microphone is open.
 struct Open {
-    stream: MediaStream,
+    _stream: Stream,
     source: MediaStreamAudioSourceNode,
     node: AudioWorkletNode,
     _on_chunk: Closure<dyn FnMut(MessageEvent)>,
@@ -45,8 +68,13 @@ impl Microphone {
     /// Fetches the worklet. The microphone stays closed.
     pub async fn prepare(worklet_url: String) -> Result<Microphone, JsValue> {
         let context = AudioContext::new()?;
-        JsFuture::from(context.audio_worklet()?.add_module(&worklet_url)?).await?;
-        Ok(Self { context, recording: Rc::default(), open: RefCell::default() })
+        let microphone = Self { context, recording: Rc::default(), open: RefCell::default(), closed: Cell::default() };
+        let fetched = JsFuture::from(microphone.context.audio_worklet()?.add_module(&worklet_url)?).await;
+        if let Err(error) = fetched {
+            microphone.end();
+            return Err(error);
+        }
+        Ok(microphone)
     }
 
     /// Asks for the microphone. `onLevel(peakDb, levelDb)` follows some 20 times a second, `onLost()` when the device goes away.
@@ -56,10 +84,14 @@ impl Microphone {
         #[wasm_bindgen(js_name = onLost, unchecked_param_type = "() => void")] on_lost: Function,
     ) -> Result<(), JsValue> {
         self.close();
-        let stream = ask().await?;
-        JsFuture::from(self.context.resume()?).await?;
+        let before = self.closed.get();
+        let stream = Stream(ask().await?);
+        self.resume().await?;
+        if self.closed.get() != before {
+            return Err(js_error("microphone-closed", "the microphone was closed while it was being opened"));
+        }
 
-        let source = self.context.create_media_stream_source(&stream)?;
+        let source = self.context.create_media_stream_source(&stream.0)?;
         let node = AudioWorkletNode::new(&self.context, PROCESSOR)?;
         let recording = self.recording.clone();
         let max_samples = MAX_SECONDS * self.context.sample_rate() as usize;
@@ -75,10 +107,10 @@ impl Microphone {
         source.connect_with_audio_node(&node)?;
 
         let on_ended = Closure::<dyn FnMut()>::new(move || drop(on_lost.call0(&JsValue::NULL)));
-        for track in stream.get_audio_tracks() {
-            track.unchecked_into::<MediaStreamTrack>().set_onended(Some(on_ended.as_ref().unchecked_ref()));
+        for track in stream.tracks() {
+            track.set_onended(Some(on_ended.as_ref().unchecked_ref()));
         }
-        *self.open.borrow_mut() = Some(Open { stream, source, node, _on_chunk: on_chunk, _on_ended: on_ended });
+        *self.open.borrow_mut() = Some(Open { _stream: stream, source, node, _on_chunk: on_chunk, _on_ended: on_ended });
         Ok(())
     }
 
@@ -105,19 +137,38 @@ impl Microphone {
 
     /// Releases the microphone; the browser's recording sign goes out.
     pub fn close(&self) {
+        self.closed.set(self.closed.get() + 1);
         self.recording.borrow_mut().take();
         let Some(open) = self.open.borrow_mut().take() else { return };
-        for track in open.stream.get_audio_tracks() {
-            let track: MediaStreamTrack = track.unchecked_into();
-            track.set_onended(None);
-            track.stop();
-        }
         if let Ok(port) = open.node.port() {
             port.set_onmessage(None);
         }
         // Nodes that are already apart are what is wanted.
         let _ = open.source.disconnect();
         let _ = self.context.suspend();
+    }
+
+    /// Releases the microphone and the browser's audio thread. It cannot be opened again.
+    pub fn end(&self) {
+        self.close();
+        if self.context.state() != AudioContextState::Closed {
+            let _ = self.context.close();
+        }
+    }
+}
+
+impl Microphone {
+    /// Starts the audio thread, or fails with `microphone-failed`.
+    async fn resume(&self) -> Result<(), JsValue> {
+        let late = Promise::new(&mut |_, reject| {
+            let window = web_sys::window().expect("capture runs in a window");
+            let _ = window.set_timeout_with_callback_and_timeout_and_arguments_0(&reject, MAX_RESUME_MS);
+        });
+        let first = Promise::race(&Array::of2(&self.context.resume()?.into(), &late.into()));
+        match JsFuture::from(first).await {
+            Ok(_) => Ok(()),
+            Err(_) => Err(js_error("microphone-failed", "the browser did not start the audio; another program may be using the sound")),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Builds the wasm and its JavaScript into `www/pkg`, puts the page's libraries into `www/vendor`, minifies the page's own scripts into
 //! `dist/minified`, lists the site's files by their hash, and lays out the site.
 
+use crate::notices;
 use crate::setup::{self, WASM};
 use crate::shell::{
-    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, remove_dir, root, run, timed, wasm_target, write,
+    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, read_text, remove_dir, root, run, timed, wasm_target, write,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -33,6 +34,9 @@ const LIBRARIES: [(&str, &str); 5] = [
 /// The page's own scripts as they are served, each under its path in the site. What is written by hand stays as it is, and so does the npm package.
 pub const MINIFIED: &str = "dist/minified";
 
+/// The licences of the libraries in the module, beside it.
+const NOTICES: &str = "third-party.txt";
+
 /// The list of the site's files, in `www/pkg`.
 pub const FILES: &str = "site-files.js";
 
@@ -57,7 +61,7 @@ pub fn page() -> Result {
     let wasm = wasm_target().join(WASM).join("release/ownvoice_web.wasm");
     let package = package();
     let stamp = package.join(".built-from");
-    let source = format!("minified, reset, nameless {} {}", bindgen.display(), fingerprint(&wasm)?);
+    let source = format!("minified, reset, nameless, with notices of {} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
         return write(&package.join(FILES), listed(root())?);
     }
@@ -71,11 +75,19 @@ pub fn page() -> Result {
         let glue = package.join(GLUE);
         gzip(&package.join(MODULE)).and_then(|()| minify(&[(glue.clone(), glue)]))
     })?;
+    let mut notices = notices::wasm()?;
+    write(&package.join(NOTICES), &notices)?;
     // The npm package and the type checker look beside the JavaScript, in web/.
     let beside = root().join("web/pkg");
     remove_dir(&beside)?;
     copy_dir(&package, &beside)?;
     fs::remove_file(beside.join(MODULE)).map_err(|e| format!("{MODULE}: {e}"))?;
+    // The page has libraries of its own beside it.
+    for (_, name) in LIBRARIES.iter().filter(|(_, name)| name.ends_with("-licence.txt")) {
+        let text = read_text(&root().join("www/vendor").join(name))?;
+        notices.push_str(&format!("\n{}\n{}\n\n{}\n", "=".repeat(80), name.trim_end_matches("-licence.txt"), text.trim()));
+    }
+    write(&package.join(NOTICES), notices)?;
     write(&stamp, source)?;
     write(&package.join(FILES), listed(root())?)
 }
@@ -128,8 +140,15 @@ pub fn listed(root: &Path) -> Result<String> {
     }
     let hashed = found.into_iter().map(|(name, source)| Ok((name.clone(), hash(&served(root, &name, &source))?)));
     let files = hashed.collect::<Result<BTreeMap<_, _>>>()?;
-    let json = serde_json::to_string_pretty(&files).expect("plain text");
-    Ok(format!("// The files of this version of the page, by SHA-256. Written by `cargo xtask build`.\nself.OWNVOICE_FILES = {json};\n"))
+    // A host that declares the gzip as Content-Encoding makes the browser unpack it.
+    let module = root.join("www/pkg").join(MODULE);
+    let unpacked = if module.is_file() { BTreeMap::from([(format!("pkg/{MODULE}.gz"), hash(&module)?)]) } else { BTreeMap::new() };
+    let json = |map: &BTreeMap<String, String>| serde_json::to_string_pretty(map).expect("plain text");
+    Ok(format!(
+        "// The files of this version of the page, by SHA-256. Written by `cargo xtask build`.\nself.OWNVOICE_UNPACKED = {};\nself.OWNVOICE_FILES = {};\n",
+        json(&unpacked),
+        json(&files)
+    ))
 }
 
 /// The files of a folder, with their paths in the site. A link to web/js answers under its own name, and what is hidden is not served.
@@ -232,7 +251,7 @@ mod tests {
         write(&small, "abc").unwrap();
         assert_eq!(served(&root, "js/index.js", &root.join("web/js/index.js")), small);
         let list = listed(&root).unwrap();
-        let json = list.split_once(" = ").unwrap().1.trim_end().trim_end_matches(';');
+        let json = list.split_once("FILES = ").unwrap().1.trim_end().trim_end_matches(';');
         let files: BTreeMap<String, String> = serde_json::from_str(json).unwrap();
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
         assert_eq!(names, ["index.html", "js/index.js", "models/base/manifest.json", "models/prompts.json", "pkg/x.wasm"]);

@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod count;
+mod notices;
 mod pack;
 mod readme;
 mod serve;

@@ -30,8 +30,8 @@ export type Device = {
 };
 /** @param {Device["code"]} code @param {string} reason @param {string} [adapter] @returns {Device} */
 export declare const cpu: (code: Device["code"], reason: string, adapter?: string) => Device;
-/** Why a graphics adapter that was found is not used. @param {Device} device @param {unknown} error @returns {Device} */
-export declare function distrusted({ name }: Device, error: unknown): Device;
+/** Why a graphics adapter that was found is not used. @param {string} name @param {unknown} error @returns {Device} */
+export declare function distrusted(name: string, error: unknown): Device;
 /** Hears when a device of this thread is lost. The program keeps its device to itself, so it is met where it is made. @param {(message: string) => void} onLost */
 export declare function hearLosses(onLost: (message: string) => void): void;
 /**

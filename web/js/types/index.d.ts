@@ -47,7 +47,8 @@ export type LoadOptions = {
     workerUrl?: string | URL;
     wasmUrl?: string | URL;
     /**
-     * For servers that place the files elsewhere; the program may be gzipped or not.
+     * For servers that place the files elsewhere, another
+     * host among them; the program may be gzipped or not.
      */
     workletUrl?: string | URL;
 };
@@ -190,7 +191,8 @@ export type CloneOptions = {
  * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
  * @property {(progress: LoadProgress) => void} [onProgress]
  * @property {AbortSignal} [signal]
- * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere; the program may be gzipped or not.
+ * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere, another
+ *   host among them; the program may be gzipped or not.
  */
 /**
  * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
@@ -262,8 +264,12 @@ export type CloneOptions = {
  */
 export declare const load: (options: LoadOptions) => Promise<Studio>;
 export type Inherited = {
-    module: WebAssembly.Module;
-    capture: Microphone | null;
+    module?: WebAssembly.Module;
+    capture?: Microphone | null;
+    failed?: {
+        adapter: string;
+        message: string;
+    };
 };
 /** A loaded base voice on a device. */
 export declare class Studio {

@@ -9,10 +9,11 @@ export type Capture = {
     record: () => void;
     stop: () => Recorded;
     close: () => void;
+    end: () => void;
 };
 /** @typedef {(peakDb: number, levelDb: number) => void} OnLevel */
 /** @typedef {{ samples: Float32Array, sampleRate: number }} Recorded */
-/** @typedef {{ open: (onLevel: OnLevel, onLost: () => void) => Promise<void>, readonly isOpen: boolean, record: () => void, stop: () => Recorded, close: () => void }} Capture The program's. */
+/** @typedef {{ open: (onLevel: OnLevel, onLost: () => void) => Promise<void>, readonly isOpen: boolean, record: () => void, stop: () => Recorded, close: () => void, end: () => void }} Capture The program's. */
 /** The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate. */
 export declare class Microphone {
     #private;
@@ -35,4 +36,6 @@ export declare class Microphone {
     stop(): Recorded;
     /** Releases the microphone. */
     close(): void;
+    /** Releases it and the browser's audio thread: it cannot be opened again. A studio that is closed does so. */
+    end(): void;
 }

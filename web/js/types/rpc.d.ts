@@ -87,5 +87,7 @@ export declare function serve(methods: {
 export declare const crash: (code: string, message: string) => void;
 /** @param {AbortSignal} [signal] */
 export declare function check(signal?: AbortSignal): void;
+/** Aborted as soon as one of them is: `AbortSignal.any`, which Safari has from 17.4. @param {AbortSignal[]} signals @returns {AbortSignal} */
+export declare function either(...signals: AbortSignal[]): AbortSignal;
 /** Lets messages in: promises alone never give the event loop a turn. */
 export declare const breathe: () => Promise<any>;

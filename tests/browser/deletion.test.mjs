@@ -1,0 +1,138 @@
+// Deletion at any moment: while it learns, while it loads, where nothing loads, from another tab; and that a failure is told.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chooseFiles, ready, storedFiles, visit } from "./steps.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+/** @import { Page } from "playwright-core" */
+
+const MINUTE = 60_000;
+
+/** @param {Page} page */
+const clickDelete = async (page) => {
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.click("#delete-all");
+};
+
+/** @param {Page} page */
+const deleted = (page) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "All of it is deleted.", null, { timeout: 30_000 });
+
+/** @param {Page} page @param {number} iteration */
+const trained = (page, iteration) =>
+  page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout: 2 * MINUTE, polling: 20 });
+
+/** Puts a recording where the page keeps them. @param {Page} page */
+const keepSomething = (page) =>
+  page.evaluate(async () => {
+    const top = await (await navigator.storage.getDirectory()).getDirectoryHandle("ownvoice", { create: true });
+    const file = await (await (await top.getDirectoryHandle("recordings", { create: true })).getFileHandle("p01.1", { create: true })).createWritable();
+    await file.write(new Uint8Array(2_000_000));
+    await file.close();
+  });
+
+test("while it learns: the training ends, and nothing is written again", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 4);
+  await page.click("#train-start");
+  await trained(page, 30);
+  assert.ok(Object.keys(await storedFiles(session)).some((path) => path.includes("run/checkpoint")), "it is kept while it learns");
+  await clickDelete(page);
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+  await page.waitForTimeout(5000); // far more than 25 iterations of this base
+  assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
+  assert.equal(await page.isHidden("#train-stop"), true);
+  assert.equal(await page.isDisabled("#mine .say"), true);
+
+  // While the clips are aligned, too; and it can learn again.
+  await chooseFiles(page, 4);
+  await page.click("#train-start");
+  await clickDelete(page);
+  await deleted(page);
+  await page.waitForTimeout(3000);
+  assert.deepEqual(await storedFiles(session), {});
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await trained(page, 2);
+  await page.click("#train-stop");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  session.assertQuiet();
+});
+
+test("where the page cannot load, and nothing but the page is needed", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await keepSomething(page);
+  session.change("models/base/manifest.json", () => Buffer.from("{"));
+  await session.goto();
+  await page.waitForSelector("body[data-phase=failed]");
+  await page.waitForFunction(() => /2\.0 MB of recordings/.test(document.querySelector("#kept-words")?.textContent ?? ""));
+  await session.screenshot("failed-with-footer");
+  await clickDelete(page);
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+});
+
+test("while it loads: the load ends", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await keepSomething(page);
+  // A server that does not answer.
+  session.rewrite("js/worker.js", (text) => text.replace("await fetchManifest(base, signal)", "await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))"));
+  await session.goto();
+  await page.waitForSelector("body[data-phase=loading] #delete-all:not([hidden])");
+  await clickDelete(page);
+  await page.waitForSelector("body[data-phase=failed]");
+  assert.match((await page.textContent("#loading-error")) ?? "", /deleted.*Reload/);
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+});
+
+test("a failure is told", { timeout: 2 * MINUTE }, async (t) => {
+  const prepare = (/** @type {Session} */ { page }) =>
+    page.addInitScript(() => {
+      FileSystemDirectoryHandle.prototype.removeEntry = () => Promise.reject(new DOMException("it is in use", "NoModificationAllowedError"));
+    });
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await keepSomething(page);
+  await session.goto();
+  await ready(session);
+  await clickDelete(page);
+  await page.waitForSelector("#deletion-error:not([hidden])");
+  assert.match((await page.textContent("#deletion-error")) ?? "", /Not everything could be deleted.*it is in use/);
+});
+
+test("two tabs: one learns at a time, the other is told; and deletion in one is deletion in both", { timeout: 4 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  await ready(session);
+  const other = await session.context.newPage();
+  await other.goto(session.url);
+  await ready({ page: other });
+  await chooseFiles(session.page, 4);
+  await session.page.click("#train-start");
+  await trained(session.page, 26);
+  await session.page.click("#train-pause"); // the tiny base would be done too soon
+  await chooseFiles(other, 2);
+  await other.click("#train-start");
+  await other.waitForSelector("#train-error:not([hidden])");
+  assert.match((await other.textContent("#train-error")) ?? "", /Another tab.*is learning.*training-elsewhere/);
+  assert.equal(await session.page.isVisible("#train-stop"), true, "the first goes on");
+
+  await clickDelete(other);
+  await deleted(other);
+  await deleted(session.page);
+  await session.page.waitForSelector("#train-stop", { state: "hidden" });
+  await session.page.waitForTimeout(3000);
+  assert.deepEqual(await storedFiles(session), {});
+  assert.equal(await session.page.locator("#file-list li").count(), 0);
+  session.assertQuiet();
+});

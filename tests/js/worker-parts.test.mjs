@@ -1,0 +1,127 @@
+// Parts of the worker and the page that need no browser: voices in use, signals that are combined, cores, and who gives the sound back.
+
+import assert from "node:assert/strict";
+import { describe, mock, test } from "node:test";
+import { coresFor } from "../../web/js/cores.js";
+import { either } from "../../web/js/rpc.js";
+import { hold, release, using } from "../../web/js/voices.js";
+import { begin, play } from "../../www/play.js";
+
+/** A voice as wasm-bindgen makes it: it cannot be freed while one of its methods is under way. */
+function borrowable() {
+  let borrowed = 0;
+  const voice = {
+    freed: false,
+    info: () => ({ adapted: true }),
+    free() {
+      if (borrowed) throw new Error("attempted to take ownership of Rust value while it was borrowed");
+      voice.freed = true;
+    },
+    /** @param {Promise<string>} until */
+    async say(until) {
+      if (voice.freed) throw new Error("null pointer passed to rust");
+      borrowed += 1;
+      try {
+        return await until;
+      } finally {
+        borrowed -= 1;
+      }
+    },
+  };
+  return voice;
+}
+
+describe("a voice", () => {
+  test("that is released while it speaks speaks to the end, and is freed then", async () => {
+    const voice = borrowable();
+    const { handle } = hold(/** @type {any} */ (voice), "id");
+    let end = (/** @type {string} */ _) => {};
+    const until = new Promise((/** @type {(words: string) => void} */ resolve) => (end = resolve));
+    const said = [using(handle, (/** @type {any} */ voice) => voice.say(until)), using(handle, (/** @type {any} */ voice) => voice.say(until))];
+    release(handle);
+    assert.equal(voice.freed, false);
+    await assert.rejects(using(handle, async () => "more"), { code: "closed" });
+    release(handle); // twice is once
+    end("done");
+    assert.deepEqual(await Promise.all(said), ["done", "done"]);
+    assert.equal(voice.freed, true);
+  });
+  test("that is not in use is freed at once, and one whose speech failed as well", async () => {
+    const [idle, failing] = [borrowable(), borrowable()];
+    release(hold(/** @type {any} */ (idle), "id").handle);
+    assert.equal(idle.freed, true);
+    const { handle } = hold(/** @type {any} */ (failing), "id");
+    await assert.rejects(using(handle, (/** @type {any} */ voice) => voice.say(Promise.reject(new Error("cancelled")))), /cancelled/);
+    assert.equal(failing.freed, false);
+    release(handle);
+    assert.equal(failing.freed, true);
+  });
+});
+
+test("signals are combined with and without AbortSignal.any", () => {
+  const { any } = AbortSignal;
+  for (const way of [any, undefined]) {
+    AbortSignal.any = /** @type {any} */ (way);
+    try {
+      for (const which of [0, 1]) {
+        const controllers = [new AbortController(), new AbortController()];
+        const signal = either(...controllers.map(({ signal }) => signal));
+        assert.equal(signal.aborted, false);
+        controllers[which].abort();
+        assert.equal(signal.aborted, true);
+      }
+      assert.equal(either(AbortSignal.abort(), new AbortController().signal).aborted, true);
+    } finally {
+      AbortSignal.any = any;
+    }
+  }
+});
+
+test("a phone and a tablet learn on two cores, whatever they call themselves", () => {
+  const machine = { hardwareConcurrency: 8, deviceMemory: 8, maxTouchPoints: 0 };
+  const desktop = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.3 Safari/605.1.15";
+  assert.equal(coresFor(undefined, { ...machine, userAgent: desktop }), 4);
+  assert.equal(coresFor(undefined, { ...machine, userAgent: desktop, maxTouchPoints: 5 }), 2, "an iPad");
+  assert.equal(coresFor(undefined, { ...machine, userAgent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64)", maxTouchPoints: 10 }), 4, "a laptop with a touch screen");
+  assert.equal(coresFor(undefined, { ...machine, userAgent: "Mozilla/5.0 (Linux; Android 14; Pixel 8) Mobile" }), 2);
+  assert.equal(coresFor(undefined, { ...machine, deviceMemory: 2 }), 1);
+  assert.equal(coresFor(16, machine), 4);
+});
+
+test("the sound is given back when nothing has played for a while, and taken again", (t) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  t.after(() => mock.timers.reset());
+  /** @type {string[]} */
+  const log = [];
+  const globals = /** @type {any} */ (globalThis);
+  globals.AudioContext = class {
+    currentTime = 0;
+    constructor() {
+      log.push("open");
+    }
+    resume() {}
+    close() {
+      log.push("close");
+    }
+    createBuffer = () => ({ copyToChannel() {}, duration: 1 });
+  };
+  globals.AudioBufferSourceNode = class {
+    connect() {}
+    start() {}
+    stop() {}
+  };
+  const sound = { samples: new Float32Array(100), sampleRate: 100 };
+  play("one", sound, () => {});
+  mock.timers.tick(60_000);
+  assert.deepEqual(log, ["open"], "it plays");
+  begin("two", () => {}).end();
+  mock.timers.tick(5000);
+  play("three", sound, () => {});
+  mock.timers.tick(60_000);
+  assert.deepEqual(log, ["open"], "it plays again before it was given back");
+  begin("four", () => {}).end();
+  mock.timers.tick(60_000);
+  assert.deepEqual(log, ["open", "close"]);
+  begin("five", () => {}).end();
+  assert.deepEqual(log, ["open", "close", "open"]);
+});

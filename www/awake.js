@@ -1,0 +1,25 @@
+// The screen stays on while a voice is learned: a telephone that locks itself stops every page.
+
+let wanted = false;
+/** @type {WakeLockSentinel | null} */
+let held = null;
+
+/** Browsers take the lock back when the page is hidden, and refuse it where the battery is low. */
+async function hold() {
+  if (!wanted || held || document.visibilityState !== "visible") return;
+  try {
+    held = (await navigator.wakeLock?.request("screen")) ?? null;
+    held?.addEventListener("release", () => (held = null));
+    if (!wanted) await held?.release();
+  } catch (error) {
+    console.info(`The screen may turn itself off: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+document.addEventListener("visibilitychange", hold);
+
+/** @param {boolean} on */
+export async function stayAwake(on) {
+  wanted = on;
+  await (on ? hold() : held?.release());
+}
