@@ -3,7 +3,7 @@
 #[rustfmt::skip]
 const WORDS: &[(&str, &str)] = &[
     // The dictionary's letters are wrong, or it has what they stand for.
-    ("gps", "JH IY2 P IY2 EH1 S"), ("jfk", "JH EY2 EH2 F K EY1"), ("fyi", "EH2 F W AY2 AY1"), ("ios", "AY2 OW2 EH1 S"),
+    ("gps", "JH IY2 P IY2 EH1 S"), ("gdp", "JH IY2 D IY2 P IY1"), ("jfk", "JH EY2 EH2 F K EY1"), ("fyi", "EH2 F W AY2 AY1"), ("ios", "AY2 OW2 EH1 S"),
     ("diy", "D IY2 AY2 W AY1"), ("aka", "EY2 K EY2 EY1"), ("imo", "AY2 EH2 M OW1"), ("roi", "AA2 R OW2 AY1"), ("ide", "AY2 D IY2 IY1"),
     // Spoken as words.
     ("covid", "K OW1 V IH0 D"), ("gif", "G IH1 F"), ("jpeg", "JH EY1 P EH2 G"), ("json", "JH EY1 S AH0 N"), ("yaml", "Y AE1 M AH0 L"),

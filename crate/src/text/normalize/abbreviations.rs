@@ -1,11 +1,12 @@
-//! Abbreviations: what they stand for, and where a period ends a sentence. [`super::sentences`] and the pauses of the normalizer share [`ends_sentence`].
+//! Abbreviations and what they stand for.
 
 use super::place::{Chunk, Place, Reading, is_capitalized, starts_with_digit};
 use super::roman::is_numeral;
+use super::sentence_end::is_starter;
 
 /// Where a word with a period is an abbreviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
+pub enum When {
     /// Always; it never ends a sentence that goes on.
     Always,
     /// Always; a sentence may end with it.
@@ -35,6 +36,7 @@ const ABBREVIATIONS: &[(&str, &str, When)] = &[
     ("corp", "corporation", MayEnd), ("co", "company", MayEnd), ("bros", "brothers", MayEnd), ("dept", "department", MayEnd), ("univ", "university", MayEnd),
     ("esq", "esquire", MayEnd), ("ph.d", "P H D", MayEnd), ("govt", "government", MayEnd), ("assn", "association", MayEnd), ("bldg", "building", MayEnd),
     ("avg", "average", Always), ("asst", "assistant", Always), ("assoc", "associate", Always), ("natl", "national", Always), ("intl", "international", Always),
+    ("sens", "senators", Inside), ("reps", "representatives", Inside), ("govs", "governors", Inside), ("drs", "doctors", Inside), ("profs", "professors", Inside),
     ("supt", "superintendent", Inside), ("insp", "inspector", Inside), ("det", "detective", Inside), ("amb", "ambassador", Inside), ("atty", "attorney", Inside),
     ("sec", "section", Counting), ("secs", "sections", Counting), ("rte", "route", Counting), ("par", "paragraph", Counting), ("ste", "suite", Counting), ("pt", "part", Counting),
     ("ave", "avenue", Capital), ("blvd", "boulevard", Capital), ("rd", "road", Capital), ("ln", "lane", Capital), ("pkwy", "parkway", Capital), ("sq", "square", Capital),
@@ -55,6 +57,8 @@ const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("wwii", "world war two"),
     ("vs", "versus"),
     ("w/", "with"),
+    ("a/c", "A C"),
+    ("b/c", "because"),
     ("w/o", "without"),
     ("phd", "P H D"),
     ("phds", "P H D's"),
@@ -75,7 +79,7 @@ const STATES: &[(&str, &str)] = &[
 ];
 /// As newspapers shorten them, behind the name of a town.
 #[rustfmt::skip]
-const SHORTENED_STATES: &[(&str, &str)] = &[
+pub const SHORTENED_STATES: &[(&str, &str)] = &[
     ("ala", "alabama"), ("ariz", "arizona"), ("ark", "arkansas"), ("calif", "california"), ("colo", "colorado"), ("conn", "connecticut"), ("del", "delaware"), ("fla", "florida"),
     ("ga", "georgia"), ("ill", "illinois"), ("ind", "indiana"), ("kan", "kansas"), ("ky", "kentucky"), ("la", "louisiana"), ("md", "maryland"), ("mass", "massachusetts"),
     ("mich", "michigan"), ("minn", "minnesota"), ("miss", "mississippi"), ("mo", "missouri"), ("mont", "montana"), ("neb", "nebraska"), ("nev", "nevada"), ("okla", "oklahoma"),
@@ -85,28 +89,8 @@ const SHORTENED_STATES: &[(&str, &str)] = &[
 /// What a number is of: "tel. no.", "serial no."
 const NUMBERED: &[&str] =
     &["account", "house", "model", "order", "part", "phone", "ref", "reference", "room", "serial", "tel", "telephone"];
-/// Words that begin a sentence far more often than they follow an abbreviation with a capital.
-#[rustfmt::skip]
-const STARTERS: &[&str] = &[
-    "a", "after", "all", "also", "although", "an", "and", "are", "as", "at", "because", "before", "but", "by", "can", "could", "did", "do", "does", "each", "every",
-    "everyone", "everything", "few", "for", "from", "had", "has", "have", "he", "her", "here", "his", "how", "however", "i", "i'm", "i've", "i'll", "i'd", "if", "in", "is",
-    "it", "it's", "its", "later", "let", "let's", "many", "maybe", "meanwhile", "most", "my", "never", "no", "nobody", "not", "nothing", "now", "of", "on", "once", "one",
-    "our", "perhaps", "please", "she", "should", "since", "so", "some", "someone", "soon", "still", "that", "that's", "the", "their", "then", "there", "there's", "these",
-    "they", "they're", "this", "those", "though", "to", "today", "was", "we", "we're", "we'll", "were", "what", "when", "where", "which", "while", "who", "why", "will",
-    "with", "would", "yes", "yet", "you", "you're", "your",
-    // Requests.
-    "add", "ask", "bring", "call", "come", "get", "give", "go", "keep", "leave", "look", "make", "meet", "mix", "put", "read", "see", "send", "stir", "stop", "take", "tell", "try",
-    "turn", "use", "wait", "write",
-];
-
-pub fn is_starter(word: &str) -> bool {
-    let bare = word.trim_start_matches(['"', '\'', '(', '[', '“', '‘']).trim_end_matches(|c: char| !c.is_alphanumeric());
-    // An initial is none: "A. B. Lee".
-    let initial = bare.len() == 1 && bare != "I" && word.ends_with('.');
-    is_capitalized(bare) && !initial && STARTERS.contains(&bare.replace('’', "'").to_ascii_lowercase().as_str())
-}
-
-fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> {
+/// An abbreviation in lower case, without its period.
+pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> {
     ABBREVIATIONS.iter().find(|(short, ..)| *short == lower)
 }
 
@@ -222,7 +206,7 @@ pub fn read(place: &Place) -> Reading {
 }
 
 /// The letter behind "Fig." and the like; "fig. A" may be fruit and an article.
-fn is_label(abbreviation: &str, next: &str) -> bool {
+pub fn is_label(abbreviation: &str, next: &str) -> bool {
     let letter = next.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     if letter.len() > 1 && is_numeral(letter) {
         return true;
@@ -238,50 +222,4 @@ pub fn is_initials(body: &str) -> bool {
         && body.len() <= 12
         && letters.iter().all(|part| part.len() == 1 && part.as_bytes()[0].is_ascii_alphabetic())
         && body.len() >= 2 * letters.len() - 1
-}
-
-/// Whether a sentence ends behind `chunk`, seen from its punctuation and the word that follows.
-pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
-    let bare = chunk.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '*']);
-    if bare.ends_with(['?', '!', '。', '？', '！', '…']) || bare.ends_with("..") {
-        return true;
-    }
-    let Some(word) = bare.strip_suffix('.') else { return false };
-    let Some(next) = next.filter(|next| *next != "\n") else { return true };
-    let word = Chunk::new(word.trim_start_matches(['“', '‘', '\''])).body;
-    let lower = word.to_ascii_lowercase();
-    let goes_on = next.starts_with(char::is_lowercase);
-    let next_word = next.trim_start_matches(['"', '\'', '(', '“', '#']);
-    if super::quantity::is_short_unit(&lower) && starts_with_digit(next_word) {
-        return false;
-    }
-    if goes_on
-        && (super::quantity::is_short_unit(&lower)
-            || find(&lower).is_some_and(|(.., when)| *when == Inside)
-            || SHORTENED_STATES.iter().any(|(short, _)| *short == lower)
-            || matches!(lower.as_str(), "apt" | "no" | "tel"))
-    {
-        return false;
-    }
-    // "9 a.m. Bring snacks.", not "9 a.m. Monday", "9 a.m. Eastern", "9 a.m. EST".
-    if matches!(lower.as_str(), "a.m" | "p.m") {
-        const ZONES: [&str; 5] = ["Eastern", "Central", "Mountain", "Pacific", "Greenwich"];
-        let bare = next_word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        let capitals = bare.len() > 1 && bare.bytes().all(|byte| byte.is_ascii_uppercase());
-        return is_capitalized(bare) && !capitals && calendar_name(bare).is_none() && !ZONES.contains(&bare);
-    }
-    if matches!(lower.as_str(), "st" | "dr") || is_initials(word) && !matches!(lower.as_str(), "e.g" | "i.e") {
-        return is_starter(next);
-    }
-    if word.len() == 1 && word.starts_with(|c: char| c.is_ascii_alphabetic()) && !(lower == "p" && starts_with_digit(next_word)) {
-        return word == "I" || is_starter(next);
-    }
-    match find(&lower) {
-        Some((.., Always)) => false,
-        Some((.., Inside)) => !is_capitalized(next_word) || is_starter(next),
-        Some((.., MayEnd)) => is_starter(next),
-        Some((.., Capital)) if is_capitalized(word) => is_starter(next),
-        Some((.., Counting)) => !starts_with_digit(next_word) && !is_label(word, next_word),
-        _ => true,
-    }
 }

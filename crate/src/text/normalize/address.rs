@@ -96,7 +96,7 @@ fn camel(word: &str) -> String {
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             number_or_year(word)
         } else if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            if super::SPELLED.contains(&word) { letters(word) } else { word.to_string() }
+            if super::is_spelled(word) { letters(word) } else { word.to_string() }
         } else {
             word.to_ascii_lowercase()
         }

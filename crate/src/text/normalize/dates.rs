@@ -91,7 +91,7 @@ pub fn clock(place: &Place) -> Reading {
     {
         // "9 am–5 pm"
         if let Some(until) = rest.strip_prefix(['-', '–']) {
-            let chunks: Vec<&str> = [until].into_iter().chain(place.chunks[place.index + 2..].iter().copied()).collect();
+            let chunks: Vec<&str> = [until].into_iter().chain(place.chunks[place.index + 2..].iter().copied().take(2)).collect();
             let (words, more) = clock(&Place { chunks: &chunks, index: 0, ..*place })?;
             return Some((format!("{} {half} to {words}", first.words), 1 + more));
         }
@@ -132,6 +132,12 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             (Some(if *value < 50 { value + 2000 } else { value + 1900 }), *a, *b)
         }
         ([_, _], [a, b]) if body.contains('/') => match place.word_before().as_str() {
+            "by" if place
+                .back(2)
+                .is_some_and(|word| ["divid", "multipl"].iter().any(|stem| word.to_ascii_lowercase().starts_with(stem))) =>
+            {
+                return None;
+            }
             "on" | "by" | "since" | "until" | "before" | "after" => (None, *a, *b),
             // "03/27"
             _ if body.starts_with('0') && body.len() == 5 => (None, *a, *b),

@@ -10,29 +10,34 @@ mod abbreviations;
 mod address;
 mod dates;
 mod digits;
-mod place;
+mod money;
+pub(super) mod place;
 mod quantity;
 mod roman;
+mod sentence_end;
 mod sentences;
+mod telephone;
+mod writer;
 
 pub use sentences::sentences;
 
 use super::fold::fold;
 use crate::{Error, Result};
-use abbreviations::{ends_sentence, is_initials};
-use digits::number_or_year;
-use place::{Chunk, Place, Reading, starts_with_digit};
+use abbreviations::is_initials;
+use place::{Place, Reading, starts_with_digit};
+use writer::Writer;
 
 /// Longer chunks are no numbers, dates or names; they are read in runs of letters and digits.
 const MAX_CHUNK: usize = 100;
 /// Read letter by letter although they are words in lower case too.
-const SPELLED: &[&str] = &[
-    "US", "UN", "EU", "UK", "AI", "ID", "TV", "PC", "LED", "LA", "COO", "DOB", "EST", "PST", "CST", "MST", "GMT", "UTC", "BC", "AD", "BCE",
-    "CE",
+const SPELLED: &[&str] = &["BCE", "COO", "CST", "DOB", "EST", "GMT", "LED", "MST", "PST", "US", "UTC"];
+/// Two capitals that are a word, in capitals for emphasis; others are letters.
+const SHORT_WORDS: &[&str] = &[
+    "AH", "AM", "AN", "AS", "AT", "BE", "BY", "DO", "DR", "EX", "GO", "HA", "HE", "HI", "HO", "IF", "IN", "IS", "IT", "JR", "ME", "MR",
+    "MY", "NO", "OF", "OH", "ON", "OR", "SO", "SR", "TO", "UH", "UM", "UP", "WE", "YO",
 ];
 /// What names with a capital inside begin with; they are one word.
 const NAME_PREFIXES: &[&str] = &["Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "O"];
-const EMOTICONS: &[&str] = &["<3", ":D", ":P", ":p", ":-D", ":-P", ";D", ":o", ":O", "XD", "xD", ":3"];
 
 /// Writes a text out in words. Fails where it holds nothing to speak: [`Error::TextEmpty`] for blanks, [`Error::TextUnsupported`] otherwise.
 pub fn normalize(text: &str) -> Result<String> {
@@ -57,230 +62,6 @@ pub fn normalize(text: &str) -> Result<String> {
     writer.finish().ok_or_else(|| Error::TextUnsupported(text.chars().take(40).collect()))
 }
 
-/// The words written so far, and the pause that waits to be written behind the last.
-#[derive(Default)]
-struct Writer {
-    out: String,
-    pause: Option<char>,
-}
-
-impl Writer {
-    /// Writes the words of `text`, separated by spaces; they are letters and apostrophes, and a comma behind one asks for a pause.
-    fn words(&mut self, text: &str) {
-        for word in text.split(' ').filter(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic())) {
-            if let Some(pause) = self.pause.take().filter(|_| !self.out.is_empty()) {
-                self.out.push(pause);
-            }
-            if !self.out.is_empty() {
-                self.out.push(' ');
-            }
-            self.out.extend(word.chars().filter(|c| is_letter(*c)));
-            if word.ends_with(',') {
-                self.pause(',');
-            }
-        }
-    }
-
-    /// The strongest of the pauses between two words wins.
-    fn pause(&mut self, mark: char) {
-        let strength = |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |place| place + 1);
-        if strength(Some(mark)) > strength(self.pause) {
-            self.pause = Some(mark);
-        }
-    }
-
-    fn finish(mut self) -> Option<String> {
-        if self.out.is_empty() {
-            return None;
-        }
-        self.out.push(self.pause.filter(|mark| *mark != ',').unwrap_or('.'));
-        Some(self.out)
-    }
-
-    /// Writes the chunk at a place and what belongs to it; returns how many were written.
-    fn chunk(&mut self, place: &Place) -> usize {
-        let Some(raw) = place.raw(0) else {
-            self.pause('.');
-            return 1;
-        };
-        if EMOTICONS.contains(&raw) {
-            return 1;
-        }
-        if let Some(words) = operator(place) {
-            if words.is_empty() {
-                self.pause(',')
-            } else {
-                self.words(words)
-            }
-            return 1;
-        }
-        let chunk = Chunk::new(raw);
-        if chunk.open.contains(['(', '[', '{']) {
-            self.pause(',');
-        }
-        let used = match read(place, chunk.body) {
-            Some((words, used)) => {
-                self.words(&words);
-                used
-            }
-            None => {
-                self.parts(chunk.body, place);
-                1
-            }
-        };
-        let last = used - 1;
-        let close = place.chunk(last).map_or("", |chunk| chunk.close);
-        for mark in close.chars() {
-            match mark {
-                ';' | ':' | ',' | ')' | ']' | '}' | '–' | '—' => self.pause(','),
-                '.' if close.contains("..") => self.pause(','),
-                // "5 in. long"
-                '.' if used > 1 && place.raw(used).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) => {}
-                '.' if !ends_sentence(place.raw(last).unwrap_or(""), place.raw(used)) => {}
-                '.' | '?' | '!' => self.pause(mark),
-                _ => {}
-            }
-        }
-        used
-    }
-
-    /// A chunk of parts with marks between, each read by itself: "mid-1990s", "AT&T", "2+2=4".
-    fn parts(&mut self, body: &str, place: &Place) {
-        const MARKS: [char; 14] = ['-', '/', '+', '=', '*', '×', '^', '&', '<', '>', '≤', '≥', '≠', '#'];
-        if body.len() > MAX_CHUNK || !body.contains(MARKS) {
-            return self.mixed(body, place.shouted);
-        }
-        // A school grade: "A-", "B+".
-        if let [letter @ b'A'..=b'F', b'-'] = body.as_bytes() {
-            return self.words(&format!("{} minus", char::from(*letter)));
-        }
-        // A hyphen binds least: "post-9/11", "3/4-inch".
-        if body.contains('-') && body.contains(|mark| mark != '-' && MARKS.contains(&mark)) {
-            for part in body.split('-').filter(|part| !part.is_empty()) {
-                let chunks = [part];
-                match read(&Place { chunks: &chunks, index: 0, ..*place }, part) {
-                    Some((words, _)) => self.words(&words),
-                    None => self.parts(part, place),
-                }
-            }
-            return;
-        }
-        let joined = body.contains('&');
-        let mut before = "";
-        for piece in body.split_inclusive(MARKS) {
-            let part = piece.trim_end_matches(MARKS);
-            let chunks = [part];
-            let alone = Place { chunks: &chunks, index: 0, shouted: place.shouted };
-            match read(&alone, part).filter(|_| !part.is_empty()) {
-                Some((words, _)) => self.words(&words),
-                None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => self.words(&spelled(part)),
-                None => self.mixed(part, place.shouted),
-            }
-            let rest = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
-            let digits = (part.is_empty() && before.ends_with(|c: char| c.is_ascii_digit())
-                || part.ends_with(|c: char| c.is_ascii_digit()))
-                && starts_with_digit(rest);
-            match &piece[part.len()..] {
-                "/" if digits => self.words("over"),
-                "*" | "×" if digits => self.words("times"),
-                "<" if digits => self.words("is less than"),
-                ">" if digits => self.words("is greater than"),
-                "≤" => self.words("is less than or equal to"),
-                "≥" => self.words("is greater than or equal to"),
-                "≠" => self.words("is not equal to"),
-                "^" if matches!(rest, "2" | "3") => {
-                    self.words(if rest == "2" { "squared" } else { "cubed" });
-                    return;
-                }
-                "^" if digits => self.words("to the power of"),
-                "-" if part.is_empty() && before.is_empty() && rest.is_empty() => self.pause(','),
-                "-" if part.is_empty() => self.pause(','),
-                "+" => self.words("plus"),
-                "=" => self.words("equals"),
-                "&" => self.words("and"),
-                "#" if part.len() == 1 => self.words("sharp"),
-                _ => {}
-            }
-            before = part;
-        }
-    }
-
-    /// Letters, digits and marks in any order: each run of letters is a word, each of digits a number.
-    fn mixed(&mut self, body: &str, shouted: bool) {
-        let mut rest = body;
-        let mut after_digit = false;
-        let mut after_letter = false;
-        while let Some(first) = rest.chars().next() {
-            let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
-            let length = if first.is_ascii_digit() {
-                let length = run(|c| c.is_ascii_digit());
-                // "A320"
-                self.words(&if after_letter { digits::in_pairs(&rest[..length]) } else { number_or_year(&rest[..length]) });
-                length
-            } else if is_letter(first) {
-                let length = run(is_letter);
-                let word = rest[..length].trim_matches('\'');
-                let by_digit = after_digit || starts_with_digit(&rest[length..]);
-                if by_digit
-                    && word.len() <= 2
-                    && word.bytes().all(|byte| byte.is_ascii_alphabetic())
-                    && (word.len() == 1 || word.to_ascii_uppercase() == word)
-                {
-                    self.words(&spelled(&word.to_ascii_uppercase()));
-                } else {
-                    self.word(word, shouted);
-                }
-                length
-            } else {
-                match first {
-                    '&' => self.words("and"),
-                    '+' => self.words("plus"),
-                    '=' => self.words("equals"),
-                    '%' => self.words("percent"),
-                    '@' => self.words("at"),
-                    '°' => self.words("degrees"),
-                    '$' => self.words("dollars"),
-                    '£' => self.words("pounds"),
-                    '€' => self.words("euros"),
-                    '¥' => self.words("yen"),
-                    '—' | '–' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '!' | '?' => {
-                        self.pause(if matches!(first, '!' | '?') { first } else { ',' })
-                    }
-                    _ => {}
-                }
-                first.len_utf8()
-            };
-            after_digit = first.is_ascii_digit();
-            after_letter = first.is_ascii_uppercase() && length == 1;
-            rest = &rest[length..];
-        }
-    }
-
-    /// A run of letters: capitals are kept where they may be an abbreviation or the name of a letter.
-    fn word(&mut self, word: &str, shouted: bool) {
-        let capitals = word.bytes().all(|byte| byte.is_ascii_uppercase());
-        let in_capitals = |stem: &&str| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase());
-        // "CDs", "URL's", "straight A's"
-        let plural = word
-            .strip_suffix("'s")
-            .filter(in_capitals)
-            .or_else(|| word.strip_suffix('s').filter(|stem| stem.len() >= 2).filter(in_capitals));
-        let at_start = self.out.is_empty() || self.pause.is_some_and(|mark| mark != ',');
-        if let Some(stem) = plural {
-            self.words(&format!("{}'s", if SPELLED.contains(&stem) { spelled(stem) } else { stem.to_string() }));
-        } else if let Some((first, second)) = camel_case(word) {
-            self.words(&first.to_ascii_lowercase());
-            self.word(second, shouted);
-        } else if SPELLED.contains(&word) && !shouted {
-            self.words(&spelled(word));
-        } else if capitals && (word.len() > 1 || !(word == "I" || word == "A" && at_start)) {
-            self.words(word);
-        } else {
-            self.words(&word.to_ascii_lowercase());
-        }
-    }
-}
-
 /// The readers, from the most particular to the most general.
 fn read(place: &Place, body: &str) -> Reading {
     if body.is_empty() || body.len() > MAX_CHUNK {
@@ -290,7 +71,7 @@ fn read(place: &Place, body: &str) -> Reading {
         .or_else(|| dates::named_date(place))
         .or_else(|| abbreviations::read(place))
         .or_else(|| dates::numeric_date(place, body));
-    let reading = reading.or_else(|| digits::telephone(place));
+    let reading = reading.or_else(|| telephone::read(place));
     reading
         .or_else(|| address::read(place))
         .or_else(|| initials(place, body))
@@ -338,7 +119,7 @@ fn numeric(place: &Place, body: &str) -> Reading {
             return Some((format!("{sign} {words}"), used));
         }
     }
-    if let Some(reading) = quantity::money(place, body) {
+    if let Some(reading) = money::read(place, body) {
         return Some(reading);
     }
     if !starts_with_digit(body.trim_start_matches('.')) {
@@ -390,17 +171,21 @@ fn operator(place: &Place) -> Option<&'static str> {
     })
 }
 
-/// "OwnVoice" where the second word begins; names like "McDonald" are one.
+/// The words of "OwnVoice" and "SpaceX"; names like "McDonald" are one.
 fn camel_case(word: &str) -> Option<(&str, &str)> {
     let at =
         word.bytes().zip(word.bytes().skip(1)).position(|(before, here)| before.is_ascii_lowercase() && here.is_ascii_uppercase())? + 1;
     let (first, second) = word.split_at(at);
     let is_word = |part: &str| part.len() > 1 && part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-    (is_word(first)
-        && second.bytes().skip(1).take(1).all(|byte| byte.is_ascii_lowercase())
-        && second.len() > 1
-        && !NAME_PREFIXES.contains(&first))
-    .then_some((first, second))
+    let goes_on =
+        second.bytes().nth(1).is_some_and(|next| next.is_ascii_lowercase()) || second.bytes().all(|byte| byte.is_ascii_uppercase());
+    (is_word(first) && goes_on && !NAME_PREFIXES.contains(&first)).then_some((first, second))
+}
+
+/// Whether capitals, in a text that has small letters too, are read as letters although the dictionary may have a word of them.
+fn is_spelled(capitals: &str) -> bool {
+    SPELLED.contains(&capitals)
+        || capitals.len() == 2 && capitals.bytes().all(|byte| byte.is_ascii_uppercase()) && !SHORT_WORDS.contains(&capitals)
 }
 
 /// The letters of an abbreviation, one by one.
@@ -489,7 +274,7 @@ mod tests {
             ("St. Paul lives on Main St. today.", "saint paul lives on main street today."),
             ("Pets, e.g. cats, i.e. not dogs, etc.", "pets, for example cats, that is not dogs, et cetera."),
             ("The U.S. army and the U.S.A.", "the U S army and the U S A."),
-            ("NASA, the FBI, and two CDs", "NASA, the FBI, and two CD's."),
+            ("NASA, the FBI, and two CDs", "NASA, the FBI, and two C D's."),
             ("Henry VIII", "henry the eighth."),
             ("I am A or B.", "i am A or B."),
         ]);

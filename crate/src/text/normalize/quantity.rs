@@ -1,28 +1,10 @@
-//! Numbers with what they count: money, units of measure, ordinals, plurals.
+//! Numbers with what they count: units of measure, ordinals, plurals.
 
-use super::abbreviations::is_starter;
 use super::digits::{self, Number, integer, is_digits};
 use super::place::{Place, Reading, is_plural};
+use super::sentence_end::is_starter;
 use crate::text::numbers::{cardinal, ordinal};
 
-/// Mark, one, many, the hundredth, hundredths.
-type Currency = (&'static str, &'static str, &'static str, &'static str, &'static str);
-
-#[rustfmt::skip]
-const CURRENCIES: &[Currency] = &[
-    ("US$", "U S dollar", "U S dollars", "cent", "cents"), ("HK$", "hong kong dollar", "hong kong dollars", "cent", "cents"),
-    ("NZ$", "new zealand dollar", "new zealand dollars", "cent", "cents"), ("CA$", "canadian dollar", "canadian dollars", "cent", "cents"),
-    ("AU$", "australian dollar", "australian dollars", "cent", "cents"), ("C$", "canadian dollar", "canadian dollars", "cent", "cents"),
-    ("A$", "australian dollar", "australian dollars", "cent", "cents"), ("R$", "real", "reais", "centavo", "centavos"),
-    ("$", "dollar", "dollars", "cent", "cents"), ("£", "pound", "pounds", "penny", "pence"), ("€", "euro", "euros", "cent", "cents"),
-    ("¥", "yen", "yen", "sen", "sen"), ("₹", "rupee", "rupees", "paisa", "paise"), ("₩", "won", "won", "jeon", "jeon"),
-    ("₽", "ruble", "rubles", "kopeck", "kopecks"), ("₿", "bitcoin", "bitcoin", "cent", "cents"), ("₺", "lira", "lira", "kurus", "kurus"),
-    ("₫", "dong", "dong", "xu", "xu"), ("₴", "hryvnia", "hryvnias", "kopiyka", "kopiykas"), ("₪", "shekel", "shekels", "agora", "agorot"),
-    ("₱", "peso", "pesos", "centavo", "centavos"), ("₦", "naira", "naira", "kobo", "kobo"), ("฿", "baht", "baht", "satang", "satang"),
-    ("USD", "U S dollar", "U S dollars", "cent", "cents"), ("EUR", "euro", "euros", "cent", "cents"), ("GBP", "pound", "pounds", "penny", "pence"),
-    ("JPY", "yen", "yen", "sen", "sen"), ("CHF", "swiss franc", "swiss francs", "centime", "centimes"), ("CAD", "canadian dollar", "canadian dollars", "cent", "cents"),
-    ("AUD", "australian dollar", "australian dollars", "cent", "cents"), ("INR", "rupee", "rupees", "paisa", "paise"), ("CNY", "yuan", "yuan", "fen", "fen"),
-];
 #[rustfmt::skip]
 const UNITS: &[(&str, &str, &str)] = &[
     ("km", "kilometer", "kilometers"), ("m", "meter", "meters"), ("cm", "centimeter", "centimeters"), ("mm", "millimeter", "millimeters"), ("nm", "nanometer", "nanometers"),
@@ -48,7 +30,9 @@ const UNITS: &[(&str, &str, &str)] = &[
 ];
 /// Units that are words or letters when a blank stands before them.
 const ATTACHED_ONLY: &[&str] = &["in", "x", "l", "v", "cal", "mo", "pt", "ac", "ha"];
-const SCALES: [&str; 4] = ["thousand", "million", "billion", "trillion"];
+/// Quotes are not longer, in words.
+const MAX_QUOTE: usize = 100;
+pub const SCALES: [&str; 4] = ["thousand", "million", "billion", "trillion"];
 /// Words that no noun phrase goes on with: "a 5 km and a 10 km run".
 #[rustfmt::skip]
 const FUNCTION_WORDS: &[&str] = &[
@@ -93,19 +77,19 @@ fn unit(text: &str) -> Option<(String, String)> {
 }
 
 /// By its exact letters, or in any case where there are two letters or more.
-fn simple_unit(text: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+pub fn simple_unit(text: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
     let exact = UNITS.iter().find(|(short, ..)| *short == text);
     exact.or_else(|| UNITS.iter().find(|(short, ..)| text.len() > 1 && short.eq_ignore_ascii_case(text)))
 }
 
 /// A number, or two with a dash between: `5`, `10-20`, `20°-25`, `$10-$20`.
-struct Amount<'a> {
-    from: Number<'a>,
-    to: Option<Number<'a>>,
+pub struct Amount<'a> {
+    pub from: Number<'a>,
+    pub to: Option<Number<'a>>,
 }
 
 impl<'a> Amount<'a> {
-    fn scan(text: &'a str, mark: &str) -> Option<(Self, &'a str)> {
+    pub fn scan(text: &'a str, mark: &str) -> Option<(Self, &'a str)> {
         let (from, rest) = Number::scan(text)?;
         let bare = rest.trim_start_matches(['°', '%']);
         let second = bare.strip_prefix(['-', '–']).map(|rest| rest.strip_prefix(mark).unwrap_or(rest)).and_then(Number::scan);
@@ -115,17 +99,17 @@ impl<'a> Amount<'a> {
         }
     }
 
-    fn count(&self) -> String {
+    pub fn count(&self) -> String {
         self.to.as_ref().map_or_else(|| self.from.count(), |to| format!("{} to {}", self.from.count(), to.count()))
     }
 
-    fn is_one(&self) -> bool {
+    pub fn is_one(&self) -> bool {
         self.to.is_none() && self.from.is_one()
     }
 }
 
 /// Whether a noun follows what `used` chunks hold and an article stands before: "a twenty dollar bill", "the twenty dollar bill".
-fn is_adjective(place: &Place, used: usize) -> bool {
+pub fn is_adjective(place: &Place, used: usize) -> bool {
     const DETERMINERS: &[&str] =
         &["a", "an", "the", "this", "that", "my", "your", "his", "her", "its", "our", "their", "another", "every", "each"];
     // "twenty pound weights"
@@ -138,74 +122,6 @@ fn is_adjective(place: &Place, used: usize) -> bool {
         && place.chunk(used - 1).is_some_and(|chunk| matches!(chunk.close, "" | "."))
 }
 
-fn scale(word: &str) -> Option<&'static str> {
-    match word {
-        "k" | "K" => Some("thousand"),
-        "m" | "M" | "mn" => Some("million"),
-        "b" | "B" | "bn" => Some("billion"),
-        "t" | "T" | "tn" => Some("trillion"),
-        word => SCALES.into_iter().find(|scale| *scale == word),
-    }
-}
-
-/// "$10-20", "$3.5 million", "£3.99", "$10/hr"; the mark may stand behind: "20€", "100 USD".
-pub fn money(place: &Place, body: &str) -> Reading {
-    let before = CURRENCIES
-        .iter()
-        .find(|(mark, ..)| body.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')));
-    if let Some(currency) = before {
-        let (amount, rest) = Amount::scan(&body[currency.0.len()..], currency.0)?;
-        return priced(place, &amount, rest, 1, currency);
-    }
-    let (amount, rest) = Amount::scan(body, "")?;
-    let is_mark = |word: &str| CURRENCIES.iter().find(|(mark, ..)| *mark == word);
-    match rest {
-        "" => priced(place, &amount, "", 2, is_mark(place.body(1)?)?),
-        mark => priced(place, &amount, "", 1, is_mark(mark)?),
-    }
-}
-
-fn priced(place: &Place, amount: &Amount, rest: &str, used: usize, (_, one, many, cent, cents): &Currency) -> Reading {
-    let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
-    // "$1-million"
-    if let Some(scale) = rest.strip_prefix('-').and_then(|rest| SCALES.into_iter().find(|scale| *scale == rest)) {
-        return Some((format!("{} {scale} {one}", amount.count()), used));
-    }
-    let (scaled, rest, used) =
-        match (scale(&rest[..letters]), place.body(used).and_then(|next| scale(next).filter(|_| next != "t" && next != "b"))) {
-            (Some(scale), _) if letters > 0 => (Some(scale), &rest[letters..], used),
-            (_, Some(scale)) if rest.is_empty() => (Some(scale), rest, used + 1),
-            _ => (None, rest, used),
-        };
-    let singular = is_adjective(place, used) || rest.starts_with('-');
-    let unit = if singular || amount.is_one() && scaled.is_none() { one } else { many };
-    let from = &amount.from;
-    let mut words = if let Some(scale) = scaled {
-        format!("{} {scale} {unit}", amount.count())
-    } else if amount.to.is_none() && from.decimals.len() == 2 {
-        let hundredths = integer(from.decimals)?;
-        let part = format!("{} {}", cardinal(hundredths), if hundredths == 1 { cent } else { cents });
-        let whole = Number { decimals: "", ..*from };
-        let whole_words = format!("{} {}", whole.count(), if singular || whole.is_one() { one } else { many });
-        match (whole.value().unwrap_or(u64::from(!whole.whole.is_empty())), hundredths) {
-            (_, 0) => whole_words,
-            (0, _) => part,
-            _ => format!("{whole_words} and {part}"),
-        }
-    } else {
-        format!("{} {unit}", amount.count())
-    };
-    if let Some(per) = rest.strip_prefix('/') {
-        let per = simple_unit(per).map_or(per, |(_, one, _)| one);
-        words = format!("{words} per {}", per.to_ascii_lowercase());
-    } else if rest == "+" {
-        words += " plus";
-    } else if !rest.is_empty() {
-        words = format!("{words} {}", rest.replace(['-', '/', '+'], " "));
-    }
-    Some((words, used))
-}
-
 /// `5'11"`, `6'`, `27"`
 fn feet_and_inches(place: &Place, body: &str) -> Reading {
     let (number, rest) = Number::scan(body)?;
@@ -215,10 +131,14 @@ fn feet_and_inches(place: &Place, body: &str) -> Reading {
         }
         return is_digits(inches).then(|| Some((format!("{} foot {}", number.count(), cardinal(integer(inches)?)), 1))).flatten();
     }
-    // A quote that opened before closes here instead.
-    let quotes = place.chunks[..place.index].iter().map(|chunk| chunk.matches('"').count()).sum::<usize>();
     let chunk = place.chunk(0)?;
-    let inches = rest.is_empty() && chunk.close.starts_with('"') && quotes % 2 == 0 && !chunk.open.contains('"');
+    if !rest.is_empty() || !chunk.close.starts_with('"') {
+        return None;
+    }
+    // A quote that opened before closes here instead.
+    let quotes =
+        place.chunks[place.index.saturating_sub(MAX_QUOTE)..place.index].iter().map(|chunk| chunk.matches('"').count()).sum::<usize>();
+    let inches = quotes % 2 == 0 && !chunk.open.contains('"');
     let name = if number.is_one() || is_adjective(&Place { ..*place }, 1) || place.word_before() == "a" { "inch" } else { "inches" };
     inches.then(|| (format!("{} {name}", number.count()), 1))
 }

@@ -1,7 +1,7 @@
 //! Roman numerals: "Henry the eighth", "chapter four", and letters that are none: "an IV".
 
-use super::abbreviations::is_starter;
 use super::place::{Chunk, Place, Reading, is_capitalized};
+use super::sentence_end::is_starter;
 use crate::text::numbers::{cardinal, ordinal};
 
 #[rustfmt::skip]
@@ -58,6 +58,13 @@ pub fn read(place: &Place) -> Reading {
     let before = place.word_before();
     let abbreviated = place.before().is_some_and(|before| COUNTED_SHORT.contains(&before.to_ascii_lowercase().as_str()));
     let counted = COUNTED.contains(&before.as_str()) || abbreviated;
+    // "chapters I–III"
+    if let Some((from, to)) = chunk.body.split_once(['-', '–'])
+        && let (Some(from), Some(to)) = (value(from), value(to))
+        && (to > 1 && from < to)
+    {
+        return Some((format!("{} to {}", cardinal(from), cardinal(to)), 1));
+    }
     // "scene ii"
     let value = value(chunk.body).or_else(|| value(&chunk.body.to_ascii_uppercase()).filter(|_| counted && chunk.body.len() > 1))?;
     if chunk.body.len() > 1 && place.body(1).is_some_and(|next| ORDERED.contains(&next.to_ascii_lowercase().as_str())) {

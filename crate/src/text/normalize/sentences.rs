@@ -1,6 +1,6 @@
 //! Splits a text at the ends of its sentences.
 
-use super::abbreviations::ends_sentence;
+use super::sentence_end::ends_sentence;
 
 /// Longer sentences are split for the sake of memory and latency.
 const MAX_SENTENCE: usize = 250;

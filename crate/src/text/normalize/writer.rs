@@ -1,0 +1,236 @@
+//! Writes words and pauses; takes chunks apart that no reader takes whole.
+
+use super::digits::{self, number_or_year};
+use super::place::{Chunk, Place, starts_with_digit};
+use super::sentence_end::ends_sentence;
+use super::{MAX_CHUNK, camel_case, is_letter, is_spelled, operator, read, spelled};
+
+const EMOTICONS: &[&str] = &["<3", ":D", ":P", ":p", ":-D", ":-P", ";D", ":o", ":O", "XD", "xD", ":3"];
+
+/// The words written so far, and the pause that waits to be written behind the last.
+#[derive(Default)]
+pub struct Writer {
+    out: String,
+    pause: Option<char>,
+}
+
+impl Writer {
+    /// Writes the words of `text`, separated by spaces; they are letters and apostrophes, and a comma behind one asks for a pause.
+    fn words(&mut self, text: &str) {
+        for word in text.split(' ').filter(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic())) {
+            if let Some(pause) = self.pause.take().filter(|_| !self.out.is_empty()) {
+                self.out.push(pause);
+            }
+            if !self.out.is_empty() {
+                self.out.push(' ');
+            }
+            self.out.extend(word.chars().filter(|c| is_letter(*c)));
+            if word.ends_with(',') {
+                self.pause(',');
+            }
+        }
+    }
+
+    /// The strongest of the pauses between two words wins.
+    fn pause(&mut self, mark: char) {
+        let strength = |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |place| place + 1);
+        if strength(Some(mark)) > strength(self.pause) {
+            self.pause = Some(mark);
+        }
+    }
+
+    /// The text, with the period, question or exclamation mark at its end; nothing where there are no words.
+    pub fn finish(mut self) -> Option<String> {
+        if self.out.is_empty() {
+            return None;
+        }
+        self.out.push(self.pause.filter(|mark| *mark != ',').unwrap_or('.'));
+        Some(self.out)
+    }
+
+    /// Writes the chunk at a place and what belongs to it; returns how many were written.
+    pub fn chunk(&mut self, place: &Place) -> usize {
+        let Some(raw) = place.raw(0) else {
+            self.pause('.');
+            return 1;
+        };
+        if EMOTICONS.contains(&raw) {
+            return 1;
+        }
+        if let Some(words) = operator(place) {
+            if words.is_empty() {
+                self.pause(',')
+            } else {
+                self.words(words)
+            }
+            return 1;
+        }
+        let chunk = Chunk::new(raw);
+        if chunk.open.contains(['(', '[', '{']) {
+            self.pause(',');
+        }
+        let used = match read(place, chunk.body) {
+            Some((words, used)) => {
+                self.words(&words);
+                used
+            }
+            None => {
+                self.parts(chunk.body, place);
+                1
+            }
+        };
+        let last = used - 1;
+        let close = place.chunk(last).map_or("", |chunk| chunk.close);
+        for mark in close.chars() {
+            match mark {
+                ';' | ':' | ',' | ')' | ']' | '}' | '–' | '—' => self.pause(','),
+                '.' if close.contains("..") => self.pause(','),
+                // "5 in. long"
+                '.' if used > 1 && place.raw(used).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) => {}
+                '.' if !ends_sentence(place.raw(last).unwrap_or(""), place.raw(used)) => {}
+                '.' | '?' | '!' => self.pause(mark),
+                _ => {}
+            }
+        }
+        used
+    }
+
+    /// A chunk of parts with marks between, each read by itself: "mid-1990s", "AT&T", "2+2=4".
+    fn parts(&mut self, body: &str, place: &Place) {
+        const MARKS: [char; 14] = ['-', '/', '+', '=', '*', '×', '^', '&', '<', '>', '≤', '≥', '≠', '#'];
+        if body.len() > MAX_CHUNK || !body.contains(MARKS) {
+            return self.mixed(body, place.shouted);
+        }
+        // A school grade: "A-", "B+".
+        if let [letter @ b'A'..=b'F', b'-'] = body.as_bytes() {
+            return self.words(&format!("{} minus", char::from(*letter)));
+        }
+        // A hyphen binds least: "post-9/11", "3/4-inch".
+        if body.contains('-') && body.contains(|mark| mark != '-' && MARKS.contains(&mark)) {
+            for part in body.split('-').filter(|part| !part.is_empty()) {
+                let chunks = [part];
+                match read(&Place { chunks: &chunks, index: 0, ..*place }, part) {
+                    Some((words, _)) => self.words(&words),
+                    None => self.parts(part, place),
+                }
+            }
+            return;
+        }
+        let joined = body.contains('&');
+        let mut before = "";
+        for piece in body.split_inclusive(MARKS) {
+            let part = piece.trim_end_matches(MARKS);
+            let chunks = [part];
+            let alone = Place { chunks: &chunks, index: 0, shouted: place.shouted };
+            match read(&alone, part).filter(|_| !part.is_empty()) {
+                Some((words, _)) => self.words(&words),
+                None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => self.words(&spelled(part)),
+                None => self.mixed(part, place.shouted),
+            }
+            let rest = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
+            let digits = (part.is_empty() && before.ends_with(|c: char| c.is_ascii_digit())
+                || part.ends_with(|c: char| c.is_ascii_digit()))
+                && starts_with_digit(rest);
+            match &piece[part.len()..] {
+                "/" if digits => self.words("over"),
+                "*" | "×" if digits => self.words("times"),
+                "<" if digits => self.words("is less than"),
+                ">" if digits => self.words("is greater than"),
+                "≤" => self.words("is less than or equal to"),
+                "≥" => self.words("is greater than or equal to"),
+                "≠" => self.words("is not equal to"),
+                "^" if matches!(rest, "2" | "3") => {
+                    self.words(if rest == "2" { "squared" } else { "cubed" });
+                    return;
+                }
+                "^" if digits => self.words("to the power of"),
+                "-" if part.is_empty() && before.is_empty() && rest.is_empty() => self.pause(','),
+                "-" if part.is_empty() => self.pause(','),
+                "+" => self.words("plus"),
+                "=" => self.words("equals"),
+                "&" => self.words("and"),
+                "#" if part.len() == 1 => self.words("sharp"),
+                _ => {}
+            }
+            before = part;
+        }
+    }
+
+    /// Letters, digits and marks in any order: each run of letters is a word, each of digits a number.
+    fn mixed(&mut self, body: &str, shouted: bool) {
+        let mut rest = body;
+        let mut after_digit = false;
+        let mut after_letter = false;
+        while let Some(first) = rest.chars().next() {
+            let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
+            let length = if first.is_ascii_digit() {
+                let length = run(|c| c.is_ascii_digit());
+                // "A320"
+                self.words(&if after_letter { digits::in_pairs(&rest[..length]) } else { number_or_year(&rest[..length]) });
+                length
+            } else if is_letter(first) {
+                let length = run(is_letter);
+                let word = rest[..length].trim_matches('\'');
+                let by_digit = after_digit || starts_with_digit(&rest[length..]);
+                if by_digit
+                    && word.len() <= 2
+                    && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+                    && (word.len() == 1 || word.to_ascii_uppercase() == word)
+                {
+                    self.words(&spelled(&word.to_ascii_uppercase()));
+                } else {
+                    self.word(word, shouted);
+                }
+                length
+            } else {
+                match first {
+                    '&' => self.words("and"),
+                    '+' => self.words("plus"),
+                    '=' => self.words("equals"),
+                    '%' => self.words("percent"),
+                    '@' => self.words("at"),
+                    '°' => self.words("degrees"),
+                    '$' => self.words("dollars"),
+                    '£' => self.words("pounds"),
+                    '€' => self.words("euros"),
+                    '¥' => self.words("yen"),
+                    '—' | '–' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '!' | '?' => {
+                        self.pause(if matches!(first, '!' | '?') { first } else { ',' })
+                    }
+                    _ => {}
+                }
+                first.len_utf8()
+            };
+            after_digit = first.is_ascii_digit();
+            after_letter = first.is_ascii_uppercase() && length == 1;
+            rest = &rest[length..];
+        }
+    }
+
+    /// A run of letters: capitals are kept where they may be an abbreviation or the name of a letter.
+    fn word(&mut self, word: &str, shouted: bool) {
+        let capitals = word.bytes().all(|byte| byte.is_ascii_uppercase());
+        let in_capitals = |stem: &&str| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase());
+        // "CDs", "URL's", "straight A's"
+        let plural = word
+            .strip_suffix("'s")
+            .filter(in_capitals)
+            .or_else(|| word.strip_suffix('s').filter(|stem| stem.len() >= 2).filter(in_capitals));
+        let at_start = self.out.is_empty() || self.pause.is_some_and(|mark| mark != ',');
+        if let Some(stem) = plural {
+            self.words(&format!("{}'s", if is_spelled(stem) { spelled(stem) } else { stem.to_string() }));
+        } else if let Some((first, second)) = camel_case(word) {
+            self.words(&first.to_ascii_lowercase());
+            match second.bytes().all(|byte| byte.is_ascii_uppercase()) {
+                true => self.words(&spelled(second)),
+                false => self.word(second, shouted),
+            }
+        } else if is_spelled(word) && !shouted {
+            self.words(&spelled(word));
+        } else if capitals && (word.len() > 1 || !(word == "I" || word == "A" && at_start)) {
+            self.words(word);
+        } else {
+            self.words(&word.to_ascii_lowercase());
+        }
+    }
+}
