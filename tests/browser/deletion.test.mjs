@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiles, ready, storedFiles, visit } from "./steps.mjs";
+import { chooseFiles, heardTo, inOrder, ready, storedFiles, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
@@ -45,6 +45,7 @@ test("while it learns: the training ends, and nothing is written again", { timeo
   assert.deepEqual(await storedFiles(session), {});
   await page.waitForTimeout(5000); // far more than 25 iterations of this base
   assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
+  assert.equal(await page.evaluate(async () => (await (await navigator.storage.getDirectory()).keys().next()).done), true, "not even an empty folder");
   assert.equal(await page.isHidden("#train-stop"), true);
   assert.equal(await page.isDisabled("#mine .say"), true);
 
@@ -76,6 +77,51 @@ test("where the page cannot load, and nothing but the page is needed", { timeout
   await clickDelete(page);
   await deleted(page);
   assert.deepEqual(await storedFiles(session), {});
+});
+
+test("after an engine that could not be started again", { timeout: 2 * MINUTE }, async (t) => {
+  const prepare = (/** @type {Session} */ { page }) => page.addInitScript(() => {
+    const { Worker } = globalThis;
+    /** @type {Worker | undefined} */
+    let made;
+    globalThis.Worker = class extends Worker {
+      /** @param {string | URL} url @param {WorkerOptions} [options] */
+      constructor(url, options) {
+        if (made) throw new DOMException("no more workers", "SecurityError");
+        super(url, options);
+        made = this;
+      }
+    };
+    /** @type {any} */ (globalThis).endWorker = () => made?.terminate();
+  });
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await keepSomething(page);
+  await page.evaluate("endWorker()");
+  await page.waitForSelector("#engine[data-state=failed]");
+  await clickDelete(page);
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+});
+
+test("while the microphone records: it is closed, and the recording is not kept", { timeout: 2 * MINUTE }, async (t) => {
+  const { path: microphone } = inOrder(1);
+  const session = await visit({ device: "cpu", tiny: true, microphone });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await page.click("#record-button");
+  await page.waitForSelector("#record-button[aria-pressed=true]");
+  await heardTo(page, 2);
+  await clickDelete(page);
+  await deleted(page);
+  await page.waitForSelector("#level", { state: "hidden" });
+  assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false");
+  assert.equal(await page.textContent("#clip-words"), "Not recorded yet.");
+  assert.deepEqual(await storedFiles(session), {});
+  session.assertQuiet();
 });
 
 test("while it loads: the load ends", { timeout: 2 * MINUTE }, async (t) => {

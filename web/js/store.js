@@ -14,9 +14,11 @@ import { OwnvoiceError } from "./rpc.js";
 /** @param {FileSystemFileHandle} handle @returns {Promise<SyncAccessHandle>} */
 const synchronous = (handle) => /** @type {any} */ (handle).createSyncAccessHandle();
 
-/** @param {unknown} error @returns {unknown} */
-const failure = (error) =>
-  /** @type {DOMException} */ (error)?.name === "QuotaExceededError" ? new OwnvoiceError("storage-full", "the browser has no room left for this page") : error;
+/** @param {unknown} error @returns {never} */
+function fail(error) {
+  if (/** @type {DOMException} */ (error)?.name === "QuotaExceededError") throw new OwnvoiceError("storage-full", "the browser has no room left for this page");
+  throw error;
+}
 
 /** Whoever holds it alone changes the store of that name; whoever shares it reads. @param {string} name */
 const lockOf = (name) => `ownvoice-store-${name}`;
@@ -89,14 +91,14 @@ export class Store {
     const bytes = await pack(value);
     return this.#alone(async () => {
       if (wanted && !(await wanted((folder, key) => this.#read(folder, key)))) return false;
-      const directory = await this.#folder(folder);
+      const directory = /** @type {FileSystemDirectoryHandle} */ (await this.#folder(folder, true).catch(fail));
       const before = await numbers(directory, key);
       const name = fileName(key, 1 + (before[0] ?? 0));
       try {
         await write(await directory.getFileHandle(name, { create: true }), bytes);
       } catch (error) {
         await directory.removeEntry(name).catch(() => {}); // not even its name fitted
-        throw failure(error);
+        fail(error);
       }
       for (const number of before) await directory.removeEntry(fileName(key, number));
       return true;
@@ -125,7 +127,7 @@ export class Store {
   remove(folder, key) {
     return this.#alone(async () => {
       const directory = await this.#folder(folder);
-      for (const number of await numbers(directory, key)) await directory.removeEntry(fileName(key, number));
+      for (const number of await numbers(directory, key)) await directory?.removeEntry(fileName(key, number));
     });
   }
 
@@ -133,8 +135,8 @@ export class Store {
   async #read(folder, key) {
     const directory = await this.#folder(folder);
     for (const number of await numbers(directory, key)) {
-      const file = await (await directory.getFileHandle(fileName(key, number))).getFile();
-      const value = await unpack(await file.arrayBuffer());
+      const file = await (await directory?.getFileHandle(fileName(key, number)))?.getFile();
+      const value = file && (await unpack(await file.arrayBuffer()));
       if (value !== undefined) return value;
     }
   }
@@ -144,11 +146,15 @@ export class Store {
     return [...new Set((await names(await this.#folder(folder))).map(keyOf))].sort();
   }
 
-  /** Looked up each time: another tab may have removed it. @param {Folder} folder */
-  async #folder(folder) {
-    const root = await navigator.storage.getDirectory();
-    const top = await root.getDirectoryHandle(encodeURIComponent(this.#name), { create: true });
-    return top.getDirectoryHandle(folder, { create: true });
+  /** Looked up each time: another tab may have removed it. @param {Folder} folder @param {boolean} [create] Otherwise there may be none. */
+  async #folder(folder, create = false) {
+    try {
+      const root = await navigator.storage.getDirectory();
+      const top = await root.getDirectoryHandle(encodeURIComponent(this.#name), { create });
+      return await top.getDirectoryHandle(folder, { create });
+    } catch (error) {
+      return unlessMissing(/** @type {DOMException} */ (error));
+    }
   }
 
   /** One change after the other, those of other tabs as well. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
@@ -162,12 +168,12 @@ export class Store {
   }
 }
 
-/** @param {DOMException} error */
+/** @param {DOMException} error @returns {undefined} */
 function unlessMissing(error) {
   if (error.name !== "NotFoundError") throw error;
 }
 
-/** @param {FileSystemDirectoryHandle | void} directory @returns {Promise<number>} Bytes of all files in it. */
+/** @param {FileSystemDirectoryHandle | undefined} directory @returns {Promise<number>} Bytes of all files in it. */
 async function sizeOf(directory) {
   let sum = 0;
   for await (const entry of directory?.values() ?? []) {
@@ -193,14 +199,14 @@ const fileName = (key, number) => `${encodeURIComponent(key)}.${number}`;
 /** @param {string} name */
 const keyOf = (name) => decodeURIComponent(name.slice(0, name.lastIndexOf(".")));
 
-/** @param {FileSystemDirectoryHandle} directory @returns {Promise<string[]>} */
+/** @param {FileSystemDirectoryHandle | undefined} directory @returns {Promise<string[]>} */
 async function names(directory) {
   const found = [];
-  for await (const name of directory.keys()) found.push(name);
+  for await (const name of directory?.keys() ?? []) found.push(name);
   return found;
 }
 
-/** The numbers of a key's files, the newest first. @param {FileSystemDirectoryHandle} directory @param {string} key @returns {Promise<number[]>} */
+/** The numbers of a key's files, the newest first. @param {FileSystemDirectoryHandle | undefined} directory @param {string} key @returns {Promise<number[]>} */
 async function numbers(directory, key) {
   const files = (await names(directory)).filter((name) => keyOf(name) === key);
   return files.map((name) => Number(name.slice(name.lastIndexOf(".") + 1))).sort((a, b) => b - a);

@@ -143,7 +143,7 @@ export class Trainer {
     } catch (error) {
       if (owned) throw error;
       check(context.signal);
-      throw new OwnvoiceError("training-elsewhere", "another tab of this page is learning; one training is kept at a time");
+      throw new OwnvoiceError("training-elsewhere", "another training is under way, here or in another tab; one at a time is kept");
     }
   }
 
