@@ -8,6 +8,8 @@ use half::f16;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::{BTreeMap, HashMap};
 
+use crate::{Result, nn::readback::read};
+
 /// In a visitor or a mapper of modules: `self.path` names where it is.
 macro_rules! track_path {
     () => {
@@ -134,12 +136,11 @@ fn row_length(shape: &[usize]) -> usize {
     shape[1..].iter().product::<usize>().max(1)
 }
 
-/// Reads the weights back from their device and writes them as safetensors.
-pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -> Vec<u8> {
+/// Reads the weights back from their device and writes them as safetensors. Fails with `device-lost` where the device no longer answers.
+pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -> Result<Vec<u8>> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
-        let data = weight.values.into_data_async().await.expect("the device answers");
-        let values = data.try_to_vec::<f32>().expect("weights are f32");
+        let values = read(weight.values).await?;
         let (dtype, bytes) = match storage {
             Storage::Bytes if weight.shape.len() > 1 => {
                 let scales: Vec<f32> = values.chunks_exact(row_length(&weight.shape)).map(byte_scale).collect();
@@ -158,19 +159,20 @@ pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -
         (name.clone(), TensorView::new(*dtype, shape.clone(), bytes).expect("shape fits the bytes"))
     });
     let metadata = serde_json::to_string(&metadata).expect("plain text");
-    safetensors::serialize(views, Some(HashMap::from([(METADATA.to_string(), metadata)]))).expect("names are distinct")
+    Ok(safetensors::serialize(views, Some(HashMap::from([(METADATA.to_string(), metadata)]))).expect("names are distinct"))
 }
 
 /// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
 pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+    let is_scales = |name: &str| name.strip_suffix(SCALES).and_then(|of| file.tensor(of).ok()).is_some_and(|of| of.dtype() == Dtype::I8);
     let mut weights = HashMap::new();
-    for (name, view) in file.iter() {
+    for (name, view) in file.iter().filter(|(name, _)| !is_scales(name)) {
         let values: Vec<f32> = match view.dtype() {
             Dtype::F16 => view.data().chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
-            Dtype::F32 => view.data().chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect(),
-            Dtype::I8 => view.data().iter().map(|&byte| f32::from(byte as i8)).collect(),
+            Dtype::F32 => floats(view.data()),
+            Dtype::I8 => scaled(name, &view, file.tensor(&format!("{name}{SCALES}")).ok())?,
             other => return Err(format!("{name} has type {other:?}")),
         };
         if values.iter().any(|value| !value.is_finite()) {
@@ -178,20 +180,27 @@ pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
         }
         weights.insert(name.to_string(), (view.shape().to_vec(), values));
     }
-    for (name, view) in file.iter().filter(|(_, view)| view.dtype() == Dtype::I8) {
-        let (_, scales) = weights.remove(&format!("{name}{SCALES}")).ok_or_else(|| format!("{name} lacks its scales"))?;
-        if view.shape().is_empty() || scales.len() != view.shape()[0] {
-            return Err(format!("{name} has {} scales", scales.len()));
-        }
-        let (shape, values) = weights.get_mut(name).expect("read above");
-        let rows = values.chunks_exact_mut(row_length(shape)).zip(scales);
-        rows.for_each(|(row, scale)| row.iter_mut().for_each(|value| *value *= scale));
-    }
     let metadata = match header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)) {
         Some(json) => serde_json::from_str(json).map_err(|error| format!("its metadata cannot be read: {error}"))?,
         None => header.metadata().clone().unwrap_or_default().into_iter().collect(),
     };
     Ok((weights, metadata))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
+}
+
+/// Bytes times the scale of their row; the scales may be missing, or be anything.
+fn scaled(name: &str, bytes: &TensorView, scales: Option<TensorView>) -> Result<Vec<f32>, String> {
+    let scales = scales.filter(|scales| scales.dtype() == Dtype::F32).ok_or_else(|| format!("{name} lacks its scales"))?;
+    let scales = floats(scales.data());
+    if bytes.shape().first() != Some(&scales.len()) {
+        return Err(format!("{name} has {} scales", scales.len()));
+    }
+    let length = bytes.data().len() / scales.len().max(1);
+    let rows = bytes.data().chunks_exact(length.max(1)).zip(scales);
+    Ok(rows.flat_map(|(row, scale)| row.iter().map(move |&byte| f32::from(byte as i8) * scale)).collect())
 }
 
 #[cfg(test)]
@@ -205,7 +214,7 @@ mod tests {
         device.seed(3);
         let config = TacotronConfig::tiny(2);
         let model = Tacotron::new(&config, &device);
-        let bytes = pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())])));
+        let bytes = pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())]))).unwrap();
         let (weights, metadata) = deserialize(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
@@ -220,7 +229,7 @@ mod tests {
         let mut weights = Weights::new();
         weights.insert("w".into(), Weight { shape: vec![3, 3], values: Tensor::from_floats(values, &device) });
         weights.insert("b".into(), Weight { shape: vec![1], values: Tensor::from_floats([0.25], &device) });
-        let bytes = pollster::block_on(serialize(weights, Storage::Bytes, Metadata::new()));
+        let bytes = pollster::block_on(serialize(weights, Storage::Bytes, Metadata::new())).unwrap();
         let (read, _) = deserialize(&bytes).unwrap();
         assert_eq!((read.len(), &read["b"].1[..]), (2, &[0.25][..]));
         let (shape, found) = &read["w"];
@@ -238,11 +247,44 @@ mod tests {
         assert!(deserialize(&scales("v.scales", 2)).is_err() && deserialize(&scales("w.scales", 1)).is_err());
     }
 
+    fn stored(tensors: &[(&str, Dtype, &[usize], &[u8])]) -> Vec<u8> {
+        let views = tensors.iter().map(|&(name, dtype, shape, bytes)| (name, TensorView::new(dtype, shape.to_vec(), bytes).unwrap()));
+        safetensors::serialize(views, None).unwrap()
+    }
+
+    #[test]
+    fn scales_that_have_scales_are_an_error() {
+        let one = 1f32.to_le_bytes();
+        let (bytes, scales, beyond) = (("w", Dtype::I8, &[1, 2][..], &[1, 2][..]), ("w.scales", Dtype::I8, &[1][..], &[1][..]), ("w.scales.scales", Dtype::F32, &[1][..], &one[..]));
+        // Tensors stand in the file, and are read, in any order.
+        for _ in 0..20 {
+            assert!(deserialize(&stored(&[bytes, scales, beyond])).is_err());
+        }
+    }
+
+    #[test]
+    fn values_are_finite_after_their_scale() {
+        let read = |scale: f32, byte: i8| deserialize(&stored(&[("w", Dtype::I8, &[1, 1], &[byte as u8]), ("w.scales", Dtype::F32, &[1], &scale.to_le_bytes())]));
+        assert!(read(3e38, 127).is_err() && read(f32::INFINITY, 1).is_err() && read(f32::NAN, 0).is_err());
+        assert_eq!(read(3e36, -127).unwrap().0["w"].1, [-127.0 * 3e36]);
+    }
+
+    #[test]
+    fn bytes_without_rows_or_columns_are_no_panic() {
+        for shape in [&[][..], &[0], &[0, 3], &[2, 0], &[0, usize::MAX, usize::MAX]] {
+            let count = shape.iter().fold(1usize, |count, size| count.saturating_mul(*size));
+            let Ok(bytes) = TensorView::new(Dtype::I8, shape.to_vec(), &[1; 1][..count]) else { continue };
+            let scales = vec![0; 4 * shape.first().copied().unwrap_or(0)];
+            let scales = TensorView::new(Dtype::F32, vec![scales.len() / 4], &scales).unwrap();
+            let _ = deserialize(&safetensors::serialize([("w", bytes), ("w.scales", scales)], None).unwrap());
+        }
+    }
+
     #[test]
     fn damage_is_an_error() {
         let device = Device::flex();
         let layer = burn::nn::LinearConfig::new(2, 2).init(&device);
-        let bytes = pollster::block_on(serialize(collect(&layer), Storage::Half, Metadata::new()));
+        let bytes = pollster::block_on(serialize(collect(&layer), Storage::Half, Metadata::new())).unwrap();
         for cut in 0..bytes.len() {
             assert!(deserialize(&bytes[..cut]).is_err(), "cut at {cut}");
         }

@@ -71,7 +71,7 @@ fn serialized() -> (Imported, AttentiveTacotron, Vec<u8>) {
     let model = imported.model(&Device::flex()).unwrap();
     let config = imported.config.clone();
     let voice = AttentiveVoice { model, config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device: Device::flex() };
-    let bytes = block_on(voice.serialize(Storage::Full));
+    let bytes = block_on(voice.serialize(Storage::Full)).unwrap();
     (imported, voice.model, bytes)
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+use burn::tensor::Tensor;
 use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
 use ownvoice::{
     audio::{Audio, mel::Mel},
@@ -11,6 +12,7 @@ use ownvoice::{
     train::{Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics, clip::check_clip},
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
+    weights::{Storage, Weight, deserialize, serialize},
 };
 use pollster::block_on;
 
@@ -203,6 +205,15 @@ fn the_same_seed_gives_the_same_voice_also_through_a_checkpoint() {
     for cut in [0, 8, checkpoint.len() / 2, checkpoint.len() - 1] {
         let error = block_on(FineTuner::resume_async(&base, &clips, &checkpoint[..cut])).err().unwrap();
         assert_eq!(error.code(), "checkpoint-corrupt");
+    }
+    // The optimizer's state is of the model's size, or the next iteration would fail.
+    for prefix in ["adam.first.", "adam.second.", "adam.scaling"] {
+        let (mut tensors, metadata) = deserialize(&checkpoint).unwrap();
+        let name = tensors.keys().find(|name| name.starts_with(prefix)).unwrap().clone();
+        tensors.insert(name, (vec![1], vec![0.5]));
+        let weights = tensors.into_iter().map(|(name, (shape, values))| (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) }));
+        let hostile = block_on(serialize(weights.collect(), Storage::Full, metadata)).unwrap();
+        assert_eq!(block_on(FineTuner::resume_async(&base, &clips, &hostile)).err().unwrap().code(), "checkpoint-corrupt", "{prefix}");
     }
 }
 

@@ -104,7 +104,7 @@ mod tests {
         device.seed(5);
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(2) };
         let model = AttentiveTacotron::new(&config, &device);
-        let bytes = pollster::block_on(model.serialize(&config, &symbols::version(), Storage::Half, Metadata::new()));
+        let bytes = pollster::block_on(model.serialize(&config, &symbols::version(), Storage::Half, Metadata::new())).unwrap();
         let aligner = AttentionAligner::load(&bytes, &device).unwrap();
         let mel = Mel { mels: 80, data: (0..21 * 80).map(|index| -5.0 + (index as f32).sin()).collect() };
         let durations = pollster::block_on(aligner.align(&mel, &[1, 20, 8, 2])).unwrap();

@@ -80,7 +80,7 @@ impl ForcedAligner {
     }
 
     /// The file that [`Self::load`] reads.
-    pub async fn serialize(model: &Recogniser, mels: usize) -> Vec<u8> {
+    pub async fn serialize(model: &Recogniser, mels: usize) -> Result<Vec<u8>> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
         let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         serialize(collect(model), Storage::Half, metadata).await
@@ -333,9 +333,9 @@ mod tests {
         assert_eq!(code(&[]), "base-corrupt");
         assert_eq!(code(&WEIGHTS[..WEIGHTS.len() / 2]), "base-corrupt");
         let device = Device::flex();
-        let other_channels = pollster::block_on(ForcedAligner::serialize(&Recogniser::new(8, &device), 80));
+        let other_channels = pollster::block_on(ForcedAligner::serialize(&Recogniser::new(8, &device), 80)).unwrap();
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(serialize(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new()));
+        let unnamed = pollster::block_on(serialize(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new())).unwrap();
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

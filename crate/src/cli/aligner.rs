@@ -54,7 +54,7 @@ pub fn train_aligner(arguments: &TrainArguments) -> Result<()> {
     }
     train(&features, &recipe, &arguments.device.open()?, |model, line| {
         println!("{line}");
-        let bytes = pollster::block_on(ForcedAligner::serialize(model, features.mel.mels));
+        let bytes = pollster::block_on(ForcedAligner::serialize(model, features.mel.mels))?;
         fs::write(&arguments.out, bytes).map_err(Error::io(&arguments.out))
     })?;
     Ok(())

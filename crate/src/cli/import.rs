@@ -27,7 +27,7 @@ pub fn import(arguments: &ImportArguments) -> Result<()> {
     let model = imported.model(&device)?;
     let voice = AttentiveVoice { model, config: imported.config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device };
     // In full precision, as it came: so much is not downloaded by a page.
-    let bytes = pollster::block_on(voice.serialize(Storage::Full));
+    let bytes = pollster::block_on(voice.serialize(Storage::Full))?;
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     let path = arguments.out.join(AttentiveVoice::FILE);
     fs::write(&path, &bytes).map_err(Error::io(&path))?;

@@ -112,7 +112,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             let (mel, speaker) = (features.mel.clone(), default_speaker(&features));
             let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: run_config.device.clone().inner() };
             let path = arguments.out.join(AttentiveVoice::FILE);
-            let bytes = pollster::block_on(voice.serialize(Storage::Half));
+            let bytes = pollster::block_on(voice.serialize(Storage::Half))?;
             fs::write(&path, &bytes).map_err(Error::io(&path))?;
             println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
             plot(&curve_path(&run), &path.with_extension("svg"))
@@ -123,7 +123,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
 /// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
 fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig, recipe: &Recipe, model: &Tacotron, held_out_loss: f32) -> Result<()> {
     let read = |name: &str| fs::read(out.join(name)).map_err(Error::io(out.join(name)));
-    let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()));
+    let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
         name: "ownvoice base, English, engine voices".into(),
         licence: "MIT OR Apache-2.0".into(),

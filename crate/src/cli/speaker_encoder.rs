@@ -81,7 +81,7 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, ..Recipe::speaker_encoder() };
     let run_config = RunConfig { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: arguments.device.open()?.autodiff() };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config)?;
-    let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()));
+    let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))

@@ -92,7 +92,7 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
         blank = apply(blank, &weights).map_err(Error::CheckpointCorrupt)?;
     }
     let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config)?;
-    let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config));
+    let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
     fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))

@@ -65,7 +65,7 @@ impl SpeakerVerifier {
     }
 
     /// The file that [`Self::load`] reads.
-    pub async fn serialize(model: &SpeakerEncoder) -> Vec<u8> {
+    pub async fn serialize(model: &SpeakerEncoder) -> Result<Vec<u8>> {
         serialize(collect(model), Storage::Half, Metadata::new()).await
     }
 
@@ -129,7 +129,7 @@ mod tests {
     fn a_file_is_checked_and_nobody_is_an_error() {
         let device = Device::flex();
         device.seed(1);
-        let bytes = pollster::block_on(SpeakerVerifier::serialize(&SpeakerEncoder::new(80, &device)));
+        let bytes = pollster::block_on(SpeakerVerifier::serialize(&SpeakerEncoder::new(80, &device))).unwrap();
         let verifier = SpeakerVerifier::load(&bytes).unwrap();
         let tone: Vec<f32> = (0..16_000).map(|n| 0.2 * (n as f32 * 0.06).sin()).collect();
         let vector = verifier.embed(&tone, 16_000).unwrap();

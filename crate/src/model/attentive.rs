@@ -61,7 +61,7 @@ impl AttentiveTacotron {
     }
 
     /// The file that [`Self::load`] reads; `more` is kept beside sizes and symbol table.
-    pub async fn serialize(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Vec<u8> {
+    pub async fn serialize(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Result<Vec<u8>> {
         more.insert("symbols".into(), symbols.into());
         more.insert("config".into(), serde_json::to_string(config).expect("plain data"));
         serialize(collect(self), storage, more).await

@@ -2,8 +2,11 @@
 
 use burn::prelude::*;
 
-use super::adam::{Adam, Moments};
-use crate::weights::{HostWeights, Weight, Weights};
+use super::adam::{Adam, Moments, SCALING as SCALING_VALUES};
+use crate::{
+    Error, Result,
+    weights::{HostWeights, Weight, Weights},
+};
 
 const FIRST_MOMENT: &str = "adam.first.";
 const SECOND_MOMENT: &str = "adam.second.";
@@ -21,17 +24,23 @@ pub fn optimizer_weights(adam: &Adam) -> Weights {
     weights
 }
 
-/// Takes the optimizer's state out of a checkpoint's weights.
-pub fn restore_optimizer(adam: &mut Adam, weights: &mut HostWeights, device: &Device) {
+/// Takes the optimizer's state out of a checkpoint's weights. Fails where a moment is not of a parameter and its size.
+///
+/// * `parameters`: of the module that is trained
+pub fn restore_optimizer(adam: &mut Adam, parameters: &Weights, weights: &mut HostWeights, device: &Device) -> Result<()> {
+    let corrupt = |name: &str| Error::CheckpointCorrupt(format!("{name} does not fit the model"));
     let paths: Vec<String> = weights.keys().filter_map(|name| name.strip_prefix(FIRST_MOMENT).map(str::to_string)).collect();
-    let mut take = |name: &str| {
-        let (_, values) = weights.remove(name)?;
-        Some(Tensor::<1>::from_floats(values.as_slice(), &device.clone().inner()))
+    let scaling = weights.get(SCALING).map(|_| SCALING_VALUES);
+    let mut take = |name: &str, count: usize| match weights.remove(name) {
+        Some((_, values)) if values.len() == count => Ok(Tensor::<1>::from_floats(values.as_slice(), &device.clone().inner())),
+        _ => Err(corrupt(name)),
     };
-    adam.scaling = take(SCALING);
-    let moments = paths.into_iter().filter_map(|path| {
-        let (first, second) = (take(&format!("{FIRST_MOMENT}{path}"))?, take(&format!("{SECOND_MOMENT}{path}"))?);
-        Some((path, Moments { first, second }))
+    adam.scaling = scaling.map(|count| take(SCALING, count)).transpose()?;
+    let moments = paths.into_iter().map(|path| {
+        let count = parameters.get(&path).ok_or_else(|| corrupt(&path))?.shape.iter().product();
+        let (first, second) = (take(&format!("{FIRST_MOMENT}{path}"), count)?, take(&format!("{SECOND_MOMENT}{path}"), count)?);
+        Ok((path, Moments { first, second }))
     });
-    adam.moments = moments.collect();
+    adam.moments = moments.collect::<Result<_>>()?;
+    Ok(())
 }

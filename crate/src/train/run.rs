@@ -180,7 +180,7 @@ impl<'a, M: Learner> Run<'a, M> {
         let mut weights = collect(&self.model);
         weights.extend(optimizer_weights(&self.adam));
         let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
-        let bytes = pollster::block_on(serialize(weights, Storage::Full, metadata));
+        let bytes = pollster::block_on(serialize(weights, Storage::Full, metadata))?;
         // A crash while writing must not cost the checkpoint before.
         let path = self.checkpoint_path();
         let partial = path.with_extension("partial");
@@ -194,7 +194,7 @@ impl<'a, M: Learner> Run<'a, M> {
         let (mut weights, metadata) = deserialize(&bytes).map_err(Error::CheckpointCorrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates = updates.ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
-        restore_optimizer(&mut self.adam, &mut weights, &self.run_config.device);
+        restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
         self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
         Ok(())
     }

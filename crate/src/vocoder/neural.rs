@@ -62,7 +62,7 @@ impl NeuralVocoder {
     }
 
     /// The file that [`Self::load`] reads.
-    pub async fn serialize(model: &SourceFilter, config: &VocoderConfig) -> Vec<u8> {
+    pub async fn serialize(model: &SourceFilter, config: &VocoderConfig) -> Result<Vec<u8>> {
         let config = serde_json::to_string(config).expect("plain data");
         serialize(collect(model), Storage::Half, Metadata::from([("config".to_string(), config)])).await
     }
@@ -180,7 +180,7 @@ mod tests {
         device.seed(2);
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let model = SourceFilter::new(&config, &device);
-        let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config));
+        let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config)).unwrap();
         let vocoder = NeuralVocoder::load(&bytes, MelConfig::speech_16k()).unwrap();
         let mel = Mel { mels: 80, data: vec![-4.0; 7 * 80] };
         let samples = vocoder.vocode(&mel);

@@ -74,7 +74,7 @@ impl AttentiveVoice {
     }
 
     /// The file.
-    pub async fn serialize(&self, storage: Storage) -> Vec<u8> {
+    pub async fn serialize(&self, storage: Storage) -> Result<Vec<u8>> {
         let mel = serde_json::to_string(&self.mel).expect("plain data");
         let more = Metadata::from([("mel".to_string(), mel), ("speaker".to_string(), self.speaker.to_string())]);
         self.model.serialize(&self.config, &self.table.version(), storage, more).await
@@ -92,7 +92,7 @@ mod tests {
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(3) };
         let model = AttentiveTacotron::new(&config, &device);
         let mut voice = AttentiveVoice { model, config, mel: MelConfig::speech_16k(), table: Table::Own, speaker: 2, device: device.clone() };
-        let serialized = |voice: &AttentiveVoice| pollster::block_on(voice.serialize(Storage::Half));
+        let serialized = |voice: &AttentiveVoice| pollster::block_on(voice.serialize(Storage::Half)).unwrap();
         let again = AttentiveVoice::load(&serialized(&voice), &device).unwrap();
         assert_eq!((again.table, again.speaker, &again.config, &again.mel), (Table::Own, 2, &voice.config, &voice.mel));
         voice.speaker = 3;

@@ -131,7 +131,7 @@ impl Voice {
             metadata.insert("consent".into(), text.clone());
             metadata.extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
         }
-        Ok(serialize(delta, Storage::Bytes, metadata).await)
+        serialize(delta, Storage::Bytes, metadata).await
     }
 
     /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.

@@ -12,7 +12,8 @@ use burn::{
     prelude::*,
     tensor::Gradients,
 };
-use ops::{AdamOps, PARTS, SCALING, Settings};
+pub use ops::SCALING;
+use ops::{AdamOps, PARTS, Settings};
 use std::collections::BTreeMap;
 
 use crate::{nn::Precision, weights::track_path};

@@ -10,7 +10,7 @@ use super::{CloneOptions, EarlyStopping, FineTuner, ValidationMetrics};
 use crate::{
     Error, Result,
     voice::{Adapted, Base, adaptable},
-    weights::{HostWeights, Metadata, Storage, apply, deserialize, serialize},
+    weights::{HostWeights, Metadata, Storage, apply, collect, deserialize, serialize},
 };
 
 /// The metadata's key of the [`TrainerState`], as JSON.
@@ -47,7 +47,7 @@ impl FineTuner {
         }
         let mut tuner = Self::start_async(base, clips, state.options).await?;
         tuner.adam.updates = state.updates;
-        restore_optimizer(&mut tuner.adam, &mut weights, &base.device);
+        restore_optimizer(&mut tuner.adam, &collect(&tuner.parts), &mut weights, &base.device)?;
         tuner.end = state.end.clamp(1, tuner.options.iterations);
         tuner.loss = state.loss.unwrap_or(f32::NAN);
         tuner.stopping = state.stopping;
@@ -87,6 +87,6 @@ impl FineTuner {
             best: self.best.as_ref().map(|(metrics, _)| *metrics),
         };
         let json = serde_json::to_string(&state).expect("plain data");
-        Ok(serialize(weights, Storage::Full, Metadata::from([(STATE.to_string(), json)])).await)
+        serialize(weights, Storage::Full, Metadata::from([(STATE.to_string(), json)])).await
     }
 }

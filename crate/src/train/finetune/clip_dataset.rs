@@ -98,7 +98,8 @@ impl ClipDataset {
                 Some(Rehearsal { store: FrameStore::take("rehearsal.", sentences, weights, device)?, speakers })
             }
         };
-        Some(Self { store: FrameStore::take("clips.", clips, weights, device)?, rehearsal, sampler })
+        let fits = (1..=clips.len()).contains(&sampler.clips) && sampler.reduction > 0 && sampler.window > 0 && sampler.window % sampler.reduction == 0;
+        fits.then_some(Self { store: FrameStore::take("clips.", clips, weights, device)?, rehearsal, sampler })
     }
 }
 

@@ -106,7 +106,7 @@ impl FineTuner {
         let mut weights = collect(&self.parts);
         let dataset = self.dataset.put(&mut weights);
         let model = serde_json::to_string(base.config()).expect("plain data");
-        Ok(serialize(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("dataset".to_string(), dataset)])).await)
+        serialize(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("dataset".to_string(), dataset)])).await
     }
 
     /// Length of a buffer: all weights, and a loss.

@@ -90,6 +90,10 @@ const RATE_END: f64 = 0.1;
 /// Speech below which a training is refused, over all clips.
 const MIN_SECONDS: f32 = 3.0;
 
+/// Windows of an iteration, and frames of one: larger ones exhaust memory.
+const MAX_BATCH: usize = 256;
+const MAX_WINDOW: usize = 2048;
+
 pub struct FineTuner {
     options: CloneOptions,
     device: Device,
@@ -124,6 +128,10 @@ impl FineTuner {
         }
         if options.iterations == 0 || options.batch == 0 || options.window < base.config().reduction || options.window % base.config().reduction != 0 {
             return Err(Error::OptionInvalid("iterations, batch and window must be positive, the window a multiple of the reduction".into()));
+        }
+        // They may come from a checkpoint, which is untrusted input.
+        if options.batch > MAX_BATCH || options.window > MAX_WINDOW || ![options.rate, options.speaker_rate].iter().all(|rate| (0.0..=1.0).contains(rate)) {
+            return Err(Error::OptionInvalid(format!("at most {MAX_BATCH} windows of {MAX_WINDOW} frames are learned from at once, at rates between 0 and 1")));
         }
         if !(0.0..=10.0).contains(&options.rehearsal) {
             return Err(Error::OptionInvalid("rehearsal must lie between 0 and 10".into()));
