@@ -14,6 +14,8 @@ pub enum Error {
     ClipEmpty,
     #[error("the clip holds {seconds:.2} s of speech; at least {min_seconds:.1} s are needed")]
     ClipTooShort { seconds: f32, min_seconds: f32 },
+    #[error("the clip is {seconds:.0} s long; at most {max_seconds:.0} s are read at once: cut it into shorter ones")]
+    ClipTooLong { seconds: f32, max_seconds: f32 },
     #[error("the clip is too quiet: speech at {level_db:.0} dBFS, at least {min_db:.0} dBFS is needed; move closer to the microphone")]
     ClipTooQuiet { level_db: f32, min_db: f32 },
     #[error("{percent:.1} % of the clip is clipped; move away from the microphone or lower its gain")]
@@ -74,6 +76,7 @@ impl Error {
             Self::AudioUnreadable(_) => "audio-unreadable",
             Self::ClipEmpty => "clip-empty",
             Self::ClipTooShort { .. } => "clip-too-short",
+            Self::ClipTooLong { .. } => "clip-too-long",
             Self::ClipTooQuiet { .. } => "clip-too-quiet",
             Self::ClipClipped { .. } => "clip-clipped",
             Self::ClipNoisy { .. } => "clip-noisy",
@@ -123,7 +126,7 @@ impl Error {
     pub fn found(&self) -> Option<f32> {
         match self {
             Self::InClip { source, .. } => source.found(),
-            Self::ClipTooShort { seconds, .. } => Some(*seconds),
+            Self::ClipTooShort { seconds, .. } | Self::ClipTooLong { seconds, .. } => Some(*seconds),
             Self::ClipTooQuiet { level_db, .. } => Some(*level_db),
             Self::ClipClipped { percent } => Some(*percent),
             Self::ClipNoisy { snr_db, .. } => Some(*snr_db),

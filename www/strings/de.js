@@ -213,6 +213,7 @@ export const de = {
   "error.device-lost": "Die Grafikkarte wurde entzogen. Bitte noch einmal versuchen.",
   "error.device-wrong": "Die Grafikkarte rechnet falsch: Sie hat den Selbsttest nicht bestanden.",
   "error.clip-empty": "Es wurde nichts aufgenommen. Bitte noch einmal.",
+  "error.clip-too-long": "Zu lang: {found} s. Bitte eine Datei von höchstens zwei Minuten.",
   "error.clip-too-short": "Zu kurz: nur {found} s Sprache. Bitte den ganzen Satz lesen.",
   "error.clip-too-quiet": "Zu leise ({found} dB): bitte näher ans Mikrofon, oder das Mikrofon lauter stellen.",
   "error.clip-clipped": "Zu laut, {found} % sind abgeschnitten: bitte weiter weg vom Mikrofon, oder das Mikrofon leiser stellen.",

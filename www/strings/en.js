@@ -212,6 +212,7 @@ export const en = {
   "error.device-lost": "The graphics card was taken away. Try once more.",
   "error.device-wrong": "The graphics card computes wrongly: it failed the self-test.",
   "error.clip-empty": "Nothing was recorded. Try again.",
+  "error.clip-too-long": "Too long: {found} s. Use a file of at most two minutes.",
   "error.clip-too-short": "Too short: only {found} s of speech. Read the whole sentence.",
   "error.clip-too-quiet": "Too quiet ({found} dB): move closer to the microphone, or turn it up.",
   "error.clip-clipped": "Too loud, {found} % of it is cut off: move back from the microphone, or turn it down.",

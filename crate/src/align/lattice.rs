@@ -12,6 +12,8 @@ const PHONE_FRAMES: usize = 2;
 const PAUSE_FRAMES: usize = 4;
 /// What entering such a pause costs, in nats.
 const PAUSE_COST: f32 = 4.0;
+/// States times frames that a search keeps: a clip of two minutes in which thirty symbols a second are spoken takes as many.
+const MAX_STEPS: usize = 1 << 27;
 
 /// One symbol of the text, or a silence that may follow a word.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +42,7 @@ enum Step {
 
 impl Lattice {
     /// The lattice of a text, see [`crate::text::spell`], with [`PHONE_FRAMES`] for every phone where the recording is long enough. `None` with
-    /// fewer frames than symbols.
+    /// fewer frames than symbols, or with more steps than [`MAX_STEPS`].
     pub fn fitting(symbols: &[Symbol], word_ends: &[bool], frames: usize) -> Option<Self> {
         assert_eq!(symbols.len(), word_ends.len(), "each symbol has its place in a word");
         let mut slots = Vec::with_capacity(2 * symbols.len());
@@ -52,6 +54,10 @@ impl Lattice {
         }
         let shortest = |phone_frames: usize| -> usize { slots.iter().filter(|slot| !slot.optional).map(|slot| chain(slot, phone_frames)).sum() };
         let phone_frames = [PHONE_FRAMES, 1].into_iter().find(|&phone_frames| shortest(phone_frames) <= frames)?;
+        let states: usize = slots.iter().map(|slot| chain(slot, phone_frames)).sum();
+        if states.saturating_mul(frames) > MAX_STEPS {
+            return None;
+        }
         let states = slots.iter().enumerate().flat_map(|(index, slot)| std::iter::repeat_n(index, chain(slot, phone_frames))).collect();
         Some(Self { slots, states })
     }
@@ -227,5 +233,12 @@ mod tests {
         let symbols = symbols::parse("_ K AE1 T _").unwrap();
         assert!(Lattice::fitting(&symbols, &[false; 5], 4).is_none());
         assert!(Lattice::fitting(&symbols, &[false; 5], 5).unwrap().occupancies(&posteriors(5)).is_some());
+    }
+
+    /// Nothing is set aside for what no recording holds: these steps would take 3 GB.
+    #[test]
+    fn a_text_and_a_recording_of_too_many_steps_have_no_lattice() {
+        assert!(Lattice::fitting(&[6; 30_000], &[false; 30_000], 100_000).is_none());
+        assert!(Lattice::fitting(&[6; 300], &[false; 300], 100_000).is_some());
     }
 }

@@ -12,6 +12,8 @@ use crate::{Error, Result};
 
 /// Speech that one clip must hold.
 pub const MIN_SPEECH_SECONDS: f32 = 0.6;
+/// The longest clip: aligning takes memory by the square of its length.
+pub const MAX_CLIP_SECONDS: f32 = 120.0;
 /// Speech level that a clip must have, in dBFS.
 pub const MIN_LEVEL_DB: f32 = -45.0;
 /// Clipped samples that a clip may have, in percent of its speech.
@@ -80,6 +82,9 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     }
     if samples.is_empty() {
         return Err(Error::ClipEmpty);
+    }
+    if clip.seconds() > MAX_CLIP_SECONDS {
+        return Err(Error::ClipTooLong { seconds: clip.seconds(), max_seconds: MAX_CLIP_SECONDS });
     }
     if !samples.iter().all(|x| x.is_finite()) {
         return Err(Error::AudioUnreadable("a sample is not a finite number".into()));
@@ -314,6 +319,8 @@ mod tests {
         assert_eq!(code(vec![0.3; 48_000]), "clip-too-quiet", "a constant is no sound");
         assert_eq!(code(speech(3.0, 0.005)), "clip-too-quiet");
         assert_eq!(code(speech(0.7, 0.5)), "clip-too-short");
+        let long = check_clip(&Audio { samples: speech(0.7, 0.5).repeat(1 + (MAX_CLIP_SECONDS / 0.7) as usize * 2), sample_rate_hz: RATE }).unwrap_err();
+        assert_eq!((long.code(), long.is_clip(), long.to_string().contains("at most 120 s")), ("clip-too-long", true, true));
         let clicks = (0..64_000).map(|n| if n % 1600 < 320 { noise(1, 0.5)[0] * (n % 3) as f32 } else { 0.0 }).collect();
         assert_eq!(code(clicks), "clip-too-quiet", "clicks are no speech");
         assert_eq!(code(vec![0.5; 1]), "clip-too-quiet");
