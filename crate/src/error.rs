@@ -27,6 +27,9 @@ pub enum Error {
     /// What is wrong with one clip of many; its code is that of the clip's own error.
     #[error("clip {}: {source}", index + 1)]
     InClip { index: usize, source: Box<Error> },
+    /// What is wrong with the contents of a file; its code is that of the error itself.
+    #[error("{}: {source}", path.display())]
+    InFile { path: PathBuf, source: Box<Error> },
     #[error("the sample rate {0} Hz is not supported; rates from 8000 to 192000 Hz are")]
     RateUnsupported(u32),
     #[error("there is no text to speak")]
@@ -81,7 +84,7 @@ impl Error {
             Self::ClipClipped { .. } => "clip-clipped",
             Self::ClipNoisy { .. } => "clip-noisy",
             Self::ClipMismatch(_) => "clip-mismatch",
-            Self::InClip { source, .. } => source.code(),
+            Self::InClip { source, .. } | Self::InFile { source, .. } => source.code(),
             Self::RateUnsupported(_) => "rate-unsupported",
             Self::TextEmpty => "text-empty",
             Self::TextTooLong { .. } => "text-too-long",
@@ -125,7 +128,7 @@ impl Error {
     /// What was measured, where a measure decides: dB, seconds or percent, as the message has it.
     pub fn found(&self) -> Option<f32> {
         match self {
-            Self::InClip { source, .. } => source.found(),
+            Self::InClip { source, .. } | Self::InFile { source, .. } => source.found(),
             Self::ClipTooShort { seconds, .. } | Self::ClipTooLong { seconds, .. } => Some(*seconds),
             Self::ClipTooQuiet { level_db, .. } => Some(*level_db),
             Self::ClipClipped { percent } => Some(*percent),

@@ -6,6 +6,12 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Rust ignores SIGPIPE, so that printing into `head` panics once it has what it wants. Other programs of the command line end quietly.
+    #[cfg(unix)]
+    // SAFETY: the default action runs no code of this process, and no thread has been started.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
     match ownvoice::cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -22,7 +22,7 @@ fn base() -> Base {
     manifest.mean_pitches_hz = vec![180.0; manifest.speakers.len()];
     let device = Device::flex();
     device.seed(1);
-    let weights = block_on(serialize(collect(&Tacotron::new(&manifest.model, &device)), Storage::Half, Metadata::new()));
+    let weights = block_on(serialize(collect(&Tacotron::new(&manifest.model, &device)), Storage::Half, Metadata::new())).unwrap();
     manifest.files.weights = FileEntry::new("weights.safetensors", &weights);
     load(&manifest, &weights).unwrap()
 }

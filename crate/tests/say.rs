@@ -9,7 +9,7 @@ use ownvoice::{
     voice::{Voice, sha256_hex},
 };
 use pollster::block_on;
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path, process::{Command, Stdio}};
 
 #[test]
 fn what_is_said_names_its_voice() {
@@ -32,4 +32,23 @@ fn what_is_said_names_its_voice() {
         assert!(said.windows(mark.len()).any(|window| window == mark.as_bytes()), "{mark}");
         assert!(wav::read(&said).unwrap().samples.len() > 5000, "and it still sounds");
     }
+}
+
+/// As `ownvoice spectrogram .. | head -0` does.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.png");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
+        .args(["spectrogram", "../tests/fixtures/held-out.wav", "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let said = child.wait_with_output().unwrap().stderr;
+    assert_eq!(String::from_utf8_lossy(&said), "");
+    assert!(out.is_file());
 }

@@ -285,7 +285,6 @@ mod tests {
         assert_eq!(aligned("_ K AE1 T | _", "_ K T _"), None);
     }
 
-
     #[test]
     fn a_single_odd_frame_is_no_phone() {
         let names = |frames: &str| symbols::parse(frames).unwrap().into_iter().map(class).collect::<Vec<_>>();

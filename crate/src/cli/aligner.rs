@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::device::DeviceName;
+use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
     align::{
@@ -18,6 +18,7 @@ use crate::{
         edits,
     },
     audio::mel::{Mel, MelConfig, MelExtractor},
+    files,
     corpus::{Labels, Recording, label, layouts},
     model::recogniser::{PAUSE, class},
     text::{Phonemizer, spell, symbols::Symbol},
@@ -45,17 +46,17 @@ pub struct TrainArguments {
     pub seed: u64,
 }
 
-/// Trains, and writes the weights at every report, so that a run that is cut short leaves what it has learned.
+/// Trains, and writes the weights at every report, so that a run that is cut short leaves what it has learned. A base that they are part of stays whole.
 pub fn train_aligner(arguments: &TrainArguments) -> Result<()> {
+    let folder = arguments.out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io(folder)))?;
+    files::check_writable(&arguments.out)?;
     let features = Features::load(&arguments.data)?;
     let recipe = RecogniserConfig { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..RecogniserConfig::default() };
-    if let Some(folder) = arguments.out.parent() {
-        fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    }
     train(&features, &recipe, &arguments.device.open()?, |model, line| {
         println!("{line}");
         let bytes = pollster::block_on(ForcedAligner::serialize(model, features.mel.mels))?;
-        fs::write(&arguments.out, bytes).map_err(Error::io(&arguments.out))
+        base::write_part(&arguments.out, &bytes)
     })?;
     Ok(())
 }

@@ -2,13 +2,13 @@
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use super::{base, device::DeviceName};
 use crate::{
-    Error, Result,
-    audio::wav,
+    Result,
     corpus::layouts,
+    files,
     nn::Precision,
     train::{Clip, CloneOptions, FineTuner, ValidationMetrics},
     voice::{Base, Voice},
@@ -53,7 +53,7 @@ pub fn read_clips(directory: &std::path::Path, seconds: Option<f32>) -> Result<V
         if seconds.is_some_and(|limit| total >= limit) {
             break;
         }
-        let audio = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+        let audio = files::read_wav(&recording.wav)?;
         total += audio.seconds();
         clips.push(Clip { audio, text: recording.text });
     }
@@ -61,6 +61,7 @@ pub fn read_clips(directory: &std::path::Path, seconds: Option<f32>) -> Result<V
 }
 
 pub fn clone(arguments: &CloneArguments) -> Result<()> {
+    files::check_writable(&arguments.out)?;
     let device = arguments.device.open()?;
     let base = base::load(&arguments.base, &device)?;
     let clips = read_clips(&arguments.clips, arguments.seconds)?;
@@ -75,7 +76,7 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
     println!("aligning {} clips", clips.len());
     let voice = learn(&base, &clips, options, &mut |line| println!("{line}"))?;
     let bytes = pollster::block_on(voice.save_async(&base))?;
-    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
+    files::write(&arguments.out, &bytes)?;
     println!("{}: {:.1} MB, duration scale {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.duration_scale);
     Ok(())
 }

@@ -1,25 +1,27 @@
 //! `ownvoice compare`: ways of cloning side by side on voices that nothing was trained on. Its tables are in docs/experiments.
 
 use clap::{Args, ValueEnum};
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{speaker_verifier, write_anchors, write_clips, write_new_sentences},
+    evaluate::{origin, speaker_verifier, write_anchors, write_clips, write_new_sentences},
     measure::{CLONE_SECONDS, SENTENCES},
     say::{VocoderName, choose},
 };
 use crate::{
     Error, Result,
+    audio::wav::{Origin, voice_id},
     evaluate::{
         faults::Fault,
         report::{Evaluation, Identity, Measured, Says},
         sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
+    files,
     train::{Adapts, CloneOptions, Start, StopRule},
-    voice::{AttentiveVoice, Voice},
+    voice::{AttentiveVoice, Voice, sha256_hex},
 };
 
 /// What differs from row to row.
@@ -125,9 +127,13 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
 const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | log F0 | phoneme errors |";
 
 pub fn compare(arguments: &CompareArguments) -> Result<()> {
+    arguments.wavs.as_deref().map_or(Ok(()), files::check_folder)?;
     let base = base::load(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
-    let attentive = arguments.attention.as_ref().map(|path| AttentiveVoice::load(&fs::read(path).map_err(Error::io(path))?, &base.device));
+    let attentive = arguments.attention.as_ref().map(|path| -> Result<_> {
+        let bytes = files::read(path)?;
+        Ok((AttentiveVoice::load(&bytes, &base.device)?, sha256_hex(&bytes)))
+    });
     let attentive = attentive.transpose()?;
     for folder in &arguments.clips {
         let speaker = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -139,7 +145,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         let kinds: Vec<&str> = if arguments.by_error { Fault::ALL.iter().map(|fault| fault.name()).collect() } else { Vec::new() };
         println!("\n{speaker}\n\n{COLUMNS}{}", kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>());
         println!("|---|---|---|---|---|---|---|{}", "---|".repeat(kinds.len()));
-        let report = |evaluation: &Evaluation, name: &str, voice: Says, iterations: usize| -> Result<()> {
+        let report = |evaluation: &Evaluation, name: &str, voice: Says, origin: Origin, iterations: usize| -> Result<()> {
             let measured = pollster::block_on(evaluation.measure(voice))?;
             let mut row = row(name, iterations, &measured.identity, &measured, evaluation);
             if arguments.by_error {
@@ -149,24 +155,25 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
             println!("{row}");
             let Some(wavs) = &wavs else { return Ok(()) };
             let name = name.replace(' ', "-");
-            write_clips(&wavs.join(&name), &base, &measured.clips)?;
+            write_clips(&wavs.join(&name), &base, &measured.clips, Some(&origin))?;
             let new = pollster::block_on(evaluation.measure_texts(voice, &NEW_SENTENCES))?;
-            write_new_sentences(wavs, &name, &base, &new.clips)
+            write_new_sentences(wavs, &name, &base, &new.clips, &origin)
         };
         let recordings = pollster::block_on(evaluation.measure_recordings())?;
         println!("{}", row("same speaker", 0, &evaluation.same_speaker, &recordings, &evaluation));
         let copies = pollster::block_on(evaluation.measure_copies())?;
         println!("{}", row("recordings, vocoded", 0, &copies.identity, &copies, &evaluation));
-        report(&evaluation, "base", Says::Voice(&Voice::unadapted(&base)), 0)?;
-        if let Some(voice) = &attentive {
-            report(&evaluation, "base by attention", Says::Attentive(voice), 0)?;
+        let unadapted = Voice::unadapted(&base);
+        report(&evaluation, "base", Says::Voice(&unadapted), origin(&base, &unadapted)?, 0)?;
+        if let Some((voice, hash)) = &attentive {
+            report(&evaluation, "base by attention", Says::Attentive(voice), Origin::synthetic(voice_id(hash)), 0)?;
         }
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
             let mut clips = read_clips(folder, Some(seconds))?;
             clips.truncate(evaluation.others.len()); // What is said again is never learned from.
             let voice = learn(&base, &clips, options, &mut |_| ())?;
             evaluation.vocoder = choose(&base, vocoder)?;
-            report(&evaluation, &name, Says::Voice(&voice), voice.info().iterations)?;
+            report(&evaluation, &name, Says::Voice(&voice), origin(&base, &voice)?, voice.info().iterations)?;
         }
     }
     Ok(())

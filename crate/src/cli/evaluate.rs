@@ -7,14 +7,15 @@ use std::{fs, path::{Path, PathBuf}};
 use super::{base, clone::read_clips, device::DeviceName};
 use crate::{
     Error, Result,
-    audio::wav,
+    audio::wav::{self, Origin},
+    files,
     evaluate::{
         encoder::SpeakerVerifier,
         faults::Fault,
         report::{Evaluation, Measured},
         sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
-    voice::{Base, Manifest, Voice},
+    voice::{Base, Manifest, Voice, sha256_hex},
 };
 
 #[derive(Args)]
@@ -44,6 +45,7 @@ pub struct EvaluateArguments {
 }
 
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
+    arguments.wavs.as_deref().map_or(Ok(()), files::check_folder)?;
     let device = arguments.device.open()?;
     let base = base::load(&arguments.base, &device)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
@@ -61,7 +63,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
         faulty = HARD_SENTENCES.iter().zip(spoken.faults).flat_map(of_sentence).collect();
     }
     if let Some(folder) = &arguments.wavs {
-        write_wavs(folder, &base, &evaluation, &clone, &unadapted)?;
+        write_wavs(folder, &base, &voice, &evaluation, &clone, &unadapted)?;
     }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&figures).expect("plain numbers"));
@@ -87,36 +89,46 @@ pub fn speaker_verifier(directory: &Path, manifest: &Manifest) -> Result<Option<
     SpeakerVerifier::load(&fs::read(&path).map_err(Error::io(path))?).map(Some)
 }
 
+/// What a file of speech in this voice says of itself, by the hash of the voice's file or of the base whose speaker it is.
+pub fn origin(base: &Base, voice: &Voice) -> Result<Origin> {
+    let hash = match voice.info().adapted {
+        true => sha256_hex(&pollster::block_on(voice.save_async(base))?),
+        false => base.hash().to_owned(),
+    };
+    Ok(Origin::synthetic(wav::voice_id(&hash)))
+}
+
 /// `target`, `same-speaker`, `base` and `clone`.
-pub fn write_wavs(folder: &Path, base: &Base, evaluation: &Evaluation, clone: &Measured, unadapted: &Measured) -> Result<()> {
+pub fn write_wavs(folder: &Path, base: &Base, voice: &Voice, evaluation: &Evaluation, clone: &Measured, unadapted: &Measured) -> Result<()> {
     write_anchors(folder, base, evaluation)?;
-    write_clips(&folder.join("base"), base, &unadapted.clips)?;
-    write_clips(&folder.join("clone"), base, &clone.clips)
+    write_clips(&folder.join("base"), base, &unadapted.clips, Some(&origin(base, &Voice::unadapted(base))?))?;
+    write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(base, voice)?))
 }
 
 /// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, what target, base and clone say.
 pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
     let target: Vec<Vec<f32>> = evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
-    write_clips(&folder.join("target"), base, &target)?;
+    write_clips(&folder.join("target"), base, &target, None)?;
     let path = folder.join("texts.txt");
     let texts: String = evaluation.recordings().iter().map(|(text, _)| format!("{text}\n")).collect();
-    fs::write(&path, texts).map_err(Error::io(path))?;
-    write_clips(&folder.join("same-speaker"), base, &evaluation.others[evaluation.others.len().saturating_sub(target.len())..])
+    files::write(&path, texts)?;
+    write_clips(&folder.join("same-speaker"), base, &evaluation.others[evaluation.others.len().saturating_sub(target.len())..], None)
 }
 
 /// What a voice makes of [`NEW_SENTENCES`], under `new/NAME`, and their texts beside it.
-pub fn write_new_sentences(folder: &Path, name: &str, base: &Base, clips: &[Vec<f32>]) -> Result<()> {
+pub fn write_new_sentences(folder: &Path, name: &str, base: &Base, clips: &[Vec<f32>], origin: &Origin) -> Result<()> {
     let folder = folder.join("new");
-    write_clips(&folder.join(name), base, clips)?;
-    let path = folder.join("texts.txt");
-    fs::write(&path, NEW_SENTENCES.join("\n")).map_err(Error::io(path))
+    write_clips(&folder.join(name), base, clips, Some(origin))?;
+    files::write(&folder.join("texts.txt"), NEW_SENTENCES.join("\n"))
 }
 
-pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>]) -> Result<()> {
+/// * `origin`: of speech that nobody said; `None` for recordings
+pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>], origin: Option<&Origin>) -> Result<()> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for (index, clip) in clips.iter().enumerate() {
         let path = folder.join(format!("{index:03}.wav"));
-        fs::write(&path, wav::write(clip, base.mel_config().sample_rate_hz)).map_err(Error::io(path))?;
+        let rate = base.mel_config().sample_rate_hz;
+        files::write(&path, origin.map_or_else(|| wav::write(clip, rate), |origin| wav::write_with_origin(clip, rate, origin)))?;
     }
     Ok(())
 }
@@ -127,5 +139,26 @@ pub fn rounded(figures: Value) -> Value {
     match figures {
         Value::Object(entries) => entries.into_iter().map(|(name, value)| (name, round(value))).collect(),
         other => round(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::prelude::Device;
+
+    #[test]
+    fn speech_that_nobody_said_is_marked_and_recordings_are_not() {
+        let base = base::load(Path::new("../models/base"), &Device::flex()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let says = |name: &str, origin: Option<&Origin>| {
+            write_clips(&folder.path().join(name), &base, &[vec![0.5; 100]], origin).unwrap();
+            let bytes = fs::read(folder.path().join(name).join("000.wav")).unwrap();
+            assert_eq!(wav::read(&bytes).unwrap().samples.len(), 100);
+            String::from_utf8_lossy(&bytes).contains("Synthetic speech, made by ownvoice with voice ")
+        };
+        let origin = origin(&base, &Voice::unadapted(&base)).unwrap();
+        assert!(origin.comment.ends_with(&base.hash()[..16]));
+        assert!(says("clone", Some(&origin)) && !says("target", None));
     }
 }

@@ -11,13 +11,14 @@ use super::{
     base,
     clone::{learn, read_clips},
     device::DeviceName,
-    evaluate::{rounded, speaker_verifier, write_new_sentences, write_wavs},
+    evaluate::{origin, rounded, speaker_verifier, write_new_sentences, write_wavs},
     speaker_encoder::verify,
 };
 use crate::{
     Error, Result,
     corpus::{HELD_OUT, PERTURBED, make_perturbed, people::PEOPLE},
     evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
+    files,
     train::{CloneOptions, run::Recipe},
     voice::{Base, FileEntry, Voice},
 };
@@ -51,6 +52,7 @@ pub const SENTENCES: usize = 40;
 /// Names the speaker encoder that lies in the base's folder, measures it on the held-out engine voices, and clones these and the held-out people.
 pub fn measure(arguments: &MeasureArguments) -> Result<()> {
     let MeasureArguments { base: folder, corpus, people, wavs, seed, device } = arguments;
+    wavs.as_deref().map_or(Ok(()), files::check_folder)?;
     let mut manifest = base::read_manifest(folder)?;
     let path = folder.join(SPEAKER_ENCODER);
     manifest.files.speaker_encoder = Some(FileEntry::new(SPEAKER_ENCODER, &fs::read(&path).map_err(Error::io(&path))?));
@@ -108,9 +110,10 @@ fn measure_clone(base: &Base, verifier: &SpeakerVerifier, recordings: &Path, wav
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
         if let Some(wavs) = wavs {
-            write_wavs(wavs, base, &evaluation, &of_clone, &of_base)?;
+            write_wavs(wavs, base, &voice, &evaluation, &of_clone, &of_base)?;
             for (name, voice) in [("clone", &voice), ("base", &unadapted)] {
-                write_new_sentences(wavs, name, base, &evaluation.measure_texts(voice, &NEW_SENTENCES).await?.clips)?;
+                let new = evaluation.measure_texts(voice, &NEW_SENTENCES).await?;
+                write_new_sentences(wavs, name, base, &new.clips, &origin(base, voice)?)?;
             }
         }
         Ok(rounded(Value::Object(evaluation.figures(&of_clone, &of_base).await?)))

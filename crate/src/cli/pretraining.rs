@@ -8,10 +8,12 @@ use std::{fs, path::PathBuf};
 use super::{base, curve::plot, device::DeviceName};
 use crate::{
     Error, Result,
+    align::ForcedAligner,
     corpus::HELD_OUT,
+    files,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::Precision,
-    text::symbols,
+    text::{Phonemizer, symbols},
     train::{
         features::Features,
         pretrain::pretrain as train,
@@ -76,6 +78,10 @@ pub struct PretrainArguments {
 }
 
 pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
+    files::check_folder(&arguments.out)?;
+    if let Path::Durations = arguments.path {
+        check_parts(&arguments.out)?;
+    }
     let device: Device = arguments.device.open()?;
     let features = Features::load(&arguments.data)?;
     let speakers = features.speakers.len();
@@ -98,7 +104,6 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         Ok(WarmStart { config, speakers, weights })
     });
     let start = start.transpose()?;
-    fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     match arguments.path {
         Path::Durations => {
             let (model, held_out_loss) = train::<Tacotron>(&features, &config, &run_config, start)?;
@@ -113,16 +118,24 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: run_config.device.clone().inner() };
             let path = arguments.out.join(AttentiveVoice::FILE);
             let bytes = pollster::block_on(voice.serialize(Storage::Half))?;
-            fs::write(&path, &bytes).map_err(Error::io(&path))?;
+            files::write(&path, &bytes)?;
             println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
             plot(&curve_path(&run), &path.with_extension("svg"))
         }
     }
 }
 
+/// Whether the files that a base's manifest names beside its weights are there and of use, asked before hours of training.
+fn check_parts(out: &std::path::Path) -> Result<()> {
+    let read = |name: &str| files::read(&out.join(name));
+    Phonemizer::new(&read(LEXICON)?)?;
+    ForcedAligner::load(&read(ALIGNER)?, &Device::flex())?;
+    Ok(())
+}
+
 /// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
 fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig, recipe: &Recipe, model: &Tacotron, held_out_loss: f32) -> Result<()> {
-    let read = |name: &str| fs::read(out.join(name)).map_err(Error::io(out.join(name)));
+    let read = |name: &str| files::read(&out.join(name));
     let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
         name: "ownvoice base, English, engine voices".into(),
@@ -148,7 +161,7 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
         quality: json!({ "held_out_loss": held_out_loss }),
         model: config,
     };
-    fs::write(out.join(WEIGHTS), &weights).map_err(Error::io(out.join(WEIGHTS)))?;
+    files::write(&out.join(WEIGHTS), &weights)?;
     base::write_manifest(out, &manifest)?;
     println!("{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}", out.display(), weights.len() as f32 / 1e6);
     Ok(())
@@ -165,3 +178,36 @@ pub const ALIGNER: &str = "aligner.safetensors";
 const LEXICON: &str = "../lexicon/en.lex";
 /// The most natural of the engines' voices.
 const DEFAULT_SPEAKER: &str = "flite-slt";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_aligner_is_found_before_training() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("base");
+        let arguments = PretrainArguments {
+            data: folder.path().join("features"),
+            out: out.clone(),
+            preset: Preset::Tiny,
+            path: Path::Durations,
+            device: DeviceName::Cpu,
+            steps: 1,
+            batch: 1,
+            rate: Recipe::base().rate_start,
+            precision: Precision::F32,
+            seed: 1,
+            from: None,
+            resume: false,
+            run: None,
+        };
+        let missing = || pretrain(&arguments).unwrap_err().to_string();
+        assert!(missing().contains("en.lex"), "{}", missing());
+        fs::create_dir_all(folder.path().join("lexicon")).unwrap();
+        fs::copy("../models/lexicon/en.lex", out.join(LEXICON)).unwrap();
+        assert!(missing().contains(ALIGNER), "{}", missing());
+        fs::copy("../models/base/aligner.safetensors", out.join(ALIGNER)).unwrap();
+        assert!(missing().contains("features"), "the next that is missing is the features: {}", missing());
+    }
+}

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     Error, Result,
     corpus::MakeOptions,
+    files,
     train::{recogniser, run::Recipe},
     voice::FileEntry,
 };
@@ -47,6 +48,7 @@ const VOCODER: &str = "vocoder.safetensors";
 /// Corpus, features, aligner, base voice, vocoder and what they measure. What is in the work folder already is not made again.
 pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     let RecipeArguments { out, work, hours, steps, people, seed, device } = arguments;
+    files::check_folder(out)?;
     let (corpus_folder, features, run) = (work.join("corpus"), work.join("features"), work.join("run"));
     if !corpus_folder.join("corpus.json").exists() {
         println!("1/9 corpus: {hours} h from the installed speech engines");
@@ -73,8 +75,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         println!("4/9 features of voices without phone times as well");
         prepare(&PrepareArguments { corpora, out: aligned.clone(), aligner: Some(aligner.clone()) })?;
     }
-    fs::create_dir_all(out).map_err(Error::io(out))?;
-    fs::copy(&aligner, out.join(ALIGNER)).map_err(Error::io(&aligner))?;
+    base::write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
     println!("5/9 base voice: {steps} steps");
     pretrain(&PretrainArguments {
         data: aligned,
@@ -121,7 +122,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         ..vocoder
     })?;
     let mut manifest = base::read_manifest(out)?;
-    manifest.files.vocoder = Some(FileEntry::new(VOCODER, &fs::read(&spoken).map_err(Error::io(&spoken))?));
+    manifest.files.vocoder = Some(FileEntry::new(VOCODER, &files::read(&spoken)?));
     base::write_manifest(out, &manifest)?;
 
     let encoder = out.join(SPEAKER_ENCODER);

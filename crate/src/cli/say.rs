@@ -6,6 +6,7 @@ use std::{fs, path::PathBuf, rc::Rc};
 use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
+    files,
     audio::wav::{self, Origin},
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::Phonemizer,
@@ -62,6 +63,7 @@ pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>>
 }
 
 pub fn say(arguments: &SayArguments) -> Result<()> {
+    files::check_writable(&arguments.out)?;
     let options = SpeakOptions { speed: arguments.speed, pitch: arguments.pitch, liveliness: arguments.liveliness, seed: arguments.seed, ..SpeakOptions::default() };
     let device = arguments.device.open()?;
     let imported = arguments.base.join(AttentiveVoice::FILE);
@@ -97,7 +99,7 @@ fn say_attentive(arguments: &SayArguments, voice: &AttentiveVoice, hash: &str, o
 /// The file is marked as synthetic, with the hash of its voice.
 fn write(arguments: &SayArguments, speech: &Speech, hash: &str, vocoder: &dyn Vocoder) -> Result<()> {
     let file = wav::write_with_origin(&speech.samples, speech.sample_rate_hz, &Origin::synthetic(wav::voice_id(hash)));
-    fs::write(&arguments.out, file).map_err(Error::io(&arguments.out))?;
+    files::write(&arguments.out, file)?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
     println!("{}: {seconds:.2} s through {}, ended by {}", arguments.out.display(), vocoder.name(), speech.stop.name());
     Ok(())

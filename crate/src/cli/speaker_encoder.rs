@@ -6,15 +6,13 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use std::{collections::BTreeMap, fs, path::{Path, PathBuf}};
 
-use super::{curve::plot, device::DeviceName};
+use super::{base, curve::plot, device::DeviceName};
 use crate::{
     Error, Result,
-    audio::{
-        mel::{Mel, MelConfig, MelExtractor},
-        wav,
-    },
+    audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{FOREIGN, Perturbation, Recording, layouts},
     evaluate::encoder::{SpeakerEmbedding, SpeakerVerifier, encoder_input, equal_error_rate},
+    files::{self, read_wav},
     train::{
         run::{Recipe, RunConfig, curve_path},
         speaker_encoder::{Sample, train},
@@ -50,6 +48,7 @@ const PITCHES: [f32; 3] = [0.8, 1.0, 1.25];
 const CLIPS: usize = 40;
 
 pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
+    files::check_writable(&arguments.out)?;
     let mut recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
     let foreign = arguments.corpus.join(FOREIGN);
     if foreign.is_dir() {
@@ -82,7 +81,7 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     let run_config = RunConfig { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: arguments.device.open()?.autodiff() };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config)?;
     let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
-    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
+    base::write_part(&arguments.out, &bytes)?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
 }
@@ -98,7 +97,7 @@ fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
 
 /// A recording in another's voice, and its rate.
 fn perturbed(recording: &Recording, perturbation: Perturbation) -> Result<(Vec<f32>, u32)> {
-    let clip = wav::read(&fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+    let clip = read_wav(&recording.wav)?;
     Ok((perturbation.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
 }
 

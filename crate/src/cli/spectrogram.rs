@@ -1,12 +1,13 @@
 //! `ownvoice spectrogram`: recordings as pictures, one under the other, so that they can be compared by eye.
 
 use clap::Args;
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use crate::{
-    Error, Result,
+    Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::layouts::read_speech,
+    files,
 };
 
 #[derive(Args)]
@@ -29,12 +30,13 @@ const RANGE: std::ops::Range<f32> = -8.0..-1.0;
 const COLOURS: [[f32; 3]; 5] = [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
 
 pub fn spectrogram(arguments: &SpectrogramArguments) -> Result<()> {
+    files::check_writable(&arguments.out)?;
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());
     let mel = |path: &PathBuf| Ok(extractor.extract(&read_speech(path, 1.0, config.sample_rate_hz)?));
     let mels = arguments.recordings.iter().map(mel).collect::<Result<Vec<_>>>()?;
     let (width, pixels) = picture(&mels);
-    fs::write(&arguments.out, png(width, &pixels)).map_err(Error::io(&arguments.out))?;
+    files::write(&arguments.out, png(width, &pixels))?;
     println!("{}: {} by {} pixels", arguments.out.display(), width, pixels.len() / 3 / width);
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::{
         resample::resample,
         wav,
     },
+    files,
     corpus::{Recording, label, layouts},
     evaluate::{
         Difference, difference,
@@ -64,6 +65,7 @@ pub struct TrainVocoderArguments {
 }
 
 pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
+    files::check_writable(&arguments.out)?;
     let device = arguments.device.open()?;
     let extractor = MelExtractor::new(MelConfig::speech_16k());
     let recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
@@ -93,7 +95,7 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
     }
     let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config)?;
     let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
-    fs::write(&arguments.out, &bytes).map_err(Error::io(&arguments.out))?;
+    base::write_part(&arguments.out, &bytes)?;
     println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
 }
@@ -116,15 +118,16 @@ pub struct VocodeArguments {
 
 /// Makes a recording again from its spectrogram alone: what is lost is the vocoder's doing.
 pub fn vocode(arguments: &VocodeArguments) -> Result<()> {
+    files::check_writable(&arguments.out)?;
     let base = base::load(&arguments.base, &DeviceName::Cpu.open()?)?;
     let vocoder = choose(&base, arguments.vocoder)?;
     let config = base.mel_config();
-    let clip = wav::read(&fs::read(&arguments.input).map_err(Error::io(&arguments.input))?)?;
+    let clip = files::read_wav(&arguments.input)?;
     let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
     let mel = MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
     let made = vocoder.vocode(&mel);
     let file = wav::write_with_origin(&made, config.sample_rate_hz, &wav::Origin::resynthesis());
-    fs::write(&arguments.out, file).map_err(Error::io(&arguments.out))?;
+    files::write(&arguments.out, file)?;
     println!("{}: {:.2} s through {}", arguments.out.display(), made.len() as f32 / config.sample_rate_hz as f32, vocoder.name());
     let Difference { mcd_db, logf0_rmse, voicing_error } = difference(&samples, &made, config.sample_rate_hz)?;
     let stats = |samples: &[f32]| SpeakerStats::from_audio(samples, config.sample_rate_hz);

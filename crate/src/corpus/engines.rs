@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::{perturbation::Perturbation, phones::EnginePhone};
-use crate::audio::{Audio, resample, wav};
-use crate::{Error, Result};
+use crate::audio::{Audio, resample};
+use crate::{Error, Result, files::read_wav};
 
 /// What a corpus holds, in samples a second.
 pub const SAMPLE_RATE_HZ: u32 = 16_000;
@@ -133,7 +133,7 @@ fn run(command: &mut Command) -> Result<Output> {
 }
 
 fn read(file: &Path) -> Result<Audio> {
-    wav::read(&std::fs::read(file).map_err(Error::io(file))?)
+    read_wav(file)
 }
 
 /// To the corpus rate and level, perturbed, without the silence at both ends. `None` where there is no speech.

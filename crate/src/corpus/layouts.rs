@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::phones::EnginePhone;
 use crate::{
     Error, Result,
-    audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample, wav},
+    audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample},
+    files::read_wav,
 };
 
 /// One recording and its text.
@@ -33,7 +34,7 @@ impl Recording {
 
 /// The samples of a WAV file played at a speed, at a rate of choice and at the level of speech.
 pub fn read_speech(path: &Path, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
-    let clip = wav::read(&std::fs::read(path).map_err(Error::io(path))?)?;
+    let clip = read_wav(path)?;
     let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, sample_rate_hz)?;
     Ok(normalize(&samples, SPEECH_LEVEL_DB))
 }
@@ -192,7 +193,9 @@ fn read_text(file: &Path) -> Result<String> {
 
 fn read(file: &Path) -> Result<String> {
     let bytes = std::fs::read(file).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", file.display())))?;
-    String::from_utf8(bytes).map_err(|_| Error::CorpusInvalid(format!("{}: not UTF-8", file.display())))
+    let text = String::from_utf8(bytes).map_err(|_| Error::CorpusInvalid(format!("{}: not UTF-8", file.display())))?;
+    // Spreadsheets and Windows editors begin UTF-8 with a byte order mark.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
 fn existing(file: PathBuf) -> Result<PathBuf> {
@@ -252,6 +255,13 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_id() {
+        let tree = Tree::new("bom", &[("metadata.csv", "\u{feff}a|Hello.\n"), ("wavs/a.wav", "")]);
+        let recordings = tree.load().unwrap();
+        assert_eq!((recordings[0].id.as_str(), recordings[0].text.as_str()), ("a", "Hello."));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::phones::to_csv;
 use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
 use super::sentences::Sentences;
 use crate::audio::wav;
+use crate::files::read_wav;
 use crate::text::lexicon::Lexicon;
 use crate::{Error, Result};
 
@@ -247,7 +248,7 @@ pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride
     let mut metadata = String::new();
     for (index, recording) in super::layouts::load(from)?.step_by(stride).enumerate() {
         let id = format!("{name}-{index:05}");
-        let audio = wav::read(&std::fs::read(&recording.wav).map_err(Error::io(&recording.wav))?)?;
+        let audio = read_wav(&recording.wav)?;
         write(&wavs.join(format!("{id}.wav")), wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz))?;
         let changed: Vec<_> = recording.phones.iter().flatten().map(|phone| phone.faster(perturbation.formants)).collect();
         write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;

@@ -16,6 +16,7 @@ use crate::{
         excitation::Excitation,
         mel::{Mel, MelConfig},
     },
+    files,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,9 +128,9 @@ impl Features {
         let pitches: Vec<u8> = self.f0_hz.iter().flat_map(|value| value.to_le_bytes()).collect();
         let pitches = TensorView::new(Dtype::F16, vec![self.f0_hz.len()], &pitches).expect("shape fits");
         let file = safetensors::serialize([("mel", view), ("f0_hz", pitches)], None).expect("two named tensors");
-        fs::write(&path, file).map_err(Error::io(path))?;
+        files::write(&path, file)?;
         let path = directory.join("features.json");
-        fs::write(&path, serde_json::to_string(self).expect("plain data")).map_err(Error::io(path))
+        files::write(&path, serde_json::to_string(self).expect("plain data"))
     }
 
     pub fn load(directory: &Path) -> Result<Self> {

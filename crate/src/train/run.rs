@@ -15,7 +15,7 @@ use super::{
     optimizer_state::{optimizer_weights, restore_optimizer},
 };
 use crate::{
-    Error, Result,
+    Error, Result, files,
     nn::{Mode, Precision},
     weights::{Metadata, Storage, apply, collect, deserialize, serialize},
 };
@@ -181,11 +181,7 @@ impl<'a, M: Learner> Run<'a, M> {
         weights.extend(optimizer_weights(&self.adam));
         let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
         let bytes = pollster::block_on(serialize(weights, Storage::Full, metadata))?;
-        // A crash while writing must not cost the checkpoint before.
-        let path = self.checkpoint_path();
-        let partial = path.with_extension("partial");
-        fs::write(&partial, bytes).map_err(Error::io(&partial))?;
-        fs::rename(&partial, &path).map_err(Error::io(path))
+        files::write(&self.checkpoint_path(), bytes)
     }
 
     fn load_checkpoint(&mut self) -> Result<()> {

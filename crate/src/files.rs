@@ -1,0 +1,99 @@
+//! Files in and out. Errors name the file; what is written is there as a whole or not at all.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Error, Result,
+    audio::{Audio, wav},
+};
+
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(Error::io(path))
+}
+
+/// A WAV file. That it cannot be read as one is an error about this file.
+pub fn read_wav(path: &Path) -> Result<Audio> {
+    wav::read(&read(path)?).map_err(|source| Error::InFile { path: path.into(), source: source.into() })
+}
+
+/// Writes beside the file, then renames: whatever interrupts this, the file is the old one or the new one.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    let partial = partial(path)?;
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    written.map_err(|source| {
+        let _ = fs::remove_file(&partial); // What is left of it is of no use; the first error is the one that matters.
+        Error::io(path)(source)
+    })
+}
+
+/// Whether [`write`] can write here, asked before work that takes hours.
+pub fn check_writable(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::io(path)(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let partial = partial(path)?;
+    fs::write(&partial, []).and_then(|()| fs::remove_file(&partial)).map_err(Error::io(path))
+}
+
+/// The same for a folder, which is made.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    check_writable(&folder.join("out"))
+}
+
+/// In the same folder, as renaming needs it, under a name of this process's own.
+fn partial(path: &Path) -> Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| Error::io(path)(std::io::ErrorKind::InvalidFilename.into()))?;
+    Ok(path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_write_replaces_the_file_and_leaves_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("voice");
+        check_writable(&path).unwrap();
+        assert_eq!(names(folder.path()), [""; 0], "trying leaves nothing");
+        write(&path, "old").unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old", "trying changes nothing");
+        // A reader that has the old file open keeps it: it was replaced, not written over.
+        let before = fs::File::open(&path).unwrap();
+        write(&path, "new, and longer").unwrap();
+        assert_eq!(std::io::read_to_string(before).unwrap(), "old");
+        assert_eq!((names(folder.path()), fs::read(&path).unwrap()), (vec!["voice".to_string()], b"new, and longer".to_vec()));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_found_before_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path().join("missing/voice"), folder.path().to_path_buf()] {
+            assert_eq!(check_writable(&path).unwrap_err().code(), "io");
+            assert_eq!(write(&path, "voice").unwrap_err().code(), "io");
+        }
+        assert_eq!(names(folder.path()), [""; 0]);
+        assert!(names(folder.path().parent().unwrap()).iter().all(|name| !name.ends_with(".partial")));
+    }
+
+    #[test]
+    fn a_file_that_is_no_wav_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("three.wav");
+        fs::write(&path, "no sound").unwrap();
+        let error = read_wav(&path).unwrap_err();
+        assert!(error.code() == "audio-unreadable" && error.to_string().contains("three.wav"), "{error}");
+        assert_eq!(read_wav(&folder.path().join("four.wav")).unwrap_err().code(), "io");
+    }
+}
