@@ -15,8 +15,8 @@ const PIECES: &[&str] = &[
 ];
 /// Symbols for one character of text, at most: "%" and digits are words.
 const MAX_SYMBOLS: usize = 40;
-/// For some millions of characters; a hundred times what a quiet machine takes.
-const MAX_TIME: Duration = Duration::from_secs(300);
+/// For each of the tests: some ten times what it takes beside other work.
+const MAX_TIME: Duration = Duration::from_secs(120);
 
 fn texts() -> Vec<&'static str> {
     READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1)).collect()
@@ -61,7 +61,7 @@ fn texts_that_repeat() {
     let start = Instant::now();
     for text in texts().into_iter().chain(PIECES.iter().copied()).filter(|text| !text.is_empty()) {
         for separator in ["", " "] {
-            let repeated = format!("{text}{separator}").repeat((1 << 14) / text.len());
+            let repeated = format!("{text}{separator}").repeat((1 << 13) / text.len());
             // Whole, not in sentences: a text may be one.
             let _ = phonemizer.symbols(&repeated);
             assert!(start.elapsed() < MAX_TIME, "{:?} at {text:?}", start.elapsed());

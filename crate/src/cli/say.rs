@@ -9,7 +9,7 @@ use crate::{
     files,
     audio::wav::{self, Origin},
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
-    text::Phonemizer,
+    text::{Phonemizer, language},
     vocoder::{GriffinLim, Vocoder},
     voice::{AttentiveVoice, Base, sha256_hex},
 };
@@ -65,6 +65,9 @@ pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>>
 pub fn say(arguments: &SayArguments) -> Result<()> {
     files::check_writable(&arguments.out)?;
     let options = SpeakOptions { speed: arguments.speed, pitch: arguments.pitch, liveliness: arguments.liveliness, seed: arguments.seed, ..SpeakOptions::default() };
+    for doubt in language::doubts(&arguments.text) {
+        eprintln!("warning: {doubt}");
+    }
     let device = arguments.device.open()?;
     let imported = arguments.base.join(AttentiveVoice::FILE);
     if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {

@@ -3,6 +3,7 @@
 
 pub mod affixes;
 pub mod fold;
+pub mod language;
 pub mod letters;
 pub mod lexicon;
 pub mod normalize;

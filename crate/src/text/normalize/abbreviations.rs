@@ -37,7 +37,8 @@ const ABBREVIATIONS: &[(&str, &str, When)] = &[
     ("esq", "esquire", MayEnd), ("ph.d", "P H D", MayEnd), ("govt", "government", MayEnd), ("assn", "association", MayEnd), ("bldg", "building", MayEnd),
     ("avg", "average", Always), ("asst", "assistant", Always), ("assoc", "associate", Always), ("natl", "national", Always), ("intl", "international", Always),
     ("sens", "senators", Inside), ("reps", "representatives", Inside), ("govs", "governors", Inside), ("drs", "doctors", Inside), ("profs", "professors", Inside),
-    ("supt", "superintendent", Inside), ("insp", "inspector", Inside), ("det", "detective", Inside), ("amb", "ambassador", Inside), ("atty", "attorney", Inside),
+    ("supt", "superintendent", Inside), ("insp", "inspector", Inside), ("dist", "district", Inside), ("wm", "william", Inside), ("rm", "room", Counting), ("enc", "enclosure", Counting),
+    ("incl", "including", Always), ("excl", "excluding", Always), ("det", "detective", Inside), ("amb", "ambassador", Inside), ("atty", "attorney", Inside),
     ("sec", "section", Counting), ("secs", "sections", Counting), ("rte", "route", Counting), ("par", "paragraph", Counting), ("ste", "suite", Counting), ("pt", "part", Counting),
     ("ave", "avenue", Capital), ("blvd", "boulevard", Capital), ("rd", "road", Capital), ("ln", "lane", Capital), ("pkwy", "parkway", Capital), ("sq", "square", Capital),
     ("jan", "january", Capital), ("feb", "february", Capital), ("mar", "march", Capital), ("apr", "april", Capital), ("jun", "june", Capital), ("jul", "july", Capital),
@@ -66,7 +67,16 @@ const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("n/a", "N A"),
     ("c/o", "care of"),
     ("apt", "apartment"),
+    ("attn", "attention"),
+    ("dept", "department"),
+    ("hwy", "highway"),
+    ("approx", "approximately"),
+    ("govt", "government"),
+    ("bldg", "building"),
 ];
+/// Capitalized, behind a name or an ordinal number.
+const STREETS_WITHOUT_PERIOD: &[(&str, &str)] =
+    &[("Ave", "avenue"), ("Blvd", "boulevard"), ("Dr", "drive"), ("Ln", "lane"), ("Pkwy", "parkway"), ("Rd", "road"), ("St", "street")];
 #[rustfmt::skip]
 const STATES: &[(&str, &str)] = &[
     ("AL", "alabama"), ("AK", "alaska"), ("AZ", "arizona"), ("AR", "arkansas"), ("CA", "california"), ("CO", "colorado"), ("CT", "connecticut"), ("DE", "delaware"),
@@ -148,6 +158,21 @@ pub fn read(place: &Place) -> Reading {
         if lower == "apt" && !number_follows {
             return None;
         }
+        let capital_follows = place.body(1).is_some_and(|next| is_capitalized(next) && !is_starter(next));
+        let named = place.before().is_some_and(|before| {
+            (capital_before && !BEFORE_SAINT.contains(&before) || starts_with_digit(before)) && Chunk::new(before).close.is_empty()
+        });
+        match chunk.body {
+            "St" if capital_follows && !named => return Some(("saint".into(), 1)),
+            "Dr" if capital_follows => return Some(("doctor".into(), 1)),
+            "Rm" | "Rte" if number_follows => return Some((if chunk.body == "Rm" { "room" } else { "route" }.into(), 1)),
+            "Ph" | "Tel" if chunk.close == ":" => return Some(("phone".into(), 1)),
+            street => {
+                if let Some((_, full)) = STREETS_WITHOUT_PERIOD.iter().find(|(short, _)| *short == street).filter(|_| named) {
+                    return Some((full.to_string(), 1));
+                }
+            }
+        }
         if let Some((_, full)) = WITHOUT_PERIOD.iter().find(|(short, _)| *short == lower) {
             return Some((full.to_string(), 1));
         }
@@ -157,6 +182,13 @@ pub fn read(place: &Place) -> Reading {
         return Some((day.to_string(), 1));
     }
     let ends = place.raw(1).is_none();
+    // "c. 1500", "two pp."
+    if lower == "c" && next.is_some_and(|next| next.body.len() > 2 && starts_with_digit(next.body)) {
+        return Some(("circa".into(), 1));
+    }
+    if lower == "pp" {
+        return Some(("pages".into(), 1));
+    }
     match lower.as_str() {
         // "Elm St. Bridge", "42nd St. Station"
         "st" if place.before().is_some_and(|before| {

@@ -1,8 +1,8 @@
 //! Times of day, dates and decades.
 
 use super::abbreviations::calendar_name;
-use super::digits::{integer, is_digits, short_year};
-use super::place::{Place, Reading, starts_with_digit};
+use super::digits::{integer, is_digits, short_year, split_fraction};
+use super::place::{Chunk, Place, Reading, starts_with_digit};
 use crate::text::numbers::{self, cardinal, decade, ordinal};
 
 const MONTHS: [&str; 12] =
@@ -123,6 +123,15 @@ pub fn clock(place: &Place) -> Reading {
 
 /// "12/25/2020", "25.12.2020", "2024-07-04", and "7/4" behind "on". Behind "from" and "to" only what no one writes as a fraction.
 pub fn numeric_date(place: &Place, body: &str) -> Reading {
+    // "12/24–1/2", since no one writes a fraction so
+    if let Some((from, to)) = body.split_once(['–', '-'])
+        && let (Some((month, day)), Some(_)) = (split_fraction(from), split_fraction(to))
+        && (day > 16 || month >= day)
+    {
+        let chunks = ["on", from, "on", to];
+        let [from, to] = [1, 3].map(|index| numeric_date(&Place { chunks: &chunks, index, ..*place }, chunks[index]));
+        return Some((format!("{} to {}", from?.0, to?.0), 1));
+    }
     let parts: Vec<&str> = body.split(['/', '-', '.']).collect();
     let numbers: Vec<u64> = parts.iter().map(|part| integer(part)).collect::<Option<_>>()?;
     let (year, a, b) = match (parts.as_slice(), numbers.as_slice()) {
@@ -141,7 +150,9 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             "on" | "by" | "since" | "until" | "before" | "after" => (None, *a, *b),
             // "03/27"
             _ if body.starts_with('0') && body.len() == 5 => (None, *a, *b),
-            "from" | "to" | "through" if *b > 10 && *b != 16 => (None, *a, *b),
+            "and" | "between" | "from" | "through" | "to" if *b == 1 || *b > 10 && *b != 16 => (None, *a, *b),
+            // "Tues 3/5"
+            _ if place.before().is_some_and(|before| calendar_name(Chunk::new(before).body).is_some()) => (None, *a, *b),
             _ => return None,
         },
         _ => return None,

@@ -120,6 +120,8 @@ pub fn in_context(number: &Number, place: &Place) -> String {
         "building",
         "train",
         "office",
+        "hwy",
+        "rte",
         "xbox",
     ];
     const DIGITWISE: &[&str] = &["code", "pin", "call", "dial", "dialed", "called", "zip", "extension"];

@@ -23,7 +23,7 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("mph", "mile per hour", "miles per hour"), ("kph", "kilometer per hour", "kilometers per hour"), ("kmh", "kilometer per hour", "kilometers per hour"), ("fps", "frame per second", "frames per second"), ("rpm", "R P M", "R P M"),
     ("bpm", "beat per minute", "beats per minute"), ("dpi", "D P I", "D P I"), ("ppm", "P P M", "P P M"), ("ns", "nanosecond", "nanoseconds"), ("ms", "millisecond", "milliseconds"),
     ("s", "second", "seconds"), ("sec", "second", "seconds"), ("secs", "second", "seconds"), ("min", "minute", "minutes"), ("mins", "minute", "minutes"), ("h", "hour", "hours"),
-    ("hr", "hour", "hours"), ("hrs", "hour", "hours"), ("yr", "year", "years"), ("yrs", "year", "years"), ("mo", "month", "months"), ("wk", "week", "weeks"), ("db", "decibel", "decibels"),
+    ("hr", "hour", "hours"), ("hrs", "hour", "hours"), ("yr", "year", "years"), ("yrs", "year", "years"), ("mo", "month", "months"), ("mos", "month", "months"), ("wk", "week", "weeks"), ("db", "decibel", "decibels"),
     ("%", "percent", "percent"), ("‰", "per mille", "per mille"), ("°", "degree", "degrees"), ("°c", "degree celsius", "degrees celsius"), ("°f", "degree fahrenheit", "degrees fahrenheit"),
     ("°k", "kelvin", "kelvin"), ("°n", "degree north", "degrees north"), ("°s", "degree south", "degrees south"), ("°e", "degree east", "degrees east"), ("°w", "degree west", "degrees west"),
     ("K", "kelvin", "kelvin"), ("¢", "cent", "cents"), ("bn", "billion", "billion"), ("x", "times", "times"),
@@ -201,7 +201,10 @@ pub fn number(place: &Place, body: &str) -> Reading {
         }
         let parts = place.body(1).and_then(digits::split_fraction).filter(|(top, bottom)| top < bottom);
         if let Some(parts) = parts.and_then(|(top, bottom)| digits::fraction(top, bottom)) {
-            return Some((format!("{} and {parts}", from.count()), 2));
+            // "2 1/2 hrs"
+            let behind = Place { index: place.index + 1, ..*place };
+            let (unit, used) = unit_of(&behind, "").map_or((String::new(), 1), |((_, many), used)| (many, used));
+            return Some((format!("{} and {parts} {unit}", from.count()), 1 + used));
         }
     }
     // "2x4"
@@ -230,7 +233,14 @@ pub fn number(place: &Place, body: &str) -> Reading {
     }
     match (rest, &amount.to) {
         ("", None) => Some((digits::in_context(from, place), 1)),
+        ("", Some(to)) if ["airbus", "boeing"].contains(&place.word_before().as_str()) => {
+            Some((format!("{} {}", digits::in_pairs(from.whole), to.count()), 1))
+        }
         ("", Some(to)) => Some((digits::range(from, to), 1)),
+        // "1080p"
+        ("p" | "i", None) if ["480", "576", "720", "1080", "1440", "2160"].contains(&from.whole) => {
+            Some((format!("{} {}", digits::in_pairs(from.whole), rest.to_ascii_uppercase()), 1))
+        }
         ("+", _) => Some((format!("{} plus", amount.count()), 1)),
         _ => None,
     }

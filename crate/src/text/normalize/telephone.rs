@@ -1,7 +1,7 @@
 //! Telephone numbers and other digits in groups.
 
 use super::digits::{is_digits, number_or_year};
-use super::place::{Place, Reading};
+use super::place::{Chunk, Place, Reading};
 use crate::text::numbers::{cardinal, one_by_one};
 
 /// Telephone numbers, of digits in groups or of a word: "555-1234", "(555) 123-4567", "+44 20 7946 0958", "415 555 0187", "1-800-FLOWERS".
@@ -52,7 +52,10 @@ pub fn read(place: &Place) -> Reading {
         return Some((format!("{} {}", digit_groups(&groups[..digits]).replace(',', ""), words.join(" ")), 1));
     }
     let lengths: Vec<usize> = groups.iter().map(|group| if is_digits(group) { group.len() } else { 0 }).collect();
-    let telephone = matches!(lengths.as_slice(), [3, 4] | [3, 3, 4] | [1, 3, 3, 4]) && (separator == '-' || groups.len() > 2);
+    let called = ["call", "dial", "fax", "ph", "phone", "tel", "telephone", "text"];
+    let behind_label = place.before().is_some_and(|before| called.contains(&Chunk::new(before).body.to_ascii_lowercase().as_str()));
+    let telephone = behind_label && lengths == [3, 4]
+        || matches!(lengths.as_slice(), [3, 4] | [3, 3, 4] | [1, 3, 3, 4]) && (separator == '-' || groups.len() > 2);
     let numbered = separator == '-' && groups.len() > 2 && !lengths.contains(&0);
     // "the 1-800 number"
     if let (["1", code], '-') = (groups.as_slice(), separator)

@@ -125,6 +125,8 @@ impl Writer {
             match read(&alone, part).filter(|_| !part.is_empty()) {
                 Some((words, _)) => self.words(&words),
                 None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => self.words(&spelled(part)),
+                // The "a" of "a² + b²".
+                None if part.len() == 1 && piece.ends_with(['^', '=']) => self.words(&spelled(&part.to_ascii_uppercase())),
                 None => self.mixed(part, place.shouted),
             }
             let rest = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];

@@ -1,0 +1,118 @@
+//! Whether a text is what can be spoken: English, in letters that are read. A guess, to warn by.
+
+use super::fold::fold;
+
+/// Why a text may not be spoken as it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doubt {
+    /// It reads like another language, by its name in English.
+    Language(&'static str),
+    /// Letters and digits that are left out, each once.
+    Unspoken(String),
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::Language(name) => write!(f, "the text seems to be {name}; it is read as English"),
+            Self::Unspoken(letters) => write!(f, "these are not spoken: {letters}"),
+        }
+    }
+}
+
+/// Most frequent words that are not frequent in English as well.
+#[rustfmt::skip]
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("Dutch", &["de", "het", "een", "en", "van", "ik", "je", "dat", "niet", "op", "te", "zijn", "met", "voor", "maar", "ook", "wij", "naar", "dit", "aan", "bij", "heeft", "geen", "wat"]),
+    ("French", &["le", "la", "les", "et", "est", "une", "des", "que", "qui", "dans", "pour", "pas", "je", "vous", "nous", "il", "elle", "sur", "avec", "ce", "au", "du", "mais", "sont", "suis", "très"]),
+    ("German", &["der", "die", "und", "das", "ist", "nicht", "ich", "ein", "eine", "zu", "mit", "sich", "auf", "für", "den", "dem", "wir", "sie", "es", "auch", "wie", "von", "dass", "aber", "haben", "sind", "wird", "guten"]),
+    ("Italian", &["il", "che", "di", "una", "è", "per", "non", "sono", "del", "della", "le", "gli", "si", "anche", "questo", "mi", "nel", "ho", "più", "ciao"]),
+    ("Polish", &["nie", "się", "na", "jest", "że", "jak", "ale", "za", "po", "czy", "tak", "dzień", "mam"]),
+    ("Portuguese", &["que", "de", "da", "em", "um", "uma", "para", "não", "com", "os", "se", "é", "por", "mais", "como", "mas", "foi", "ele", "eu", "você", "muito"]),
+    ("Spanish", &["el", "la", "los", "las", "que", "y", "en", "una", "es", "por", "con", "para", "se", "del", "su", "al", "como", "pero", "muy", "está", "yo", "más", "mi", "hola"]),
+    ("Swedish", &["och", "att", "det", "är", "en", "ett", "som", "på", "jag", "inte", "med", "för", "av", "den", "har", "vi", "till", "mycket"]),
+];
+#[rustfmt::skip]
+const ENGLISH: &[&str] = &[
+    "a", "about", "all", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "for", "from", "get", "had", "has", "have", "he", "her", "his", "i", "if", "in", "is", "it", "me", "my",
+    "no", "not", "now", "of", "on", "one", "or", "our", "out", "she", "so", "that", "the", "their", "there", "they", "this", "to", "up", "was", "we", "were", "what", "when", "which", "will",
+    "with", "would", "you", "your",
+];
+/// Shorter texts, in words, hold too few frequent ones to tell a language by.
+const MIN_WORDS: usize = 4;
+
+/// What a person should know before a text is spoken.
+pub fn doubts(text: &str) -> Vec<Doubt> {
+    let mut unspoken = String::new();
+    for c in text.chars().filter(|c| c.is_alphanumeric()) {
+        if !unspoken.contains(c) && unspoken.chars().count() < 20 && fold(c.encode_utf8(&mut [0; 4])).trim().is_empty() {
+            unspoken.push(c);
+        }
+    }
+    let unspoken = Some(unspoken).filter(|unspoken| !unspoken.is_empty()).map(Doubt::Unspoken);
+    guess(text).map(Doubt::Language).into_iter().chain(unspoken).collect()
+}
+
+/// A language whose frequent words make up a fifth of a text, and more of it than English ones.
+fn guess(text: &str) -> Option<&'static str> {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    // A capital inside is a name's: "El Paso".
+    let lower: Vec<String> = words
+        .iter()
+        .enumerate()
+        .filter(|(at, word)| *at == 0 || !word.starts_with(char::is_uppercase))
+        .map(|(_, word)| word.to_lowercase())
+        .collect();
+    let count = |frequent: &[&str]| lower.iter().filter(|word| frequent.contains(&word.as_str())).count();
+    let (name, most) = LANGUAGES.iter().map(|(name, frequent)| (*name, count(frequent))).max_by_key(|(_, count)| *count)?;
+    (words.len() >= MIN_WORDS && most >= 2 && 5 * most >= words.len() && most > count(ENGLISH)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_told_apart() {
+        let texts = [
+            ("German", "Guten Tag, ich möchte gern wissen, wie es Ihnen geht und ob das Wetter gut ist."),
+            ("German", "Die Katze sitzt auf dem Dach und schläft."),
+            ("French", "Je suis très content de vous voir dans la maison avec les enfants."),
+            ("Spanish", "El perro está en la casa y no quiere comer, pero yo sí."),
+            ("Italian", "Non sono sicuro che questo treno è per Roma, mi dica."),
+            ("Portuguese", "Eu não sei se você foi para a praia, mas o dia foi muito bom."),
+            ("Dutch", "Ik weet niet of het morgen gaat regenen, maar dat zie je wel."),
+            ("Swedish", "Jag är inte säker på att det är en bra idé."),
+            ("Polish", "Nie wiem, czy jutro jest w pracy, ale tak się mówi."),
+        ];
+        for (name, text) in texts {
+            assert_eq!(guess(text), Some(name), "{text}");
+        }
+    }
+
+    #[test]
+    fn english_is_not_doubted() {
+        let texts = [
+            "The die is cast, and the den is empty.",
+            "La Paz, El Paso, Los Angeles and Las Vegas are cities.",
+            "He said \"c'est la vie\" to me.",
+            "Café Müller serves crème brûlée.",
+            "Stop!",
+            "no",
+            "",
+        ];
+        for text in texts {
+            assert_eq!(doubts(text), [], "{text}");
+        }
+        for line in include_str!("../../tests/data/readings.tsv").lines().filter(|line| !line.starts_with("# ")) {
+            assert_eq!(guess(line.split('\t').nth(1).unwrap()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn letters_that_are_left_out_are_named() {
+        assert_eq!(doubts("The word 你好 means hello, 你."), [Doubt::Unspoken("你好".into())]);
+        assert_eq!(doubts("😀 ½ ℃ ﬁ é"), []);
+        assert_eq!(Doubt::Unspoken("я".into()).to_string(), "these are not spoken: я");
+    }
+}
