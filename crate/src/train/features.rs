@@ -17,6 +17,7 @@ use crate::{
         mel::{Mel, MelConfig},
     },
     files,
+    text::symbols::SYMBOL_COUNT,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -150,13 +151,25 @@ impl Features {
         }
         let halves = |data: &[u8]| data.chunks_exact(2).map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]])).collect();
         features.mels = halves(mel.data());
-        features.f0_hz = file.tensor("f0_hz").map(|pitches| halves(pitches.data())).unwrap_or_default();
+        features.f0_hz = match file.tensor("f0_hz") {
+            Ok(pitches) if pitches.dtype() != Dtype::F16 => return Err(invalid("pitches have another type")),
+            Ok(pitches) => halves(pitches.data()),
+            Err(_) => Vec::new(),
+        };
         let total = mel.shape()[0];
+        if features.mel.check().is_err() || !(features.f0_hz.is_empty() || features.f0_hz.len() == total) {
+            return Err(invalid("settings or pitches do not fit the spectrograms"));
+        }
+        if features.mels.iter().chain(&features.f0_hz).any(|value| !value.is_finite()) {
+            return Err(invalid("a value is not a number"));
+        }
         let fits = |item: &Utterance| {
             item.speaker < features.speakers.len()
-                && item.first_frame + item.frames <= total
+                && item.frames > 0
+                && item.first_frame.checked_add(item.frames).is_some_and(|end| end <= total)
+                && item.symbols.iter().all(|&symbol| usize::from(symbol) < SYMBOL_COUNT)
                 && item.durations.as_ref().is_none_or(|durations| {
-                    durations.len() == item.symbols.len() && durations.iter().sum::<u32>() as usize == item.frames
+                    durations.len() == item.symbols.len() && durations.iter().map(|&frames| u64::from(frames)).sum::<u64>() == item.frames as u64
                 })
         };
         match features.utterances.iter().find(|item| !fits(item)) {
@@ -197,6 +210,15 @@ mod tests {
         assert_eq!(loaded.mels, features.mels);
         assert!(loaded.have_pitch());
         assert!((loaded.mean_pitches_hz()[0] - 100.0).abs() < 0.1);
+        // What would be drawn from past the end, or through it.
+        for (from, to) in [("\"frames\":24", "\"frames\":0"), ("\"first_frame\":0", "\"first_frame\":18446744073709551600"), ("[8,8,8]", "[8,8,4294967295]"), ("[1,9,1]", "[1,255,1]")] {
+            let path = directory.path().join("features.json");
+            let json = std::fs::read_to_string(&path).unwrap();
+            assert!(json.contains(from), "{json}");
+            std::fs::write(&path, json.replace(from, to)).unwrap();
+            assert_eq!(Features::load(directory.path()).map(drop).unwrap_err().code(), "corpus-invalid", "{to}");
+            std::fs::write(&path, json).unwrap();
+        }
         std::fs::write(directory.path().join("mels.safetensors"), b"short").unwrap();
         assert_eq!(Features::load(directory.path()).unwrap_err().code(), "corpus-invalid");
     }
