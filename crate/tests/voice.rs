@@ -9,7 +9,8 @@ use ownvoice::{
     evaluate::anchors,
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
-    train::{Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics, clip::check_clip},
+    text::symbols,
+    train::{Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics, clip::{AlignedClip, align_clips, check_clip}},
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
     weights::{Storage, Weight, deserialize, serialize},
@@ -44,7 +45,7 @@ fn say(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> ownvoi
 #[test]
 fn the_loss_falls_and_the_iterations_end() {
     let base = tiny_base();
-    let (voice, steps) = run(&base, &held_out_clips(3), 200);
+    let (voice, steps) = run_with(&base, &held_out_clips(3), CloneOptions { stop_rule: StopRule::Fixed, ..options(200) });
     assert_eq!(steps.len(), 200);
     assert_eq!(steps[199].stop, Some(TuneStop::Iterations));
     let mean = |steps: &[Step]| steps.iter().map(|step| step.loss).sum::<f32>() / steps.len() as f32;
@@ -104,7 +105,7 @@ fn what_is_rehearsed_is_not_forgotten() {
     let mel = |voice: &Voice| say(&base, voice, text, &quiet).unwrap().mel;
     let before = mel(&Voice::of_base_speaker(&base, 0));
     let forgotten = |rehearsal: f32| {
-        let (voice, _) = run_with(&base, &clips, CloneOptions { rehearsal, ..options(100) });
+        let (voice, _) = run_with(&base, &clips, CloneOptions { rehearsal, stop_rule: StopRule::Fixed, ..options(100) });
         let mut own = Voice::of_base_speaker(&base, 0);
         let speaker = own.parts.speaker.clone();
         own.parts = voice.parts;
@@ -121,7 +122,7 @@ fn mixed_precision_learns_as_well() {
     let base = tiny_base();
     let clips = held_out_clips(3);
     let learned = |precision| {
-        let (voice, steps) = run_with(&base, &clips, CloneOptions { precision, ..options(200) });
+        let (voice, steps) = run_with(&base, &clips, CloneOptions { precision, stop_rule: StopRule::Fixed, ..options(200) });
         assert!(steps[199].overflows < 5, "{}", steps[199].overflows);
         let mean = |steps: &[Step]| steps.iter().map(|step| step.loss).sum::<f32>() / steps.len() as f32;
         (mean(&steps[160..]) / mean(&steps[5..25]), block_on(voice.save_async(&base)).unwrap())
@@ -328,10 +329,35 @@ fn variance_scale_is_stored_in_the_voice_file_and_applied() {
 #[test]
 fn variance_scale_is_measured_on_held_out_clips() {
     let base = tiny_base();
-    let clone = |clips: usize| run(&base, &held_out_clips(clips), 5).0.variance_scale;
-    assert_eq!(clone(3), 1.0, "nothing to spare");
     // A model this small says everything far too flat.
-    assert!(clone(6) > 1.05);
+    for clips in [1, 3, 6] {
+        let scale = run(&base, &held_out_clips(clips), 5).0.variance_scale;
+        assert!(scale > 1.05, "{clips} clips: {scale}");
+    }
+}
+
+/// What people have: a minute in one file, with its text.
+#[test]
+fn one_recording_of_many_sentences_is_cut_and_a_part_of_it_held_out() {
+    let base = tiny_base();
+    let clips = held_out_clips(9);
+    let audio = Audio { samples: clips.iter().flat_map(|clip| clip.audio.samples.clone()).collect(), ..clips[0].audio };
+    let whole = Clip { audio, text: clips.iter().map(|clip| clip.text.clone()).collect::<Vec<_>>().join(" ") };
+    assert!(whole.audio.seconds() > 55.0);
+    let (aligned, _) = block_on(align_clips(&base, &[whole.clone()])).unwrap();
+    let (sentences, _) = block_on(align_clips(&base, &clips)).unwrap();
+    let phones = |clips: &[AlignedClip]| clips.iter().flat_map(|clip| clip.symbols.clone()).filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>();
+    assert_eq!(phones(&aligned), phones(&sentences), "all of the text, in order");
+    let seconds: Vec<f32> = aligned.iter().map(|clip| clip.frames() as f32 * base.mel_config().frame_seconds()).collect();
+    assert!(aligned.len() >= 6 && seconds.iter().all(|seconds| (1.0..10.0).contains(seconds)), "{seconds:?}");
+    let frames = |clips: &[AlignedClip]| clips.iter().map(AlignedClip::frames).sum::<usize>() as f32;
+    // Pauses that are no cut stay.
+    assert!((frames(&aligned) / frames(&sentences) - 1.0).abs() < 0.2, "{} and {} frames", frames(&aligned), frames(&sentences));
+    for clip in &aligned {
+        assert_eq!((clip.mel.len(), clip.f0_hz.len()), (clip.frames() * base.mel_config().mels, clip.frames()));
+    }
+    let (_, steps) = run(&base, &[whole], 50);
+    assert!(steps.iter().any(|step| step.validation.is_some()), "the stop rule has something to go by");
 }
 
 #[test]
@@ -437,10 +463,25 @@ fn speech_ends_for_every_text() {
     assert_eq!(code("\u{4f60}\u{597d}"), Some("text-unsupported"));
     assert_eq!(code(&"word ".repeat(5000)), Some("text-too-long"));
     assert_eq!(code("Hello \u{1f600} there."), None);
-    let short = SpeakOptions { max_frames: 10, ..SpeakOptions::default() };
-    let speech = say(&base, &voice, "This would take far longer than ten frames.", &short).unwrap();
+    let bound = |max_frames| SpeakOptions { max_frames, ..SpeakOptions::default() };
+    let speech = say(&base, &voice, "A phone and two silences.", &bound(2)).unwrap();
     assert_eq!(speech.stop.name(), "max-frames");
-    assert!(speech.mel.frames() <= 10);
+}
+
+#[test]
+fn a_sentence_beyond_the_bound_is_spoken_in_parts_to_its_end() {
+    let base = tiny_base();
+    let voice = Voice::unadapted(&base);
+    let text = "This takes far longer than its bound, with a pause and with none where one is needed, and still all of it is spoken.";
+    let bounded = |max_frames| say(&base, &voice, text, &SpeakOptions { max_frames, ..SpeakOptions::default() }).unwrap();
+    let phones = |speech: &Speech| speech.symbols.iter().copied().filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>();
+    let whole = bounded(SpeakOptions::default().max_frames);
+    for max_frames in [whole.mel.frames() / 2, 60] {
+        let parts = bounded(max_frames);
+        assert_eq!((parts.stop.name(), phones(&parts)), ("durations", phones(&whole)), "within {max_frames} frames");
+        assert_eq!(parts.mel.frames(), parts.durations.iter().sum::<u32>() as usize, "joined without a gap");
+        assert!(parts.mel.frames() as f32 > 0.7 * whole.mel.frames() as f32, "{} of {}", parts.mel.frames(), whole.mel.frames());
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
     files,
+    model::StopReason,
     audio::wav::{self, Origin},
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::{Phonemizer, language},
@@ -104,6 +105,9 @@ fn write(arguments: &SayArguments, speech: &Speech, hash: &str, vocoder: &dyn Vo
     let file = wav::write_with_origin(&speech.samples, speech.sample_rate_hz, &Origin::synthetic(wav::voice_id(hash)));
     files::write(&arguments.out, file)?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
+    if speech.stop == StopReason::MaxFrames {
+        eprintln!("warning: a sentence was cut off, since it came to no end within {} s", seconds.round());
+    }
     println!("{}: {seconds:.2} s through {}, ended by {}", arguments.out.display(), vocoder.name(), speech.stop.name());
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Speaks through attention and gate: how long each symbol lasts, and when a sentence is over, is the model's own choice.
 
-use super::speak::{Sentence, SpeakOptions, Speech, sentences};
+use super::speak::{PAUSE_FRAMES, Sentence, SpeakOptions, Speech, sentences};
 use crate::{
     Error, Result,
     model::{StopReason, tacotron::Symbols},
@@ -50,7 +50,7 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Res
     let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
     let values = read(refined.reshape([frames * mels])).await?;
     let durations = durations(&attention, symbols.len(), voice.config.reduction as u32);
-    Ok(Sentence { mel: voice.config.log_mels(values, &voice.mel), symbols, durations, stop: said.stop })
+    Ok(Sentence { pause_frames: PAUSE_FRAMES, mel: voice.config.log_mels(values, &voice.mel), symbols, durations, stop: said.stop })
 }
 
 /// Frames of each symbol: each step's count for the symbol that it attends to most, attention being `[N, L]`.

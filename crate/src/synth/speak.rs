@@ -10,7 +10,7 @@ use crate::{
     },
     model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
-    text,
+    text::{self, Word},
     vocoder::Vocoder,
     voice::{Base, Voice},
 };
@@ -25,7 +25,7 @@ pub struct SpeakOptions {
     pub liveliness: f32,
     /// The prenet's dropout is always on; its seed makes speech repeatable.
     pub seed: u64,
-    /// Bound on one sentence, in frames: 30 s at 16 kHz.
+    /// Bound on what is spoken in one piece, in frames: 30 s at 16 kHz. A longer sentence is spoken in several.
     pub max_frames: usize,
 }
 
@@ -64,8 +64,10 @@ pub struct Speech {
     pub stop: StopReason,
 }
 
-/// One sentence of it, before the vocoder.
+/// One sentence of it, or a part of one, before the vocoder.
 pub(super) struct Sentence {
+    /// Silence before it, unless it is the first.
+    pub pause_frames: usize,
     pub mel: Mel,
     pub symbols: Vec<u8>,
     pub durations: Vec<u32>,
@@ -85,11 +87,11 @@ impl Speech {
         }
     }
 
-    /// Adds a sentence, after a pause unless it is the first.
+    /// Adds a sentence, after its pause unless it is the first.
     pub(super) fn say(&mut self, config: &MelConfig, sentence: Sentence, vocoder: &dyn Vocoder) {
         if !self.symbols.is_empty() {
-            self.samples.extend(std::iter::repeat_n(0.0, PAUSE_FRAMES * config.hop_length));
-            self.mel.data.extend(std::iter::repeat_n(config.silence(), PAUSE_FRAMES * config.mels));
+            self.samples.extend(std::iter::repeat_n(0.0, sentence.pause_frames * config.hop_length));
+            self.mel.data.extend(std::iter::repeat_n(config.silence(), sentence.pause_frames * config.mels));
         }
         self.samples.extend(vocoder.vocode(&sentence.mel));
         self.mel.data.extend(sentence.mel.data);
@@ -137,10 +139,11 @@ pub async fn speak_async(
             return Err(Error::Cancelled);
         }
         base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
-        let symbols = base.phonemizer.symbols(sentence)?;
-        let (durations, stop) = durations(base, voice, &symbols, options).await?;
-        let mel = frames(base, voice, &symbols, &durations, options).await?;
-        speech.say(base.mel_config(), Sentence { mel, symbols, durations, stop }, vocoder);
+        for (part, Timed { symbols, durations, stop }) in timed(base, voice, sentence, options).await?.into_iter().enumerate() {
+            let mel = frames(base, voice, &symbols, &durations, options).await?;
+            let pause_frames = if part == 0 { PAUSE_FRAMES } else { 0 };
+            speech.say(base.mel_config(), Sentence { pause_frames, mel, symbols, durations, stop }, vocoder);
+        }
     }
     progress(sentences.len(), sentences.len()).await;
     Ok(speech)
@@ -152,6 +155,45 @@ pub(crate) async fn say_symbols(base: &Base, voice: &Voice, sentence: &str) -> R
     let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
     let (mel, f0_hz) = frames_and_pitch(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
     Ok((symbols, durations, mel, f0_hz))
+}
+
+/// A sentence or a part of it, with the frames of its symbols.
+struct Timed {
+    symbols: Vec<u8>,
+    durations: Vec<u32>,
+    stop: StopReason,
+}
+
+/// The parts of a sentence that each last no longer than the bound: halves of halves, and the sentence itself where it fits.
+async fn timed(base: &Base, voice: &Voice, sentence: &str, options: &SpeakOptions) -> Result<Vec<Timed>> {
+    let (mut rest, mut parts) = (vec![base.phonemizer.words(sentence)?], Vec::new());
+    while let Some(words) = rest.pop() {
+        let symbols = text::spell(&words).0;
+        let (durations, stop) = durations(base, voice, &symbols, options).await?;
+        match halves(&words).filter(|_| stop == StopReason::MaxFrames) {
+            Some((first, second)) => rest.extend([second, first]),
+            None => parts.push(Timed { symbols, durations, stop }),
+        }
+    }
+    Ok(parts)
+}
+
+/// Words cut in two: after the pause nearest to their middle, for want of one between words, within the only word at last. `None` for a single phone.
+fn halves(words: &[Word]) -> Option<(Vec<Word>, Vec<Word>)> {
+    let length = |words: &[Word]| words.iter().map(|word| word.symbols.len()).sum::<usize>();
+    let first = words.iter().position(|word| !word.is_pause())?;
+    let last = words.iter().rposition(|word| !word.is_pause())?;
+    // A half begins with a word, so that a pause ends the half before.
+    let cuts = (first + 1..=last).filter(|&at| !words[at].is_pause());
+    let nearest = cuts.min_by_key(|&at| (!words[at - 1].is_pause(), (2 * length(&words[..at])).abs_diff(length(words))));
+    if let Some(at) = nearest {
+        return Some((words[..at].to_vec(), words[at..].to_vec()));
+    }
+    let Word { text, symbols } = &words[first];
+    let middle = symbols.len() / 2;
+    let half = |symbols: &[u8]| Word { text: text.clone(), symbols: symbols.to_vec() };
+    let cut = || ([&words[..first], &[half(&symbols[..middle])]].concat(), [&[half(&symbols[middle..])], &words[last + 1..]].concat());
+    (middle > 0).then(cut)
 }
 
 /// Whole frames for each symbol. The rounding error is carried on, so that the sentence keeps its length.
@@ -167,6 +209,9 @@ async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOp
         exact += (log.min(MAX_SYMBOL_FRAMES.ln()).exp() * factor).clamp(1.0, MAX_SYMBOL_FRAMES);
         let frames = (exact.round() as u32).saturating_sub(total).max(1);
         if (total + frames) as usize > options.max_frames {
+            if durations.is_empty() {
+                durations.push(options.max_frames.max(1) as u32); // No speech without a frame.
+            }
             break;
         }
         total += frames;
@@ -229,4 +274,28 @@ async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Resu
         decoded.push(frames);
     }
     Ok(Tensor::cat(decoded, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Phonemizer;
+
+    #[test]
+    fn halves_are_cut_at_the_pause_nearest_to_the_middle() {
+        let phonemizer = Phonemizer::embedded();
+        let words = |text: &str| phonemizer.words(text).unwrap();
+        let cut = |text: &str| {
+            let (first, second) = halves(&words(text)).unwrap();
+            assert_eq!([first.clone(), second.clone()].concat().iter().flat_map(|word| word.symbols.clone()).collect::<Vec<_>>(), words(text).iter().flat_map(|word| word.symbols.clone()).collect::<Vec<_>>());
+            let text = |words: Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>().join(" ");
+            (text(first), text(second))
+        };
+        let pair = |first: &str, second: &str| (first.to_string(), second.to_string());
+        assert_eq!(cut("Well, the dog sleeps, and the cat runs."), pair("well , the dog sleeps ,", "and the cat runs ."));
+        assert_eq!(cut("Well, the dog sleeps and the cat runs."), pair("well ,", "the dog sleeps and the cat runs ."));
+        assert_eq!(cut("The dog sleeps"), pair("the dog", "sleeps ."));
+        assert_eq!(cut("Sleeping."), pair("sleeping", "sleeping ."));
+        assert_eq!(halves(&words("{AA1}")), None);
+    }
 }

@@ -1,5 +1,6 @@
 //! One recording against its text: level checked, phones aligned. Cloning starts with this for each clip; a page runs it after each recording.
 
+use super::segment::{self, Cut};
 use crate::{
     Error, Result,
     align::{
@@ -12,7 +13,10 @@ use crate::{
         mel::{Mel, MelExtractor},
         pitch, prepare_clip,
     },
-    text::{self, symbols::Symbol},
+    text::{
+        self,
+        symbols::{SILENCE, Symbol},
+    },
     voice::Base,
 };
 
@@ -59,6 +63,28 @@ impl Prepared {
         Ok(Self { mel, f0_hz, symbols, word_ends, foreign: clip.text.contains('{') })
     }
 
+    /// The segments between `cuts`, each with silences at its ends where there is one.
+    fn segments(self, cuts: &[Cut]) -> impl Iterator<Item = Self> {
+        let ends = cuts.iter().copied().map(Some).chain([None]);
+        let begins = [None].into_iter().chain(cuts.iter().copied().map(Some));
+        begins.zip(ends).map(move |(from, to)| {
+            let (first, begin) = from.map_or((0, 0), |cut| (cut.symbol, cut.begin()));
+            let (last, end) = to.map_or((self.symbols.len(), self.mel.frames()), |cut| (cut.symbol, cut.end()));
+            let (mut symbols, mut word_ends) = (self.symbols[first..last].to_vec(), self.word_ends[first..last].to_vec());
+            if from.is_some_and(|cut| cut.margins().1 > 0) {
+                symbols.insert(0, SILENCE);
+                word_ends.insert(0, false);
+            }
+            let pauses = symbols.iter().rev().take_while(|&&symbol| text::symbols::is_pause(symbol)).count();
+            if to.is_some_and(|cut| cut.margins().0 > pauses) {
+                symbols.push(SILENCE);
+                word_ends.push(false);
+            }
+            let mel = Mel { mels: self.mel.mels, data: self.mel.data[begin * self.mel.mels..end * self.mel.mels].to_vec() };
+            Self { mel, f0_hz: self.f0_hz[begin..end].to_vec(), symbols, word_ends, foreign: self.foreign }
+        })
+    }
+
     /// Fails with `clip-mismatch` where another text is spoken.
     async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
         match self.foreign {
@@ -75,18 +101,21 @@ pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
     Ok((report, Prepared::new(base, clip)?.align(&base.aligner).await?.score))
 }
 
-/// Aligns all clips, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
+/// Aligns all clips, cut as [`segment`] chooses, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
 pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
-    let mut prepared = Vec::with_capacity(clips.len());
+    let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
     for (index, clip) in clips.iter().enumerate() {
         let in_clip = |source: Error| Error::InClip { index, source: source.into() };
         let clip = Prepared::new(base, clip).map_err(in_clip)?;
-        clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
+        let alignment = clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
+        boundaries.push((clip.mel.frames(), segment::boundaries(&clip.symbols, &clip.word_ends, &alignment)));
         prepared.push(clip);
     }
+    let cuts = segment::choose(&boundaries);
+    let prepared: Vec<Prepared> = prepared.into_iter().zip(&cuts).flat_map(|(clip, cuts)| clip.segments(cuts)).collect();
     let recordings: Vec<Spoken> = prepared.iter().map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends }).collect();
     let aligner = base.aligner.adapted(&recordings, &AdaptConfig::default()).await?;
-    let mut aligned = Vec::with_capacity(clips.len());
+    let mut aligned = Vec::with_capacity(prepared.len());
     for Prepared { mel, f0_hz, symbols, word_ends, .. } in prepared {
         let Alignment { symbols, durations, .. } = aligner.align_anyway(&mel, &symbols, &word_ends).await?;
         aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz });

@@ -18,6 +18,7 @@ pub mod profile;
 pub mod recogniser;
 #[cfg(feature = "cli")]
 pub mod run;
+mod segment;
 pub mod self_test;
 #[cfg(feature = "cli")]
 pub mod speaker_encoder;

@@ -81,14 +81,24 @@ impl FrameStore {
 /// The first frame of a random window. Clips are drawn in proportion to their length, and their last frames as often as the others.
 pub fn draw(clips: &[Span], window: usize, rng: &mut ChaCha8Rng) -> usize {
     let total: usize = clips.iter().map(|clip| clip.frames).sum();
-    let mut at = rng.random_range(0..total);
+    start_at(clips, window, rng.random_range(0..total))
+}
+
+/// First frames of `count` windows, evenly over all clips.
+pub fn spread(clips: &[Span], window: usize, count: usize) -> Vec<usize> {
+    let total: usize = clips.iter().map(|clip| clip.frames).sum();
+    (0..count).map(|index| start_at(clips, window, index * total / count)).collect()
+}
+
+/// The first frame of the window for the frame `at` of all clips.
+fn start_at(clips: &[Span], window: usize, mut at: usize) -> usize {
     for &Span { first, frames } in clips {
         if at < frames {
             return first + at.min(frames.saturating_sub(window));
         }
         at -= frames;
     }
-    unreachable!("the draw lies below the total")
+    unreachable!("the frame lies below the total")
 }
 
 /// The windows' spectrograms before and after the postnet, `[B, T, M]`.
@@ -189,5 +199,16 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
         previous: config.autoregressive.then(|| tensor(previous, mels)),
         mask: tensor(mask, 1),
         clips: spans,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_spread_over_all_clips() {
+        let clips = [Span { first: 0, frames: 30 }, Span { first: 40, frames: 50 }];
+        assert_eq!(spread(&clips, 20, 4), [0, 10, 50, 70], "frames 0, 20, 40 and 60 of 80, none past the end of its clip");
     }
 }

@@ -10,13 +10,11 @@ use crate::{
         speaker::{SpeakerStats, similarity},
     },
     model::TacotronConfig,
-    train::{clip::AlignedClip, options::ValidationMetrics},
+    train::{clip::AlignedClip, options::ValidationMetrics, segment::ONE_IN},
     nn::readback::read,
     voice::{Adapted, Base},
 };
 
-/// One clip in this many is held out, the last ones; with fewer clips none is.
-const ONE_IN: usize = 5;
 /// Enough for a metric of low variance.
 const MAX_HELD_OUT: usize = 4;
 
@@ -39,12 +37,14 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
+    /// Holds out the last clips, one in [`ONE_IN`] and at least one.
+    ///
     /// * `clips`: all of them, as in `store`
     ///
-    /// `None` where there are too few to spare one.
+    /// `None` where there is only one, too short to be cut.
     pub async fn of(base: &Base, aligner: ForcedAligner, clips: &[AlignedClip], store: &FrameStore) -> Result<Option<Self>> {
-        let count = (clips.len() / ONE_IN).min(MAX_HELD_OUT);
-        if count == 0 {
+        let count = (clips.len() / ONE_IN).clamp(1, MAX_HELD_OUT);
+        if clips.len() < 2 {
             return Ok(None);
         }
         let mel = |clip: &AlignedClip| Mel { mels: base.mel_config().mels, data: clip.mel.clone() };

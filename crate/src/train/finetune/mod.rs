@@ -36,7 +36,7 @@ use crate::{
 };
 use clip_dataset::{ClipDataset, SamplerConfig};
 use early_stopping::{EarlyStopping, Verdict};
-use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict};
+use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict, spread};
 use held_out::HeldOut;
 use rehearsal::Rehearsal;
 
@@ -384,19 +384,31 @@ fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
     Ok(Tensor::<2>::from_data(TensorData::new(weights.to_vec(), [1, weights.len()]), &base.device).matmul(speakers)) // (1, S) x (S, V)
 }
 
-/// The index of the base's speaker with the lowest loss on these clips.
+/// Speakers that all of the audio decides between; a few windows choose them.
+const NEAREST: usize = 5;
+
+/// The index of the base's speaker with the lowest loss on all of the audio.
 async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
-    let starts: Vec<usize> = store.clips.iter().map(|clip| clip.first).take(options.batch).collect();
-    let windows = store.gather(&starts, options.window, base.config().reduction);
-    let mut best = (f32::INFINITY, base.default_speaker());
-    for index in 0..base.manifest.speakers.len() {
-        base.device.seed(0);
-        let loss = read(loss(&Voice::of_base_speaker(base, index).parts, &windows)).await?[0];
-        if loss < best.0 {
-            best = (loss, index);
+    let frames: usize = store.clips.iter().map(|clip| clip.frames).sum();
+    let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
+    // Of each count a multiple of the batch: one shape, compiled once.
+    for (count, keep) in [(options.batch, NEAREST), (frames.div_ceil(options.window).next_multiple_of(options.batch), 1)] {
+        let starts = spread(&store.clips, options.window, count);
+        let mut losses = Vec::with_capacity(speakers.len());
+        for index in speakers {
+            base.device.seed(0);
+            let (parts, mut sum, mut valid) = (Voice::of_base_speaker(base, index).parts, 0.0, 0);
+            for starts in starts.chunks(options.batch) {
+                let windows = store.gather(starts, options.window, base.config().reduction);
+                sum += read(loss(&parts, &windows)).await?[0] * windows.valid_frames as f32;
+                valid += windows.valid_frames;
+            }
+            losses.push((sum / valid as f32, index));
         }
+        losses.sort_by(|left, right| left.0.total_cmp(&right.0));
+        speakers = losses.into_iter().take(keep).map(|(_, index)| index).collect();
     }
-    Ok(best.1)
+    Ok(speakers[0])
 }
 
 /// Durations of the clips' phones relative to the predicted ones, as a ratio of geometric means. Pauses are left out.
