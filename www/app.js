@@ -83,6 +83,9 @@ for (const radio of document.querySelectorAll("input[name=source]")) {
     update({ source: /** @type {"record" | "files"} */ (/** @type {HTMLInputElement} */ (radio).value) });
   });
 }
+for (const name of /** @type {const} */ (["speed", "pitch", "liveliness"])) {
+  $(name).addEventListener("input", (/** @type {any} */ { target }) => update({ delivery: { ...state.delivery, [name]: Number(target.value) } }));
+}
 $("preview-on").addEventListener("change", (/** @type {any} */ { target }) => setPreview(target.checked ? PREVIEW : null));
 $("files-agreed").addEventListener("change", (/** @type {any} */ { target }) => update({ filesConsent: target.checked }));
 $("open").addEventListener("change", (/** @type {any} */ { target }) => {

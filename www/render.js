@@ -222,7 +222,18 @@ function errorRow(error) {
 }
 
 /** @param {State} state */
-function renderSpeaking({ voice, voiceFile, otherVoices, spoken, speakError }) {
+function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, delivery, speakError }) {
+  const { speed, pitch, liveliness } = delivery;
+  const shown = {
+    speed: `${number(speed, 2)} ×`,
+    pitch: t("speak.semitones", { pitch: `${pitch > 0 ? "+" : ""}${number(pitch, 1)}` }),
+    liveliness: `${number(liveliness, 1)} ×`,
+  };
+  for (const name of /** @type {const} */ (["speed", "pitch", "liveliness"])) {
+    say($(`${name}-value`), shown[name]);
+    $(name).setAttribute("aria-valuetext", shown[name]);
+    $(name).disabled = name !== "speed" && !studio?.base.info.hasPitch;
+  }
   for (const which of /** @type {const} */ (["base", "mine"])) {
     const { status, speech, url, firstAudioMs } = spoken[which];
     const find = (/** @type {string} */ part) => $(which).querySelector(part);

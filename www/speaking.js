@@ -49,7 +49,7 @@ export async function speak(which) {
   /** @type {Speech[]} */
   const pieces = [];
   try {
-    for await (const speech of voice.stream($("text").value, { signal })) {
+    for await (const speech of voice.stream($("text").value, { ...state.delivery, signal })) {
       if (speaking[which] !== mine) break;
       const wait = player.push(speech, speech.pauseSeconds);
       pieces.push(speech);

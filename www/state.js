@@ -36,6 +36,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Blob | null} voiceFile The same, as it is saved: a new engine opens it again.
  * @property {Blob[]} otherVoices Voices that are kept, but were made with another base voice.
  * @property {{ base: Spoken, mine: Spoken }} spoken
+ * @property {{ speed: number, pitch: number, liveliness: number }} delivery How texts are spoken.
  * @property {Failure | null} speakError
  * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
  * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
@@ -86,6 +87,7 @@ export const initial = {
   voiceFile: null,
   otherVoices: [],
   spoken: { base: silent, mine: silent },
+  delivery: { speed: 1, pitch: 0, liveliness: 1 },
   speakError: null,
   likeness: { status: "none", part: 0, similarity: null },
   profile: { status: "none", part: 0, found: null, error: null },

@@ -1,7 +1,7 @@
 //! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
 //!
 //! Modules, each of which imports only those before it: [`error`], [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], [`synth`],
-//! `files`, `import`, `corpus`, [`train`], [`evaluate`], `cli`. Native only, behind the feature `cli`: `files`, `import`, `corpus` and `cli`.
+//! `files`, `import`, `corpus`, [`train`], [`evaluate`], `cli`. Native only, behind the feature `cli`: `import`, `corpus` and `cli`.
 //!
 //! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 
@@ -26,7 +26,6 @@ pub mod voice;
 
 pub mod synth;
 
-#[cfg(feature = "cli")]
 pub mod files;
 
 #[cfg(feature = "cli")]

@@ -95,6 +95,18 @@ describe("WAV files", () => {
 });
 
 describe("texts", () => {
+  test("are spoken faster when asked", async () => {
+    const seconds = (/** @type {string} */ options) => inPage(`const { samples, sampleRate } = await studio.base.say("Good morning, how are you?", ${options}); return samples.length / sampleRate`);
+    const ratio = (await seconds("{ speed: 2 }")) / (await seconds("{}"));
+    assert.ok(ratio > 0.45 && ratio < 0.65, `${ratio}`);
+  });
+  test("a base without pitch says so", async () => {
+    assert.equal(await inPage("return studio.base.info.hasPitch"), false);
+    await fails("option-invalid", "return studio.base.say('Hello.', { pitch: 2 })");
+  });
+  test("a speed of nobody", () => fails("option-invalid", "return studio.base.say('Hello.', { speed: 9 })"));
+  test("a pitch of nobody", () => fails("option-invalid", "return studio.base.say('Hello.', { pitch: 40 })"));
+
   test("are spoken, and nothing is left open", async () => {
     const speech = await inPage(`const { samples, sampleRate, mel, durations, toBlob } = await studio.base.say("Good morning, how are you?");
       const blob = (await studio.base.say("Yes.")).toBlob();

@@ -96,6 +96,43 @@ test("from the first visit to the first sound it takes less than ten seconds", {
   assert.ok(Math.min(...seconds) < 10, `${seconds} s`);
 });
 
+/** The median pitch by autocorrelation, of the louder half of the frames. @param {{ samples: Int16Array, rate: number }} speech */
+function pitchHz({ samples, rate }) {
+  const [length, least, most] = [1024, Math.floor(rate / 400), Math.ceil(rate / 70)];
+  const frames = [];
+  for (let start = 0; start + length + most < samples.length; start += length) {
+    const product = (/** @type {number} */ lag) => samples.subarray(start, start + length).reduce((sum, sample, i) => sum + sample * samples[start + i + lag], 0);
+    let best = least;
+    const products = Array.from({ length: most + 1 }, (_, lag) => (lag < least ? 0 : product(lag)));
+    for (let lag = least; lag <= most; lag++) if (products[lag] > products[best]) best = lag;
+    frames.push({ energy: product(0), hz: rate / best });
+  }
+  const loud = frames.sort((a, b) => b.energy - a.energy).slice(0, Math.ceil(frames.length / 2)).map(({ hz }) => hz);
+  return loud.sort((a, b) => a - b)[Math.floor(loud.length / 2)];
+}
+
+test("a text is spoken higher and slower by the sliders", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await page.fill("#text", "Good morning, everyone.");
+  const spoken = async () => {
+    await page.click("#base .say");
+    await page.waitForSelector("#base .download:not([hidden])", { timeout: MINUTE });
+    return heard(await download(page, "#base .download"));
+  };
+  const usual = await spoken();
+  await page.fill("#pitch", "6");
+  await page.fill("#speed", "0.5");
+  assert.equal(await page.textContent("#pitch-value"), "+6.0 semitones");
+  const other = await spoken();
+  t.diagnostic(`${Math.round(pitchHz(usual))} Hz, six semitones higher ${Math.round(pitchHz(other))} Hz`);
+  assert.ok(other.seconds > 1.6 * usual.seconds, `${other.seconds} and ${usual.seconds} s`);
+  const semitones = 12 * Math.log2(pitchHz(other) / pitchHz(usual));
+  assert.ok(semitones > 4 && semitones < 8, `${semitones}`);
+});
+
 test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu" });
   t.after(() => session.close());

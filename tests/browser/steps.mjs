@@ -146,7 +146,7 @@ export async function download(page, selector) {
   return readFileSync(await saved.path());
 }
 
-/** @param {Buffer} wav 16-bit mono @returns {{ rate: number, seconds: number, peak: number, notes: { [name: string]: string } }} */
+/** @param {Buffer} wav 16-bit mono @returns {{ rate: number, samples: Int16Array, seconds: number, peak: number, notes: { [name: string]: string } }} */
 export function heard(wav) {
   const found = chunks(wav, 12, wav.length);
   assert.equal(wav.toString("latin1", 0, 4) + wav.toString("latin1", 8, 12), "RIFFWAVE");
@@ -156,7 +156,7 @@ export function heard(wav) {
   const samples = new Int16Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
   const notes = found["LIST"] ? chunks(found["LIST"], 4, found["LIST"].length) : {};
   const words = Object.entries(notes).map(([name, bytes]) => [name, bytes.toString("utf8").replace(/\0$/, "")]);
-  return { rate, seconds: samples.length / rate, peak: samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0) / 32768, notes: Object.fromEntries(words) };
+  return { rate, samples, seconds: samples.length / rate, peak: samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0) / 32768, notes: Object.fromEntries(words) };
 }
 
 /** @param {Buffer} bytes @param {number} from @param {number} to @returns {{ [name: string]: Buffer }} */

@@ -144,6 +144,9 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.waitForFunction(() => /^Iteration (2[5-9]|[3-9]\d|1\d\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
     await page.click("#train-stop");
     await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+    await page.fill("#speed", "1.5");
+    assert.equal(await text("#speed-value"), "1.50 ×");
+    assert.ok(await page.isDisabled("#pitch"), "the tiny base has no pitch");
     const said = /** @type {string[]} */ (await page.evaluate("said"));
     for (const words of [/^Finding where each sound is/, /^Iteration 25 /, /^Paused at/, /^Cancelled/, /^Your voice is ready/]) assert.ok(said.some((each) => words.test(each)), `${words} among ${said.join("; ")}`);
     assert.ok(said.length < 40, `a listener is not talked to death: ${said.length}`);

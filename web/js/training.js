@@ -255,7 +255,7 @@ export class Trainer {
 async function speakPreview(tuner, text, signal) {
   const voice = tuner.preview();
   try {
-    return await voice.say(text, undefined, each({ signal, progress() {} }));
+    return await voice.say(text, {}, each({ signal, progress() {} }));
   } finally {
     voice.free();
   }

@@ -7,16 +7,24 @@ import { wavBlob } from "./wav.js";
 /** @import { Clip } from "./index.js" */
 
 /** @typedef {{ status: "speaking", sentence: number, sentences: number }} SayProgress */
-/** @typedef {{ signal?: AbortSignal, seed?: number, onProgress?: (progress: SayProgress) => void }} SayOptions */
-/** @typedef {{ signal?: AbortSignal, seed?: number }} StreamOptions */
+/**
+ * How a text is spoken.
+ * @typedef {object} Delivery
+ * @property {number} [speed] Times the voice's own, 0.25 to 4.
+ * @property {number} [pitch] Semitones above the voice's own, -12 to 12.
+ * @property {number} [liveliness] Times the voice's own movement of pitch: 0 is monotone, 3 the most.
+ * @property {number} [seed] The same seed gives the same speech.
+ */
+/** @typedef {Delivery & { signal?: AbortSignal, onProgress?: (progress: SayProgress) => void }} SayOptions */
+/** @typedef {Delivery & { signal?: AbortSignal }} StreamOptions */
 /** @typedef {{ mels: number, frameSeconds: number, data: Float32Array }} Mel Natural-log amplitudes, frame after frame: `[T, M]`. */
 /**
  * How near a voice is to its speaker, 0 to 1, between two anchors: the base voice, and the speaker's own other recordings, as near as anything can come.
  * The overlap of the distributions of cepstra and pitch; not a listener's judgement.
  * @typedef {{ base: number, clone: number, sameSpeaker: number }} Similarity
  */
-/** @typedef {{ id: string, adapted: boolean, iterations: number, seconds: number, consent: { text: string, recordingSha256: string | null } | null }} VoiceInfo
- * How a voice was made: iterations, from how many seconds of speech. `id` is the beginning of its file's SHA-256. */
+/** @typedef {{ id: string, adapted: boolean, hasPitch: boolean, iterations: number, seconds: number, consent: { text: string, recordingSha256: string | null } | null }} VoiceInfo
+ * How a voice was made: iterations, from how many seconds of speech. `hasPitch`: whether pitch and liveliness can be changed. `id` is the beginning of its file's SHA-256. */
 /** @typedef {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} Spoken What the worker sends. */
 
 /** Frees a voice in the worker when the page has dropped it. */
@@ -55,8 +63,8 @@ export class Voice {
    * @param {SayOptions} [options]
    * @returns {Promise<Speech>}
    */
-  async say(text, { signal, seed, onProgress } = {}) {
-    const spoken = await this.#remote.call("say", { voice: this.#handle, text, seed }, { signal, onProgress });
+  async say(text, { signal, onProgress, ...delivery } = {}) {
+    const spoken = await this.#remote.call("say", { voice: this.#handle, text, delivery }, { signal, onProgress });
     return new Speech(spoken, this.info.id, text);
   }
 
@@ -70,14 +78,14 @@ export class Voice {
    * @param {StreamOptions} [options]
    * @returns {AsyncGenerator<Speech, void, undefined>}
    */
-  async *stream(text, { signal, seed } = {}) {
+  async *stream(text, { signal, ...delivery } = {}) {
     const left = new AbortController();
     const ended = signal ? either(signal, left.signal) : left.signal;
     /** @type {{ text: string, pauseSeconds: number }[]} */
     const parts = await this.#remote.call("parts", { text }, { signal: ended });
     const made = (/** @type {number} */ index) => {
       const { text, pauseSeconds } = parts[index];
-      const speech = this.say(text, { signal: ended, seed }).then((speech) => Object.assign(speech, { pauseSeconds }));
+      const speech = this.say(text, { ...delivery, signal: ended }).then((speech) => Object.assign(speech, { pauseSeconds }));
       speech.catch(() => {}); // told where it is awaited, or of no interest to who has left
       return speech;
     };

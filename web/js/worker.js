@@ -15,6 +15,7 @@ import { each, hold, idOf, release, using } from "./voices.js";
 /** @import { Engine } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
 /** @import { Clip } from "./training.js" */
+/** @import { Delivery } from "./voice.js" */
 
 /** @type {Engine} */
 let engine;
@@ -110,9 +111,9 @@ serve({
     }
   },
 
-  /** @param {{ voice: number, text: string, seed?: number }} args @param {Context} context */
-  async say({ voice, text, seed }, context) {
-    const speech = await using(voice, (voice) => voice.say(text, seed, each(context)));
+  /** @param {{ voice: number, text: string, delivery: Delivery }} args @param {Context} context */
+  async say({ voice, text, delivery }, context) {
+    const speech = await using(voice, (voice) => voice.say(text, delivery, each(context)));
     check(context.signal);
     return new Transfer(speech, [speech.samples.buffer, speech.mel.data.buffer, speech.durations.buffer]);
   },

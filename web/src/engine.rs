@@ -33,12 +33,13 @@ export interface Picture {
   mels: number; frameSeconds: number; recorded: Float32Array<ArrayBuffer>; predicted: Float32Array<ArrayBuffer>;
   alignment: Float32Array<ArrayBuffer>; durations: Uint32Array<ArrayBuffer>; symbols: string[];
 }
+export interface Delivery { speed?: number; pitch?: number; liveliness?: number; seed?: number }
 export interface Part { text: string; pauseSeconds: number }
 export interface Similarity { base: number; clone: number; sameSpeaker: number }
 export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null; forwardBytes: number | null; backwardBytes: number | null }
 export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
 export interface DeviceMemory { usedBytes: number; heldBytes: number }
-export interface VoiceInfo { adapted: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
+export interface VoiceInfo { adapted: boolean; hasPitch: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
   samples: Float32Array<ArrayBuffer>; sampleRate: number;
   mel: { mels: number; frameSeconds: number; data: Float32Array<ArrayBuffer> };
@@ -48,6 +49,17 @@ export interface Speech {
 
 #[wasm_bindgen]
 extern "C" {
+    #[wasm_bindgen(typescript_type = "Delivery")]
+    pub type Delivery;
+    #[wasm_bindgen(method, getter)]
+    fn speed(this: &Delivery) -> Option<f32>;
+    #[wasm_bindgen(method, getter)]
+    fn pitch(this: &Delivery) -> Option<f32>;
+    #[wasm_bindgen(method, getter)]
+    fn liveliness(this: &Delivery) -> Option<f32>;
+    #[wasm_bindgen(method, getter)]
+    fn seed(this: &Delivery) -> Option<u32>;
+
     #[wasm_bindgen(typescript_type = "BaseParts")]
     pub type BaseParts;
     #[wasm_bindgen(method, getter)]
@@ -331,7 +343,8 @@ impl Voice {
             object([("text", text.into()), ("recordingSha256", recording_sha256.as_ref().map_or(JsValue::NULL, JsValue::from))])
         });
         let (iterations, seconds) = (info.iterations.into(), info.seconds.into());
-        object([("adapted", info.adapted.into()), ("iterations", iterations), ("seconds", seconds), ("consent", consent)])
+        let has_pitch = self.base.config().pitch.into();
+        object([("adapted", info.adapted.into()), ("hasPitch", has_pitch), ("iterations", iterations), ("seconds", seconds), ("consent", consent)])
     }
 
     /// Stores the speaker's consent in the voice: the statement, and the hash of its recording.
@@ -345,10 +358,17 @@ impl Voice {
     pub async fn say(
         &self,
         text: &str,
-        seed: Option<u32>,
+        delivery: &Delivery,
         #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
     ) -> Result<JsValue, JsValue> {
-        let options = SpeakOptions { seed: seed.unwrap_or(0).into(), ..SpeakOptions::default() };
+        let usual = SpeakOptions::default();
+        let options = SpeakOptions {
+            speed: delivery.speed().unwrap_or(usual.speed),
+            pitch: delivery.pitch().unwrap_or(usual.pitch),
+            liveliness: delivery.liveliness().unwrap_or(usual.liveliness),
+            seed: delivery.seed().map_or(usual.seed, u64::from),
+            ..usual
+        };
         let progress = async |done: usize, of: usize| ask(&go_on, done, of).await;
         let speech = speak_async(&self.base, &self.voice, text, &options, &*self.base.vocoder, progress).await.map_err(fail)?;
         Ok(spoken(speech, self.base.mel_config().frame_seconds()))

@@ -154,6 +154,10 @@ export const de = {
 
   "speak.title": "Sprechen",
   "speak.text": "Was soll sie sagen? (auf Englisch)",
+  "speak.speed": "Tempo",
+  "speak.pitch": "Tonhöhe",
+  "speak.semitones": "{pitch} Halbtöne",
+  "speak.liveliness": "Lebendigkeit",
   "speak.example": "Good morning. I am glad that you can hear me.",
   "speak.base": "Vorher",
   "speak.base.what": "die Grundstimme",

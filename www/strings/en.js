@@ -153,6 +153,10 @@ export const en = {
 
   "speak.title": "Speak",
   "speak.text": "What shall it say?",
+  "speak.speed": "Speed",
+  "speak.pitch": "Pitch",
+  "speak.semitones": "{pitch} semitones",
+  "speak.liveliness": "Liveliness",
   "speak.example": "Good morning. I am glad that you can hear me.",
   "speak.base": "Before",
   "speak.base.what": "the base voice",

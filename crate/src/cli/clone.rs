@@ -9,6 +9,7 @@ use crate::{
     Result,
     corpus::layouts,
     files,
+    model::pitch::Intonation,
     nn::Precision,
     train::{Clip, CloneOptions, FineTuner, ValidationMetrics},
     voice::{Base, Voice},
@@ -78,6 +79,9 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
     let bytes = pollster::block_on(voice.save_async(&base))?;
     files::write(&arguments.out, &bytes)?;
     println!("{}: {:.1} MB, duration scale {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.duration_scale);
+    if let Some(Intonation { mean_hz, spread }) = voice.intonation {
+        println!("mean pitch {mean_hz:.0} Hz, its spread {spread:.2} times the base's");
+    }
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    corpus::{HELD_OUT, PERTURBED, make_perturbed, people::PEOPLE},
+    corpus::{HELD_OUT, PERTURBED, make_perturbed, people::{PEOPLE, PersonSummary, Role}},
     evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
     files,
     train::{CloneOptions, run::Recipe},
@@ -87,6 +87,7 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
     };
     if let Some(people) = people {
         let speakers: Vec<&str> = PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.name).collect();
+        manifest.recipe["people"] = credits(people, &manifest.speakers)?;
         manifest.quality["people"] = clones(&speakers, people)?;
         base::write_manifest(folder, &manifest)?;
     }
@@ -95,6 +96,14 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
         base::write_manifest(folder, &manifest)?;
     }
     Ok(())
+}
+
+/// Package, licence and credit of the people that the base was trained on or is measured on.
+fn credits(people: &Path, speakers: &[String]) -> Result<Value> {
+    let path = people.join("people.json");
+    let all: Vec<PersonSummary> = serde_json::from_slice(&fs::read(&path).map_err(Error::io(&path))?).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", path.display())))?;
+    let named = |person: &PersonSummary| person.role != Role::Train || speakers.contains(&person.name);
+    Ok(json!(all.into_iter().filter(named).collect::<Vec<_>>()))
 }
 
 /// Clones a speaker from the first minute of the recordings and measures the clone by the last of them.

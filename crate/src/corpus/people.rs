@@ -378,6 +378,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_credits_name_whoever_the_shipped_base_owes() {
+        let credits = include_str!("../../../models/CREDITS.md");
+        let manifest: serde_json::Value = serde_json::from_str(include_str!("../../../models/base/manifest.json")).unwrap();
+        let speakers = manifest["speakers"].as_array().unwrap();
+        for person in &PEOPLE {
+            let row = format!("| {} | {} | {} | {} |", person.name, person.package, person.licence, person.credit);
+            let owed = person.is_held_out() || speakers.iter().any(|speaker| speaker == person.name);
+            assert_eq!(credits.contains(&row), owed, "{row}");
+        }
+        assert!(speakers.iter().all(|speaker| !PEOPLE.iter().any(|person| person.is_held_out() && speaker == person.name)));
+    }
+
+
+    #[test]
     fn the_held_out_people_are_enough_to_decide_on() {
         let of = |role: Role| PEOPLE.iter().filter(move |person| person.role == role);
         assert!(of(Role::Choose).count() >= 2 && of(Role::Confirm).count() >= 2);

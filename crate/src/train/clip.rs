@@ -35,6 +35,8 @@ pub struct AlignedClip {
     pub mel: Vec<f32>,
     /// `[T]`, 0 where unvoiced
     pub f0_hz: Vec<f32>,
+    /// Whether its phones are mapped from another language.
+    pub foreign: bool,
 }
 
 impl AlignedClip {
@@ -49,7 +51,6 @@ struct Prepared {
     f0_hz: Vec<f32>,
     symbols: Vec<Symbol>,
     word_ends: Vec<bool>,
-    /// A text given as phones is of a language that the recogniser never learned: its score says nothing.
     foreign: bool,
 }
 
@@ -60,7 +61,7 @@ impl Prepared {
         let mel = MelExtractor::new(config.clone()).extract(&samples);
         let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
         let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
-        Ok(Self { mel, f0_hz, symbols, word_ends, foreign: clip.text.contains('{') })
+        Ok(Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) })
     }
 
     /// The segments between `cuts`, each with silences at its ends where there is one.
@@ -85,13 +86,18 @@ impl Prepared {
         })
     }
 
-    /// Fails with `clip-mismatch` where another text is spoken.
+    /// Fails with `clip-mismatch` where another text is spoken. The recogniser was trained on no foreign phones, so that their score says nothing.
     async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
         match self.foreign {
             true => aligner.align_anyway(&self.mel, &self.symbols, &self.word_ends).await,
             false => aligner.align(&self.mel, &self.symbols, &self.word_ends).await,
         }
     }
+}
+
+/// Whether a text is given as phones alone, see [`text::Phonemizer::words`]: they are mapped from another language.
+fn is_foreign(text: &str) -> bool {
+    text.contains('{') && !text.split('{').any(|piece| piece.rsplit('}').next().is_some_and(|outside| outside.contains(char::is_alphanumeric)))
 }
 
 /// The level report of a clip, and the score of its alignment, see [`Alignment::score`]. Fails with the codes of [`level::check_clip`], or with
@@ -116,9 +122,20 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip
     let recordings: Vec<Spoken> = prepared.iter().map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends }).collect();
     let aligner = base.aligner.adapted(&recordings, &AdaptConfig::default()).await?;
     let mut aligned = Vec::with_capacity(prepared.len());
-    for Prepared { mel, f0_hz, symbols, word_ends, .. } in prepared {
+    for Prepared { mel, f0_hz, symbols, word_ends, foreign } in prepared {
         let Alignment { symbols, durations, .. } = aligner.align_anyway(&mel, &symbols, &word_ends).await?;
-        aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz });
+        aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign });
     }
     Ok((aligned, aligner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phones_alone_are_foreign() {
+        assert!(is_foreign("{D AA1 T} {IH0 S}, {V R AA1 K}?"));
+        assert!(!is_foreign("The {T AH0 M EY1 T OW2} is ripe.") && !is_foreign("{T AH0 M EY1 T OW2} is ripe.") && !is_foreign("Ripe."));
+    }
 }

@@ -5,14 +5,30 @@ export type SayProgress = {
     sentence: number;
     sentences: number;
 };
-export type SayOptions = {
-    signal?: AbortSignal;
+export type Delivery = {
+    /**
+     * Times the voice's own, 0.25 to 4.
+     */
+    speed?: number;
+    /**
+     * Semitones above the voice's own, -12 to 12.
+     */
+    pitch?: number;
+    /**
+     * Times the voice's own movement of pitch: 0 is monotone, 3 the most.
+     */
+    liveliness?: number;
+    /**
+     * The same seed gives the same speech.
+     */
     seed?: number;
+};
+export type SayOptions = Delivery & {
+    signal?: AbortSignal;
     onProgress?: (progress: SayProgress) => void;
 };
-export type StreamOptions = {
+export type StreamOptions = Delivery & {
     signal?: AbortSignal;
-    seed?: number;
 };
 export type Mel = {
     mels: number;
@@ -27,6 +43,7 @@ export type Similarity = {
 export type VoiceInfo = {
     id: string;
     adapted: boolean;
+    hasPitch: boolean;
     iterations: number;
     seconds: number;
     consent: {
@@ -71,7 +88,7 @@ export declare class Voice {
      * @param {SayOptions} [options]
      * @returns {Promise<Speech>}
      */
-    say(text: string, { signal, seed, onProgress }?: SayOptions): Promise<Speech>;
+    say(text: string, { signal, onProgress, ...delivery }?: SayOptions): Promise<Speech>;
     /**
      * Speaks a text piece by piece, one speech a sentence, each as soon as it is made, while the next is being made. A long first sentence is cut after its
      * first clause, so that sound comes soon. Keep `speech.pauseSeconds` of silence after each.
@@ -82,7 +99,7 @@ export declare class Voice {
      * @param {StreamOptions} [options]
      * @returns {AsyncGenerator<Speech, void, undefined>}
      */
-    stream(text: string, { signal, seed }?: StreamOptions): AsyncGenerator<Speech, void, undefined>;
+    stream(text: string, { signal, ...delivery }?: StreamOptions): AsyncGenerator<Speech, void, undefined>;
     /**
      * How near it comes to the speaker of these recordings: it says some of their texts, and so does the base.
      *

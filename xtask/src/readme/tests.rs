@@ -127,9 +127,9 @@ fn figures_are_those_of_the_manifest_and_the_bench() {
 
 #[test]
 fn each_table_is_made_anew() {
-    let old = "before\n<!-- figures:begin person -->\n| .935 |\n<!-- figures:end -->\nafter\n";
+    let old = "before\n<!-- figures:begin people -->\n| .935 |\n<!-- figures:end -->\nafter\n";
     let new = Figures::load().unwrap().fill(old).unwrap();
-    assert!(new.starts_with("before\n<!-- figures:begin person -->\n| one woman"), "{new}");
+    assert!(new.starts_with("before\n<!-- figures:begin people -->\n| a minute"), "{new}");
     assert!(new.ends_with("|\n<!-- figures:end -->\nafter\n"), "{new}");
     assert!(!new.contains("| .935 |"));
     assert!(Figures::load().unwrap().fill("<!-- figures:begin nothing -->\n<!-- figures:end -->").is_err());

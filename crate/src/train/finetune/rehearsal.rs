@@ -69,7 +69,7 @@ impl Rehearsal {
             // Evenly over the table, in which related speakers are neighbours.
             let voice = Voice::of_base_speaker(base, number * count / SENTENCES.len());
             let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
-            clips.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz });
+            clips.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false });
             speakers.push(voice.timing_speaker);
         }
         Ok(Self { store: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })
