@@ -165,8 +165,13 @@ test("two tabs: one learns at a time, the other is told; and deletion in one is 
   await ready({ page: other });
   await chooseFiles(session.page, 4);
   await session.page.click("#train-start");
-  await trained(session.page, 26);
-  await session.page.click("#train-pause"); // the tiny base would be done too soon
+  // The tiny base would be done before a pointer is there.
+  await session.page.waitForFunction(() => {
+    const pause = /** @type {HTMLElement | null} */ (document.querySelector("#train-pause:not([hidden])"));
+    if (!pause?.checkVisibility() || !/^Iteration/.test(document.querySelector("#train-words")?.textContent ?? "")) return false;
+    pause.click();
+    return true;
+  }, null, { timeout: MINUTE, polling: 5 });
   await chooseFiles(other, 2);
   await other.click("#train-start");
   await other.waitForSelector("#train-error:not([hidden])");

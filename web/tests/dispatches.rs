@@ -34,7 +34,7 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
     let config = TacotronConfig::tiny(1);
     let mut features = Features::new(MelConfig::speech_16k());
     let mel = Mel { mels: config.mels, data: (0..64 * config.mels).map(|index| (0.1 * index as f32).sin() - 5.0).collect() };
-    features.push("one", "one".into(), String::new(), vec![10, 20, 30, 40], Some(vec![16; 4]), &mel);
+    features.push("one", "one".into(), String::new(), vec![10, 20, 30, 40], Some(vec![16; 4]), &mel, &[]);
     let device = device.clone().autodiff();
     let mut model = Tacotron::new(&config, &device).train();
     let mut adam = Adam::new(AdamConfig::default());
