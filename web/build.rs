@@ -10,7 +10,15 @@ fn main() {
         return;
     }
     let status = Command::new(variable("RUSTC"))
-        .args(["--edition=2024", "--crate-type=cdylib", "--target", &target, "-O", "-Cpanic=abort", "-Cstrip=symbols"])
+        .args([
+            "--edition=2024",
+            "--crate-type=cdylib",
+            "--target",
+            &target,
+            "-O",
+            "-Cpanic=abort",
+            "-Cstrip=symbols",
+        ])
         .args(["-Ctarget-feature=+simd128,+relaxed-simd", "-Clink-arg=--import-memory"])
         .args(["micro_kernel/micro_kernel.rs", "-o"])
         .arg(Path::new(&variable("OUT_DIR")).join("micro_kernel.wasm"))

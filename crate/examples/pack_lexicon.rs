@@ -14,11 +14,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: pack_lexicon DICTIONARY OUT".into());
     };
     let dictionary = std::fs::read_to_string(dictionary)?;
-    let (held_out, train): (Vec<_>, Vec<_>) = parse(&dictionary)?.into_iter().enumerate().partition(|(index, _)| index % 20 == 7);
+    let (held_out, train): (Vec<_>, Vec<_>) =
+        parse(&dictionary)?.into_iter().enumerate().partition(|(index, _)| index % 20 == 7);
     let letters = Letters::fit(&train.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>());
     let phones: usize = held_out.iter().map(|(_, (_, phones))| phones.len()).sum();
     let wrong: usize = held_out.iter().map(|(_, (word, phones))| edits(&letters.read(word), phones)).sum();
-    println!("letter-to-sound: {:.1} % of phones wrong in {} held-out words", 100.0 * wrong as f32 / phones as f32, held_out.len());
+    println!(
+        "letter-to-sound: {:.1} % of phones wrong in {} held-out words",
+        100.0 * wrong as f32 / phones as f32,
+        held_out.len()
+    );
     let file = pack(&dictionary)?;
     std::fs::write(&out, &file)?;
     println!("{out}: {} bytes", file.len());

@@ -14,13 +14,19 @@ pub enum Error {
     ClipEmpty,
     #[error("the clip holds {seconds:.2} s of speech; at least {min_seconds:.1} s are needed")]
     ClipTooShort { seconds: f32, min_seconds: f32 },
-    #[error("the clip is {seconds:.0} s long; at most {max_seconds:.0} s are read at once: cut it into shorter ones")]
+    #[error(
+        "the clip is {seconds:.0} s long; at most {max_seconds:.0} s are read at once: cut it into shorter ones"
+    )]
     ClipTooLong { seconds: f32, max_seconds: f32 },
-    #[error("the clip is too quiet: speech at {level_db:.0} dBFS, at least {min_db:.0} dBFS is needed; move closer to the microphone")]
+    #[error(
+        "the clip is too quiet: speech at {level_db:.0} dBFS, at least {min_db:.0} dBFS is needed; move closer to the microphone"
+    )]
     ClipTooQuiet { level_db: f32, min_db: f32 },
     #[error("{percent:.1} % of the clip is clipped; move away from the microphone or lower its gain")]
     ClipClipped { percent: f32 },
-    #[error("the clip is noisy: speech is only {snr_db:.0} dB above the background, at least {min_db:.0} dB is needed")]
+    #[error(
+        "the clip is noisy: speech is only {snr_db:.0} dB above the background, at least {min_db:.0} dB is needed"
+    )]
     ClipNoisy { snr_db: f32, min_db: f32 },
     #[error("the clip does not say its text: {0}")]
     ClipMismatch(String),

@@ -55,7 +55,10 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -73,7 +76,10 @@ mod tests {
         let before = fs::File::open(&path).unwrap();
         write(&path, "new, and longer").unwrap();
         assert_eq!(std::io::read_to_string(before).unwrap(), "old");
-        assert_eq!((names(folder.path()), fs::read(&path).unwrap()), (vec!["voice".to_string()], b"new, and longer".to_vec()));
+        assert_eq!(
+            (names(folder.path()), fs::read(&path).unwrap()),
+            (vec!["voice".to_string()], b"new, and longer".to_vec())
+        );
     }
 
     #[test]

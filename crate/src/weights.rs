@@ -78,7 +78,11 @@ pub fn apply<M: Module>(module: M, weights: &HostWeights) -> Result<M, String> {
     let module = module.map(&mut mapper);
     match mapper.error {
         Some(error) => Err(error),
-        None if mapper.used < weights.len() => Err(format!("{} of {} tensors have no place in the model", weights.len() - mapper.used, weights.len())),
+        None if mapper.used < weights.len() => Err(format!(
+            "{} of {} tensors have no place in the model",
+            weights.len() - mapper.used,
+            weights.len()
+        )),
         None => Ok(module),
     }
 }
@@ -143,15 +147,22 @@ pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -
         let values = read(weight.values).await?;
         let (dtype, bytes) = match storage {
             Storage::Bytes if weight.shape.len() > 1 => {
-                let scales: Vec<f32> = values.chunks_exact(row_length(&weight.shape)).map(byte_scale).collect();
+                let scales: Vec<f32> =
+                    values.chunks_exact(row_length(&weight.shape)).map(byte_scale).collect();
                 let rows = values.chunks_exact(row_length(&weight.shape)).zip(&scales);
-                let bytes = rows.flat_map(|(row, scale)| row.iter().map(move |value| (value / scale).round() as i8 as u8)).collect();
+                let bytes = rows
+                    .flat_map(|(row, scale)| row.iter().map(move |value| (value / scale).round() as i8 as u8))
+                    .collect();
                 let scales: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
                 stored.push((format!("{name}{SCALES}"), vec![scales.len() / 4], Dtype::F32, scales));
                 (Dtype::I8, bytes)
             }
-            Storage::Bytes | Storage::Half => (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()),
-            Storage::Full => (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()),
+            Storage::Bytes | Storage::Half => {
+                (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect())
+            }
+            Storage::Full => {
+                (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
+            }
         };
         stored.push((name, weight.shape, dtype, bytes));
     }
@@ -159,18 +170,25 @@ pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -
         (name.clone(), TensorView::new(*dtype, shape.clone(), bytes).expect("shape fits the bytes"))
     });
     let metadata = serde_json::to_string(&metadata).expect("plain text");
-    Ok(safetensors::serialize(views, Some(HashMap::from([(METADATA.to_string(), metadata)]))).expect("names are distinct"))
+    Ok(safetensors::serialize(views, Some(HashMap::from([(METADATA.to_string(), metadata)])))
+        .expect("names are distinct"))
 }
 
 /// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
 pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
-    let is_scales = |name: &str| name.strip_suffix(SCALES).and_then(|of| file.tensor(of).ok()).is_some_and(|of| of.dtype() == Dtype::I8);
+    let is_scales = |name: &str| {
+        name.strip_suffix(SCALES)
+            .and_then(|of| file.tensor(of).ok())
+            .is_some_and(|of| of.dtype() == Dtype::I8)
+    };
     let mut weights = HashMap::new();
     for (name, view) in file.iter().filter(|(name, _)| !is_scales(name)) {
         let values: Vec<f32> = match view.dtype() {
-            Dtype::F16 => view.data().chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+            Dtype::F16 => {
+                view.data().chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect()
+            }
             Dtype::F32 => floats(view.data()),
             Dtype::I8 => scaled(name, &view, file.tensor(&format!("{name}{SCALES}")).ok())?,
             other => return Err(format!("{name} has type {other:?}")),
@@ -181,7 +199,9 @@ pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
         weights.insert(name.to_string(), (view.shape().to_vec(), values));
     }
     let metadata = match header.metadata().as_ref().and_then(|metadata| metadata.get(METADATA)) {
-        Some(json) => serde_json::from_str(json).map_err(|error| format!("its metadata cannot be read: {error}"))?,
+        Some(json) => {
+            serde_json::from_str(json).map_err(|error| format!("its metadata cannot be read: {error}"))?
+        }
         None => header.metadata().clone().unwrap_or_default().into_iter().collect(),
     };
     Ok((weights, metadata))
@@ -193,7 +213,9 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 
 /// Bytes times the scale of their row; the scales may be missing, or be anything.
 fn scaled(name: &str, bytes: &TensorView, scales: Option<TensorView>) -> Result<Vec<f32>, String> {
-    let scales = scales.filter(|scales| scales.dtype() == Dtype::F32).ok_or_else(|| format!("{name} lacks its scales"))?;
+    let scales = scales
+        .filter(|scales| scales.dtype() == Dtype::F32)
+        .ok_or_else(|| format!("{name} lacks its scales"))?;
     let scales = floats(scales.data());
     if bytes.shape().first() != Some(&scales.len()) {
         return Err(format!("{name} has {} scales", scales.len()));
@@ -214,7 +236,12 @@ mod tests {
         device.seed(3);
         let config = TacotronConfig::tiny(2);
         let model = Tacotron::new(&config, &device);
-        let bytes = pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::from([("a".into(), "b".into())]))).unwrap();
+        let bytes = pollster::block_on(serialize(
+            collect(&model),
+            Storage::Full,
+            Metadata::from([("a".into(), "b".into())]),
+        ))
+        .unwrap();
         let (weights, metadata) = deserialize(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
         let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
@@ -227,20 +254,28 @@ mod tests {
         let device = Device::flex();
         let values = [0.5f32, -0.1, 0.003, 0.0, 0.0, 0.0, 2e-4, 1e-4, -1e-4];
         let mut weights = Weights::new();
-        weights.insert("w".into(), Weight { shape: vec![3, 3], values: Tensor::from_floats(values, &device) });
+        weights
+            .insert("w".into(), Weight { shape: vec![3, 3], values: Tensor::from_floats(values, &device) });
         weights.insert("b".into(), Weight { shape: vec![1], values: Tensor::from_floats([0.25], &device) });
         let bytes = pollster::block_on(serialize(weights, Storage::Bytes, Metadata::new())).unwrap();
         let (read, _) = deserialize(&bytes).unwrap();
         assert_eq!((read.len(), &read["b"].1[..]), (2, &[0.25][..]));
         let (shape, found) = &read["w"];
         assert_eq!(shape, &[3, 3]);
-        for (row, tolerance) in [0.5f32, 0.0, 2e-4].iter().enumerate().map(|(row, most)| (row, most / 200.0)) {
-            assert!((0..3).all(|column| (found[3 * row + column] - values[3 * row + column]).abs() <= tolerance), "row {row}: {found:?}");
+        for (row, tolerance) in [0.5f32, 0.0, 2e-4].iter().enumerate().map(|(row, most)| (row, most / 200.0))
+        {
+            assert!(
+                (0..3).all(|column| (found[3 * row + column] - values[3 * row + column]).abs() <= tolerance),
+                "row {row}: {found:?}"
+            );
         }
         // Without its scales, or with too few, a tensor of bytes has no values.
         let scales = |name: &str, count: usize| {
             let numbers = vec![0u8; 4 * count];
-            let (bytes, scales) = (TensorView::new(Dtype::I8, vec![2, 2], &[1; 4]).unwrap(), TensorView::new(Dtype::F32, vec![count], &numbers).unwrap());
+            let (bytes, scales) = (
+                TensorView::new(Dtype::I8, vec![2, 2], &[1; 4]).unwrap(),
+                TensorView::new(Dtype::F32, vec![count], &numbers).unwrap(),
+            );
             safetensors::serialize([("w", bytes), (name, scales)], None).unwrap()
         };
         assert!(deserialize(&scales("w.scales", 2)).is_ok());
@@ -248,14 +283,20 @@ mod tests {
     }
 
     fn stored(tensors: &[(&str, Dtype, &[usize], &[u8])]) -> Vec<u8> {
-        let views = tensors.iter().map(|&(name, dtype, shape, bytes)| (name, TensorView::new(dtype, shape.to_vec(), bytes).unwrap()));
+        let views = tensors.iter().map(|&(name, dtype, shape, bytes)| {
+            (name, TensorView::new(dtype, shape.to_vec(), bytes).unwrap())
+        });
         safetensors::serialize(views, None).unwrap()
     }
 
     #[test]
     fn scales_that_have_scales_are_an_error() {
         let one = 1f32.to_le_bytes();
-        let (bytes, scales, beyond) = (("w", Dtype::I8, &[1, 2][..], &[1, 2][..]), ("w.scales", Dtype::I8, &[1][..], &[1][..]), ("w.scales.scales", Dtype::F32, &[1][..], &one[..]));
+        let (bytes, scales, beyond) = (
+            ("w", Dtype::I8, &[1, 2][..], &[1, 2][..]),
+            ("w.scales", Dtype::I8, &[1][..], &[1][..]),
+            ("w.scales.scales", Dtype::F32, &[1][..], &one[..]),
+        );
         // Tensors stand in the file, and are read, in any order.
         for _ in 0..20 {
             assert!(deserialize(&stored(&[bytes, scales, beyond])).is_err());
@@ -264,7 +305,12 @@ mod tests {
 
     #[test]
     fn values_are_finite_after_their_scale() {
-        let read = |scale: f32, byte: i8| deserialize(&stored(&[("w", Dtype::I8, &[1, 1], &[byte as u8]), ("w.scales", Dtype::F32, &[1], &scale.to_le_bytes())]));
+        let read = |scale: f32, byte: i8| {
+            deserialize(&stored(&[
+                ("w", Dtype::I8, &[1, 1], &[byte as u8]),
+                ("w.scales", Dtype::F32, &[1], &scale.to_le_bytes()),
+            ]))
+        };
         assert!(read(3e38, 127).is_err() && read(f32::INFINITY, 1).is_err() && read(f32::NAN, 0).is_err());
         assert_eq!(read(2e36, -127).unwrap().0["w"].1, [-127.0 * 2e36]);
     }

@@ -51,7 +51,8 @@ fn dropped(samples: &[f32]) -> Vec<f32> {
 
 fn phoneme_error_rate(base: &Base, text: &str, samples: &[f32]) -> f32 {
     let mel = MelExtractor::new(base.mel_config().clone()).extract(samples);
-    let errors = block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();
+    let errors =
+        block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();
     errors.errors as f32 / errors.length as f32
 }
 
@@ -70,20 +71,39 @@ fn planted_faults_are_noticed() {
     let (pitch, noise) = (apart(&higher), apart(&noisy));
     let stranger: Vec<Vec<f32>> = clips[4..]
         .iter()
-        .map(|clip| block_on(speak_async(&base, &Voice::unadapted(&base), &clip.text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true)).unwrap().samples)
+        .map(|clip| {
+            block_on(speak_async(
+                &base,
+                &Voice::unadapted(&base),
+                &clip.text,
+                &SpeakOptions::default(),
+                &*base.vocoder,
+                async |_, _| true,
+            ))
+            .unwrap()
+            .samples
+        })
         .collect();
     let stranger = distance(&stats(stranger.iter().map(Vec::as_slice)), &target);
-    println!("distance: the same speaker {same:.3}, three semitones higher {pitch:.3}, in noise {noise:.3}, another speaker {stranger:.3}");
+    println!(
+        "distance: the same speaker {same:.3}, three semitones higher {pitch:.3}, in noise {noise:.3}, another speaker {stranger:.3}"
+    );
     assert!(pitch > 3.0 * same && noise > 3.0 * same && stranger > 10.0 * same);
 
     let (clip, text) = (&recordings[0], &clips[0].text);
     let shifted = difference(clip, &higher(clip), RATE_HZ).unwrap();
     let in_noise = difference(clip, &noisy(clip), RATE_HZ).unwrap();
-    println!("log F0 {:.3} of a shift of {:.3}; {:.1} dB in noise", shifted.logf0_rmse, 2f32.ln() / 4.0, in_noise.mcd_db);
+    println!(
+        "log F0 {:.3} of a shift of {:.3}; {:.1} dB in noise",
+        shifted.logf0_rmse,
+        2f32.ln() / 4.0,
+        in_noise.mcd_db
+    );
     assert!((shifted.logf0_rmse - 2f32.ln() / 4.0).abs() < 0.05);
     assert!(in_noise.mcd_db > 2.0);
 
-    let (whole, cut) = (phoneme_error_rate(&base, text, clip), phoneme_error_rate(&base, text, &dropped(clip)));
+    let (whole, cut) =
+        (phoneme_error_rate(&base, text, clip), phoneme_error_rate(&base, text, &dropped(clip)));
     println!("phoneme error rate {whole:.2}, without a third of the words {cut:.2}");
     assert!(cut > whole + 0.15);
 }
@@ -94,10 +114,12 @@ fn each_planted_fault_is_counted_under_its_kind() {
     let clips = held_out_clips(8);
     let evaluation = block_on(Evaluation::new(&base, Some(&verifier), &clips, 4)).unwrap();
     let count = |fault: Fault, change: &dyn Fn(&[f32]) -> Vec<f32>| {
-        let changed: Vec<_> = evaluation.recordings().iter().map(|(text, clip)| (text.clone(), change(clip))).collect();
+        let changed: Vec<_> =
+            evaluation.recordings().iter().map(|(text, clip)| (text.clone(), change(clip))).collect();
         block_on(evaluation.measure_clips(&changed)).unwrap().with_fault(fault)
     };
-    let third = |clip: &[f32], index: usize| clip[clip.len() * index / 3..clip.len() * (index + 1) / 3].to_vec();
+    let third =
+        |clip: &[f32], index: usize| clip[clip.len() * index / 3..clip.len() * (index + 1) / 3].to_vec();
     let twice = |clip: &[f32]| [third(clip, 0), third(clip, 1), third(clip, 1), third(clip, 2)].concat();
     let slow = |clip: &[f32]| resample(clip, RATE_HZ, RATE_HZ * 5 / 3).unwrap();
     let hissing = |clip: &[f32]| noisy(&noisy(clip));
@@ -134,7 +156,13 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
     let (base, verifier) = (shipped_base(), shipped_verifier());
     let awb = held_out_clips(12);
     // The same words from another throat: five semitones and 15 % higher.
-    let perturbed = |clip: &Clip| Clip { audio: Audio { samples: Perturbation { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(), sample_rate_hz: RATE_HZ }, ..clip.clone() };
+    let perturbed = |clip: &Clip| Clip {
+        audio: Audio {
+            samples: Perturbation { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(),
+            sample_rate_hz: RATE_HZ,
+        },
+        ..clip.clone()
+    };
     let higher: Vec<Clip> = awb.iter().map(perturbed).collect();
     for (name, clips, others) in [("flite-awb", &awb, &higher), ("flite-awb-higher", &higher, &awb)] {
         let evaluation = block_on(Evaluation::new(&base, Some(&verifier), clips, 4)).unwrap();
@@ -145,11 +173,19 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
         };
         let said = |voice: &Voice| block_on(evaluation.measure(voice)).unwrap().identity;
         let wrong: Vec<Vec<f32>> = others[8..].iter().map(samples).collect();
-        let ranks = [of(&evaluation.same_speaker), of(&said(&clone)), of(&said(&start)), of(&Identity::of(&wrong, RATE_HZ, Some(&verifier)).unwrap())];
+        let ranks = [
+            of(&evaluation.same_speaker),
+            of(&said(&clone)),
+            of(&said(&start)),
+            of(&Identity::of(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
+        ];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
         // Both strangers have about nothing of the speaker: which of them has less says nothing.
         let [same, clone, start, wrong] = ranks;
-        assert!(same.1 > clone.1 && clone.1 > start.1.max(wrong.1) + 0.3, "{name}, by the encoder: {ranks:?}");
+        assert!(
+            same.1 > clone.1 && clone.1 > start.1.max(wrong.1) + 0.3,
+            "{name}, by the encoder: {ranks:?}"
+        );
         assert!(same.0 > clone.0 && clone.0 > start.0.max(wrong.0) + 0.3, "{name}, by statistics: {ranks:?}");
     }
 }

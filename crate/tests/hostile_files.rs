@@ -7,7 +7,10 @@ mod common;
 use burn::prelude::Device;
 use common::{ALIGNER, LEXICON, tiny_base, tiny_files};
 use ownvoice::{
-    audio::{mel::{Mel, MelConfig}, wav},
+    audio::{
+        mel::{Mel, MelConfig},
+        wav,
+    },
     corpus::layouts,
     import::Imported,
     text::Phonemizer,
@@ -59,7 +62,8 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Numbers that sizes, counts and rates should never be.
-const ODD: [u64; 12] = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, u64::MAX];
+const ODD: [u64; 12] =
+    [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, u64::MAX];
 
 fn damage_bytes(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
     // Headers decide more than what follows them.
@@ -88,7 +92,11 @@ fn damage_json(value: &mut Value, random: &mut ChaCha8Rng) {
     match value {
         Value::Object(entries) if !entries.is_empty() && random.random_bool(0.95) => {
             let key = entries.keys().nth(random.random_range(0..entries.len())).unwrap().clone();
-            if random.random_bool(0.05) { drop(entries.remove(&key)) } else { damage_json(&mut entries[&key], random) }
+            if random.random_bool(0.05) {
+                drop(entries.remove(&key))
+            } else {
+                damage_json(&mut entries[&key], random)
+            }
         }
         Value::Array(items) if !items.is_empty() && random.random_bool(0.8) => {
             let at = random.random_range(0..items.len());
@@ -101,7 +109,20 @@ fn damage_json(value: &mut Value, random: &mut ChaCha8Rng) {
         other => {
             let odd = *ODD.choose(random).unwrap();
             let near = other.as_u64().unwrap_or(1).wrapping_add(random.random_range(0..3)).wrapping_sub(1);
-            let values = [json!(odd), json!(near), json!(-1), json!(1e38), json!(-0.5), json!(1e-30), json!(""), json!("\0../\u{202e}"), json!(null), json!([]), json!({}), json!(true)];
+            let values = [
+                json!(odd),
+                json!(near),
+                json!(-1),
+                json!(1e38),
+                json!(-0.5),
+                json!(1e-30),
+                json!(""),
+                json!("\0../\u{202e}"),
+                json!(null),
+                json!([]),
+                json!({}),
+                json!(true),
+            ];
             *other = values.choose(random).unwrap().clone();
         }
     }
@@ -124,7 +145,12 @@ fn damage_tensors(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
 /// Tries damaged files until the time is over.
 ///
 /// * `times`, `constant`: bytes that reading may take, for a byte of the file and beside that
-fn fuzz(name: &str, times: usize, constant: usize, mut read: impl FnMut(&mut ChaCha8Rng) -> (usize, Option<&'static str>)) {
+fn fuzz(
+    name: &str,
+    times: usize,
+    constant: usize,
+    mut read: impl FnMut(&mut ChaCha8Rng) -> (usize, Option<&'static str>),
+) {
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let time = Duration::from_secs(number("OWNVOICE_FUZZ_SECONDS").unwrap_or(2));
     let (begun, mut seed, mut refused) = (Instant::now(), number("OWNVOICE_FUZZ_SEED").unwrap_or(1), 0);
@@ -135,7 +161,10 @@ fn fuzz(name: &str, times: usize, constant: usize, mut read: impl FnMut(&mut Cha
         let found = catch_unwind(AssertUnwindSafe(|| read(&mut ChaCha8Rng::seed_from_u64(seed))));
         let Ok((length, code)) = found else { panic!("{name} panics; OWNVOICE_FUZZ_SEED={seed}") };
         let taken = (MOST.get() - before).max(0) as usize;
-        assert!(taken <= times * length + constant, "{name} takes {taken} bytes for {length}; OWNVOICE_FUZZ_SEED={seed}");
+        assert!(
+            taken <= times * length + constant,
+            "{name} takes {taken} bytes for {length}; OWNVOICE_FUZZ_SEED={seed}"
+        );
         refused += usize::from(code.is_some());
         seed += 1;
     }
@@ -162,7 +191,8 @@ const MB: usize = 1 << 20;
 #[test]
 fn wav_files() {
     let tone: Vec<f32> = (0..4000).map(|at| (at as f32 / 9.0).sin()).collect();
-    let files = [wav::write(&tone, 16_000), wav::write_with_origin(&tone, 44_100, &wav::Origin::resynthesis())];
+    let files =
+        [wav::write(&tone, 16_000), wav::write_with_origin(&tone, 44_100, &wav::Origin::resynthesis())];
     // A byte of sound becomes a number of four, before and after the channels are mixed; the damaged copies are counted too.
     fuzz("wav", 12, MB, |random| {
         let bytes = some_damage(files.choose(random).unwrap(), random, damage_bytes);
@@ -190,16 +220,26 @@ fn bases() {
         if random.random_bool(0.3) {
             weights = some_damage(&weights, random, damage_tensors);
         }
-        manifest["files"]["weights"] = serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
+        manifest["files"]["weights"] =
+            serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
         if random.random_bool(0.8) {
-            let part = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"].choose(random).copied().unwrap();
+            let part = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"]
+                .choose(random)
+                .copied()
+                .unwrap();
             match manifest.get_mut(part) {
                 Some(part) => damage_json(part, random),
                 None => damage_json(&mut manifest, random),
             }
         }
         let json = manifest.to_string();
-        let files = BaseFiles { manifest_json: &json, weights: &weights, lexicon: LEXICON, aligner: ALIGNER, vocoder: None };
+        let files = BaseFiles {
+            manifest_json: &json,
+            weights: &weights,
+            lexicon: LEXICON,
+            aligner: ALIGNER,
+            vocoder: None,
+        };
         (json.len() + weights.len() + LEXICON.len() + ALIGNER.len(), code(Base::load(files, &device)))
     });
 }
@@ -218,7 +258,15 @@ fn features() {
     let mut good = Features::new(MelConfig::speech_16k());
     let mel = Mel { mels: 80, data: vec![-4.0; 30 * 80] };
     for speaker in ["a", "b"] {
-        good.push(speaker, "x".into(), "hello".into(), vec![1, 9, 1], Some(vec![8, 14, 8]), &mel, &[100.0; 30]);
+        good.push(
+            speaker,
+            "x".into(),
+            "hello".into(),
+            vec![1, 9, 1],
+            Some(vec![8, 14, 8]),
+            &mel,
+            &[100.0; 30],
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     good.save(folder.path()).unwrap();
@@ -251,7 +299,8 @@ fn features() {
 fn checkpoints_of_pytorch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.pt");
-    let files = ["tacotron2.pt", "tacotron2-legacy.pt"].map(|name| fs::read(Path::new("../tests/fixtures/nvidia").join(name)).unwrap());
+    let files = ["tacotron2.pt", "tacotron2-legacy.pt"]
+        .map(|name| fs::read(Path::new("../tests/fixtures/nvidia").join(name)).unwrap());
     fuzz("pytorch", 32, 16 * MB, |random| {
         let bytes = some_damage(files.choose(random).unwrap(), random, damage_bytes);
         fs::write(&path, &bytes).unwrap();

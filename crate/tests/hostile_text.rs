@@ -19,14 +19,25 @@ const MAX_SYMBOLS: usize = 40;
 const MAX_TIME: Duration = Duration::from_secs(120);
 
 fn texts() -> Vec<&'static str> {
-    READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1)).collect()
+    READINGS
+        .lines()
+        .filter(|line| !line.starts_with("# "))
+        .filter_map(|line| line.split('\t').nth(1))
+        .collect()
 }
 
 fn check(phonemizer: &Phonemizer, text: &str) {
     for sentence in sentences(text) {
         let Ok(spoken) = phonemizer.symbols(&sentence) else { continue };
-        assert!(spoken.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)), "{sentence:?}");
-        assert!(spoken.len() <= MAX_SYMBOLS * (sentence.chars().count() + 1), "{} symbols of {sentence:?}", spoken.len());
+        assert!(
+            spoken.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)),
+            "{sentence:?}"
+        );
+        assert!(
+            spoken.len() <= MAX_SYMBOLS * (sentence.chars().count() + 1),
+            "{} symbols of {sentence:?}",
+            spoken.len()
+        );
     }
 }
 

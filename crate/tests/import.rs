@@ -45,18 +45,34 @@ fn an_imported_model_is_the_reference() {
     let compare = |name: &str, found: TensorData| {
         assert_eq!(found.shape().to_vec(), expected[name].0, "{name}");
         let found = found.try_to_vec::<f32>().unwrap();
-        let worst = found.iter().zip(&expected[name].1).map(|(found, expected)| (found - expected).abs()).fold(0.0, f32::max);
+        let worst = found
+            .iter()
+            .zip(&expected[name].1)
+            .map(|(found, expected)| (found - expected).abs())
+            .fold(0.0, f32::max);
         println!("{name}: off by {worst:.1e}");
-        assert!(worst <= TOLERANCE && found.iter().all(|value| value.is_finite()), "{name} is off by {worst:.1e}");
+        assert!(
+            worst <= TOLERANCE && found.iter().all(|value| value.is_finite()),
+            "{name} is off by {worst:.1e}"
+        );
     };
     for checkpoint in ["tacotron2.pt", "tacotron2-legacy.pt"] {
         let (_, model) = without_dropout(checkpoint);
         let device = Device::flex();
         let ids: Vec<u8> = expected["symbols"].1.iter().map(|&symbol| symbol as u8).collect();
         let symbols = Symbols::new(&[&ids], None, &device);
-        let encoded = model.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, Mode::Eval);
+        let encoded = model.encoder.forward(
+            symbols.ids.clone(),
+            symbols.mask.clone().unsqueeze_dim(2),
+            &symbols.lengths,
+            Mode::Eval,
+        );
         let memory = model.decoder.memory(&symbols, encoded.clone(), model.speakers.val());
-        let said = model.decoder.forward(Tensor::from_data(data("previous"), &device), &memory, model.decoder.start(&memory));
+        let said = model.decoder.forward(
+            Tensor::from_data(data("previous"), &device),
+            &memory,
+            model.decoder.start(&memory),
+        );
         let refined = said.frames.clone() + model.postnet.forward(said.frames.clone(), Mode::Eval);
         compare("encoded", encoded.into_data());
         compare("frames", said.frames.into_data());
@@ -70,7 +86,14 @@ fn serialized() -> (Imported, AttentiveTacotron, Vec<u8>) {
     let imported = Imported::read(&fixture("tacotron2.pt")).unwrap();
     let model = imported.model(&Device::flex()).unwrap();
     let config = imported.config.clone();
-    let voice = AttentiveVoice { model, config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device: Device::flex() };
+    let voice = AttentiveVoice {
+        model,
+        config,
+        mel: MelConfig::nvidia_22k(),
+        table: Table::Nvidia,
+        speaker: 0,
+        device: Device::flex(),
+    };
     let bytes = block_on(voice.serialize(Storage::Full)).unwrap();
     (imported, voice.model, bytes)
 }
@@ -112,8 +135,14 @@ fn every_end_of_speech_has_its_reason() {
     assert_eq!(speech.stop.name(), "gate");
     assert_eq!((speech.durations.len(), speech.sample_rate_hz), (speech.symbols.len(), 22_050));
     let short = say("Hello there.", SpeakOptions { max_frames: 9, ..SpeakOptions::default() }).unwrap();
-    assert_eq!((short.stop.name(), short.mel.frames(), short.durations.iter().sum::<u32>()), ("max-frames", 9, 9));
-    assert_eq!(say("Hello.", SpeakOptions { speed: 2.0, ..SpeakOptions::default() }).unwrap_err().code(), "option-invalid");
+    assert_eq!(
+        (short.stop.name(), short.mel.frames(), short.durations.iter().sum::<u32>()),
+        ("max-frames", 9, 9)
+    );
+    assert_eq!(
+        say("Hello.", SpeakOptions { speed: 2.0, ..SpeakOptions::default() }).unwrap_err().code(),
+        "option-invalid"
+    );
     assert_eq!(say("", SpeakOptions::default()).unwrap_err().code(), "text-empty");
 }
 
@@ -130,7 +159,8 @@ fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len(), "both formats count letters");
     let (from, to) = (from.as_bytes(), to.as_bytes());
     let mut changed = bytes.to_vec();
-    let places: Vec<usize> = (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
+    let places: Vec<usize> =
+        (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
     assert!(!places.is_empty(), "the file holds {}", String::from_utf8_lossy(from));
     places.into_iter().for_each(|at| changed[at..at + to.len()].copy_from_slice(to));
     changed
@@ -154,9 +184,18 @@ fn wrong_checkpoints_are_refused_in_words() {
     refused(b"This is no checkpoint.", "");
     refused(&fs::read(fixture("expected.safetensors")).unwrap(), "");
     refused(&replaced(&legacy, "embedding.weight", "embedding.wreath"), "there is no embedding.weight");
-    refused(&replaced(&legacy, "decoder.gate_layer", "decoder.gate_laser"), "there is no decoder.gate_layer.linear_layer.weight");
-    refused(&replaced(&legacy, "1.1.running_mean", "1.1.running_main"), "there is no encoder.convolutions.1.1.running_mean");
-    refused(&swapped(&legacy, "decoder.decoder_rnn.weight_ih", "decoder.decoder_rnn.weight_hh"), "decoder.decoder_lstm.w_");
+    refused(
+        &replaced(&legacy, "decoder.gate_layer", "decoder.gate_laser"),
+        "there is no decoder.gate_layer.linear_layer.weight",
+    );
+    refused(
+        &replaced(&legacy, "1.1.running_mean", "1.1.running_main"),
+        "there is no encoder.convolutions.1.1.running_mean",
+    );
+    refused(
+        &swapped(&legacy, "decoder.decoder_rnn.weight_ih", "decoder.decoder_rnn.weight_hh"),
+        "decoder.decoder_lstm.w_",
+    );
     let wrong = "decoder.attention_rnn.bias_hh is [6]; it should have 36 values";
     refused(&swapped(&legacy, "decoder.attention_rnn.bias_hh", "postnet.convolutions.0.1.bias"), wrong);
 }
@@ -166,7 +205,11 @@ fn damaged_checkpoints_neither_load_nor_panic() {
     for name in ["tacotron2.pt", "tacotron2-legacy.pt"] {
         let whole = fs::read(fixture(name)).unwrap();
         for length in (0..whole.len()).step_by(1499) {
-            assert_eq!(code_of(&whole[..length]).map(|(code, _)| code), Some("checkpoint-unsupported"), "{name} of {length} bytes");
+            assert_eq!(
+                code_of(&whole[..length]).map(|(code, _)| code),
+                Some("checkpoint-unsupported"),
+                "{name} of {length} bytes"
+            );
         }
         // One byte of the names, shapes and offsets is another: the values alone may still be read.
         let mut state = 1u32;
@@ -209,17 +252,30 @@ fn the_command_line_imports_and_speaks() {
     let clip = wav::read(&fs::read(&out).unwrap()).unwrap();
     // The fixture's gate opens after some thirty frames.
     let frames = clip.samples.len() / 256 + 1;
-    assert!(clip.sample_rate_hz == 22_050 && (25..=35).contains(&frames), "{frames} frames at {} Hz", clip.sample_rate_hz);
+    assert!(
+        clip.sample_rate_hz == 22_050 && (25..=35).contains(&frames),
+        "{frames} frames at {} Hz",
+        clip.sample_rate_hz
+    );
     assert!(clip.samples.iter().any(|sample| sample.abs() > 1e-3), "it is silent");
 
     for (arguments, code) in [
         (vec!["import", &out, "--out", &models], "checkpoint-unsupported"),
         (vec!["import", "no-such-file.pt", "--out", &models], "io"),
-        (vec!["say", "--base", &models, "--text", "Hello.", "--out", &out, "--vocoder", "neural"], "option-invalid"),
-        (vec!["say", "--base", &models, "--text", "Hello.", "--out", &out, "--voice", &out], "option-invalid"),
+        (
+            vec!["say", "--base", &models, "--text", "Hello.", "--out", &out, "--vocoder", "neural"],
+            "option-invalid",
+        ),
+        (
+            vec!["say", "--base", &models, "--text", "Hello.", "--out", &out, "--voice", &out],
+            "option-invalid",
+        ),
     ] {
         let refused = ownvoice(&arguments);
         let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(!refused.status.success() && told.contains(&format!("error[{code}]")), "{arguments:?}: {told}");
+        assert!(
+            !refused.status.success() && told.contains(&format!("error[{code}]")),
+            "{arguments:?}: {told}"
+        );
     }
 }

@@ -17,11 +17,11 @@ use burn::{
 use ownvoice::{
     model::{
         StopReason, Tacotron, TacotronConfig,
-        teacher_forcing::{Spoken, TeacherForcing, Timing},
         attention::AttentionDecoder,
         encoder::Encoder,
         postnet::Postnet,
         tacotron::Symbols,
+        teacher_forcing::{Spoken, TeacherForcing, Timing},
     },
     nn::{Mode, upsample::frame_positions},
     train::{
@@ -68,7 +68,8 @@ impl Fixture {
     }
 
     fn config(&self) -> TacotronConfig {
-        let mut config = serde_json::to_value(TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) }).unwrap();
+        let mut config =
+            serde_json::to_value(TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) }).unwrap();
         config.as_object_mut().unwrap().extend(self.about["config"].as_object().unwrap().clone());
         serde_json::from_value(config).unwrap()
     }
@@ -79,12 +80,15 @@ impl Fixture {
 
     /// `module` with the reference's weights.
     fn weighted<M: Module>(&self, module: M) -> M {
-        let named = |(name, tensor): (&String, &(Vec<usize>, Vec<f32>))| Some((name.strip_prefix("weights/")?.to_string(), tensor.clone()));
+        let named = |(name, tensor): (&String, &(Vec<usize>, Vec<f32>))| {
+            Some((name.strip_prefix("weights/")?.to_string(), tensor.clone()))
+        };
         apply(module, &self.tensors.iter().filter_map(named).collect()).unwrap()
     }
 
     fn data(&self, name: &str) -> TensorData {
-        let (shape, values) = self.tensors.get(name).unwrap_or_else(|| panic!("{}: there is no {name}", self.name));
+        let (shape, values) =
+            self.tensors.get(name).unwrap_or_else(|| panic!("{}: there is no {name}", self.name));
         TensorData::new(values.clone(), shape.clone())
     }
 
@@ -108,16 +112,20 @@ impl Fixture {
     }
 
     fn compare_values(&self, name: String, shape: &[usize], values: &[f32]) {
-        let Some((expected_shape, expected)) = self.tensors.get(&name) else { panic!("{}: there is no {name}", self.name) };
+        let Some((expected_shape, expected)) = self.tensors.get(&name) else {
+            panic!("{}: there is no {name}", self.name)
+        };
         assert_eq!(expected_shape, shape, "{}: {name}", self.name);
         let largest = expected.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         assert!(largest > 0.0, "{}: {name} is zero and proves nothing", self.name);
         let deviations = values.iter().zip(expected).map(|(value, expected)| (value - expected).abs());
         // Not a number is worse than any number.
-        let deviation = deviations.fold(0.0f32, |worst, one| if one.is_nan() { f32::INFINITY } else { worst.max(one) });
+        let deviation =
+            deviations.fold(0.0f32, |worst, one| if one.is_nan() { f32::INFINITY } else { worst.max(one) });
         let seen = &mut *self.seen.borrow_mut();
         if deviation > TOLERANCE.min(RELATIVE_TOLERANCE * largest) {
-            seen.failures.push(format!("{name} is off by {deviation:.2e}, its largest value is {largest:.2e}"));
+            seen.failures
+                .push(format!("{name} is off by {deviation:.2e}, its largest value is {largest:.2e}"));
         }
         if deviation >= seen.worst.0 {
             seen.worst = (deviation, name.clone());
@@ -146,7 +154,10 @@ impl Fixture {
     }
 
     fn compare_input<const D: usize>(&self, run: &str, name: &str, input: &Tensor<D>, gradients: &Gradients) {
-        self.compare(format!("{run}/inputs/{name}"), input.grad(gradients).unwrap_or_else(|| panic!("{name} has no gradient")));
+        self.compare(
+            format!("{run}/inputs/{name}"),
+            input.grad(gradients).unwrap_or_else(|| panic!("{name} has no gradient")),
+        );
     }
 
     /// Parameters and running statistics, as far as the reference has them.
@@ -154,7 +165,11 @@ impl Fixture {
         for (path, weight) in collect(module) {
             let name = format!("{run}/after/{path}");
             if self.tensors.contains_key(&name) {
-                self.compare_values(name, &weight.shape, &weight.values.into_data().try_to_vec::<f32>().unwrap());
+                self.compare_values(
+                    name,
+                    &weight.shape,
+                    &weight.values.into_data().try_to_vec::<f32>().unwrap(),
+                );
             }
         }
     }
@@ -163,7 +178,8 @@ impl Fixture {
     fn verdict(&self) -> Result<(), String> {
         let seen = self.seen.borrow();
         let (deviation, name) = &seen.worst;
-        let expected = self.tensors.keys().filter(|name| !name.starts_with("weights/") && !name.starts_with("inputs/"));
+        let expected =
+            self.tensors.keys().filter(|name| !name.starts_with("weights/") && !name.starts_with("inputs/"));
         let forgotten: BTreeSet<&String> = expected.filter(|name| !seen.compared.contains(*name)).collect();
         if !forgotten.is_empty() {
             return Err(format!("{}: not compared: {forgotten:?}", self.name));
@@ -177,7 +193,11 @@ impl Fixture {
 
     fn finish(&self) {
         let Seen { compared, worst: (deviation, name), .. } = &*self.seen.borrow();
-        println!("{:<10} {:>3} tensors, worst deviation {deviation:.1e} in {name}", self.name, compared.len());
+        println!(
+            "{:<10} {:>3} tensors, worst deviation {deviation:.1e} in {name}",
+            self.name,
+            compared.len()
+        );
         self.verdict().unwrap_or_else(|error| panic!("{error}"));
     }
 }
@@ -200,7 +220,8 @@ fn encoder() {
     let symbols = symbols(fixture.integers("symbols"), fixture.lengths());
     let mask = symbols.mask.clone().unsqueeze_dim::<3>(2);
     for (run, mode) in MODES {
-        let encoded = encoder.forward(symbols.ids.clone(), mask.clone(), &symbols.lengths, mode) * mask.clone();
+        let encoded =
+            encoder.forward(symbols.ids.clone(), mask.clone(), &symbols.lengths, mode) * mask.clone();
         let gradients = fixture.probed("probe", encoded.clone()).backward();
         fixture.compare(format!("{run}/values/encoded"), encoded);
         fixture.compare_gradients(run, &encoder, &gradients);
@@ -240,10 +261,18 @@ fn durations() {
         positions: fixture.input::<3>("positions").require_grad(),
     };
     let Timing { durations, times, positions } = timing.clone();
-    let log_durations = model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths) * symbols.mask.clone();
-    let ranges = model.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths) * symbols.mask.clone();
-    let context = model.upsample(&symbols, encoded.clone(), durations.clone(), times.clone(), positions.clone());
-    let spoken = Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: Some(previous.clone()) };
+    let log_durations =
+        model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths) * symbols.mask.clone();
+    let ranges =
+        model.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths) * symbols.mask.clone();
+    let context =
+        model.upsample(&symbols, encoded.clone(), durations.clone(), times.clone(), positions.clone());
+    let spoken = Spoken {
+        symbols: &symbols,
+        encoded: encoded.clone(),
+        speaker: speaker.clone(),
+        previous: Some(previous.clone()),
+    };
     let decoded = model.teacher_force(spoken, timing);
     let sum = fixture.probed("probe/log_durations", log_durations.clone())
         + fixture.probed("probe/alignment", decoded.alignment.clone())
@@ -273,7 +302,12 @@ fn attention() {
     let encoded = fixture.input::<3>("encoded").require_grad();
     let speaker = fixture.input::<2>("speaker").require_grad();
     let previous = fixture.input::<3>("previous").require_grad();
-    let spoken = Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: Some(previous.clone()) };
+    let spoken = Spoken {
+        symbols: &symbols,
+        encoded: encoded.clone(),
+        speaker: speaker.clone(),
+        previous: Some(previous.clone()),
+    };
     let decoded = decoder.teacher_force(spoken, ());
     let gate = decoded.gate.expect("attention has a gate");
     let sum = fixture.probed("probe/frames", decoded.frames.clone())
@@ -353,15 +387,27 @@ fn positions() {
     let durations: Vec<Vec<u32>> = serde_json::from_value(fixture.about["frames"].clone()).unwrap();
     let firsts: Vec<usize> = serde_json::from_value(fixture.about["firsts"].clone()).unwrap();
     let (shape, expected) = &fixture.tensors["inputs/positions"];
-    let positions = durations.iter().zip(firsts).flat_map(|(durations, first)| frame_positions(durations, first, shape[1]));
-    let worst = positions.flatten().zip(expected).map(|(value, expected)| (value - expected).abs()).fold(0.0f32, f32::max);
+    let positions = durations
+        .iter()
+        .zip(firsts)
+        .flat_map(|(durations, first)| frame_positions(durations, first, shape[1]));
+    let worst = positions
+        .flatten()
+        .zip(expected)
+        .map(|(value, expected)| (value - expected).abs())
+        .fold(0.0f32, f32::max);
     assert!(worst < 1e-6, "{worst:e}");
 }
 
 #[test]
 fn a_deviation_is_named() {
     let mut fixture = Fixture::load("postnet");
-    let names: Vec<String> = fixture.tensors.keys().filter(|name| name.contains("values") || name.contains("gradients")).cloned().collect();
+    let names: Vec<String> = fixture
+        .tensors
+        .keys()
+        .filter(|name| name.contains("values") || name.contains("gradients"))
+        .cloned()
+        .collect();
     fixture.tensors.retain(|name, _| names.contains(name));
     for name in &names {
         let (shape, mut values) = fixture.tensors[name].clone();

@@ -22,7 +22,12 @@ fn base() -> Base {
     manifest.mean_pitches_hz = vec![180.0; manifest.speakers.len()];
     let device = Device::flex();
     device.seed(1);
-    let weights = block_on(serialize(collect(&Tacotron::new(&manifest.model, &device)), Storage::Half, Metadata::new())).unwrap();
+    let weights = block_on(serialize(
+        collect(&Tacotron::new(&manifest.model, &device)),
+        Storage::Half,
+        Metadata::new(),
+    ))
+    .unwrap();
     manifest.files.weights = FileEntry::new("weights.safetensors", &weights);
     load(&manifest, &weights).unwrap()
 }
@@ -50,7 +55,11 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
         logs.extend(pitch::track(&clip.audio.samples, clip.audio.sample_rate_hz, 200).voiced_log_hz());
     }
     let recorded_hz = (logs.iter().sum::<f32>() / logs.len() as f32).exp();
-    assert!((intonation.mean_hz / recorded_hz).ln().abs() < 0.03, "{} and {recorded_hz} Hz", intonation.mean_hz);
+    assert!(
+        (intonation.mean_hz / recorded_hz).ln().abs() < 0.03,
+        "{} and {recorded_hz} Hz",
+        intonation.mean_hz
+    );
     let file = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
 
@@ -66,7 +75,10 @@ fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
     let base = base();
     let voice = Voice::unadapted(&base);
     let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
-    for options in [SpeakOptions { pitch: 5.0, ..SpeakOptions::default() }, SpeakOptions { liveliness: 0.0, ..SpeakOptions::default() }] {
+    for options in [
+        SpeakOptions { pitch: 5.0, ..SpeakOptions::default() },
+        SpeakOptions { liveliness: 0.0, ..SpeakOptions::default() },
+    ] {
         let other = say(&base, &voice, &options).unwrap();
         assert_eq!(other.durations, usual.durations);
         assert_ne!(other.mel, usual.mel, "{options:?}");
@@ -76,7 +88,8 @@ fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
 
 #[test]
 fn what_cannot_be_changed_is_refused() {
-    let code = |base: &Base, options: SpeakOptions| say(base, &Voice::unadapted(base), &options).unwrap_err().code();
+    let code =
+        |base: &Base, options: SpeakOptions| say(base, &Voice::unadapted(base), &options).unwrap_err().code();
     let (with, without) = (base(), tiny_base());
     for pitch in [12.5, -13.0, f32::NAN] {
         assert_eq!(code(&with, SpeakOptions { pitch, ..SpeakOptions::default() }), "option-invalid");

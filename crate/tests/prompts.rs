@@ -21,7 +21,8 @@ fn sounds(phonemizer: &Phonemizer, text: &str) -> (BTreeSet<String>, BTreeSet<(S
 
 #[test]
 fn prompts_cover_english_and_the_first_most_of_it() {
-    let prompts: Vec<Value> = serde_json::from_slice(&std::fs::read("../models/prompts.json").unwrap()).unwrap();
+    let prompts: Vec<Value> =
+        serde_json::from_slice(&std::fs::read("../models/prompts.json").unwrap()).unwrap();
     assert!(prompts.len() >= SHOWN);
     let phonemizer = Phonemizer::embedded();
     let (mut phones, mut pairs) = (BTreeSet::new(), BTreeSet::new());

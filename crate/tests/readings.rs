@@ -12,12 +12,19 @@ type Phones = Vec<Vec<Symbol>>;
 
 fn phones(phonemizer: &Phonemizer, sentence: &str) -> Vec<Symbol> {
     let symbols = phonemizer.symbols(sentence).unwrap_or_default();
-    symbols.into_iter().filter(|symbol| symbols::is_phone(*symbol)).map(|symbol| symbols::with_stress(symbol, 0)).collect()
+    symbols
+        .into_iter()
+        .filter(|symbol| symbols::is_phone(*symbol))
+        .map(|symbol| symbols::with_stress(symbol, 0))
+        .collect()
 }
 
 fn phones_of_reading(phonemizer: &Phonemizer, reading: &str) -> Phones {
     let carrier = phones(phonemizer, CARRIER).len();
-    reading.split(" / ").map(|sentence| phones(phonemizer, &format!("{CARRIER} {sentence}"))[carrier..].to_vec()).collect()
+    reading
+        .split(" / ")
+        .map(|sentence| phones(phonemizer, &format!("{CARRIER} {sentence}"))[carrier..].to_vec())
+        .collect()
 }
 
 /// All readings that alternatives in parentheses allow.
@@ -25,7 +32,10 @@ fn expand(reading: &str) -> Vec<String> {
     let Some((before, rest)) = reading.split_once('(') else { return vec![reading.to_string()] };
     let (alternatives, after) = rest.split_once(')').expect("a parenthesis that opens closes");
     let afters = expand(after);
-    alternatives.split('|').flat_map(|alternative| afters.iter().map(move |after| format!("{before}{alternative}{after}"))).collect()
+    alternatives
+        .split('|')
+        .flat_map(|alternative| afters.iter().map(move |after| format!("{before}{alternative}{after}")))
+        .collect()
 }
 
 /// The parts of a line between `|` outside parentheses, expanded.
@@ -49,17 +59,25 @@ fn hard_texts_are_read_as_a_reader_reads_them() {
     let lines: Vec<&str> = READINGS.lines().filter(|line| !line.starts_with("# ")).collect();
     let mut wrong = Vec::new();
     for line in &lines {
-        let [category, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("not three columns: {line}") };
+        let [category, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("not three columns: {line}")
+        };
         let text = text.replace("\\n", "\n").replace("\\t", "\t");
-        let mut read: Phones = sentences(&text).iter().map(|sentence| phones(&phonemizer, sentence)).collect();
+        let mut read: Phones =
+            sentences(&text).iter().map(|sentence| phones(&phonemizer, sentence)).collect();
         if !expected.contains(" / ") && category != "sentences" {
             read = vec![read.concat()];
         }
         let holds = readings(expected).iter().any(|reading| phones_of_reading(&phonemizer, reading) == read);
         if !holds {
-            let normal: Vec<String> =
-                sentences(&text).iter().map(|sentence| ownvoice::text::normalize(sentence).unwrap_or_default()).collect();
-            wrong.push(format!("{category}: {text}\n  expected {expected}\n  read     {}", normal.join(" / ")));
+            let normal: Vec<String> = sentences(&text)
+                .iter()
+                .map(|sentence| ownvoice::text::normalize(sentence).unwrap_or_default())
+                .collect();
+            wrong.push(format!(
+                "{category}: {text}\n  expected {expected}\n  read     {}",
+                normal.join(" / ")
+            ));
         }
     }
     println!("{} of {} readings hold", lines.len() - wrong.len(), lines.len());

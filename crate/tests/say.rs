@@ -9,7 +9,11 @@ use ownvoice::{
     voice::{Voice, sha256_hex},
 };
 use pollster::block_on;
-use std::{fs, path::Path, process::{Command, Stdio}};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 #[test]
 fn what_is_said_names_its_voice() {
@@ -22,12 +26,21 @@ fn what_is_said_names_its_voice() {
     let say = |more: &[&Path]| {
         let out = folder.path().join("say.wav");
         let mut command = Command::new(env!("CARGO_BIN_EXE_ownvoice"));
-        command.arg("say").arg("--base").arg(&models).args(["--text", "Hello."]).arg("--out").arg(&out).args(more);
+        command
+            .arg("say")
+            .arg("--base")
+            .arg(&models)
+            .args(["--text", "Hello."])
+            .arg("--out")
+            .arg(&out)
+            .args(more);
         let done = command.output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         fs::read(out).unwrap()
     };
-    for (said, hash) in [(say(&[]), base.hash().to_string()), (say(&[Path::new("--voice"), &file]), sha256_hex(&bytes))] {
+    for (said, hash) in
+        [(say(&[]), base.hash().to_string()), (say(&[Path::new("--voice"), &file]), sha256_hex(&bytes))]
+    {
         let mark = format!("ICMT\u{3f}\0\0\0Synthetic speech, made by ownvoice with voice {}\0", &hash[..16]);
         assert!(said.windows(mark.len()).any(|window| window == mark.as_bytes()), "{mark}");
         assert!(wav::read(&said).unwrap().samples.len() > 5000, "and it still sounds");

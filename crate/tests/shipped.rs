@@ -20,11 +20,24 @@ fn models() -> PathBuf {
 fn every_file_is_the_one_that_the_manifest_names() {
     let fixtures = PathBuf::from("../tests/fixtures/tiny-base");
     for folder in [models().join("base"), fixtures] {
-        let manifest: Manifest = serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
-        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner].into_iter().chain(&manifest.files.vocoder).chain(&manifest.files.speaker_encoder) {
-            let path = [folder.join(&entry.path), models().join("base").join(&entry.path)].into_iter().find(|path| path.exists()).unwrap();
+        let manifest: Manifest =
+            serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
+        for entry in [&manifest.files.weights, &manifest.files.lexicon, &manifest.files.aligner]
+            .into_iter()
+            .chain(&manifest.files.vocoder)
+            .chain(&manifest.files.speaker_encoder)
+        {
+            let path = [folder.join(&entry.path), models().join("base").join(&entry.path)]
+                .into_iter()
+                .find(|path| path.exists())
+                .unwrap();
             let content = fs::read(&path).unwrap();
-            assert_eq!((content.len(), sha256_hex(&content)), (entry.bytes, entry.sha256.clone()), "{}", path.display());
+            assert_eq!(
+                (content.len(), sha256_hex(&content)),
+                (entry.bytes, entry.sha256.clone()),
+                "{}",
+                path.display()
+            );
         }
         assert!(manifest.files.weights.bytes < 20_000_000);
     }
@@ -33,12 +46,21 @@ fn every_file_is_the_one_that_the_manifest_names() {
 /// What the manifest says was measured, in the order that an evaluation has to find.
 #[test]
 fn the_measured_clones_stand_between_their_anchors() {
-    let manifest: Manifest = serde_json::from_str(&fs::read_to_string(models().join("base/manifest.json")).unwrap()).unwrap();
+    let manifest: Manifest =
+        serde_json::from_str(&fs::read_to_string(models().join("base/manifest.json")).unwrap()).unwrap();
     for speaker in &manifest.held_out {
-        let of = |name: &str| manifest.quality["clones"][speaker][name].as_f64().unwrap_or_else(|| panic!("{speaker}: no {name}"));
+        let of = |name: &str| {
+            manifest.quality["clones"][speaker][name]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{speaker}: no {name}"))
+        };
         for verifier in ["similarity", "speaker_encoder"] {
-            let [same, clone, others, base] = ["same_speaker", "clone", "other_speakers", "base"].map(|anchor| of(&format!("{verifier}.{anchor}")));
-            assert!(same > clone && clone > others && clone > base, "{speaker}, {verifier}: {same} {clone} {others} {base}");
+            let [same, clone, others, base] = ["same_speaker", "clone", "other_speakers", "base"]
+                .map(|anchor| of(&format!("{verifier}.{anchor}")));
+            assert!(
+                same > clone && clone > others && clone > base,
+                "{speaker}, {verifier}: {same} {clone} {others} {base}"
+            );
         }
         assert!(of("mcd_db") < of("mcd_db.base"), "{speaker}");
     }
@@ -52,15 +74,29 @@ fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
     for clip in &clips {
         target.merge(&SpeakerStats::from_audio(&clip.audio.samples, clip.audio.sample_rate_hz).unwrap());
     }
-    let mut tuner = block_on(FineTuner::start_async(&base, &clips, CloneOptions { iterations: 30, ..CloneOptions::default() })).unwrap();
+    let mut tuner = block_on(FineTuner::start_async(
+        &base,
+        &clips,
+        CloneOptions { iterations: 30, ..CloneOptions::default() },
+    ))
+    .unwrap();
     while block_on(tuner.step_async()).unwrap().stop.is_none() {}
     let voice = block_on(tuner.finish_async()).unwrap();
     let text = "The morning train was late again, so we walked along the river and talked about the summer.";
     let measure = |voice: &Voice| {
-        let speech = block_on(speak_async(&base, voice, text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true)).unwrap();
+        let speech = block_on(speak_async(
+            &base,
+            voice,
+            text,
+            &SpeakOptions::default(),
+            &*base.vocoder,
+            async |_, _| true,
+        ))
+        .unwrap();
         let stats = SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz).unwrap();
         let mel = ownvoice::audio::mel::MelExtractor::new(base.mel_config().clone()).extract(&speech.samples);
-        let errors = block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();
+        let errors =
+            block_on(base.aligner.phoneme_errors(&mel, &base.phonemizer.symbols(text).unwrap())).unwrap();
         (distance(&stats, &target), errors.errors as f32 / errors.length as f32)
     };
     let ((before, base_errors), (after, clone_errors)) = (measure(&Voice::unadapted(&base)), measure(&voice));

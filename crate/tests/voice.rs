@@ -10,7 +10,10 @@ use ownvoice::{
     nn::Precision,
     synth::{SpeakOptions, Speech, parts, speak_async},
     text::symbols,
-    train::{Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics, clip::{AlignedClip, align_clips, check_clip}},
+    train::{
+        Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics,
+        clip::{AlignedClip, align_clips, check_clip},
+    },
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
     weights::{Storage, Weight, deserialize, serialize},
@@ -45,7 +48,8 @@ fn say(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> ownvoi
 #[test]
 fn the_loss_falls_and_the_iterations_end() {
     let base = tiny_base();
-    let (voice, steps) = run_with(&base, &held_out_clips(3), CloneOptions { stop_rule: StopRule::Fixed, ..options(200) });
+    let (voice, steps) =
+        run_with(&base, &held_out_clips(3), CloneOptions { stop_rule: StopRule::Fixed, ..options(200) });
     assert_eq!(steps.len(), 200);
     assert_eq!(steps[199].stop, Some(TuneStop::Iterations));
     let mean = |steps: &[Step]| steps.iter().map(|step| step.loss).sum::<f32>() / steps.len() as f32;
@@ -64,7 +68,10 @@ fn weights(tuner: &FineTuner) -> Vec<f32> {
 #[test]
 fn iterations_that_are_shared_learn_the_same() {
     let (base, clips) = (tiny_base(), held_out_clips(6));
-    let start = || block_on(FineTuner::start_async(&base, &clips, CloneOptions { rehearsal: 0.3, ..options(29) })).unwrap();
+    let start = || {
+        block_on(FineTuner::start_async(&base, &clips, CloneOptions { rehearsal: 0.3, ..options(29) }))
+            .unwrap()
+    };
     let (mut alone, mut shared) = (start(), start());
     let worker_init = block_on(shared.worker_init_async(&base)).unwrap();
     let mut helpers = [0, 1].map(|_| Helper::open(&worker_init, &base.device).unwrap());
@@ -79,8 +86,16 @@ fn iterations_that_are_shared_learn_the_same() {
             buffer
         };
         let helped = if iteration == 3 { None } else { Some(vec![help(0), help(1)]) };
-        let (expected, found) = (block_on(alone.step_async()).unwrap(), block_on(shared.step_with_async(2, async || helped)).unwrap());
-        assert!((expected.loss - found.loss).abs() < 1e-4, "iteration {iteration}: {} and {}", expected.loss, found.loss);
+        let (expected, found) = (
+            block_on(alone.step_async()).unwrap(),
+            block_on(shared.step_with_async(2, async || helped)).unwrap(),
+        );
+        assert!(
+            (expected.loss - found.loss).abs() < 1e-4,
+            "iteration {iteration}: {} and {}",
+            expected.loss,
+            found.loss
+        );
     }
     let [expected, found] = [&alone, &shared].map(weights);
     let worst = expected.iter().zip(&found).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -93,7 +108,10 @@ fn iterations_that_are_shared_learn_the_same() {
     assert_eq!(block_on(mixed.worker_init_async(&base)).unwrap_err().code(), "option-invalid");
     let code = |worker_init: &[u8]| Helper::open(worker_init, &base.device).map(|_| ()).unwrap_err().code();
     assert_eq!(code(b"nonsense"), "checkpoint-corrupt");
-    assert!(block_on(helpers[0].gradients_async(0, false, &mut found[1..].to_vec(), Shard::WHOLE)).is_err(), "too few weights");
+    assert!(
+        block_on(helpers[0].gradients_async(0, false, &mut found[1..].to_vec(), Shard::WHOLE)).is_err(),
+        "too few weights"
+    );
 }
 
 /// What is rehearsed stays: a base's own voice, said by a model that learned another.
@@ -105,12 +123,14 @@ fn what_is_rehearsed_is_not_forgotten() {
     let mel = |voice: &Voice| say(&base, voice, text, &quiet).unwrap().mel;
     let before = mel(&Voice::of_base_speaker(&base, 0));
     let forgotten = |rehearsal: f32| {
-        let (voice, _) = run_with(&base, &clips, CloneOptions { rehearsal, stop_rule: StopRule::Fixed, ..options(100) });
+        let (voice, _) =
+            run_with(&base, &clips, CloneOptions { rehearsal, stop_rule: StopRule::Fixed, ..options(100) });
         let mut own = Voice::of_base_speaker(&base, 0);
         let speaker = own.parts.speaker.clone();
         own.parts = voice.parts;
         own.parts.speaker = speaker;
-        mel(&own).data.iter().zip(&before.data).map(|(a, b)| (a - b).abs()).sum::<f32>() / before.data.len() as f32
+        mel(&own).data.iter().zip(&before.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
+            / before.data.len() as f32
     };
     let (with, without) = (forgotten(1.0), forgotten(0.0));
     assert!(with < 0.8 * without, "{with} with rehearsal, {without} without");
@@ -122,13 +142,17 @@ fn mixed_precision_learns_as_well() {
     let base = tiny_base();
     let clips = held_out_clips(3);
     let learned = |precision| {
-        let (voice, steps) = run_with(&base, &clips, CloneOptions { precision, stop_rule: StopRule::Fixed, ..options(200) });
+        let (voice, steps) =
+            run_with(&base, &clips, CloneOptions { precision, stop_rule: StopRule::Fixed, ..options(200) });
         assert!(steps[199].overflows < 5, "{}", steps[199].overflows);
         let mean = |steps: &[Step]| steps.iter().map(|step| step.loss).sum::<f32>() / steps.len() as f32;
         (mean(&steps[160..]) / mean(&steps[5..25]), block_on(voice.save_async(&base)).unwrap())
     };
     let ((single, single_voice), (mixed, mixed_voice)) = (learned(Precision::F32), learned(Precision::Mixed));
-    assert!(single < 0.9 && (mixed / single - 1.0).abs() < 0.1, "of the first losses {single} are left, and {mixed}");
+    assert!(
+        single < 0.9 && (mixed / single - 1.0).abs() < 0.1,
+        "of the first losses {single} are left, and {mixed}"
+    );
     assert_ne!(single_voice, mixed_voice);
 }
 
@@ -141,7 +165,10 @@ fn a_held_out_clip_says_which_weights_are_kept() {
         assert_eq!(validations.len(), 3);
         let [before, after] = voice.info().held_out_loss.unwrap();
         assert!(before.is_finite() && before != after);
-        let kept = *validations.iter().find(|metrics| metrics.loss == after).expect("one of those that were looked at");
+        let kept = *validations
+            .iter()
+            .find(|metrics| metrics.loss == after)
+            .expect("one of those that were looked at");
         (validations, kept)
     };
     let (validations, kept) = learn(StopRule::Fixed);
@@ -149,7 +176,9 @@ fn a_held_out_clip_says_which_weights_are_kept() {
     let (validations, kept) = learn(StopRule::Loss);
     assert_eq!(kept.loss, validations.iter().map(|metrics| metrics.loss).fold(f32::INFINITY, f32::min));
     let (validations, kept) = learn(StopRule::Voice);
-    let better = |metrics: &&ValidationMetrics| metrics.similarity > kept.similarity + 0.02 && metrics.phoneme_error_rate <= kept.phoneme_error_rate;
+    let better = |metrics: &&ValidationMetrics| {
+        metrics.similarity > kept.similarity + 0.02 && metrics.phoneme_error_rate <= kept.phoneme_error_rate
+    };
     assert_eq!(validations.iter().find(better), None, "much nearer and as clear as what was kept, {kept:?}");
 }
 
@@ -181,10 +210,19 @@ fn a_voice_that_no_longer_gains_cools_down_and_ends() {
     let learn = |stop_rule| run_with(&base, &held_out_clips(6), CloneOptions { stop_rule, ..options(400) }).1;
     assert_eq!(learn(StopRule::Fixed).len(), 400);
     let steps = learn(StopRule::Voice);
-    let (last, planned) = (steps.last().unwrap(), steps.iter().position(|step| step.iterations < 400).expect("it is decided before"));
-    assert_eq!((last.stop, last.iteration, last.iterations), (Some(TuneStop::HeldOut), steps.len(), steps.len()));
+    let (last, planned) = (
+        steps.last().unwrap(),
+        steps.iter().position(|step| step.iterations < 400).expect("it is decided before"),
+    );
+    assert_eq!(
+        (last.stop, last.iteration, last.iterations),
+        (Some(TuneStop::HeldOut), steps.len(), steps.len())
+    );
     assert_eq!(planned + 1 + 25, steps.len(), "the rates fall over 25 iterations");
-    assert!(steps[planned].validation.is_some() && planned >= 75 - 1, "two validations have gained nothing over the first, at least: {planned}");
+    assert!(
+        steps[planned].validation.is_some() && planned >= 75 - 1,
+        "two validations have gained nothing over the first, at least: {planned}"
+    );
 }
 
 #[test]
@@ -212,9 +250,15 @@ fn the_same_seed_gives_the_same_voice_also_through_a_checkpoint() {
         let (mut tensors, metadata) = deserialize(&checkpoint).unwrap();
         let name = tensors.keys().find(|name| name.starts_with(prefix)).unwrap().clone();
         tensors.insert(name, (vec![1], vec![0.5]));
-        let weights = tensors.into_iter().map(|(name, (shape, values))| (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) }));
+        let weights = tensors.into_iter().map(|(name, (shape, values))| {
+            (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
+        });
         let hostile = block_on(serialize(weights.collect(), Storage::Full, metadata)).unwrap();
-        assert_eq!(block_on(FineTuner::resume_async(&base, &clips, &hostile)).err().unwrap().code(), "checkpoint-corrupt", "{prefix}");
+        assert_eq!(
+            block_on(FineTuner::resume_async(&base, &clips, &hostile)).err().unwrap().code(),
+            "checkpoint-corrupt",
+            "{prefix}"
+        );
     }
 }
 
@@ -242,12 +286,16 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let bytes = block_on(voice.save_async(&base)).unwrap();
     let opened = Voice::open(&base, &bytes).unwrap();
     assert_eq!(opened.info().iterations, 20);
-    let (before, after) = (say(&base, &voice, "Good morning.", &SpeakOptions::default()), say(&base, &opened, "Good morning.", &SpeakOptions::default()));
+    let (before, after) = (
+        say(&base, &voice, "Good morning.", &SpeakOptions::default()),
+        say(&base, &opened, "Good morning.", &SpeakOptions::default()),
+    );
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!(before.durations, after.durations);
     let unadapted = say(&base, &Voice::unadapted(&base), "Good morning.", &SpeakOptions::default()).unwrap();
     let fresh = tiny_base();
-    let untouched = say(&fresh, &Voice::unadapted(&fresh), "Good morning.", &SpeakOptions::default()).unwrap();
+    let untouched =
+        say(&fresh, &Voice::unadapted(&fresh), "Good morning.", &SpeakOptions::default()).unwrap();
     assert_eq!(unadapted.mel, untouched.mel, "opening a voice changed the base");
     let worst = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < 0.05, "what the file keeps costs {worst}");
@@ -256,7 +304,12 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
 #[test]
 fn a_picture_nears_the_recording_and_lies_where_its_sounds_are() {
     let base = tiny_base();
-    let mut tuner = block_on(FineTuner::start_async(&base, &held_out_clips(2), CloneOptions { window: 128, ..options(150) })).unwrap();
+    let mut tuner = block_on(FineTuner::start_async(
+        &base,
+        &held_out_clips(2),
+        CloneOptions { window: 128, ..options(150) },
+    ))
+    .unwrap();
     let before = block_on(tuner.picture_async(&base)).unwrap();
     while block_on(tuner.step_async()).unwrap().stop.is_none() {}
     let after = block_on(tuner.picture_async(&base)).unwrap();
@@ -265,12 +318,16 @@ fn a_picture_nears_the_recording_and_lies_where_its_sounds_are() {
     assert_eq!((after.predicted.frames(), after.durations.iter().sum::<u32>() as usize), (frames, frames));
     assert_eq!(after.alignment.len(), frames * after.symbols.len());
     let error = |picture: &Picture| {
-        picture.predicted.data.iter().zip(&picture.recorded.data).map(|(a, b)| (a - b).abs()).sum::<f32>() / picture.recorded.data.len() as f32
+        picture.predicted.data.iter().zip(&picture.recorded.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
+            / picture.recorded.data.len() as f32
     };
     assert!(error(&after) < error(&before), "{} to {}", error(&before), error(&after));
     // The first sound is far away when the last is spoken.
     assert_eq!(after.alignment[(frames - 1) * after.symbols.len()], 0.0);
-    assert!(after.alignment.iter().all(|heard| (0.0..=1.0).contains(heard)) && after.alignment.iter().any(|heard| *heard > 0.1));
+    assert!(
+        after.alignment.iter().all(|heard| (0.0..=1.0).contains(heard))
+            && after.alignment.iter().any(|heard| *heard > 0.1)
+    );
 }
 
 #[test]
@@ -285,8 +342,13 @@ fn the_speakers_own_recordings_are_nearer_than_the_base_and_a_clone_lies_between
     }))
     .unwrap();
     assert_eq!(heard, (0..8).map(|done| (done, 8)).collect::<Vec<_>>());
-    assert!(found.base < found.clone && found.clone < found.same_speaker && found.same_speaker <= 1.0, "{found:?}");
-    let error = |clips: &[Clip], go_on| block_on(anchors(&base, &voice, clips, async |_, _| go_on)).unwrap_err().code();
+    assert!(
+        found.base < found.clone && found.clone < found.same_speaker && found.same_speaker <= 1.0,
+        "{found:?}"
+    );
+    let error = |clips: &[Clip], go_on| {
+        block_on(anchors(&base, &voice, clips, async |_, _| go_on)).unwrap_err().code()
+    };
     assert_eq!(error(&clips[..1], true), "option-invalid");
     assert_eq!(error(&clips, false), "cancelled");
 }
@@ -341,20 +403,39 @@ fn variance_scale_is_measured_on_held_out_clips() {
 fn one_recording_of_many_sentences_is_cut_and_a_part_of_it_held_out() {
     let base = tiny_base();
     let clips = held_out_clips(9);
-    let audio = Audio { samples: clips.iter().flat_map(|clip| clip.audio.samples.clone()).collect(), ..clips[0].audio };
-    let whole = Clip { audio, text: clips.iter().map(|clip| clip.text.clone()).collect::<Vec<_>>().join(" ") };
+    let audio = Audio {
+        samples: clips.iter().flat_map(|clip| clip.audio.samples.clone()).collect(),
+        ..clips[0].audio
+    };
+    let whole =
+        Clip { audio, text: clips.iter().map(|clip| clip.text.clone()).collect::<Vec<_>>().join(" ") };
     assert!(whole.audio.seconds() > 55.0);
     let (aligned, _) = block_on(align_clips(&base, &[whole.clone()])).unwrap();
     let (sentences, _) = block_on(align_clips(&base, &clips)).unwrap();
-    let phones = |clips: &[AlignedClip]| clips.iter().flat_map(|clip| clip.symbols.clone()).filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>();
+    let phones = |clips: &[AlignedClip]| {
+        clips
+            .iter()
+            .flat_map(|clip| clip.symbols.clone())
+            .filter(|&symbol| symbols::is_phone(symbol))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(phones(&aligned), phones(&sentences), "all of the text, in order");
-    let seconds: Vec<f32> = aligned.iter().map(|clip| clip.frames() as f32 * base.mel_config().frame_seconds()).collect();
+    let seconds: Vec<f32> =
+        aligned.iter().map(|clip| clip.frames() as f32 * base.mel_config().frame_seconds()).collect();
     assert!(aligned.len() >= 6 && seconds.iter().all(|seconds| (1.0..10.0).contains(seconds)), "{seconds:?}");
     let frames = |clips: &[AlignedClip]| clips.iter().map(AlignedClip::frames).sum::<usize>() as f32;
     // Pauses that are no cut stay.
-    assert!((frames(&aligned) / frames(&sentences) - 1.0).abs() < 0.2, "{} and {} frames", frames(&aligned), frames(&sentences));
+    assert!(
+        (frames(&aligned) / frames(&sentences) - 1.0).abs() < 0.2,
+        "{} and {} frames",
+        frames(&aligned),
+        frames(&sentences)
+    );
     for clip in &aligned {
-        assert_eq!((clip.mel.len(), clip.f0_hz.len()), (clip.frames() * base.mel_config().mels, clip.frames()));
+        assert_eq!(
+            (clip.mel.len(), clip.f0_hz.len()),
+            (clip.frames() * base.mel_config().mels, clip.frames())
+        );
     }
     let (_, steps) = run(&base, &[whole], 50);
     assert!(steps.iter().any(|step| step.validation.is_some()), "the stop rule has something to go by");
@@ -368,8 +449,15 @@ fn consent_is_kept_in_the_voice_file() {
     voice.set_consent(consent.clone()).unwrap();
     let bytes = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &bytes).unwrap().info().consent, Some(consent));
-    for (text, hash) in [(" ".to_string(), None), ("word ".repeat(300), None), ("I agree.".to_string(), Some("not a hash".to_string()))] {
-        assert_eq!(voice.set_consent(Consent { text, recording_sha256: hash }).unwrap_err().code(), "option-invalid");
+    for (text, hash) in [
+        (" ".to_string(), None),
+        ("word ".repeat(300), None),
+        ("I agree.".to_string(), Some("not a hash".to_string())),
+    ] {
+        assert_eq!(
+            voice.set_consent(Consent { text, recording_sha256: hash }).unwrap_err().code(),
+            "option-invalid"
+        );
     }
 }
 
@@ -430,14 +518,25 @@ fn damaged_bases_are_refused() {
 fn bad_clips_are_refused_by_their_codes() {
     let base = tiny_base();
     let good = held_out_clips(1).remove(0);
-    let code = |clip: Clip| block_on(FineTuner::start_async(&base, &[clip], options(1))).err().map(|error| error.code());
+    let code = |clip: Clip| {
+        block_on(FineTuner::start_async(&base, &[clip], options(1))).err().map(|error| error.code())
+    };
     assert_eq!(block_on(FineTuner::start_async(&base, &[], options(1))).err().unwrap().code(), "no-clips");
-    let with_samples = |samples: Vec<f32>| Clip { audio: Audio { samples, ..good.audio.clone() }, ..good.clone() };
+    let with_samples =
+        |samples: Vec<f32>| Clip { audio: Audio { samples, ..good.audio.clone() }, ..good.clone() };
     assert_eq!(code(with_samples(Vec::new())), Some("clip-empty"));
     assert_eq!(code(with_samples(vec![0.0; 32_000])), Some("clip-too-quiet"));
     assert_eq!(code(with_samples(good.audio.samples[8000..12_800].to_vec())), Some("clip-too-short"));
-    assert_eq!(code(with_samples(good.audio.samples.iter().map(|sample| (sample * 60.0).clamp(-1.0, 1.0)).collect())), Some("clip-clipped"));
-    assert_eq!(code(Clip { audio: Audio { sample_rate_hz: 1000, ..good.audio.clone() }, ..good.clone() }), Some("rate-unsupported"));
+    assert_eq!(
+        code(with_samples(
+            good.audio.samples.iter().map(|sample| (sample * 60.0).clamp(-1.0, 1.0)).collect()
+        )),
+        Some("clip-clipped")
+    );
+    assert_eq!(
+        code(Clip { audio: Audio { sample_rate_hz: 1000, ..good.audio.clone() }, ..good.clone() }),
+        Some("rate-unsupported")
+    );
     assert_eq!(code(Clip { text: "  ".into(), ..good.clone() }), Some("text-empty"));
     assert_eq!(code(Clip { text: "\u{1f600}".into(), ..good.clone() }), Some("text-unsupported"));
     assert_eq!(code(good), None);
@@ -448,7 +547,9 @@ fn other_rates_are_learned_from() {
     let base = tiny_base();
     let good = held_out_clips(1).remove(0);
     for rate_hz in [8_000, 96_000] {
-        let samples = ownvoice::audio::resample::resample(&good.audio.samples, good.audio.sample_rate_hz, rate_hz).unwrap();
+        let samples =
+            ownvoice::audio::resample::resample(&good.audio.samples, good.audio.sample_rate_hz, rate_hz)
+                .unwrap();
         let clip = Clip { audio: Audio { samples, sample_rate_hz: rate_hz }, text: good.text.clone() };
         assert!(block_on(FineTuner::start_async(&base, &[clip], options(1))).is_ok(), "{rate_hz} Hz");
     }
@@ -458,7 +559,8 @@ fn other_rates_are_learned_from() {
 fn speech_ends_for_every_text() {
     let base = tiny_base();
     let voice = Voice::unadapted(&base);
-    let code = |text: &str| say(&base, &voice, text, &SpeakOptions::default()).err().map(|error| error.code());
+    let code =
+        |text: &str| say(&base, &voice, text, &SpeakOptions::default()).err().map(|error| error.code());
     assert_eq!(code(""), Some("text-empty"));
     assert_eq!(code("\u{4f60}\u{597d}"), Some("text-unsupported"));
     assert_eq!(code(&"word ".repeat(5000)), Some("text-too-long"));
@@ -473,14 +575,27 @@ fn a_sentence_beyond_the_bound_is_spoken_in_parts_to_its_end() {
     let base = tiny_base();
     let voice = Voice::unadapted(&base);
     let text = "This takes far longer than its bound, with a pause and with none where one is needed, and still all of it is spoken.";
-    let bounded = |max_frames| say(&base, &voice, text, &SpeakOptions { max_frames, ..SpeakOptions::default() }).unwrap();
-    let phones = |speech: &Speech| speech.symbols.iter().copied().filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>();
+    let bounded = |max_frames| {
+        say(&base, &voice, text, &SpeakOptions { max_frames, ..SpeakOptions::default() }).unwrap()
+    };
+    let phones = |speech: &Speech| {
+        speech.symbols.iter().copied().filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>()
+    };
     let whole = bounded(SpeakOptions::default().max_frames);
     for max_frames in [whole.mel.frames() / 2, 60] {
         let parts = bounded(max_frames);
-        assert_eq!((parts.stop.name(), phones(&parts)), ("durations", phones(&whole)), "within {max_frames} frames");
+        assert_eq!(
+            (parts.stop.name(), phones(&parts)),
+            ("durations", phones(&whole)),
+            "within {max_frames} frames"
+        );
         assert_eq!(parts.mel.frames(), parts.durations.iter().sum::<u32>() as usize, "joined without a gap");
-        assert!(parts.mel.frames() as f32 > 0.7 * whole.mel.frames() as f32, "{} of {}", parts.mel.frames(), whole.mel.frames());
+        assert!(
+            parts.mel.frames() as f32 > 0.7 * whole.mel.frames() as f32,
+            "{} of {}",
+            parts.mel.frames(),
+            whole.mel.frames()
+        );
     }
 }
 
@@ -490,10 +605,17 @@ fn long_text_is_spoken_by_sentences_and_can_be_cancelled_between_them() {
     let voice = Voice::unadapted(&base);
     let vocoder = GriffinLim::new(base.mel_config().clone());
     let mut heard = Vec::new();
-    let result = block_on(speak_async(&base, &voice, "The first sentence is quite short. The second one follows it. The third ends the text.", &SpeakOptions::default(), &vocoder, async |done, all| {
-        heard.push((done, all));
-        done < 1
-    }));
+    let result = block_on(speak_async(
+        &base,
+        &voice,
+        "The first sentence is quite short. The second one follows it. The third ends the text.",
+        &SpeakOptions::default(),
+        &vocoder,
+        async |done, all| {
+            heard.push((done, all));
+            done < 1
+        },
+    ));
     assert!(result.err().unwrap().is_cancelled());
     assert_eq!(heard, vec![(0, 3), (1, 3)]);
 }

@@ -11,8 +11,8 @@ use ownvoice::audio::level::{peak_db, rms_db};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AudioContext, AudioContextState, AudioWorkletNode, DomException, MediaStream, MediaStreamAudioSourceNode, MediaStreamConstraints, MediaStreamTrack,
-    MediaTrackConstraints, MessageEvent,
+    AudioContext, AudioContextState, AudioWorkletNode, DomException, MediaStream, MediaStreamAudioSourceNode,
+    MediaStreamConstraints, MediaStreamTrack, MediaTrackConstraints, MessageEvent,
 };
 
 use crate::convert::{js_error, object};
@@ -68,7 +68,8 @@ impl Microphone {
     /// Fetches the worklet. The microphone stays closed.
     pub async fn prepare(worklet_url: String) -> Result<Microphone, JsValue> {
         let context = AudioContext::new()?;
-        let microphone = Self { context, recording: Rc::default(), open: RefCell::default(), closed: Cell::default() };
+        let microphone =
+            Self { context, recording: Rc::default(), open: RefCell::default(), closed: Cell::default() };
         let fetched = JsFuture::from(microphone.context.audio_worklet()?.add_module(&worklet_url)?).await;
         if let Err(error) = fetched {
             microphone.end();
@@ -80,7 +81,8 @@ impl Microphone {
     /// Asks for the microphone. `onLevel(peakDb, levelDb)` follows some 20 times a second, `onLost()` when the device goes away.
     pub async fn open(
         &self,
-        #[wasm_bindgen(js_name = onLevel, unchecked_param_type = "(peakDb: number, levelDb: number) => void")] on_level: Function,
+        #[wasm_bindgen(js_name = onLevel, unchecked_param_type = "(peakDb: number, levelDb: number) => void")]
+        on_level: Function,
         #[wasm_bindgen(js_name = onLost, unchecked_param_type = "() => void")] on_lost: Function,
     ) -> Result<(), JsValue> {
         self.close();
@@ -110,7 +112,8 @@ impl Microphone {
         for track in stream.tracks() {
             track.set_onended(Some(on_ended.as_ref().unchecked_ref()));
         }
-        *self.open.borrow_mut() = Some(Open { _stream: stream, source, node, _on_chunk: on_chunk, _on_ended: on_ended });
+        *self.open.borrow_mut() =
+            Some(Open { _stream: stream, source, node, _on_chunk: on_chunk, _on_ended: on_ended });
         Ok(())
     }
 
@@ -132,7 +135,10 @@ impl Microphone {
     #[wasm_bindgen(unchecked_return_type = "{ samples: Float32Array, sampleRate: number }")]
     pub fn stop(&self) -> JsValue {
         let samples = self.recording.borrow_mut().take().unwrap_or_default();
-        object([("samples", Float32Array::from(&samples[..]).into()), ("sampleRate", self.context.sample_rate().into())])
+        object([
+            ("samples", Float32Array::from(&samples[..]).into()),
+            ("sampleRate", self.context.sample_rate().into()),
+        ])
     }
 
     /// Releases the microphone; the browser's recording sign goes out.
@@ -167,7 +173,10 @@ impl Microphone {
         let first = Promise::race(&Array::of2(&self.context.resume()?.into(), &late.into()));
         match JsFuture::from(first).await {
             Ok(_) => Ok(()),
-            Err(_) => Err(js_error("microphone-failed", "the browser did not start the audio; another program may be using the sound")),
+            Err(_) => Err(js_error(
+                "microphone-failed",
+                "the browser did not start the audio; another program may be using the sound",
+            )),
         }
     }
 }
@@ -175,7 +184,10 @@ impl Microphone {
 /// The visitor's microphone as it is, without what browsers do to calls.
 async fn ask() -> Result<MediaStream, JsValue> {
     let Ok(devices) = web_sys::window().expect("capture runs in a window").navigator().media_devices() else {
-        return Err(js_error("microphone-unavailable", "this page is not served over HTTPS, so the browser offers no microphone"));
+        return Err(js_error(
+            "microphone-unavailable",
+            "this page is not served over HTTPS, so the browser offers no microphone",
+        ));
     };
     let audio = MediaTrackConstraints::new();
     audio.set_echo_cancellation(&false.into());
@@ -196,8 +208,12 @@ fn refusal(error: JsValue) -> JsValue {
         None => (String::new(), format!("{error:?}")),
     };
     match name.as_str() {
-        "NotAllowedError" | "SecurityError" => js_error("microphone-denied", "the microphone was not allowed; allow it beside the address bar"),
-        "NotFoundError" | "OverconstrainedError" => js_error("microphone-missing", "no microphone is connected"),
+        "NotAllowedError" | "SecurityError" => {
+            js_error("microphone-denied", "the microphone was not allowed; allow it beside the address bar")
+        }
+        "NotFoundError" | "OverconstrainedError" => {
+            js_error("microphone-missing", "no microphone is connected")
+        }
         _ => js_error("microphone-failed", &format!("the microphone could not be opened: {message}")),
     }
 }

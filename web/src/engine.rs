@@ -5,13 +5,18 @@
 use std::rc::Rc;
 
 use burn::tensor::Device;
-use js_sys::{Array, Float32Array, Function, Promise, Uint32Array, Uint8Array};
-use ownvoice::nn::Precision;
+use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
 use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
+use ownvoice::nn::Precision;
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::symbols;
-use ownvoice::train::{self, CloneOptions, FineTuner, Picture, clip::check_clip, profile::{ProfileOptions, Work, profile}, self_test};
+use ownvoice::train::{
+    self, CloneOptions, FineTuner, Picture,
+    clip::check_clip,
+    profile::{ProfileOptions, Work, profile},
+    self_test,
+};
 use ownvoice::voice::{self, Base, BaseFiles, Consent};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -125,10 +130,18 @@ impl Engine {
 
     /// Level report and alignment score of a recording, or the error for which it is refused. Without a text, only the level is checked.
     #[wasm_bindgen(js_name = checkClip, unchecked_return_type = "ClipReport")]
-    pub async fn check_clip(&self, samples: Vec<f32>, sample_rate_hz: u32, text: Option<String>) -> Result<JsValue, JsValue> {
+    pub async fn check_clip(
+        &self,
+        samples: Vec<f32>,
+        sample_rate_hz: u32,
+        text: Option<String>,
+    ) -> Result<JsValue, JsValue> {
         let (report, score) = match text {
             Some(text) => {
-                let (report, score) = check_clip(&self.base, &train::Clip { audio: Audio { samples, sample_rate_hz }, text }).await.map_err(fail)?;
+                let (report, score) =
+                    check_clip(&self.base, &train::Clip { audio: Audio { samples, sample_rate_hz }, text })
+                        .await
+                        .map_err(fail)?;
                 (report, JsValue::from(score))
             }
             None => (level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?, JsValue::NULL),
@@ -149,7 +162,10 @@ impl Engine {
     #[wasm_bindgen(unchecked_return_type = "Part[]")]
     pub fn parts(&self, text: &str) -> Result<Array, JsValue> {
         let parts = parts(text, self.base.mel_config()).map_err(fail)?;
-        Ok(parts.into_iter().map(|part| object([("text", part.text.into()), ("pauseSeconds", part.pause_seconds.into())])).collect())
+        Ok(parts
+            .into_iter()
+            .map(|part| object([("text", part.text.into()), ("pauseSeconds", part.pause_seconds.into())]))
+            .collect())
     }
 
     /// Names the base in voice files.
@@ -173,7 +189,10 @@ impl Engine {
     #[wasm_bindgen(js_name = deviceMemory, unchecked_return_type = "DeviceMemory | null")]
     pub fn device_memory(&self) -> JsValue {
         let Some(usage) = self.base.device.memory_pool_usage() else { return JsValue::NULL };
-        object([("usedBytes", (usage.bytes_in_use as f64).into()), ("heldBytes", (usage.bytes_reserved as f64).into())])
+        object([
+            ("usedBytes", (usage.bytes_in_use as f64).into()),
+            ("heldBytes", (usage.bytes_reserved as f64).into()),
+        ])
     }
 
     /// Lets the device compile what a training runs, while nobody waits for it.
@@ -188,7 +207,8 @@ impl Engine {
         &self,
         runs: u32,
         #[wasm_bindgen(unchecked_param_type = "() => [number, number] | null")] work: Function,
-        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
+        go_on: Function,
     ) -> Result<JsValue, JsValue> {
         let options = ProfileOptions { runs: runs as usize, ..ProfileOptions::default() };
         let count = || {
@@ -196,7 +216,10 @@ impl Engine {
             Some(Work { dispatches: counted.get(0).as_f64()?, bytes: counted.get(1).as_f64()? })
         };
         let go_on = async |done: usize, of: usize| ask(&go_on, done, of).await;
-        let found = profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on).await.map_err(fail)?;
+        let found =
+            profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on)
+                .await
+                .map_err(fail)?;
         let optional = |value: Option<f64>| value.map_or(JsValue::NULL, JsValue::from);
         let rows: Array = found
             .rows
@@ -213,7 +236,10 @@ impl Engine {
                 ])
             })
             .collect();
-        Ok(object([("rows", rows.into()), ("deviceBytes", optional(found.device_bytes.map(|bytes| bytes as f64)))]))
+        Ok(object([
+            ("rows", rows.into()),
+            ("deviceBytes", optional(found.device_bytes.map(|bytes| bytes as f64))),
+        ]))
     }
 
     /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`.
@@ -237,7 +263,8 @@ impl Engine {
         }
         if let Some(name) = precision {
             let known = Precision::by_name(&name);
-            options.precision = known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))?;
+            options.precision =
+                known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))?;
         }
         let tuner = FineTuner::start_async(&self.base, &clips_of(&clips), options).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
@@ -245,7 +272,8 @@ impl Engine {
 
     /// Goes on from a checkpoint of the same clips.
     pub async fn resume(&self, clips: Vec<Clip>, checkpoint: Vec<u8>) -> Result<Tuner, JsValue> {
-        let tuner = FineTuner::resume_async(&self.base, &clips_of(&clips), &checkpoint).await.map_err(fail)?;
+        let tuner =
+            FineTuner::resume_async(&self.base, &clips_of(&clips), &checkpoint).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
     }
 }
@@ -271,9 +299,13 @@ impl Tuner {
     }
 
     /// Puts the weights into each of `buffers`, for helpers; what these returned last lay there. A first one is made for each that is null.
-    pub async fn weights(&self, #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] buffers: Array) -> Result<(), JsValue> {
+    pub async fn weights(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "(Float32Array<ArrayBuffer> | null)[]")] buffers: Array,
+    ) -> Result<(), JsValue> {
         let made = || Float32Array::new_with_length(self.tuner.flat_buffer_len() as u32);
-        let mut travelling: Vec<Travelling> = buffers.iter().map(|buffer| Travelling(buffer.dyn_into().unwrap_or_else(|_| made()))).collect();
+        let mut travelling: Vec<Travelling> =
+            buffers.iter().map(|buffer| Travelling(buffer.dyn_into().unwrap_or_else(|_| made()))).collect();
         self.tuner.put_weights_async(&mut travelling).await.map_err(fail)?;
         for (place, buffer) in travelling.into_iter().enumerate() {
             buffers.set(place as u32, buffer.0.into());
@@ -288,7 +320,11 @@ impl Tuner {
         helpers: u32,
         #[wasm_bindgen(unchecked_param_type = "Promise<Float32Array[] | null> | null")] helped: JsValue,
     ) -> Result<JsValue, JsValue> {
-        let step = self.tuner.step_with_async(helpers as usize, async || gradients(helped).await).await.map_err(fail)?;
+        let step = self
+            .tuner
+            .step_with_async(helpers as usize, async || gradients(helped).await)
+            .await
+            .map_err(fail)?;
         Ok(object([
             ("iteration", step.iteration.into()),
             ("iterations", step.iterations.into()),
@@ -308,7 +344,8 @@ impl Tuner {
     /// The spectrogram of one clip, recorded and predicted, and the posteriors of its symbols in the prediction.
     #[wasm_bindgen(unchecked_return_type = "Picture")]
     pub async fn picture(&self) -> Result<JsValue, JsValue> {
-        let Picture { symbols, durations, recorded, predicted, alignment } = self.tuner.picture_async(&self.base).await.map_err(fail)?;
+        let Picture { symbols, durations, recorded, predicted, alignment } =
+            self.tuner.picture_async(&self.base).await.map_err(fail)?;
         Ok(object([
             ("mels", recorded.mels.into()),
             ("frameSeconds", self.base.mel_config().frame_seconds().into()),
@@ -340,11 +377,20 @@ impl Voice {
     pub fn info(&self) -> JsValue {
         let info = self.voice.info();
         let consent = info.consent.as_ref().map_or(JsValue::NULL, |Consent { text, recording_sha256 }| {
-            object([("text", text.into()), ("recordingSha256", recording_sha256.as_ref().map_or(JsValue::NULL, JsValue::from))])
+            object([
+                ("text", text.into()),
+                ("recordingSha256", recording_sha256.as_ref().map_or(JsValue::NULL, JsValue::from)),
+            ])
         });
         let (iterations, seconds) = (info.iterations.into(), info.seconds.into());
         let has_pitch = self.base.config().pitch.into();
-        object([("adapted", info.adapted.into()), ("hasPitch", has_pitch), ("iterations", iterations), ("seconds", seconds), ("consent", consent)])
+        object([
+            ("adapted", info.adapted.into()),
+            ("hasPitch", has_pitch),
+            ("iterations", iterations),
+            ("seconds", seconds),
+            ("consent", consent),
+        ])
     }
 
     /// Stores the speaker's consent in the voice: the statement, and the hash of its recording.
@@ -359,7 +405,8 @@ impl Voice {
         &self,
         text: &str,
         delivery: &Delivery,
-        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
+        go_on: Function,
     ) -> Result<JsValue, JsValue> {
         let usual = SpeakOptions::default();
         let options = SpeakOptions {
@@ -370,7 +417,9 @@ impl Voice {
             ..usual
         };
         let progress = async |done: usize, of: usize| ask(&go_on, done, of).await;
-        let speech = speak_async(&self.base, &self.voice, text, &options, &*self.base.vocoder, progress).await.map_err(fail)?;
+        let speech = speak_async(&self.base, &self.voice, text, &options, &*self.base.vocoder, progress)
+            .await
+            .map_err(fail)?;
         Ok(spoken(speech, self.base.mel_config().frame_seconds()))
     }
 
@@ -379,10 +428,12 @@ impl Voice {
     pub async fn similarity(
         &self,
         clips: Vec<Clip>,
-        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")] go_on: Function,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
+        go_on: Function,
     ) -> Result<JsValue, JsValue> {
         let progress = async |done: usize, of: usize| ask(&go_on, done, of).await;
-        let Anchors { base, clone, same_speaker } = anchors(&self.base, &self.voice, &clips_of(&clips), progress).await.map_err(fail)?;
+        let Anchors { base, clone, same_speaker } =
+            anchors(&self.base, &self.voice, &clips_of(&clips), progress).await.map_err(fail)?;
         Ok(object([("base", base.into()), ("clone", clone.into()), ("sameSpeaker", same_speaker.into())]))
     }
 
@@ -402,7 +453,9 @@ async fn gradients(helped: JsValue) -> Option<Vec<Travelling>> {
 /// Whether to go on; a caller that throws does not want to.
 async fn ask(go_on: &Function, done: usize, of: usize) -> bool {
     match go_on.call2(&JsValue::NULL, &done.into(), &of.into()) {
-        Ok(asked) => JsFuture::from(asked.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy()),
+        Ok(asked) => {
+            JsFuture::from(asked.unchecked_into::<Promise>()).await.is_ok_and(|answer| answer.is_truthy())
+        }
         Err(_) => false,
     }
 }
@@ -412,7 +465,11 @@ fn names(spelt: &[symbols::Symbol]) -> Array {
 }
 
 fn spoken(speech: Speech, frame_seconds: f32) -> JsValue {
-    let mel = object([("mels", speech.mel.mels.into()), ("frameSeconds", frame_seconds.into()), ("data", Float32Array::from(&speech.mel.data[..]).into())]);
+    let mel = object([
+        ("mels", speech.mel.mels.into()),
+        ("frameSeconds", frame_seconds.into()),
+        ("data", Float32Array::from(&speech.mel.data[..]).into()),
+    ]);
     object([
         ("samples", Float32Array::from(&speech.samples[..]).into()),
         ("sampleRate", speech.sample_rate_hz.into()),
@@ -427,17 +484,33 @@ fn spoken(speech: Speech, frame_seconds: f32) -> JsValue {
 #[wasm_bindgen(unchecked_return_type = "Audio")]
 pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
     let audio = wav::read(bytes).map_err(fail)?;
-    Ok(object([("samples", Float32Array::from(&audio.samples[..]).into()), ("sampleRate", audio.sample_rate_hz.into())]))
+    Ok(object([
+        ("samples", Float32Array::from(&audio.samples[..]).into()),
+        ("sampleRate", audio.sample_rate_hz.into()),
+    ]))
 }
 
 fn clips_of(clips: &[Clip]) -> Vec<train::Clip> {
-    clips.iter().map(|clip| train::Clip { audio: Audio { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate() }, text: clip.text() }).collect()
+    clips
+        .iter()
+        .map(|clip| train::Clip {
+            audio: Audio { samples: clip.samples().to_vec(), sample_rate_hz: clip.sample_rate() },
+            text: clip.text(),
+        })
+        .collect()
 }
 
 fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
-    let (manifest, weights, lexicon, aligner) = (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
+    let (manifest, weights, lexicon, aligner) =
+        (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
     let vocoder = files.vocoder().map(|bytes| bytes.to_vec());
-    let files = BaseFiles { manifest_json: &manifest, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
+    let files = BaseFiles {
+        manifest_json: &manifest,
+        weights: &weights,
+        lexicon: &lexicon,
+        aligner: &aligner,
+        vocoder: vocoder.as_deref(),
+    };
     Base::load(files, device).map_err(fail)
 }
 
@@ -445,5 +518,9 @@ fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
 #[cfg(feature = "webgpu")]
 async fn webgpu() -> Result<Device, JsValue> {
     // 32 tasks a submission: more of them delay the first, fewer pay for each.
-    Device::wgpu_options().tasks_max(32).init_async().await.map_err(|error| js_error("no-adapter", &error.to_string()))
+    Device::wgpu_options()
+        .tasks_max(32)
+        .init_async()
+        .await
+        .map_err(|error| js_error("no-adapter", &error.to_string()))
 }

@@ -21,9 +21,19 @@ impl Helper {
     }
 
     /// Takes the tuner's weights from `buffer` and puts the gradients of shard `rank` of `world_size` there, and last the loss.
-    pub async fn gradients(&mut self, iteration: u32, in_cooldown: bool, buffer: Float32Array, rank: u32, world_size: u32) -> Result<(), JsValue> {
+    pub async fn gradients(
+        &mut self,
+        iteration: u32,
+        in_cooldown: bool,
+        buffer: Float32Array,
+        rank: u32,
+        world_size: u32,
+    ) -> Result<(), JsValue> {
         let shard = Shard { rank: rank as usize, world_size: world_size as usize };
-        self.helper.gradients_async(iteration as usize, in_cooldown, &mut Travelling(buffer), shard).await.map_err(fail)
+        self.helper
+            .gradients_async(iteration as usize, in_cooldown, &mut Travelling(buffer), shard)
+            .await
+            .map_err(fail)
     }
 }
 

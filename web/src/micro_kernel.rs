@@ -8,7 +8,14 @@ use wasm_bindgen::{JsCast, prelude::*};
 static MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/micro_kernel.wasm"));
 
 /// Keeps a place in the table of functions, where the module's own is put.
-extern "C" fn place(_rows: usize, _strip: *const f32, _panel: *const f32, _terms: usize, _out: *mut f32, _out_row: usize) {
+extern "C" fn place(
+    _rows: usize,
+    _strip: *const f32,
+    _panel: *const f32,
+    _terms: usize,
+    _out: *mut f32,
+    _out_row: usize,
+) {
     unreachable!("the tile's place")
 }
 

@@ -26,14 +26,20 @@ const COUNTER: &str = "
 ";
 
 fn dispatches() -> f64 {
-    Reflect::get(&js_sys::global(), &"dispatches".into()).ok().and_then(|count| count.as_f64()).expect("counted")
+    Reflect::get(&js_sys::global(), &"dispatches".into())
+        .ok()
+        .and_then(|count| count.as_f64())
+        .expect("counted")
 }
 
 /// Launches of the second update of a whole tiny model, on one window of so many frames.
 async fn of_a_step(window: usize, device: &Device) -> f64 {
     let config = TacotronConfig::tiny(1);
     let mut features = Features::new(MelConfig::speech_16k());
-    let mel = Mel { mels: config.mels, data: (0..64 * config.mels).map(|index| (0.1 * index as f32).sin() - 5.0).collect() };
+    let mel = Mel {
+        mels: config.mels,
+        data: (0..64 * config.mels).map(|index| (0.1 * index as f32).sin() - 5.0).collect(),
+    };
     features.push("one", "one".into(), String::new(), vec![10, 20, 30, 40], Some(vec![16; 4]), &mel, &[]);
     let device = device.clone().autodiff();
     let mut model = Tacotron::new(&config, &device).train();
@@ -52,7 +58,10 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
 }
 
 /// Launches of a recurrence of 32 steps, forward and backward.
-async fn of_a_recurrence(run: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>, device: &Device) -> f64 {
+async fn of_a_recurrence(
+    run: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>,
+    device: &Device,
+) -> f64 {
     let device = device.clone().autodiff();
     let projected = Tensor::ones([32, 2, 16], &device).require_grad();
     let (w_hh, initial) = (Tensor::ones([4, 16], &device).require_grad(), Tensor::zeros([2, 8], &device));
@@ -67,10 +76,12 @@ async fn of_a_recurrence(run: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -
 async fn a_longer_window_dispatches_no_more() {
     Function::new_no_args(COUNTER).call0(&js_sys::global()).expect("the browser has WebGPU");
     let device = Device::wgpu_options().tasks_max(32).init_async().await.expect("a WebGPU adapter");
-    let (fused, plain) = (of_a_recurrence(scan, &device).await, of_a_recurrence(scan_with_tensors, &device).await);
+    let (fused, plain) =
+        (of_a_recurrence(scan, &device).await, of_a_recurrence(scan_with_tensors, &device).await);
     let (short, long) = (of_a_step(16, &device).await, of_a_step(64, &device).await);
-    let counted =
-        format!("dispatches: recurrence of 32 steps {fused}, op by op {plain}; whole tiny model {short} for 16 frames, {long} for 64");
+    let counted = format!(
+        "dispatches: recurrence of 32 steps {fused}, op by op {plain}; whole tiny model {short} for 16 frames, {long} for 64"
+    );
     web_sys::console::log_1(&counted.into());
     assert!(fused < 12.0, "{fused}");
     assert!(plain > 20.0 * fused, "the count sees no difference: {plain}");

@@ -20,7 +20,10 @@ fn agrees(config: MelConfig, expected: [[f32; 6]; 3]) {
     for (t, expected) in [0, 7, mel.frames() - 1].into_iter().zip(expected) {
         for (channel, expected) in [0, 1, 10, 33, 60, 79].into_iter().zip(expected) {
             let got = mel.frame(t)[channel];
-            assert!((got - expected).abs() < 2e-3, "frame {t} channel {channel}: {got}, librosa says {expected}");
+            assert!(
+                (got - expected).abs() < 2e-3,
+                "frame {t} channel {channel}: {got}, librosa says {expected}"
+            );
         }
     }
 }

@@ -12,7 +12,10 @@ wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 #[wasm_bindgen_test]
 async fn products_are_equal_with_any_micro_kernel() {
-    assert!(ownvoice_web::micro_kernel::install().expect("it starts"), "this browser multiplies and adds in one instruction");
+    assert!(
+        ownvoice_web::micro_kernel::install().expect("it starts"),
+        "this browser multiplies and adds in one instruction"
+    );
     let device = Device::flex();
     cases::matmul(&device).await;
     cases::matmul_concat(&device).await;

@@ -86,7 +86,18 @@ fn native() -> Result<Vec<Row>> {
     let python = setup::pytorch()?;
     let mut best: Vec<Row> = Vec::new();
     for _ in 0..ROUNDS {
-        let ours = rows_of(cargo().args(["run", "--release", "--quiet", "--package", "ownvoice", "--bin", "ownvoice", "--", "bench", "--json"]))?;
+        let ours = rows_of(cargo().args([
+            "run",
+            "--release",
+            "--quiet",
+            "--package",
+            "ownvoice",
+            "--bin",
+            "ownvoice",
+            "--",
+            "bench",
+            "--json",
+        ]))?;
         let theirs = rows_of(command(&python).arg("tests/peers/pytorch.py"))?;
         for row in ours.into_iter().chain(theirs) {
             match best.iter_mut().find(|known| known.0["name"] == row.0["name"]) {
@@ -111,8 +122,16 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
     let least = |names: &[&str]| names.iter().filter_map(|name| value(name)).min_by(f64::total_cmp);
     let tfjs = ["train.tfjs.wasm.s_per_iter", "train.tfjs.cpu.s_per_iter"];
     [
-        ("train.native.cpu.vs_op_by_op", "train.native.cpu.s_per_iter", least(&["train.native.op_by_op.s_per_iter"])),
-        ("train.native.cpu.vs_pytorch", "train.native.cpu.s_per_iter", least(&["train.native.pytorch.s_per_iter"])),
+        (
+            "train.native.cpu.vs_op_by_op",
+            "train.native.cpu.s_per_iter",
+            least(&["train.native.op_by_op.s_per_iter"]),
+        ),
+        (
+            "train.native.cpu.vs_pytorch",
+            "train.native.cpu.s_per_iter",
+            least(&["train.native.pytorch.s_per_iter"]),
+        ),
         ("train.wasm.vs_tfjs", "train.wasm.cpu.s_per_iter", least(&tfjs)),
         ("train.wasm.vs_jax", "train.wasm.cpu.s_per_iter", least(&["train.jax.wasm.s_per_iter"])),
         ("train.wasm.cores.vs_tfjs", "train.wasm.cores.s_per_iter", least(&tfjs)),
@@ -126,12 +145,18 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
 }
 
 const ADAPTER: Source = ("the browser's own adapter", || in_browser(&["adapter"]));
-const VULKAN: [Source; 3] = [("Vulkan in f32", || gpu("vulkan", "f32")), ("Vulkan in mixed precision", || gpu("vulkan", "mixed")), ADAPTER];
-const CUDA: [Source; 3] = [("CUDA in f32", || gpu("cuda", "f32")), ("CUDA in mixed precision", || gpu("cuda", "mixed")), ADAPTER];
+const VULKAN: [Source; 3] = [
+    ("Vulkan in f32", || gpu("vulkan", "f32")),
+    ("Vulkan in mixed precision", || gpu("vulkan", "mixed")),
+    ADAPTER,
+];
+const CUDA: [Source; 3] =
+    [("CUDA in f32", || gpu("cuda", "f32")), ("CUDA in mixed precision", || gpu("cuda", "mixed")), ADAPTER];
 
 /// Natively on a graphics card.
 fn gpu(device: &str, precision: &str) -> Result<Vec<Row>> {
-    let build = ["run", "--release", "--quiet", "--package", "ownvoice", "--features", device, "--bin", "ownvoice"];
+    let build =
+        ["run", "--release", "--quiet", "--package", "ownvoice", "--features", device, "--bin", "ownvoice"];
     rows_of(cargo().args(build).args(["--", "bench", "--json", "--device", device, "--precision", precision]))
 }
 
@@ -144,7 +169,13 @@ fn in_browser(what: &[&str]) -> Result<Vec<Row>> {
     let chromium = setup::browser()?.chromium;
     build::page()?;
     let site = Site::open(0)?;
-    rows_of(command("node").arg("tests/browser/bench.mjs").args(what).env("OWNVOICE_URL", &site.url).env("CHROMIUM", chromium))
+    rows_of(
+        command("node")
+            .arg("tests/browser/bench.mjs")
+            .args(what)
+            .env("OWNVOICE_URL", &site.url)
+            .env("CHROMIUM", chromium),
+    )
 }
 
 fn wasm_size() -> Result<Vec<Row>> {
@@ -154,10 +185,15 @@ fn wasm_size() -> Result<Vec<Row>> {
 
 /// The weights: what a visitor downloads besides the wasm.
 fn base_size() -> Result<Vec<Row>> {
-    let weights =
-        files(&root().join("models/base")).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
+    let weights = files(&root().join("models/base"))
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
     let bytes: u64 = weights.filter_map(|path| path.metadata().ok()).map(|about| about.len()).sum();
-    if bytes == 0 { Err("models/base has no weights".to_string()) } else { Ok(vec![Row::new("size.base_mb", megabytes(bytes), "MB")]) }
+    if bytes == 0 {
+        Err("models/base has no weights".to_string())
+    } else {
+        Ok(vec![Row::new("size.base_mb", megabytes(bytes), "MB")])
+    }
 }
 
 fn megabytes(bytes: u64) -> f64 {
@@ -185,15 +221,26 @@ fn table(rows: &[Row]) -> String {
     let cells: Vec<[String; 4]> = rows.iter().map(|row| cells(&row.0)).collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let (name, value, unit) = (width(0), width(1), width(2));
-    let line = |[n, v, u, more]: &[String; 4]| format!("{n:name$}  {v:>value$} {u:unit$}  {more}").trim_end().to_string();
+    let line = |[n, v, u, more]: &[String; 4]| {
+        format!("{n:name$}  {v:>value$} {u:unit$}  {more}").trim_end().to_string()
+    };
     cells.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn cells(row: &Value) -> [String; 4] {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-    let more = row.as_object().into_iter().flatten().filter(|(key, _)| !["name", "value", "unit"].contains(&key.as_str()));
+    let more = row
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !["name", "value", "unit"].contains(&key.as_str()));
     let more: Vec<String> = more.map(|(key, value)| format!("{key} {}", text(value))).collect();
-    [text(&row["name"]), number(row["value"].as_f64().unwrap_or(f64::NAN)), text(&row["unit"]), more.join(", ")]
+    [
+        text(&row["name"]),
+        number(row["value"].as_f64().unwrap_or(f64::NAN)),
+        text(&row["unit"]),
+        more.join(", "),
+    ]
 }
 
 /// Three digits that count.
@@ -228,8 +275,13 @@ mod tests {
     #[test]
     fn ratios_compare_with_the_fastest_that_was_measured() {
         let row = |name: &str, value: f64| Row::new(name, value, "s");
-        let rows = [row("train.wasm.cpu.s_per_iter", 0.5), row("train.tfjs.cpu.s_per_iter", 30.0), row("train.tfjs.wasm.s_per_iter", 4.0)];
-        let found: Vec<(String, f64)> = ratios(&rows).iter().map(|row| (row.0["name"].as_str().unwrap().into(), row.value())).collect();
+        let rows = [
+            row("train.wasm.cpu.s_per_iter", 0.5),
+            row("train.tfjs.cpu.s_per_iter", 30.0),
+            row("train.tfjs.wasm.s_per_iter", 4.0),
+        ];
+        let found: Vec<(String, f64)> =
+            ratios(&rows).iter().map(|row| (row.0["name"].as_str().unwrap().into(), row.value())).collect();
         assert_eq!(found, [("train.wasm.vs_tfjs".to_string(), 8.0)]);
     }
 

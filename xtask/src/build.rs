@@ -4,7 +4,8 @@
 use crate::notices;
 use crate::setup::{self, WASM};
 use crate::shell::{
-    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, read_text, remove_dir, root, run, timed, wasm_target, write,
+    Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, read_text, remove_dir, root, run,
+    timed, wasm_target, write,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -61,7 +62,8 @@ pub fn page() -> Result {
     let wasm = wasm_target().join(WASM).join("release/ownvoice_web.wasm");
     let package = package();
     let stamp = package.join(".built-from");
-    let source = format!("minified, reset, nameless, with notices of {} {}", bindgen.display(), fingerprint(&wasm)?);
+    let source =
+        format!("minified, reset, nameless, with notices of {} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
         return write(&package.join(FILES), listed(root())?);
     }
@@ -69,7 +71,16 @@ pub fn page() -> Result {
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
     // The worker says itself where the module is, and in which form.
-    glue.args(["--target", "web", "--omit-default-module-path", "--experimental-reset-state-function", "--remove-name-section", "--out-dir"]).arg(&package).arg(&wasm);
+    glue.args([
+        "--target",
+        "web",
+        "--omit-default-module-path",
+        "--experimental-reset-state-function",
+        "--remove-name-section",
+        "--out-dir",
+    ])
+    .arg(&package)
+    .arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
     timed("gzip and terser", || {
         let glue = package.join(GLUE);
@@ -85,7 +96,12 @@ pub fn page() -> Result {
     // The page has libraries of its own beside it.
     for (_, name) in LIBRARIES.iter().filter(|(_, name)| name.ends_with("-licence.txt")) {
         let text = read_text(&root().join("www/vendor").join(name))?;
-        notices.push_str(&format!("\n{}\n{}\n\n{}\n", "=".repeat(80), name.trim_end_matches("-licence.txt"), text.trim()));
+        notices.push_str(&format!(
+            "\n{}\n{}\n\n{}\n",
+            "=".repeat(80),
+            name.trim_end_matches("-licence.txt"),
+            text.trim()
+        ));
     }
     write(&package.join(NOTICES), notices)?;
     write(&stamp, source)?;
@@ -111,9 +127,13 @@ fn scripts() -> Result {
     for (part, from) in SITE.into_iter().filter(|(part, _)| *part != "models") {
         walk(&root().join(from), part, &mut own)?;
     }
-    own.retain(|(name, _)| name.ends_with(".js") && !name.starts_with("pkg/") && !name.starts_with("vendor/"));
-    let changed = own.into_iter().map(|(name, source)| (served(root(), &name, &source), folder.join(name), source));
-    let stale: Vec<_> = changed.filter(|(now, small, _)| now != small).map(|(_, small, source)| (source, small)).collect();
+    own.retain(|(name, _)| {
+        name.ends_with(".js") && !name.starts_with("pkg/") && !name.starts_with("vendor/")
+    });
+    let changed =
+        own.into_iter().map(|(name, source)| (served(root(), &name, &source), folder.join(name), source));
+    let stale: Vec<_> =
+        changed.filter(|(now, small, _)| now != small).map(|(_, small, source)| (source, small)).collect();
     if stale.is_empty() { Ok(()) } else { timed("terser", || minify(&stale)) }
 }
 
@@ -138,11 +158,16 @@ pub fn listed(root: &Path) -> Result<String> {
     for file in ["models/prompts.json", "models/base/manifest.json"] {
         found.push((file.to_string(), root.join(file)));
     }
-    let hashed = found.into_iter().map(|(name, source)| Ok((name.clone(), hash(&served(root, &name, &source))?)));
+    let hashed =
+        found.into_iter().map(|(name, source)| Ok((name.clone(), hash(&served(root, &name, &source))?)));
     let files = hashed.collect::<Result<BTreeMap<_, _>>>()?;
     // A host that declares the gzip as Content-Encoding makes the browser unpack it.
     let module = root.join("www/pkg").join(MODULE);
-    let unpacked = if module.is_file() { BTreeMap::from([(format!("pkg/{MODULE}.gz"), hash(&module)?)]) } else { BTreeMap::new() };
+    let unpacked = if module.is_file() {
+        BTreeMap::from([(format!("pkg/{MODULE}.gz"), hash(&module)?)])
+    } else {
+        BTreeMap::new()
+    };
     let json = |map: &BTreeMap<String, String>| serde_json::to_string_pretty(map).expect("plain text");
     Ok(format!(
         "// The files of this version of the page, by SHA-256. Written by `cargo xtask build`.\nself.OWNVOICE_UNPACKED = {};\nself.OWNVOICE_FILES = {};\n",
@@ -199,7 +224,10 @@ pub fn wasm_environment(command: &mut Command) -> Result {
     create_dir(&wasm_target())?;
     setup::wasm_toolchain()?.apply(command);
     // RUSTFLAGS of the environment would silently replace those of .cargo/config.toml, and SIMD with them.
-    command.env("CARGO_TARGET_DIR", wasm_target()).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command
+        .env("CARGO_TARGET_DIR", wasm_target())
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
     Ok(())
 }
 
@@ -254,7 +282,10 @@ mod tests {
         let json = list.split_once("FILES = ").unwrap().1.trim_end().trim_end_matches(';');
         let files: BTreeMap<String, String> = serde_json::from_str(json).unwrap();
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
-        assert_eq!(names, ["index.html", "js/index.js", "models/base/manifest.json", "models/prompts.json", "pkg/x.wasm"]);
+        assert_eq!(
+            names,
+            ["index.html", "js/index.js", "models/base/manifest.json", "models/prompts.json", "pkg/x.wasm"]
+        );
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!((files["pkg/x.wasm"].as_str(), files["js/index.js"].as_str()), (abc, abc));
         let changed = fs::File::options().write(true).open(root.join("web/js/index.js")).unwrap();

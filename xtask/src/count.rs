@@ -30,10 +30,17 @@ impl Count {
     /// From the end of node's TAP report: `# pass 3`, `# fail 0`, `# cancelled 0`, `# skipped 0`, `# todo 0`.
     pub fn from_tap(report: &str) -> Self {
         let number = |word: &str| -> usize {
-            let last = report.lines().rev().find_map(|line| line.strip_prefix("# ")?.strip_prefix(word)?.strip_prefix(' '));
+            let last = report
+                .lines()
+                .rev()
+                .find_map(|line| line.strip_prefix("# ")?.strip_prefix(word)?.strip_prefix(' '));
             last.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
         };
-        Self { passed: number("pass"), failed: number("fail") + number("cancelled"), skipped: number("skipped") + number("todo") }
+        Self {
+            passed: number("pass"),
+            failed: number("fail") + number("cancelled"),
+            skipped: number("skipped") + number("todo"),
+        }
     }
 }
 
@@ -59,9 +66,11 @@ mod tests {
 
     #[test]
     fn libtest_lines() {
-        let passed = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.31s";
+        let passed =
+            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.31s";
         assert_eq!(Count::from_libtest(passed), Some(Count { passed: 12, failed: 0, skipped: 1 }));
-        let failed = "test result: FAILED. 0 passed; 2 failed; 0 ignored; 0 filtered out; finished in 9.87s\n";
+        let failed =
+            "test result: FAILED. 0 passed; 2 failed; 0 ignored; 0 filtered out; finished in 9.87s\n";
         assert_eq!(Count::from_libtest(failed), Some(Count { passed: 0, failed: 2, skipped: 0 }));
         assert_eq!(Count::from_libtest("test audio::wav::round_trip ... ok"), None);
     }

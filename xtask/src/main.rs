@@ -44,8 +44,14 @@ fn dispatch() -> Result<ExitCode> {
     let (mut port, mut json, mut trunk, mut device) = (None, false, false, None);
     while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
         match argument {
-            Long("port") => port = Some(arguments.value().and_then(|v| v.parse::<u16>()).map_err(|e| e.to_string())?),
-            Long("device") => device = Some(arguments.value().and_then(|v| v.parse::<bench::Device>()).map_err(|e| e.to_string())?),
+            Long("port") => {
+                port = Some(arguments.value().and_then(|v| v.parse::<u16>()).map_err(|e| e.to_string())?)
+            }
+            Long("device") => {
+                device = Some(
+                    arguments.value().and_then(|v| v.parse::<bench::Device>()).map_err(|e| e.to_string())?,
+                )
+            }
             Long("json") => json = true,
             Long("trunk") => trunk = true,
             Short('h') | Long("help") => words.insert(0, "help".to_string()),

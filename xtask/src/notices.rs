@@ -21,11 +21,23 @@ struct Notice {
 pub fn wasm() -> Result<String> {
     // What is linked: `metadata` would name what other members of the workspace need as well. Macros run at build time and leave no code of their own.
     let mut tree = build::cargo_wasm()?;
-    tree.args(["tree", "--package", "ownvoice-web", "--target", WASM, "--edges", "normal,no-proc-macro", "--prefix", "none", "--no-dedupe"]);
+    tree.args([
+        "tree",
+        "--package",
+        "ownvoice-web",
+        "--target",
+        WASM,
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+        "--no-dedupe",
+    ]);
     let linked = linked(&output(&mut tree)?);
     let mut metadata = build::cargo_wasm()?;
     metadata.args(["metadata", "--format-version", "1", "--filter-platform", WASM]);
-    let metadata: Value = serde_json::from_str(&output(&mut metadata)?).map_err(|e| format!("cargo metadata: {e}"))?;
+    let metadata: Value =
+        serde_json::from_str(&output(&mut metadata)?).map_err(|e| format!("cargo metadata: {e}"))?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     // What has no source is of this workspace.
     let others = packages.filter(|package| !package["source"].is_null() && linked.contains(&named(package)));
@@ -34,7 +46,10 @@ pub fn wasm() -> Result<String> {
 
 /// `name version` of each line of `cargo tree`, whatever stands behind it.
 fn linked(tree: &str) -> BTreeSet<String> {
-    let line = |line: &str| line.split_once(" v").map(|(name, rest)| format!("{name} {}", rest.split(' ').next().unwrap_or_default()));
+    let line = |line: &str| {
+        line.split_once(" v")
+            .map(|(name, rest)| format!("{name} {}", rest.split(' ').next().unwrap_or_default()))
+    };
     tree.lines().filter_map(line).collect()
 }
 
@@ -48,21 +63,34 @@ fn notice(package: &Value) -> Result<Notice> {
     let name = named(package);
     let manifest = text("manifest_path");
     let folder = Path::new(&manifest).parent().ok_or_else(|| format!("{name} has no folder"))?;
-    let mut files: Vec<_> = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten().map(|entry| entry.path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     files.sort();
     let called = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
-    files.retain(|path| path.is_file() && ["LICEN", "COPYING", "NOTICE", "UNLICENSE"].iter().any(|start| called(path).starts_with(start)));
+    files.retain(|path| {
+        path.is_file()
+            && ["LICEN", "COPYING", "NOTICE", "UNLICENSE"].iter().any(|start| called(path).starts_with(start))
+    });
     // Of several licences one is enough, and the short one asks for no more than its text.
     let short: Vec<_> = files.iter().filter(|path| called(path).contains("MIT")).cloned().collect();
     let licence = text("license");
-    let chosen = if licence.contains("OR") || licence.contains('/') { if short.is_empty() { files } else { short } } else { files };
+    let chosen = if licence.contains("OR") || licence.contains('/') {
+        if short.is_empty() { files } else { short }
+    } else {
+        files
+    };
     let texts = chosen.iter().map(|path| Ok(read_text(path)?.trim().to_string())).collect::<Result<_>>()?;
     Ok(Notice { name, licence, texts })
 }
 
 /// First who is there, then each text with those that it is of.
 fn written(notices: &[Notice]) -> String {
-    let mut out = String::from("The WebAssembly program contains the Rust standard library (MIT OR Apache-2.0) and these libraries:\n\n");
+    let mut out = String::from(
+        "The WebAssembly program contains the Rust standard library (MIT OR Apache-2.0) and these libraries:\n\n",
+    );
     let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Notice { name, licence, texts: own } in notices {
         let _ = writeln!(out, "  {name} ({licence})");
@@ -82,14 +110,27 @@ mod tests {
 
     #[test]
     fn packages_of_a_tree() {
-        let found = linked("ownvoice-web v0.1.0 (/somewhere/web)\nburn v0.22.0\nzstd-sys v2.1.2+zstd.1.5.7 (*)\n\nburn v0.22.0 (*)\n");
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["burn 0.22.0", "ownvoice-web 0.1.0", "zstd-sys 2.1.2+zstd.1.5.7"]);
+        let found = linked(
+            "ownvoice-web v0.1.0 (/somewhere/web)\nburn v0.22.0\nzstd-sys v2.1.2+zstd.1.5.7 (*)\n\nburn v0.22.0 (*)\n",
+        );
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            ["burn 0.22.0", "ownvoice-web 0.1.0", "zstd-sys 2.1.2+zstd.1.5.7"]
+        );
     }
 
     #[test]
     fn a_text_is_written_once() {
-        let notice = |name: &str, texts: &[&str]| Notice { name: name.into(), licence: "MIT".into(), texts: texts.iter().map(|&text| text.into()).collect() };
-        let text = written(&[notice("a 1.0", &["Permission is granted"]), notice("b 2.0", &["Permission is granted"]), notice("c 3.0", &["Another"])]);
+        let notice = |name: &str, texts: &[&str]| Notice {
+            name: name.into(),
+            licence: "MIT".into(),
+            texts: texts.iter().map(|&text| text.into()).collect(),
+        };
+        let text = written(&[
+            notice("a 1.0", &["Permission is granted"]),
+            notice("b 2.0", &["Permission is granted"]),
+            notice("c 3.0", &["Another"]),
+        ]);
         assert_eq!(text.matches("Permission is granted").count(), 1);
         assert!(text.contains("a 1.0, b 2.0\n\nPermission is granted"), "{text}");
         assert!(text.contains("  c 3.0 (MIT)"));

@@ -32,7 +32,8 @@ pub fn pack() -> Result<PathBuf> {
 
 /// The file name in what `npm pack --json` prints: a list of packages, or, from npm 12 on, packages by name.
 fn tarball(said: &str) -> Result<String> {
-    let packed: serde_json::Value = serde_json::from_str(said).map_err(|e| format!("npm pack: {e}: {said}"))?;
+    let packed: serde_json::Value =
+        serde_json::from_str(said).map_err(|e| format!("npm pack: {e}: {said}"))?;
     let first = packed.get(0).or_else(|| packed.as_object()?.values().next());
     let name = first.and_then(|package| package["filename"].as_str());
     name.map(str::to_string).ok_or_else(|| format!("npm pack names no file: {said}"))
@@ -44,8 +45,14 @@ mod tests {
 
     #[test]
     fn name_of_the_tarball() {
-        assert_eq!(tarball(r#"[{"id": "ownvoice@0.1.0", "filename": "ownvoice-0.1.0.tgz"}]"#).unwrap(), "ownvoice-0.1.0.tgz");
-        assert_eq!(tarball(r#"{"ownvoice": {"filename": "ownvoice-0.1.0.tgz"}}"#).unwrap(), "ownvoice-0.1.0.tgz");
+        assert_eq!(
+            tarball(r#"[{"id": "ownvoice@0.1.0", "filename": "ownvoice-0.1.0.tgz"}]"#).unwrap(),
+            "ownvoice-0.1.0.tgz"
+        );
+        assert_eq!(
+            tarball(r#"{"ownvoice": {"filename": "ownvoice-0.1.0.tgz"}}"#).unwrap(),
+            "ownvoice-0.1.0.tgz"
+        );
         assert!(tarball("[]").is_err());
     }
 }

@@ -81,14 +81,19 @@ impl Figures {
 
     /// Rows of the benches with so many decimals.
     fn rows<S: AsRef<str>>(&self, names: &[S], decimals: usize) -> Result<Vec<String>> {
-        names.iter().map(|name| self.row(name.as_ref()).map(|(value, _)| format!("{value:.decimals$}"))).collect()
+        names
+            .iter()
+            .map(|name| self.row(name.as_ref()).map(|(value, _)| format!("{value:.decimals$}")))
+            .collect()
     }
 
     /// Figures of one clone in the manifest.
     fn clone<const N: usize>(&self, voice: &str, keys: [&str; N], decimals: usize) -> Result<String> {
         let value = |key: &str| {
             let value = self.manifest["quality"]["clones"][voice][key].as_f64();
-            value.map(|value| format!("{value:.decimals$}")).ok_or_else(|| format!("{MANIFEST} has no {key} of {voice}"))
+            value
+                .map(|value| format!("{value:.decimals$}"))
+                .ok_or_else(|| format!("{MANIFEST} has no {key} of {voice}"))
         };
         Ok(keys.into_iter().map(value).collect::<Result<Vec<_>>>()?.join(", "))
     }
@@ -96,11 +101,18 @@ impl Figures {
     /// Clones of people whom nothing was trained on, by judges from outside.
     fn people(&self) -> Result<String> {
         const FIRST: &str = "people.similarity.clone.";
-        let rows = self.bench.as_array().into_iter().flatten().filter_map(|group| group["rows"].as_array()).flatten();
+        let rows = self
+            .bench
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|group| group["rows"].as_array())
+            .flatten();
         let people: Vec<&str> = rows.filter_map(|row| row["name"].as_str()?.strip_prefix(FIRST)).collect();
         let of = |what: &str, rows: &[&str], decimals: usize| -> Result<Vec<String>> {
             let cell = |person: &&str| {
-                let names: Vec<String> = rows.iter().map(|row| format!("people.{what}.{row}.{person}")).collect();
+                let names: Vec<String> =
+                    rows.iter().map(|row| format!("people.{what}.{row}.{person}")).collect();
                 Ok(self.rows(&names, decimals)?.join(", "))
             };
             people.iter().map(cell).collect()
@@ -120,32 +132,60 @@ impl Figures {
 
     /// The held-out voices that the manifest measures.
     fn engines(&self) -> Result<String> {
-        let voices: Vec<&str> = self.manifest["held_out"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let of = |cell: &dyn Fn(&str) -> Result<String>| voices.iter().map(|voice| cell(voice)).collect::<Result<Vec<_>>>();
+        let voices: Vec<&str> =
+            self.manifest["held_out"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let of = |cell: &dyn Fn(&str) -> Result<String>| {
+            voices.iter().map(|voice| cell(voice)).collect::<Result<Vec<_>>>()
+        };
         let outside = |what: &str, best: &str, decimals: usize, voice: &str| -> Result<String> {
             let names = ["base", "clone", best].map(|whose| format!("outside.{what}.{whose}.{voice}"));
             Ok(self.rows(&names, decimals)?.join(", "))
         };
-        let error_rate = self.manifest["quality"]["speaker_encoder"]["equal_error_rate"].as_f64().ok_or("no equal error rate")?;
-        let encoder = format!("speaker encoder ({:.1} % equal error rate): base, clone, same speaker", 100.0 * error_rate);
+        let error_rate = self.manifest["quality"]["speaker_encoder"]["equal_error_rate"]
+            .as_f64()
+            .ok_or("no equal error rate")?;
+        let encoder = format!(
+            "speaker encoder ({:.1} % equal error rate): base, clone, same speaker",
+            100.0 * error_rate
+        );
         let rows: [(&str, Vec<String>); 7] = [
             (
                 "similarity of cepstral and pitch statistics: base, clone, same speaker",
-                of(&|voice| self.clone(voice, ["similarity.base", "similarity.clone", "similarity.same_speaker"], 2))?,
+                of(&|voice| {
+                    self.clone(voice, ["similarity.base", "similarity.clone", "similarity.same_speaker"], 2)
+                })?,
             ),
             (
                 &encoder,
-                of(&|voice| self.clone(voice, ["speaker_encoder.base", "speaker_encoder.clone", "speaker_encoder.same_speaker"], 2))?,
+                of(&|voice| {
+                    self.clone(
+                        voice,
+                        ["speaker_encoder.base", "speaker_encoder.clone", "speaker_encoder.same_speaker"],
+                        2,
+                    )
+                })?,
             ),
-            ("GE2E, an external encoder: base, clone, same speaker", of(&|voice| outside("similarity", "same_speaker", 2, voice))?),
+            (
+                "GE2E, an external encoder: base, clone, same speaker",
+                of(&|voice| outside("similarity", "same_speaker", 2, voice))?,
+            ),
             (
                 "mean pitch in Hz: base, clone, speaker",
                 of(&|voice| self.clone(voice, ["pitch_hz.base", "pitch_hz.clone", "pitch_hz.target"], 0))?,
             ),
-            ("mel-cepstral distortion in dB: base, clone", of(&|voice| self.clone(voice, ["mcd_db.base", "mcd_db"], 1))?),
+            (
+                "mel-cepstral distortion in dB: base, clone",
+                of(&|voice| self.clone(voice, ["mcd_db.base", "mcd_db"], 1))?,
+            ),
             (
                 "phoneme error rate: base, clone, recordings",
-                of(&|voice| self.clone(voice, ["phoneme_error_rate.base", "phoneme_error_rate", "phoneme_error_rate.recordings"], 3))?,
+                of(&|voice| {
+                    self.clone(
+                        voice,
+                        ["phoneme_error_rate.base", "phoneme_error_rate", "phoneme_error_rate.recordings"],
+                        3,
+                    )
+                })?,
             ),
             (
                 "words misheard by an external recogniser, %: base, clone, recordings",
@@ -158,7 +198,11 @@ impl Figures {
 
     /// What a visitor waits for and downloads.
     fn page(&self) -> Result<String> {
-        let bytes = |part: &str| self.manifest["files"][part]["bytes"].as_f64().ok_or_else(|| format!("{MANIFEST} has no size of {part}"));
+        let bytes = |part: &str| {
+            self.manifest["files"][part]["bytes"]
+                .as_f64()
+                .ok_or_else(|| format!("{MANIFEST} has no size of {part}"))
+        };
         let parts = [bytes("weights")?, bytes("lexicon")?, bytes("aligner")?, bytes("vocoder")?];
         let base = format!("{:.1} MB", parts.iter().sum::<f64>() / 1e6);
         let measured = |what: &str, name: &str, decimals: usize, unit: &str| -> Result<Vec<String>> {
@@ -187,7 +231,11 @@ impl Figures {
         let webgpu = ours("train.webgpu.s_per_iter")?;
         let line = |what: &str, name: &str, base: Option<f64>| -> Result<Vec<String>> {
             let seconds = ours(name)?;
-            Ok(vec![what.to_string(), digits(seconds), base.map_or_else(String::new, |ours| digits(seconds / ours))])
+            Ok(vec![
+                what.to_string(),
+                digits(seconds),
+                base.map_or_else(String::new, |ours| digits(seconds / ours)),
+            ])
         };
         let rows = [
             line("**ownvoice, native**", "train.native.cpu.s_per_iter", None)?,
@@ -227,7 +275,11 @@ fn digits(value: f64) -> String {
 fn table(head: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let columns = head.matches('|').count() - 1;
     let rows = rows.into_iter().map(|cells| format!("| {} |", cells.join(" | ")));
-    [head.to_string(), format!("|{}", "---|".repeat(columns))].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    [head.to_string(), format!("|{}", "---|".repeat(columns))]
+        .into_iter()
+        .chain(rows)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]

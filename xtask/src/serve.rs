@@ -82,7 +82,9 @@ fn first_line(address: std::net::SocketAddr) -> std::io::Result<String> {
 fn policy(html: &str) -> Result<&str> {
     let tag = html.split('<').find(|tag| tag.starts_with("meta") && tag.contains("Content-Security-Policy"));
     let content = tag.and_then(|tag| tag.split_once("content=\"")?.1.split_once('"'));
-    content.map(|(policy, _)| policy).ok_or_else(|| "www/index.html has no Content-Security-Policy".to_string())
+    content
+        .map(|(policy, _)| policy)
+        .ok_or_else(|| "www/index.html has no Content-Security-Policy".to_string())
 }
 
 fn answer(request: Request, policy: &str) -> std::io::Result<()> {
@@ -109,12 +111,21 @@ fn answer(request: Request, policy: &str) -> std::io::Result<()> {
     if path.file_name().is_some_and(|name| name == build::FILES) {
         // Listed anew: a page under work changes between two builds.
         let list = build::listed(root()).map_err(std::io::Error::other)?;
-        return request.respond(Response::new(StatusCode(200), headers, list.as_bytes(), Some(list.len()), None));
+        return request.respond(Response::new(
+            StatusCode(200),
+            headers,
+            list.as_bytes(),
+            Some(list.len()),
+            None,
+        ));
     }
     let metadata = file.metadata()?;
     let etag = etag(&metadata);
     headers.push(header("ETag", &etag));
-    let known = request.headers().iter().any(|header| header.field.equiv("If-None-Match") && header.value.as_str() == etag);
+    let known = request
+        .headers()
+        .iter()
+        .any(|header| header.field.equiv("If-None-Match") && header.value.as_str() == etag);
     if known {
         return request.respond(Response::new(StatusCode(304), headers, std::io::empty(), Some(0), None));
     }
@@ -123,7 +134,11 @@ fn answer(request: Request, policy: &str) -> std::io::Result<()> {
 
 /// Tells one state of a file from another, so that what a browser has is not sent again.
 fn etag(metadata: &std::fs::Metadata) -> String {
-    let changed = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    let changed = metadata
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+        .unwrap_or_default();
     format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos())
 }
 
@@ -136,7 +151,8 @@ fn locate(root: &Path, url: &str) -> Option<PathBuf> {
         "" => Some((folder, path)),
         part => (part == first).then_some((folder, rest)),
     })?;
-    let plain = |part: Component| matches!(part, Component::Normal(name) if !name.to_string_lossy().starts_with('.'));
+    let plain =
+        |part: Component| matches!(part, Component::Normal(name) if !name.to_string_lossy().starts_with('.'));
     if rest.contains(['\\', '\0', ':']) || !Path::new(rest).components().all(plain) {
         return None;
     }
@@ -146,7 +162,9 @@ fn locate(root: &Path, url: &str) -> Option<PathBuf> {
     }
     // A link must not lead out either.
     let file = file.canonicalize().ok()?;
-    let inside = SITE.iter().any(|(_, folder)| root.join(folder).canonicalize().is_ok_and(|folder| file.starts_with(folder)));
+    let inside = SITE
+        .iter()
+        .any(|(_, folder)| root.join(folder).canonicalize().is_ok_and(|folder| file.starts_with(folder)));
     (inside && file.is_file()).then(|| build::served(root, path, &file))
 }
 
@@ -260,8 +278,7 @@ mod tests {
 
     #[test]
     fn the_policy_is_the_pages_own() {
-        let html =
-            "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'self'\">";
+        let html = "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'self'\">";
         assert_eq!(policy(html).unwrap(), "default-src 'none'; connect-src 'self'");
         assert!(policy("<meta charset=\"utf-8\">").is_err());
     }

@@ -1,7 +1,8 @@
 //! Finds what building and testing need, or installs it. Each piece is looked for first, so nothing is done twice.
 
 use crate::shell::{
-    Result, cache, command, create_dir, files, find, fingerprint, output, prepend_path, read_text, remove_dir, root, run, timed, write,
+    Result, cache, command, create_dir, files, find, fingerprint, output, prepend_path, read_text,
+    remove_dir, root, run, timed, write,
 };
 use std::env;
 use std::fs;
@@ -49,7 +50,11 @@ impl WasmToolchain {
         let (source, artefact) = (cache().join("probe.rs"), cache().join("probe.rmeta"));
         let mut rustc = command("rustc");
         self.apply(rustc.env("RUSTUP_AUTO_INSTALL", "0"));
-        rustc.args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--target", WASM]).arg("-o").arg(artefact).arg(&source);
+        rustc
+            .args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--target", WASM])
+            .arg("-o")
+            .arg(artefact)
+            .arg(&source);
         write(&source, "pub fn probe() -> Vec<u8> { Vec::new() }").is_ok() && output(&mut rustc).is_ok()
     }
 }
@@ -65,7 +70,9 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
         return Ok(debian);
     }
     if rustup {
-        let added = timed("set-up: standard library of wasm (rustup target add)", || run(command("rustup").args(["target", "add", WASM])));
+        let added = timed("set-up: standard library of wasm (rustup target add)", || {
+            run(command("rustup").args(["target", "add", WASM]))
+        });
         if added.is_ok() && active.works() {
             return Ok(active);
         }
@@ -77,7 +84,11 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
     }
     timed("set-up: standard library of wasm (Debian's rustc-web, built once)", || debian_library(rustup))?;
     let found = if rustup { debian } else { active };
-    if found.works() { Ok(found) } else { Err(format!("Debian's rustc was installed, but still does not compile for {WASM}")) }
+    if found.works() {
+        Ok(found)
+    } else {
+        Err(format!("Debian's rustc was installed, but still does not compile for {WASM}"))
+    }
 }
 
 /// Debian packages a newer rustc and the matching source of the library, but not the library for wasm without an operating system.
@@ -90,7 +101,10 @@ fn debian_library(rustup: bool) -> Result {
     let empty = cache().join("std-wasm");
     remove_dir(&empty)?;
     create_dir(&empty.join("src"))?;
-    write(&empty.join("Cargo.toml"), "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n")?;
+    write(
+        &empty.join("Cargo.toml"),
+        "[package]\nname = \"empty\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n",
+    )?;
     write(&empty.join("src/lib.rs"), "#![no_std]\n")?;
     run(command("/usr/bin/cargo")
         .args(["build", "-Zbuild-std=std,panic_abort,panic_unwind,test", "--release", "--target", WASM])
@@ -135,7 +149,10 @@ pub fn wasm_pack() -> Result<PathBuf> {
 fn tool(package: &str, program: &str, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let own = cache().join("tools").join(format!("{package}-{version}"));
     let name = format!("{program}{}", env::consts::EXE_SUFFIX);
-    let fits = |path: &Path| output(command(path).arg("--version")).is_ok_and(|said| said.split_whitespace().any(|word| word == version));
+    let fits = |path: &Path| {
+        output(command(path).arg("--version"))
+            .is_ok_and(|said| said.split_whitespace().any(|word| word == version))
+    };
     for path in [Some(own.join("bin").join(&name)), find(program)].into_iter().flatten() {
         if path.is_file() && fits(&path) {
             return Ok(path.parent().expect("a file is in a folder").to_path_buf());
@@ -150,7 +167,11 @@ fn tool(package: &str, program: &str, version: &str, flags: &[&str]) -> Result<P
     };
     timed(&format!("set-up: {package} {version} (some minutes, once)"), || {
         // With the versions that its authors tested; a mirror that lags may lack one of those, then with any that fit.
-        if flags.contains(&"--locked") { install(&[]) } else { install(&["--locked"]).or_else(|_| install(&[])) }
+        if flags.contains(&"--locked") {
+            install(&[])
+        } else {
+            install(&["--locked"]).or_else(|_| install(&[]))
+        }
     })?;
     Ok(own.join("bin"))
 }
@@ -200,7 +221,11 @@ fn find_browser() -> Option<Browser> {
     let driver = first(
         "CHROMEDRIVER",
         &["chromedriver"],
-        &["/usr/bin/chromedriver", "/usr/lib/chromium-browser/chromedriver", "/opt/homebrew/bin/chromedriver"],
+        &[
+            "/usr/bin/chromedriver",
+            "/usr/lib/chromium-browser/chromedriver",
+            "/opt/homebrew/bin/chromedriver",
+        ],
     )?;
     Some(Browser { chromium, driver })
 }
@@ -216,7 +241,8 @@ pub fn page_modules() -> Result {
 }
 
 fn installed(folder: &str) -> Result {
-    let node = output(command("node").arg("--version")).map_err(|_| "Node is not installed: version 20 or later is needed".to_string())?;
+    let node = output(command("node").arg("--version"))
+        .map_err(|_| "Node is not installed: version 20 or later is needed".to_string())?;
     if node_major(&node).is_none_or(|major| major < 20) {
         return Err(format!("Node {} is too old: version 20 or later is needed", node.trim()));
     }
@@ -226,7 +252,9 @@ fn installed(folder: &str) -> Result {
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    timed(&format!("set-up: Node packages of {folder} (npm ci)"), || run(npm().arg("ci").current_dir(&path)))?;
+    timed(&format!("set-up: Node packages of {folder} (npm ci)"), || {
+        run(npm().arg("ci").current_dir(&path))
+    })?;
     write(&stamp, lock)
 }
 
@@ -242,7 +270,8 @@ pub fn pytorch() -> Result<PathBuf> {
     if output(command(&python).args(["-c", "import torch"])).is_ok() {
         return Ok(python);
     }
-    let system = find("python3").or_else(|| find("python")).ok_or("Python is not installed: PyTorch needs it")?;
+    let system =
+        find("python3").or_else(|| find("python")).ok_or("Python is not installed: PyTorch needs it")?;
     timed("set-up: PyTorch (pip; some gigabytes, once)", || {
         run(command(&system).args(["-m", "venv"]).arg(&folder))?;
         run(command(&python).args(["-m", "pip", "install", "--quiet", "torch"]))
@@ -270,7 +299,12 @@ fn can_apt() -> bool {
 }
 
 fn apt(packages: &[&str]) -> Result {
-    let apt_get = |arguments: &[&str]| run(command("apt-get").args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=600"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    let apt_get = |arguments: &[&str]| {
+        run(command("apt-get")
+            .args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=600"])
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive"))
+    };
     let install: Vec<&str> = ["install", "--no-install-recommends"].iter().chain(packages).copied().collect();
     // Lists of packages may be missing or stale.
     apt_get(&["update"])?;

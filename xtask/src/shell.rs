@@ -47,7 +47,9 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command.current_dir(root());
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
-        if text == "CARGO" || ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"].iter().any(|prefix| text.starts_with(prefix)) {
+        if text == "CARGO"
+            || ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"].iter().any(|prefix| text.starts_with(prefix))
+        {
             command.env_remove(&name);
         }
     }
@@ -71,7 +73,11 @@ pub fn prepend_path(command: &mut Command, folders: &[&Path]) -> Result {
 
 /// The command as one would type it.
 pub fn shown(command: &Command) -> String {
-    std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(OsStr::to_string_lossy)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Runs a command to its end. Its output goes to stderr, so that stdout holds only what xtask answers.
@@ -86,7 +92,12 @@ pub fn output(command: &mut Command) -> Result<String> {
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        Err(format!("{}: {}\n{}", shown(command), output.status, String::from_utf8_lossy(&output.stderr).trim()))
+        Err(format!(
+            "{}: {}\n{}",
+            shown(command),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        ))
     }
 }
 

@@ -35,11 +35,15 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     }
     let mut table = Vec::new();
     let mut sum = Count::default();
-    for (name, what, stage) in STAGES.into_iter().filter(|(name, ..)| chosen.is_empty() || chosen.contains(name)) {
+    for (name, what, stage) in
+        STAGES.into_iter().filter(|(name, ..)| chosen.is_empty() || chosen.contains(name))
+    {
         eprintln!("\n=== {name}: {what}");
         let start = Instant::now();
-        let Outcome { mut count, trouble } = stage().unwrap_or_else(|message| Outcome { count: Count::default(), trouble: Some(message) });
-        let trouble = trouble.or_else(|| (count.passed + count.failed == 0).then(|| "no test ran".to_string()));
+        let Outcome { mut count, trouble } =
+            stage().unwrap_or_else(|message| Outcome { count: Count::default(), trouble: Some(message) });
+        let trouble =
+            trouble.or_else(|| (count.passed + count.failed == 0).then(|| "no test ran".to_string()));
         // A stage that could not be counted is a failure like a failed test.
         count.failed += usize::from(trouble.is_some() && count.failed == 0);
         sum += count;
@@ -98,7 +102,8 @@ fn js() -> Result<Outcome> {
     tsc.args(["tests/node_modules/typescript/bin/tsc", "--project", "tests"]);
     let status = tsc.stdout(stderr()).status().map_err(|e| e.to_string())?;
     eprintln!("types: {}", if status.success() { "ok" } else { "FAILED" });
-    let types = Count { passed: usize::from(status.success()), failed: usize::from(!status.success()), skipped: 0 };
+    let types =
+        Count { passed: usize::from(status.success()), failed: usize::from(!status.success()), skipped: 0 };
     let scripts = tests(&root().join("tests/js"));
     let mut outcome = if scripts.is_empty() { Outcome::default() } else { node(&scripts, &[])? };
     outcome.count += types;
@@ -134,13 +139,19 @@ fn node(scripts: &[PathBuf], environment: &[(&str, &std::ffi::OsStr)]) -> Result
     create_dir(&cache())?;
     let report = cache().join(format!("tap-{}.txt", std::process::id()));
     let mut node = command("node");
-    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=tap"])
-        .arg(format!("--test-reporter-destination={}", report.display()))
-        .args(scripts)
-        .envs(environment.iter().copied())
-        // The native command line, for tests that make what the page reads, or read what it made.
-        .env("OWNVOICE_TARGET_DIR", crate::shell::native_target())
-        .stdout(stderr());
+    node.args([
+        "--test",
+        "--test-concurrency=1",
+        "--test-reporter=spec",
+        "--test-reporter-destination=stdout",
+        "--test-reporter=tap",
+    ])
+    .arg(format!("--test-reporter-destination={}", report.display()))
+    .args(scripts)
+    .envs(environment.iter().copied())
+    // The native command line, for tests that make what the page reads, or read what it made.
+    .env("OWNVOICE_TARGET_DIR", crate::shell::native_target())
+    .stdout(stderr());
     let status = node.status().map_err(|e| format!("node: {e}"))?;
     let count = Count::from_tap(&read_text(&report)?);
     let _ = std::fs::remove_file(&report);

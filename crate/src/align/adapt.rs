@@ -71,12 +71,17 @@ impl ForcedAligner {
             let mut losses = Vec::with_capacity(config.steps);
             for _ in 0..config.steps {
                 let (frames, targets) = draw(&examples, self.mels, config, &mut rng, device);
-                let posteriors = model.classify(model.hidden(frames, Mode::Train) * mask(config, &mut rng, device));
+                let posteriors =
+                    model.classify(model.hidden(frames, Mode::Train) * mask(config, &mut rng, device));
                 let loss = (posteriors * targets.clone()).sum().neg() / targets.sum();
                 losses.push(loss.clone().inner());
                 model = adam.step(model, &loss.backward(), |_| config.rate);
             }
-            let loss = Tensor::cat(losses, 0).mean().into_scalar_async::<f32>().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+            let loss = Tensor::cat(losses, 0)
+                .mean()
+                .into_scalar_async::<f32>()
+                .await
+                .map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
             if !loss.is_finite() {
                 return Err(Error::TrainingDiverged { iteration: round * config.steps });
             }
@@ -88,7 +93,9 @@ impl ForcedAligner {
     async fn expect(&self, recording: &Spoken<'_>) -> Result<Option<Example>> {
         let posteriors = self.posteriors(recording.mel).await?;
         let lattice = Lattice::fitting(recording.symbols, recording.word_ends, posteriors.len());
-        let Some(occupancies) = lattice.and_then(|lattice| lattice.occupancies(&posteriors)) else { return Ok(None) };
+        let Some(occupancies) = lattice.and_then(|lattice| lattice.occupancies(&posteriors)) else {
+            return Ok(None);
+        };
         let mut frames = recording.mel.data.clone();
         normalise(&mut frames, self.mels);
         Ok(Some(Example { frames, targets: occupancies.into_flattened() }))
@@ -96,7 +103,13 @@ impl ForcedAligner {
 }
 
 /// Random windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording shorter than the window is followed by frames that ask for nothing.
-fn draw(examples: &[Example], mels: usize, config: &AdaptConfig, rng: &mut ChaCha8Rng, device: &Device) -> (Tensor<3>, Tensor<3>) {
+fn draw(
+    examples: &[Example],
+    mels: usize,
+    config: &AdaptConfig,
+    rng: &mut ChaCha8Rng,
+    device: &Device,
+) -> (Tensor<3>, Tensor<3>) {
     let AdaptConfig { batch, window, .. } = *config;
     let (mut frames, mut targets) = (vec![0.0; batch * window * mels], vec![0.0; batch * window * CLASSES]);
     // Long recordings are drawn from more often, so that every frame counts the same.
@@ -114,17 +127,23 @@ fn draw(examples: &[Example], mels: usize, config: &AdaptConfig, rng: &mut ChaCh
         let example = example.expect("the place is inside of one");
         let count = window.min(length(example));
         let first = place.saturating_sub(window / 2).min(length(example) - count);
-        frames[row * window * mels..][..count * mels].copy_from_slice(&example.frames[first * mels..][..count * mels]);
-        targets[row * window * CLASSES..][..count * CLASSES].copy_from_slice(&example.targets[first * CLASSES..][..count * CLASSES]);
+        frames[row * window * mels..][..count * mels]
+            .copy_from_slice(&example.frames[first * mels..][..count * mels]);
+        targets[row * window * CLASSES..][..count * CLASSES]
+            .copy_from_slice(&example.targets[first * CLASSES..][..count * CLASSES]);
     }
-    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [batch, window, width]), device);
+    let tensor = |values: Vec<f32>, width: usize| {
+        Tensor::from_data(TensorData::new(values, [batch, window, width]), device)
+    };
     (tensor(frames, mels), tensor(targets, CLASSES))
 }
 
 /// Dropout whose generator nobody shares, as all of a process share the device's: the same clips are to give the same voice. `[B, T, WIDTH]`
 fn mask(config: &AdaptConfig, rng: &mut ChaCha8Rng, device: &Device) -> Tensor<3> {
     let shape = [config.batch, config.window, WIDTH];
-    let values: Vec<f32> = (0..shape.iter().product()).map(|_| if rng.random_bool(DROPOUT) { 0.0 } else { 1.0 / (1.0 - DROPOUT) as f32 }).collect();
+    let values: Vec<f32> = (0..shape.iter().product())
+        .map(|_| if rng.random_bool(DROPOUT) { 0.0 } else { 1.0 / (1.0 - DROPOUT) as f32 })
+        .collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
@@ -139,10 +158,12 @@ mod tests {
         text::{Phonemizer, spell},
     };
 
-    const TEXT: &str = "My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.";
+    const TEXT: &str =
+        "My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.";
 
     fn shipped() -> ForcedAligner {
-        ForcedAligner::load(include_bytes!("../../../models/base/aligner.safetensors"), &Device::flex()).unwrap()
+        ForcedAligner::load(include_bytes!("../../../models/base/aligner.safetensors"), &Device::flex())
+            .unwrap()
     }
 
     /// A sentence of a speaker that the aligner was not trained on.
@@ -155,24 +176,48 @@ mod tests {
     fn an_adapted_aligner_recognises_its_speaker_and_moves_no_boundary_far() {
         let (aligner, mel) = (shipped(), sentence());
         let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
-        let adapted = pollster::block_on(aligner.adapted(&[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }], &AdaptConfig::default())).unwrap();
-        let errors = |aligner: &ForcedAligner| pollster::block_on(aligner.phoneme_errors(&mel, &symbols)).unwrap().errors;
+        let adapted = pollster::block_on(aligner.adapted(
+            &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
+            &AdaptConfig::default(),
+        ))
+        .unwrap();
+        let errors = |aligner: &ForcedAligner| {
+            pollster::block_on(aligner.phoneme_errors(&mel, &symbols)).unwrap().errors
+        };
         assert!(errors(&adapted) < errors(&aligner), "{} and {}", errors(&adapted), errors(&aligner));
         let ends = |aligner: &ForcedAligner| {
             let alignment = pollster::block_on(aligner.align(&mel, &symbols, &word_ends)).unwrap();
-            alignment.durations.iter().scan(0, |now, frames| { *now += frames; Some(*now) }).collect::<Vec<u32>>()
+            alignment
+                .durations
+                .iter()
+                .scan(0, |now, frames| {
+                    *now += frames;
+                    Some(*now)
+                })
+                .collect::<Vec<u32>>()
         };
         let (before, after) = (ends(&aligner), ends(&adapted));
         let far = before.iter().zip(&after).filter(|(a, b)| a.abs_diff(**b) > 4).count();
-        assert!(before.len() == after.len() && far * 10 < before.len(), "{far} of {} boundaries by more than 50 ms", before.len());
+        assert!(
+            before.len() == after.len() && far * 10 < before.len(),
+            "{far} of {} boundaries by more than 50 ms",
+            before.len()
+        );
     }
 
     #[test]
     fn too_short_a_recording_is_left_out() {
         let (aligner, mel) = (shipped(), Mel { mels: 80, data: vec![-5.0; 3 * 80] });
         let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
-        let adapted = pollster::block_on(aligner.adapted(&[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }], &AdaptConfig::default())).unwrap();
+        let adapted = pollster::block_on(aligner.adapted(
+            &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
+            &AdaptConfig::default(),
+        ))
+        .unwrap();
         let whole = sentence();
-        assert_eq!(pollster::block_on(adapted.transcribe(&whole)).unwrap(), pollster::block_on(aligner.transcribe(&whole)).unwrap());
+        assert_eq!(
+            pollster::block_on(adapted.transcribe(&whole)).unwrap(),
+            pollster::block_on(aligner.transcribe(&whole)).unwrap()
+        );
     }
 }

@@ -22,7 +22,11 @@ pub struct AttentionAligner {
 impl AttentionAligner {
     /// From the bytes of an attention model for our own symbols.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
-        let (model, config, _) = AttentiveTacotron::load(bytes, |version| (version == symbols::version()).then_some(SYMBOL_COUNT), device)?;
+        let (model, config, _) = AttentiveTacotron::load(
+            bytes,
+            |version| (version == symbols::version()).then_some(SYMBOL_COUNT),
+            device,
+        )?;
         Ok(Self { model, config, device: device.clone() })
     }
 
@@ -34,15 +38,29 @@ impl AttentionAligner {
         let steps = mel.frames().div_ceil(reduction);
         let mut previous = vec![0.0; mels];
         for step in 1..steps {
-            previous.extend(mel.frame(step * reduction - 1).iter().map(|value| (value - mel_mean) / mel_scale));
+            previous
+                .extend(mel.frame(step * reduction - 1).iter().map(|value| (value - mel_mean) / mel_scale));
         }
         let previous = Tensor::from_data(TensorData::new(previous, [1, steps, mels]), &self.device);
         let speaker = self.model.speakers.val().mean_dim(0);
-        let said = self.model.teacher_force(&Symbols::new(&[symbols], None, &self.device), speaker, previous, Mode::Eval);
-        let data = said.alignment.into_data_async().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+        let said = self.model.teacher_force(
+            &Symbols::new(&[symbols], None, &self.device),
+            speaker,
+            previous,
+            Mode::Eval,
+        );
+        let data = said
+            .alignment
+            .into_data_async()
+            .await
+            .map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
         let attention = data.try_to_vec::<f32>().expect("attention is f32");
         let Some(durations) = path(&attention, symbols.len()) else {
-            return Err(Error::ClipMismatch(format!("{} frames are too few for {} symbols", mel.frames(), symbols.len())));
+            return Err(Error::ClipMismatch(format!(
+                "{} frames are too few for {} symbols",
+                mel.frames(),
+                symbols.len()
+            )));
         };
         let mut durations: Vec<u32> = durations.into_iter().map(|steps| steps * reduction as u32).collect();
         if let Some(last) = durations.last_mut() {
@@ -104,7 +122,9 @@ mod tests {
         device.seed(5);
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(2) };
         let model = AttentiveTacotron::new(&config, &device);
-        let bytes = pollster::block_on(model.serialize(&config, &symbols::version(), Storage::Half, Metadata::new())).unwrap();
+        let bytes =
+            pollster::block_on(model.serialize(&config, &symbols::version(), Storage::Half, Metadata::new()))
+                .unwrap();
         let aligner = AttentionAligner::load(&bytes, &device).unwrap();
         let mel = Mel { mels: 80, data: (0..21 * 80).map(|index| -5.0 + (index as f32).sin()).collect() };
         let durations = pollster::block_on(aligner.align(&mel, &[1, 20, 8, 2])).unwrap();

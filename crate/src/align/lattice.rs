@@ -52,13 +52,20 @@ impl Lattice {
                 slots.push(Slot { symbol: SILENCE, optional: true });
             }
         }
-        let shortest = |phone_frames: usize| -> usize { slots.iter().filter(|slot| !slot.optional).map(|slot| chain(slot, phone_frames)).sum() };
-        let phone_frames = [PHONE_FRAMES, 1].into_iter().find(|&phone_frames| shortest(phone_frames) <= frames)?;
+        let shortest = |phone_frames: usize| -> usize {
+            slots.iter().filter(|slot| !slot.optional).map(|slot| chain(slot, phone_frames)).sum()
+        };
+        let phone_frames =
+            [PHONE_FRAMES, 1].into_iter().find(|&phone_frames| shortest(phone_frames) <= frames)?;
         let states: usize = slots.iter().map(|slot| chain(slot, phone_frames)).sum();
         if states.saturating_mul(frames) > MAX_STEPS {
             return None;
         }
-        let states = slots.iter().enumerate().flat_map(|(index, slot)| std::iter::repeat_n(index, chain(slot, phone_frames))).collect();
+        let states = slots
+            .iter()
+            .enumerate()
+            .flat_map(|(index, slot)| std::iter::repeat_n(index, chain(slot, phone_frames)))
+            .collect();
         Some(Self { slots, states })
     }
 
@@ -70,9 +77,12 @@ impl Lattice {
     fn steps_into(&self, state: usize) -> impl Iterator<Item = (usize, Step, f32)> {
         let enters = state == 0 || self.states[state - 1] != self.states[state];
         let leaves = self.states.get(state + 1) != Some(&self.states[state]);
-        let next = state.checked_sub(1).map(|from| (from, Step::Next, if self.slot(state).optional && enters { PAUSE_COST } else { 0.0 }));
+        let next = state.checked_sub(1).map(|from| {
+            (from, Step::Next, if self.slot(state).optional && enters { PAUSE_COST } else { 0.0 })
+        });
         let stay = leaves.then_some((state, Step::Stay, 0.0));
-        let over = (enters && state > 0 && self.slot(state - 1).optional).then(|| (state - 1 - PAUSE_FRAMES, Step::Over, 0.0));
+        let over = (enters && state > 0 && self.slot(state - 1).optional)
+            .then(|| (state - 1 - PAUSE_FRAMES, Step::Over, 0.0));
         next.into_iter().chain(stay).chain(over)
     }
 
@@ -139,7 +149,9 @@ impl Lattice {
             let (before, now) = forward.split_at_mut(time * width);
             let before = &before[(time - 1) * width..];
             for state in 0..width {
-                let reached = self.steps_into(state).fold(f32::NEG_INFINITY, |sum, (from, _, cost)| log_add(sum, before[from] - cost));
+                let reached = self
+                    .steps_into(state)
+                    .fold(f32::NEG_INFINITY, |sum, (from, _, cost)| log_add(sum, before[from] - cost));
                 now[state] = reached + emitted(time, state);
             }
         }
@@ -161,7 +173,8 @@ impl Lattice {
         let occupied = |time: usize| {
             let mut classes = [0.0; CLASSES];
             for state in 0..width {
-                classes[class(self.slot(state).symbol)] += (forward[time * width + state] + backward[time * width + state] - total).exp();
+                classes[class(self.slot(state).symbol)] +=
+                    (forward[time * width + state] + backward[time * width + state] - total).exp();
             }
             classes
         };
@@ -202,15 +215,29 @@ mod tests {
     fn occupancies_are_what_all_paths_together_spend() {
         let (lattice, frames) = (lattice("_ K AE1 T _", 13), posteriors(13));
         // All paths one by one.
-        fn walk(lattice: &Lattice, frames: &[[f32; CLASSES]], path: &mut Vec<usize>, score: f32, found: &mut Vec<(Vec<usize>, f32)>) {
+        fn walk(
+            lattice: &Lattice,
+            frames: &[[f32; CLASSES]],
+            path: &mut Vec<usize>,
+            score: f32,
+            found: &mut Vec<(Vec<usize>, f32)>,
+        ) {
             let (time, state) = (path.len(), *path.last().unwrap());
             if time == frames.len() {
-                return if state + 1 == lattice.states.len() { found.push((path.clone(), score)) };
+                return if state + 1 == lattice.states.len() {
+                    found.push((path.clone(), score))
+                };
             }
             for next in 0..lattice.states.len() {
                 for (_, _, cost) in lattice.steps_into(next).filter(|(from, ..)| *from == state) {
                     path.push(next);
-                    walk(lattice, frames, path, score - cost + frames[time][class(lattice.slot(next).symbol)], found);
+                    walk(
+                        lattice,
+                        frames,
+                        path,
+                        score - cost + frames[time][class(lattice.slot(next).symbol)],
+                        found,
+                    );
                     path.pop();
                 }
             }
@@ -221,10 +248,17 @@ mod tests {
         let total: f32 = found.iter().map(|(_, score)| score.exp()).sum();
         let mut expected = vec![[0.0f32; CLASSES]; frames.len()];
         for (path, score) in &found {
-            path.iter().zip(&mut expected).for_each(|(&state, frame)| frame[class(lattice.slot(state).symbol)] += score.exp() / total);
+            path.iter()
+                .zip(&mut expected)
+                .for_each(|(&state, frame)| frame[class(lattice.slot(state).symbol)] += score.exp() / total);
         }
         let occupancies = lattice.occupancies(&frames).unwrap();
-        let apart = occupancies.iter().flatten().zip(expected.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let apart = occupancies
+            .iter()
+            .flatten()
+            .zip(expected.iter().flatten())
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
         assert!(apart < 1e-4, "{apart}");
     }
 

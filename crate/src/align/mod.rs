@@ -73,7 +73,8 @@ impl ForcedAligner {
         if metadata.get("symbols") != Some(&symbols::version()) {
             return Err(corrupt("made with another symbol table".into()));
         }
-        let mels = metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
+        let mels =
+            metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
         let mels = mels.ok_or_else(|| corrupt("it does not say how many channels it hears".into()))?;
         let model = apply_all(Recogniser::new(mels, device), &weights).map_err(corrupt)?;
         Ok(Self { model, mels, device: device.clone() })
@@ -102,7 +103,13 @@ impl ForcedAligner {
         let posteriors = self.posteriors(mel).await?;
         Lattice::fitting(symbols, word_ends, posteriors.len())
             .and_then(|lattice| lattice.best_path(&posteriors))
-            .ok_or_else(|| Error::ClipMismatch(format!("{} frames are too few for {} symbols", mel.frames(), symbols.len())))
+            .ok_or_else(|| {
+                Error::ClipMismatch(format!(
+                    "{} frames are too few for {} symbols",
+                    mel.frames(),
+                    symbols.len()
+                ))
+            })
     }
 
     /// Phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
@@ -119,13 +126,19 @@ impl ForcedAligner {
     /// Posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, wherever in the text the symbol stands.
     pub async fn heard(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
         let posteriors = self.posteriors(mel).await?;
-        Ok(posteriors.iter().flat_map(|frame| symbols.iter().map(|&symbol| frame[class(symbol)].exp())).collect())
+        Ok(posteriors
+            .iter()
+            .flat_map(|frame| symbols.iter().map(|&symbol| frame[class(symbol)].exp()))
+            .collect())
     }
 
     /// Log posteriors of the classes in each frame.
     async fn posteriors(&self, mel: &Mel) -> Result<Vec<[f32; CLASSES]>> {
         if mel.mels != self.mels {
-            return Err(Error::OptionInvalid(format!("the aligner hears {} channels, the spectrogram has {}", self.mels, mel.mels)));
+            return Err(Error::OptionInvalid(format!(
+                "the aligner hears {} channels, the spectrogram has {}",
+                self.mels, mel.mels
+            )));
         }
         if mel.frames() == 0 {
             return Err(Error::ClipEmpty);
@@ -134,8 +147,14 @@ impl ForcedAligner {
         normalise(&mut frames, self.mels);
         let input = Tensor::from_data(TensorData::new(frames, [1, mel.frames(), self.mels]), &self.device);
         let output = self.model.forward(input, Mode::Eval).into_data_async().await;
-        let values = output.map_err(|error| Error::DeviceLost(format!("{error:?}")))?.try_to_vec::<f32>().expect("posteriors are f32");
-        Ok(values.chunks_exact(CLASSES).map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR))).collect())
+        let values = output
+            .map_err(|error| Error::DeviceLost(format!("{error:?}")))?
+            .try_to_vec::<f32>()
+            .expect("posteriors are f32");
+        Ok(values
+            .chunks_exact(CLASSES)
+            .map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR)))
+            .collect())
     }
 }
 
@@ -145,7 +164,10 @@ fn share(symbols: &[Symbol], durations: &mut [u32]) {
     for group in symbols.chunk_by(|a, b| symbols::is_pause(*a) && symbols::is_pause(*b)) {
         let durations = &mut durations[first..first + group.len()];
         let (total, count) = (durations.iter().sum::<u32>(), group.len() as u32);
-        durations.iter_mut().zip(0..).for_each(|(frames, index)| *frames = total * (index + 1) / count - total * index / count);
+        durations
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(frames, index)| *frames = total * (index + 1) / count - total * index / count);
         first += group.len();
     }
 }
@@ -162,7 +184,9 @@ pub fn said(symbols: &[Symbol]) -> Vec<usize> {
 fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     let mut scores = [0.0f32; CLASSES];
     let mut origins = Vec::with_capacity(posteriors.len());
-    let best = |scores: &[f32; CLASSES]| (0..CLASSES).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("there are classes");
+    let best = |scores: &[f32; CLASSES]| {
+        (0..CLASSES).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("there are classes")
+    };
     for frame in posteriors {
         let from = best(&scores);
         let changed = scores[from] - CHANGE_COST;
@@ -220,11 +244,11 @@ pub fn edits(from: &[usize], to: &[usize]) -> (usize, Vec<(usize, usize)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Phonemizer, spell};
     use crate::audio::{
         mel::{MelConfig, MelExtractor},
         wav,
     };
+    use crate::text::{Phonemizer, spell};
 
     const WEIGHTS: &[u8] = include_bytes!("../../../models/base/aligner.safetensors");
 
@@ -255,14 +279,20 @@ mod tests {
     fn frames_go_to_the_symbols_that_are_heard() {
         let frames = "_ _ K K K AE0 AE0 AE0 AE0 T T _ _ _ _ _";
         // The last two pauses share their five frames.
-        assert_eq!(aligned("_ K AE1 T | . _", frames), Some(("_ K AE1 T . _".into(), vec![2, 3, 4, 2, 2, 3])));
+        assert_eq!(
+            aligned("_ K AE1 T | . _", frames),
+            Some(("_ K AE1 T . _".into(), vec![2, 3, 4, 2, 2, 3]))
+        );
     }
 
     #[test]
     fn a_pause_enters_where_the_speaker_made_one() {
         let said = "_ K AE1 T | S IH1 T | _";
         let pause = "_ _ K K AE1 AE1 T T _ _ _ _ _ _ S S IH1 IH1 T T _";
-        assert_eq!(aligned(said, pause), Some(("_ K AE1 T _ S IH1 T _".into(), vec![2, 2, 2, 2, 6, 2, 2, 2, 1])));
+        assert_eq!(
+            aligned(said, pause),
+            Some(("_ K AE1 T _ S IH1 T _".into(), vec![2, 2, 2, 2, 6, 2, 2, 2, 1]))
+        );
         // A stop's closure is too short for one, and goes to a neighbour.
         let closure = "_ _ K K AE1 AE1 T T _ S S IH1 IH1 T T _";
         let (symbols, durations) = aligned(said, closure).unwrap();
@@ -274,7 +304,8 @@ mod tests {
 
     #[test]
     fn a_comma_without_a_pause_keeps_a_frame() {
-        let (symbols, durations) = aligned("_ K AE1 T | , S IH1 T | _", "_ K K AE1 AE1 T T S S IH1 IH1 T T _").unwrap();
+        let (symbols, durations) =
+            aligned("_ K AE1 T | , S IH1 T | _", "_ K K AE1 AE1 T T S S IH1 IH1 T T _").unwrap();
         assert_eq!(symbols, "_ K AE1 T , S IH1 T _");
         assert_eq!((durations[4], durations.iter().sum::<u32>()), (1, 14));
     }
@@ -311,20 +342,34 @@ mod tests {
     #[test]
     fn tells_a_sentence_from_another() {
         let clip = wav::read(include_bytes!("../../../tests/fixtures/held-out.wav")).unwrap();
-        let mel = MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize]);
+        let mel =
+            MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize]);
         let phonemizer = Phonemizer::embedded();
         let aligner = ForcedAligner::load(WEIGHTS, &Device::flex()).unwrap();
         let script = |text: &str| spell(&phonemizer.words(text).unwrap());
-        let (own, ends) = script("My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.");
+        let (own, ends) = script(
+            "My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.",
+        );
         let alignment = pollster::block_on(aligner.align(&mel, &own, &ends)).unwrap();
         assert_eq!(alignment.durations.iter().sum::<u32>() as usize, mel.frames());
-        assert!(alignment.durations.iter().all(|&frames| frames > 0) && alignment.durations.len() == alignment.symbols.len());
+        assert!(
+            alignment.durations.iter().all(|&frames| frames > 0)
+                && alignment.durations.len() == alignment.symbols.len()
+        );
         let errors = pollster::block_on(aligner.phoneme_errors(&mel, &own)).unwrap();
         assert!(errors.errors * 2 < errors.length, "{errors:?}");
-        let (other, ends) = script("Please don't forget to water the violets, feed the fish, and lock the back gate behind you.");
-        assert_eq!(pollster::block_on(aligner.align(&mel, &other, &ends)).unwrap_err().code(), "clip-mismatch");
+        let (other, ends) = script(
+            "Please don't forget to water the violets, feed the fish, and lock the back gate behind you.",
+        );
+        assert_eq!(
+            pollster::block_on(aligner.align(&mel, &other, &ends)).unwrap_err().code(),
+            "clip-mismatch"
+        );
         let short = Mel { mels: 80, data: mel.data[..20 * 80].to_vec() };
-        assert_eq!(pollster::block_on(aligner.align(&short, &other, &ends)).unwrap_err().code(), "clip-mismatch");
+        assert_eq!(
+            pollster::block_on(aligner.align(&short, &other, &ends)).unwrap_err().code(),
+            "clip-mismatch"
+        );
     }
 
     #[test]
@@ -333,9 +378,15 @@ mod tests {
         assert_eq!(code(&[]), "base-corrupt");
         assert_eq!(code(&WEIGHTS[..WEIGHTS.len() / 2]), "base-corrupt");
         let device = Device::flex();
-        let other_channels = pollster::block_on(ForcedAligner::serialize(&Recogniser::new(8, &device), 80)).unwrap();
+        let other_channels =
+            pollster::block_on(ForcedAligner::serialize(&Recogniser::new(8, &device), 80)).unwrap();
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(serialize(collect(&Recogniser::new(80, &device)), Storage::Half, Metadata::new())).unwrap();
+        let unnamed = pollster::block_on(serialize(
+            collect(&Recogniser::new(80, &device)),
+            Storage::Half,
+            Metadata::new(),
+        ))
+        .unwrap();
         assert_eq!(code(&unnamed), "base-corrupt");
     }
 }

@@ -39,9 +39,11 @@ impl Excitation {
         let mut ripples = Vec::with_capacity(rows * RIPPLE_CHANNELS);
         for row in 0..rows {
             let f0_hz = MIN_HZ * STEP.powi(row as i32);
-            let amplitudes: Vec<f32> = (0..bins).map(|bin| harmonics(bin as f32 * bin_hz, f0_hz, lobe_hz)).collect();
+            let amplitudes: Vec<f32> =
+                (0..bins).map(|bin| harmonics(bin as f32 * bin_hz, f0_hz, lobe_hz)).collect();
             let mel = extractor.filter(&amplitudes);
-            let logs: Vec<f32> = mel.iter().zip(&flat).take(channels).map(|(mel, flat)| (mel.max(1e-6) / flat).ln()).collect();
+            let logs: Vec<f32> =
+                mel.iter().zip(&flat).take(channels).map(|(mel, flat)| (mel.max(1e-6) / flat).ln()).collect();
             // A level is the vocal tract's to say: what is left swings around 0.
             let mean = logs.iter().sum::<f32>() / channels as f32;
             ripples.extend(logs.iter().map(|log| (log - mean).clamp(-MAX_RIPPLE, MAX_RIPPLE)));

@@ -107,7 +107,15 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
         return Err(Error::ClipNoisy { snr_db, min_db: MIN_SNR_DB });
     }
     let cut_off = cut_off(samples, *rate, level_db);
-    Ok(ClipReport { seconds: clip.seconds(), speech_seconds, level_db, noise_db, snr_db, clipped_percent, cut_off })
+    Ok(ClipReport {
+        seconds: clip.seconds(),
+        speech_seconds,
+        level_db,
+        noise_db,
+        snr_db,
+        clipped_percent,
+        cut_off,
+    })
 }
 
 /// Whether the first or the last [`EDGE_SECONDS`] are about as loud as the speech between.
@@ -182,14 +190,16 @@ impl Levels {
         let frames_db: Vec<f32> = samples.chunks(frame_length).map(|frame| to_db(variance(frame))).collect();
         let mut sorted = frames_db.clone();
         sorted.sort_by(f32::total_cmp);
-        let loud_db = sorted.iter().rev().nth(LOUD_FRAMES.min(sorted.len().max(1)) - 1).copied().unwrap_or(SILENCE_DB);
+        let loud_db =
+            sorted.iter().rev().nth(LOUD_FRAMES.min(sorted.len().max(1)) - 1).copied().unwrap_or(SILENCE_DB);
         let noise_db = sorted.get(sorted.len() / 10).copied().unwrap_or(SILENCE_DB);
         let clear_of_noise_db = (noise_db + ABOVE_NOISE_DB).min(loud_db - ABOVE_NOISE_DB);
         let threshold_db = (loud_db - SPEECH_RANGE_DB).max(clear_of_noise_db).max(SILENCE_DB);
         let loud: Vec<bool> = frames_db.iter().map(|db| *db > threshold_db).collect();
         let around = |t: usize| &loud[t.saturating_sub(2)..loud.len().min(t + 3)];
         // Three of five frames in a row, or it was a click.
-        let is_speech = (0..loud.len()).map(|t| loud[t] && around(t).iter().filter(|loud| **loud).count() >= 3).collect();
+        let is_speech =
+            (0..loud.len()).map(|t| loud[t] && around(t).iter().filter(|loud| **loud).count() >= 3).collect();
         Self { frames_db, is_speech, noise_db }
     }
 
@@ -264,11 +274,18 @@ mod tests {
 
     #[test]
     fn levels_of_a_sine() {
-        let sine: Vec<f32> = (0..16_000).map(|n| 0.5 * (std::f32::consts::TAU * 100.0 * n as f32 / 16_000.0).sin()).collect();
+        let sine: Vec<f32> =
+            (0..16_000).map(|n| 0.5 * (std::f32::consts::TAU * 100.0 * n as f32 / 16_000.0).sin()).collect();
         assert!((peak_db(&sine) - -6.02).abs() < 0.01);
         assert!((rms_db(&sine) - -9.03).abs() < 0.01);
         assert!((speech_level_db(&sine, RATE) - -9.03).abs() < 0.01);
-        for empty in [peak_db(&[]), rms_db(&[]), rms_db(&[0.0; 9]), speech_level_db(&[], RATE), noise_floor_db(&[], RATE)] {
+        for empty in [
+            peak_db(&[]),
+            rms_db(&[]),
+            rms_db(&[0.0; 9]),
+            speech_level_db(&[], RATE),
+            noise_floor_db(&[], RATE),
+        ] {
             assert_eq!(empty, SILENCE_DB);
         }
     }
@@ -290,7 +307,11 @@ mod tests {
         assert_eq!(report.seconds, 3.0);
         assert!((1.5..2.0).contains(&report.speech_seconds), "{report:?}");
         assert!((-13.5..-10.5).contains(&report.level_db), "{report:?}");
-        assert_eq!((report.noise_db, report.clipped_percent), (SILENCE_DB, 0.0), "engines speak over digital silence");
+        assert_eq!(
+            (report.noise_db, report.clipped_percent),
+            (SILENCE_DB, 0.0),
+            "engines speak over digital silence"
+        );
     }
 
     #[test]
@@ -319,9 +340,18 @@ mod tests {
         assert_eq!(code(vec![0.3; 48_000]), "clip-too-quiet", "a constant is no sound");
         assert_eq!(code(speech(3.0, 0.005)), "clip-too-quiet");
         assert_eq!(code(speech(0.7, 0.5)), "clip-too-short");
-        let long = check_clip(&Audio { samples: speech(0.7, 0.5).repeat(1 + (MAX_CLIP_SECONDS / 0.7) as usize * 2), sample_rate_hz: RATE }).unwrap_err();
-        assert_eq!((long.code(), long.is_clip(), long.to_string().contains("at most 120 s")), ("clip-too-long", true, true));
-        let clicks = (0..64_000).map(|n| if n % 1600 < 320 { noise(1, 0.5)[0] * (n % 3) as f32 } else { 0.0 }).collect();
+        let long = check_clip(&Audio {
+            samples: speech(0.7, 0.5).repeat(1 + (MAX_CLIP_SECONDS / 0.7) as usize * 2),
+            sample_rate_hz: RATE,
+        })
+        .unwrap_err();
+        assert_eq!(
+            (long.code(), long.is_clip(), long.to_string().contains("at most 120 s")),
+            ("clip-too-long", true, true)
+        );
+        let clicks = (0..64_000)
+            .map(|n| if n % 1600 < 320 { noise(1, 0.5)[0] * (n % 3) as f32 } else { 0.0 })
+            .collect();
         assert_eq!(code(clicks), "clip-too-quiet", "clicks are no speech");
         assert_eq!(code(vec![0.5; 1]), "clip-too-quiet");
         assert_eq!(code(speech(3.0, 2.0).iter().map(|x| x.clamp(-1.0, 1.0)).collect()), "clip-clipped");

@@ -67,7 +67,11 @@ impl MelConfig {
             && self.f_max_hz <= half_rate_hz
             && self.log_floor.is_normal()
             && self.log_floor > 0.0;
-        if sound { Ok(()) } else { Err(Error::OptionInvalid(format!("no mel spectrogram can be taken with {self:?}"))) }
+        if sound {
+            Ok(())
+        } else {
+            Err(Error::OptionInvalid(format!("no mel spectrogram can be taken with {self:?}")))
+        }
     }
 
     /// Frames of a clip of `samples`: T.
@@ -135,7 +139,8 @@ impl Filter {
 
     /// In bins.
     fn centre(&self) -> f32 {
-        let moment: f32 = self.weights.iter().enumerate().map(|(bin, weight)| weight * (self.first_bin + bin) as f32).sum();
+        let moment: f32 =
+            self.weights.iter().enumerate().map(|(bin, weight)| weight * (self.first_bin + bin) as f32).sum();
         moment / self.area()
     }
 
@@ -172,7 +177,9 @@ impl MelExtractor {
         let mut amplitudes = vec![0.0; self.stft.bins()];
         self.stft.analyze(samples, |_, spectrum| {
             amplitudes.iter_mut().zip(spectrum).for_each(|(a, x)| *a = x.norm_sqr().sqrt());
-            data.extend(self.filters.iter().map(|filter| filter.dot(&amplitudes).max(self.config.log_floor).ln()));
+            data.extend(
+                self.filters.iter().map(|filter| filter.dot(&amplitudes).max(self.config.log_floor).ln()),
+            );
         });
         Mel { mels: self.config.mels, data }
     }
@@ -189,7 +196,8 @@ impl MelExtractor {
         let centres = &self.centres;
         let mut out = Vec::with_capacity(mel.frames() * self.stft.bins());
         for t in 0..mel.frames() {
-            let logs: Vec<f32> = mel.frame(t).iter().zip(&self.of_white).map(|(log, white)| log - white).collect();
+            let logs: Vec<f32> =
+                mel.frame(t).iter().zip(&self.of_white).map(|(log, white)| log - white).collect();
             let mut right = 0;
             for bin in 0..self.stft.bins() {
                 let at = bin as f32;
@@ -223,7 +231,8 @@ impl MelExtractor {
         let (mut wanted, mut had) = (vec![0.0; bins], vec![0.0; bins]);
         for (t, x) in out.chunks_exact_mut(bins).enumerate() {
             // Model output may stray: keep exp() finite.
-            let target: Vec<f32> = mel.frame(t).iter().map(|log| if log.is_nan() { 0.0 } else { log.min(12.0).exp() }).collect();
+            let target: Vec<f32> =
+                mel.frame(t).iter().map(|log| if log.is_nan() { 0.0 } else { log.min(12.0).exp() }).collect();
             wanted.fill(0.0);
             for ((filter, area), b) in self.filters.iter().zip(&areas).zip(&target) {
                 filter.add_to(&mut wanted, *b);
@@ -255,7 +264,8 @@ fn filterbank(config: &MelConfig) -> Vec<Filter> {
             let (left, centre, right) = (edge_hz(m), edge_hz(m + 1), edge_hz(m + 2));
             let weight = |bin: usize| {
                 let hz = bin as f64 * bin_hz;
-                ((hz - left) / (centre - left)).min((right - hz) / (right - centre)).max(0.0) * 2.0 / (right - left)
+                ((hz - left) / (centre - left)).min((right - hz) / (right - centre)).max(0.0) * 2.0
+                    / (right - left)
             };
             let first_bin = ((left / bin_hz) as usize).min(config.fft_length / 2);
             let last_bin = ((right / bin_hz).ceil() as usize).min(config.fft_length / 2);
@@ -286,7 +296,11 @@ mod tests {
         let frames = envelope.len() / 513;
         let mean = |bin: usize| envelope.iter().skip(bin).step_by(513).sum::<f32>() / frames as f32;
         // A mean amplitude is 0.886 of the root of the mean power, and a mean logarithm is less still.
-        assert!((0..513).all(|bin| (-0.45..0.0).contains(&mean(bin))), "{:?}", (0..513).map(mean).collect::<Vec<_>>());
+        assert!(
+            (0..513).all(|bin| (-0.45..0.0).contains(&mean(bin))),
+            "{:?}",
+            (0..513).map(mean).collect::<Vec<_>>()
+        );
     }
 
     /// Two tones and a rising one, far below them.
@@ -304,7 +318,10 @@ mod tests {
         for (t, expected) in [0, 7, mel.frames() - 1].into_iter().zip(expected) {
             for (channel, expected) in [0, 1, 10, 33, 60, 79].into_iter().zip(expected) {
                 let got = mel.frame(t)[channel];
-                assert!((got - expected).abs() < 2e-3, "frame {t} channel {channel}: {got}, librosa says {expected}");
+                assert!(
+                    (got - expected).abs() < 2e-3,
+                    "frame {t} channel {channel}: {got}, librosa says {expected}"
+                );
             }
         }
         let got: f32 = mel.data.iter().sum();
@@ -338,7 +355,10 @@ mod tests {
         assert!((weight(0, 4) - 0.005804388).abs() < 1e-7);
         assert!((weight(40, 110) - 0.014031908).abs() < 1e-7);
         assert!((weight(79, 480) - 0.0013315041).abs() < 1e-7);
-        assert!(filters.iter().all(|filter| filter.weights.iter().sum::<f32>() > 0.06), "no channel is empty");
+        assert!(
+            filters.iter().all(|filter| filter.weights.iter().sum::<f32>() > 0.06),
+            "no channel is empty"
+        );
     }
 
     #[test]

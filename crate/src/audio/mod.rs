@@ -67,7 +67,12 @@ mod tests {
         assert!((reference.iter().sum::<f32>() / reference.len() as f32).abs() < 1e-4, "no offset");
         for (rate, gain) in [(48_000, 0.05), (44_100, 0.8), (8_000, 0.2)] {
             let clip = prepare_clip(&speak(rate, gain), &config).unwrap();
-            assert!(clip.len().abs_diff(reference.len()) <= 640, "{rate}: {} and {}", clip.len(), reference.len());
+            assert!(
+                clip.len().abs_diff(reference.len()) <= 640,
+                "{rate}: {} and {}",
+                clip.len(),
+                reference.len()
+            );
             assert!((level::speech_level_db(&clip, 16_000) - SPEECH_LEVEL_DB).abs() < 0.3);
         }
         assert_eq!(prepare_clip(&speak(4_000, 0.3), &config).unwrap_err().code(), "rate-unsupported");

@@ -54,10 +54,17 @@ struct Candidate {
 pub fn track(samples: &[f32], sample_rate_hz: u32, hop_length: usize) -> Pitch {
     let frames = 1 + samples.len() / hop_length;
     let mut yin = Yin::new(sample_rate_hz);
-    let candidates: Vec<Vec<Candidate>> = (0..frames).map(|t| yin.candidates(samples, t * hop_length)).collect();
-    let loudest = candidates.iter().zip(&yin.powers).filter(|(c, _)| !c.is_empty()).map(|(_, power)| *power).fold(0.0, f32::max);
+    let candidates: Vec<Vec<Candidate>> =
+        (0..frames).map(|t| yin.candidates(samples, t * hop_length)).collect();
+    let loudest = candidates
+        .iter()
+        .zip(&yin.powers)
+        .filter(|(c, _)| !c.is_empty())
+        .map(|(_, power)| *power)
+        .fold(0.0, f32::max);
     let silent = |t: usize| yin.powers[t] <= loudest * SILENT_POWER;
-    let candidates = candidates.into_iter().enumerate().map(|(t, c)| if silent(t) { Vec::new() } else { c }).collect();
+    let candidates =
+        candidates.into_iter().enumerate().map(|(t, c)| if silent(t) { Vec::new() } else { c }).collect();
     Pitch { f0_hz: cheapest_path(candidates) }
 }
 
@@ -76,7 +83,8 @@ fn cheapest_path(candidates: Vec<Vec<Candidate>>) -> Vec<f32> {
         let (costs, origins) = states(t)
             .map(|to| {
                 let ways = states(t - 1).zip(&best).map(|(from, so_far)| so_far + step(from, to));
-                let (origin, cost) = ways.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there is the unvoiced state");
+                let (origin, cost) =
+                    ways.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).expect("there is the unvoiced state");
                 (cost + to.cost, origin)
             })
             .unzip();
@@ -144,7 +152,10 @@ impl Yin {
         }
         let products = self.correlate(&long);
         let at_rest = energy[self.window];
-        let difference = |lag: usize| (at_rest + energy[lag + self.window] - energy[lag] - 2.0 * f64::from(products[lag])).max(0.0) as f32;
+        let difference = |lag: usize| {
+            (at_rest + energy[lag + self.window] - energy[lag] - 2.0 * f64::from(products[lag])).max(0.0)
+                as f32
+        };
 
         // Cumulative mean normalised difference (equation 8).
         let mut normalised = vec![1.0f32; self.longest + 2];
@@ -161,7 +172,10 @@ impl Yin {
                 let curve = left - 2.0 * here + right;
                 let shift = if curve > 0.0 { (0.5 * (left - right) / curve).clamp(-0.5, 0.5) } else { 0.0 };
                 let hz = self.sample_rate_hz / (lag as f32 + shift);
-                Candidate { hz, cost: here - 0.25 * (left - right) * shift + LOW_COST * (MAX_HZ / hz).log2().max(0.0) }
+                Candidate {
+                    hz,
+                    cost: here - 0.25 * (left - right) * shift + LOW_COST * (MAX_HZ / hz).log2().max(0.0),
+                }
             })
             .filter(|candidate| (MIN_HZ..=MAX_HZ).contains(&candidate.hz))
             .collect();
@@ -234,7 +248,8 @@ mod tests {
     #[test]
     fn a_gliding_voice_is_followed_through_noise() {
         let hz = |t: f32| 180.0 + 60.0 * (5.0 * t).sin();
-        let clip: Vec<f32> = voice(hz, 1.0).into_iter().zip(noise(16_000)).map(|(x, n)| x + 0.05 * n).collect();
+        let clip: Vec<f32> =
+            voice(hz, 1.0).into_iter().zip(noise(16_000)).map(|(x, n)| x + 0.05 * n).collect();
         let pitch = track(&clip, RATE, 200);
         let errors: Vec<f32> = (2..79).map(|t| (pitch.f0_hz[t] / hz(t as f32 / 80.0) - 1.0).abs()).collect();
         assert!(errors.iter().all(|error| *error < 0.1), "no octave errors: {pitch:?}");
@@ -247,7 +262,8 @@ mod tests {
         for low in [75.0f32, 120.0, 190.0] {
             let hz = |t: f32| low * (t / 2.0).exp2();
             let pitch = track(&voice(hz, 2.0), RATE, 200);
-            let late: Vec<f32> = (10..150).map(|t| t as f32 - 160.0 * (pitch.f0_hz[t] / low).log2()).collect();
+            let late: Vec<f32> =
+                (10..150).map(|t| t as f32 - 160.0 * (pitch.f0_hz[t] / low).log2()).collect();
             let late = median(late);
             println!("from {low} Hz: {late:.2} frames late");
             assert!(late.abs() < 0.25, "from {low} Hz: {late} frames late");
@@ -258,7 +274,12 @@ mod tests {
     fn noise_silence_and_short_clips_are_unvoiced() {
         let hiss: Vec<f32> = noise(16_000).collect();
         assert!(track(&hiss, RATE, 200).voiced_share() < 0.05);
-        for silent in [track(&[], RATE, 200), track(&[0.0; 8000], RATE, 200), track(&[0.5; 8000], RATE, 200), track(&[0.1; 3], RATE, 200)] {
+        for silent in [
+            track(&[], RATE, 200),
+            track(&[0.0; 8000], RATE, 200),
+            track(&[0.5; 8000], RATE, 200),
+            track(&[0.1; 3], RATE, 200),
+        ] {
             assert_eq!(silent.mean_hz(), 0.0, "{silent:?}");
             assert!(silent.f0_hz.iter().all(|hz| *hz == 0.0));
         }
@@ -269,12 +290,16 @@ mod tests {
         let mut clip = voice(|_| 120.0, 0.5);
         clip.extend(noise(8000).map(|n| 0.02 * n));
         let f0_hz = track(&clip, RATE, 200).f0_hz;
-        assert!(f0_hz[2..38].iter().all(|hz| *hz > 0.0) && f0_hz[43..].iter().all(|hz| *hz == 0.0), "{f0_hz:?}");
+        assert!(
+            f0_hz[2..38].iter().all(|hz| *hz > 0.0) && f0_hz[43..].iter().all(|hz| *hz == 0.0),
+            "{f0_hz:?}"
+        );
     }
 
     #[test]
     fn other_rates_and_hops_work() {
-        let clip: Vec<f32> = (0..48_000).map(|n| 0.3 * (std::f32::consts::TAU * 140.0 * n as f32 / 48_000.0).sin()).collect();
+        let clip: Vec<f32> =
+            (0..48_000).map(|n| 0.3 * (std::f32::consts::TAU * 140.0 * n as f32 / 48_000.0).sin()).collect();
         let pitch = track(&clip, 48_000, 600);
         assert_eq!(pitch.f0_hz.len(), 81);
         assert!((pitch.mean_hz() - 140.0).abs() < 0.5);

@@ -11,7 +11,13 @@ const SEARCH: f32 = 0.25;
 /// `samples` with their pitch times `factor`; both ends stay where they were.
 ///
 /// * `pitch`: as tracked in `samples`, one value every `hop_length`
-pub fn shift_pitch(samples: &[f32], pitch: &Pitch, sample_rate_hz: u32, hop_length: usize, factor: f32) -> Vec<f32> {
+pub fn shift_pitch(
+    samples: &[f32],
+    pitch: &Pitch,
+    sample_rate_hz: u32,
+    hop_length: usize,
+    factor: f32,
+) -> Vec<f32> {
     let unvoiced = (UNVOICED_SECONDS * sample_rate_hz as f32) as usize;
     let hz = |at: usize| pitch.f0_hz.get((at + hop_length / 2) / hop_length).copied().unwrap_or(0.0);
     let period = |at: usize| match hz(at) {
@@ -23,7 +29,9 @@ pub fn shift_pitch(samples: &[f32], pitch: &Pitch, sample_rate_hz: u32, hop_leng
     let (mut at, mut nearest) = (0.0f32, 0);
     while (at as usize) < samples.len() {
         let centre = at as usize;
-        while nearest + 1 < marks.len() && marks[nearest + 1].abs_diff(centre) <= marks[nearest].abs_diff(centre) {
+        while nearest + 1 < marks.len()
+            && marks[nearest + 1].abs_diff(centre) <= marks[nearest].abs_diff(centre)
+        {
             nearest += 1;
         }
         let half = period(centre);
@@ -47,7 +55,8 @@ fn marks(samples: &[f32], period: impl Fn(usize) -> usize, voiced: impl Fn(usize
         }
         let around = (here as f32 * SEARCH) as usize;
         let range = expected - around..(expected + around + 1).min(samples.len());
-        let peak = range.max_by(|&a, &b| (side * samples[a]).total_cmp(&(side * samples[b]))).unwrap_or(expected);
+        let peak =
+            range.max_by(|&a, &b| (side * samples[a]).total_cmp(&(side * samples[b]))).unwrap_or(expected);
         marks.push(if voiced(expected) { peak } else { expected });
     }
 }
@@ -55,7 +64,11 @@ fn marks(samples: &[f32], period: impl Fn(usize) -> usize, voiced: impl Fn(usize
 /// Adds two periods around `from`, under Hann's window, around `to`.
 fn add_grain(out: &mut [f32], samples: &[f32], from: usize, to: usize, half: usize) {
     for offset in 0..2 * half {
-        let (Some(source), Some(target)) = ((from + offset).checked_sub(half), (to + offset).checked_sub(half)) else { continue };
+        let (Some(source), Some(target)) =
+            ((from + offset).checked_sub(half), (to + offset).checked_sub(half))
+        else {
+            continue;
+        };
         if let (Some(&x), Some(sum)) = (samples.get(source), out.get_mut(target)) {
             *sum += x * (0.5 - 0.5 * (std::f32::consts::PI * offset as f32 / half as f32).cos());
         }

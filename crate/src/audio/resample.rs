@@ -25,9 +25,13 @@ pub fn resample(samples: &[f32], from_hz: u32, to_hz: u32) -> Result<Vec<f32>> {
     // An even number of the smallest blocks, or the filter's delay is half a sample that nobody can take back.
     let smallest = from / greatest_common_divisor(from, to);
     let chunk = (BLOCK_FRAMES * from / from.min(to)).div_ceil(smallest).next_multiple_of(2) * smallest;
-    let mut resampler = Fft::<f32>::new(from, to, chunk, 1, FixedSync::Both).expect("both rates were checked");
+    let mut resampler =
+        Fft::<f32>::new(from, to, chunk, 1, FixedSync::Both).expect("both rates were checked");
     let input = InterleavedSlice::new(samples, 1, samples.len()).expect("one channel of this length");
-    let mut out = resampler.process_all(&input, samples.len(), None).expect("the input has the stated length").take_data();
+    let mut out = resampler
+        .process_all(&input, samples.len(), None)
+        .expect("the input has the stated length")
+        .take_data();
     let expected = (samples.len() as u64 * to as u64 + from as u64 / 2) / from as u64;
     out.resize(expected as usize, 0.0);
     Ok(out)
@@ -42,7 +46,9 @@ mod tests {
     use super::*;
 
     fn sine(hz: f32, rate: u32, seconds: f32) -> Vec<f32> {
-        (0..(rate as f32 * seconds) as usize).map(|n| (std::f32::consts::TAU * hz * n as f32 / rate as f32).sin() * 0.5).collect()
+        (0..(rate as f32 * seconds) as usize)
+            .map(|n| (std::f32::consts::TAU * hz * n as f32 / rate as f32).sin() * 0.5)
+            .collect()
     }
 
     /// The largest difference, leaving out 30 ms at both ends.
@@ -53,7 +59,15 @@ mod tests {
 
     #[test]
     fn tones_survive_in_time_and_level() {
-        for (from, to) in [(48000, 16000), (44100, 16000), (16000, 48000), (8000, 16000), (22050, 16000), (192000, 16000), (47999, 16000)] {
+        for (from, to) in [
+            (48000, 16000),
+            (44100, 16000),
+            (16000, 48000),
+            (8000, 16000),
+            (22050, 16000),
+            (192000, 16000),
+            (47999, 16000),
+        ] {
             for hz in [100.0, 1000.0, 3700.0] {
                 let out = resample(&sine(hz, from, 0.4), from, to).unwrap();
                 assert!(worst(&out, &sine(hz, to, 0.4), to) < 2e-3, "{from} to {to} at {hz} Hz");
@@ -72,9 +86,15 @@ mod tests {
     #[test]
     fn lengths_are_exact() {
         for samples in [1usize, 2, 99, 1000, 44_101] {
-            for (from, to) in [(44100u32, 16000u32), (48000, 22050), (8000, 16000), (11025, 16000), (47999, 16000)] {
+            for (from, to) in
+                [(44100u32, 16000u32), (48000, 22050), (8000, 16000), (11025, 16000), (47999, 16000)]
+            {
                 let expected = (samples as f64 * f64::from(to) / f64::from(from)).round() as usize;
-                assert_eq!(resample(&vec![0.1; samples], from, to).unwrap().len(), expected, "{samples} from {from} to {to}");
+                assert_eq!(
+                    resample(&vec![0.1; samples], from, to).unwrap().len(),
+                    expected,
+                    "{samples} from {from} to {to}"
+                );
             }
         }
         assert_eq!(resample(&[], 44100, 16000).unwrap(), [0.0f32; 0]);

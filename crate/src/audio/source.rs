@@ -18,7 +18,13 @@ pub fn pulses(f0_hz: &[f32], sample_rate_hz: u32, hop_length: usize, phase: f32)
         let (from, to) = (pair[0], pair[1]);
         let (voiced_from, voiced_to) = (f32::from(u8::from(from > 0.0)), f32::from(u8::from(to > 0.0)));
         // A frame without a pitch takes its neighbour's while it fades.
-        let (start, end) = if from <= 0.0 { (to, to) } else if to <= 0.0 { (from, from) } else { (from, to) };
+        let (start, end) = if from <= 0.0 {
+            (to, to)
+        } else if to <= 0.0 {
+            (from, from)
+        } else {
+            (from, to)
+        };
         for n in 0..hop_length {
             let share = n as f32 / hop_length as f32;
             let gain = voiced_from + share * (voiced_to - voiced_from);
@@ -34,7 +40,8 @@ pub fn pulses(f0_hz: &[f32], sample_rate_hz: u32, hop_length: usize, phase: f32)
 fn pulse(turns: f32, harmonics: usize) -> f32 {
     let count = harmonics as f32;
     let half = (TAU * turns / 2.0).sin();
-    let sum = if half.abs() < 1e-4 { count } else { 0.5 * ((TAU * turns * (count + 0.5)).sin() / half - 1.0) };
+    let sum =
+        if half.abs() < 1e-4 { count } else { 0.5 * ((TAU * turns * (count + 0.5)).sin() / half - 1.0) };
     sum / (count / 2.0).sqrt()
 }
 
@@ -57,7 +64,12 @@ impl FrameFilter {
     pub fn new(fft_length: usize, hop_length: usize) -> Self {
         assert!(fft_length.is_multiple_of(2) && fft_length > 2 * hop_length);
         let mut planner = RealFftPlanner::new();
-        Self { fft_length, hop_length, forward: planner.plan_fft_forward(fft_length), inverse: planner.plan_fft_inverse(fft_length) }
+        Self {
+            fft_length,
+            hop_length,
+            forward: planner.plan_fft_forward(fft_length),
+            inverse: planner.plan_fft_inverse(fft_length),
+        }
     }
 
     pub fn bins(&self) -> usize {
@@ -80,13 +92,16 @@ impl FrameFilter {
             time.fill(0.0);
             for (n, x) in time[..2 * hop].iter_mut().enumerate() {
                 let sample = usize::try_from(first + n as isize).ok().and_then(|index| source.get(index));
-                *x = sample.map_or(0.0, |sample| sample * (0.5 - 0.5 * (TAU * n as f32 / (2 * hop) as f32).cos()));
+                *x = sample
+                    .map_or(0.0, |sample| sample * (0.5 - 0.5 * (TAU * n as f32 / (2 * hop) as f32).cos()));
             }
             self.forward.process(&mut time, &mut spectrum).expect("buffers come from this plan");
             spectrum.iter_mut().zip(&filter).for_each(|(x, h)| *x *= h);
             self.to_time(&mut spectrum, &mut time);
             for (n, x) in time.iter().enumerate() {
-                if let Some(out) = usize::try_from(first + n as isize).ok().and_then(|index| out.get_mut(index)) {
+                if let Some(out) =
+                    usize::try_from(first + n as isize).ok().and_then(|index| out.get_mut(index))
+                {
                     *out += x * scale;
                 }
             }
@@ -96,7 +111,8 @@ impl FrameFilter {
     /// The spectrum `[F]` of these amplitudes whose energy comes earliest, by its cepstrum (Oppenheim and Schafer 1989, section 12.7).
     fn minimum_phase(&self, log_amplitudes: &[f32]) -> Vec<Complex32> {
         let half = self.fft_length / 2;
-        let mut spectrum: Vec<Complex32> = log_amplitudes.iter().map(|log| Complex32::new(*log, 0.0)).collect();
+        let mut spectrum: Vec<Complex32> =
+            log_amplitudes.iter().map(|log| Complex32::new(*log, 0.0)).collect();
         let mut cepstrum = self.inverse.make_output_vec();
         self.to_time(&mut spectrum, &mut cepstrum);
         let scale = 1.0 / self.fft_length as f32;
@@ -166,7 +182,8 @@ mod tests {
     #[test]
     fn minimum_phase_keeps_the_amplitudes_and_comes_first() {
         let filter = FrameFilter::new(1024, 200);
-        let logs: Vec<f32> = (0..filter.bins()).map(|bin| -((bin as f32 - 90.0) / 40.0).powi(2).min(6.0)).collect();
+        let logs: Vec<f32> =
+            (0..filter.bins()).map(|bin| -((bin as f32 - 90.0) / 40.0).powi(2).min(6.0)).collect();
         let spectrum = filter.minimum_phase(&logs);
         assert!(spectrum.iter().zip(&logs).all(|(x, log)| (x.norm_sqr().sqrt() - log.exp()).abs() < 1e-3));
         let mut time = filter.inverse.make_output_vec();

@@ -42,7 +42,8 @@ impl Moments {
     }
 
     fn merge(&mut self, other: &Self) {
-        (self.count, self.sum, self.squares) = (self.count + other.count, self.sum + other.sum, self.squares + other.squares);
+        (self.count, self.sum, self.squares) =
+            (self.count + other.count, self.sum + other.sum, self.squares + other.squares);
     }
 
     fn mean(&self) -> f64 {
@@ -75,13 +76,18 @@ impl SpeakerStats {
     /// Of a mel spectrogram, which tells no pitch. Comparable only with statistics of the same configuration; audio is taken at `speech_16k`.
     pub fn from_mel(mel: &Mel) -> Self {
         let mut stats = Self { cepstra: vec![Moments::default(); ORDERS], log_f0: Moments::default() };
-        let levels: Vec<f32> = (0..mel.frames()).map(|t| mel.frame(t).iter().map(|x| (2.0 * x).exp()).sum::<f32>().ln() / 2.0).collect();
+        let levels: Vec<f32> = (0..mel.frames())
+            .map(|t| mel.frame(t).iter().map(|x| (2.0 * x).exp()).sum::<f32>().ln() / 2.0)
+            .collect();
         let mut sorted = levels.clone();
         sorted.sort_by(f32::total_cmp);
         let Some(loud) = sorted.iter().rev().take(LOUD_FRAMES).next_back() else { return stats };
         // Digital silence is no speech, however even.
-        let gate = (loud - GATE_NEPERS).max(MelConfig::speech_16k().silence() + GATE_NEPERS + 0.5 * (mel.mels as f32).ln());
-        for (frame, _) in cepstra(mel, ORDERS).chunks_exact(ORDERS).zip(&levels).filter(|(_, level)| **level > gate) {
+        let gate = (loud - GATE_NEPERS)
+            .max(MelConfig::speech_16k().silence() + GATE_NEPERS + 0.5 * (mel.mels as f32).ln());
+        for (frame, _) in
+            cepstra(mel, ORDERS).chunks_exact(ORDERS).zip(&levels).filter(|(_, level)| **level > gate)
+        {
             stats.cepstra.iter_mut().zip(frame).for_each(|(moments, x)| moments.add(*x));
         }
         stats
@@ -110,7 +116,8 @@ pub fn distance(a: &SpeakerStats, b: &SpeakerStats) -> f32 {
     if a.frames() < 2 || b.frames() < 2 {
         return f32::INFINITY;
     }
-    let spectral: f64 = a.cepstra.iter().zip(&b.cepstra).map(|(x, y)| x.bhattacharyya(y, MIN_DEVIATION)).sum();
+    let spectral: f64 =
+        a.cepstra.iter().zip(&b.cepstra).map(|(x, y)| x.bhattacharyya(y, MIN_DEVIATION)).sum();
     let both_voiced = a.log_f0.count >= 2.0 && b.log_f0.count >= 2.0;
     let pitch = if both_voiced { a.log_f0.bhattacharyya(&b.log_f0, MIN_LOG_F0_DEVIATION) } else { 0.0 };
     (spectral + pitch) as f32
@@ -128,13 +135,18 @@ mod tests {
     /// A buzz of `hz` through resonances at `formants_hz`, its vowel moving by `sway` with `phase`.
     fn vowels(hz: f32, formants_hz: [f32; 3], phase: f32) -> Vec<f32> {
         let gain = |f: f32, t: f32| {
-            let resonance = |formant: f32| 1.0 / (1.0 + ((f - formant * (1.0 + 0.1 * (7.0 * t + phase).sin())) / 120.0).powi(2));
+            let resonance = |formant: f32| {
+                1.0 / (1.0 + ((f - formant * (1.0 + 0.1 * (7.0 * t + phase).sin())) / 120.0).powi(2))
+            };
             formants_hz.iter().map(|formant| resonance(*formant)).sum::<f32>()
         };
         (0..32_000)
             .map(|n| {
                 let t = n as f32 / 16_000.0;
-                (1..40).map(|k| (std::f32::consts::TAU * hz * k as f32 * t).sin() * gain(hz * k as f32, t)).sum::<f32>() * 0.05
+                (1..40)
+                    .map(|k| (std::f32::consts::TAU * hz * k as f32 * t).sin() * gain(hz * k as f32, t))
+                    .sum::<f32>()
+                    * 0.05
             })
             .collect()
     }
@@ -153,14 +165,22 @@ mod tests {
         assert_eq!(distance(&a, &a), 0.0);
         assert_eq!(similarity(&a, &a), 1.0);
         assert_eq!(distance(&a, &taller), distance(&taller, &a));
-        assert!(same * 3.0 < distance(&a, &taller) && same * 3.0 < distance(&a, &higher), "{same} {}", distance(&a, &taller));
+        assert!(
+            same * 3.0 < distance(&a, &taller) && same * 3.0 < distance(&a, &higher),
+            "{same} {}",
+            distance(&a, &taller)
+        );
         assert!(similarity(&a, &again) > similarity(&a, &taller));
         assert!((a.mean_f0_hz() - 110.0).abs() < 1.0);
     }
 
     #[test]
     fn gaussians_of_known_distance() {
-        let moments = |mean: f64, variance: f64| Moments { count: 10.0, sum: 10.0 * mean, squares: 10.0 * (variance + mean * mean) };
+        let moments = |mean: f64, variance: f64| Moments {
+            count: 10.0,
+            sum: 10.0 * mean,
+            squares: 10.0 * (variance + mean * mean),
+        };
         // (1 - 3)^2 / (8 * 4)
         assert!((moments(1.0, 4.0).bhattacharyya(&moments(3.0, 4.0), 0.0) - 0.125).abs() < 1e-12);
         // ln(5 / sqrt(2 * 8)) / 2

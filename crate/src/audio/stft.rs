@@ -46,14 +46,18 @@ impl Stft {
         let mut scratch = self.forward.make_scratch_vec();
         for t in 0..self.frames(samples.len()) {
             let start = (t * self.hop_length) as isize - (self.fft_length / 2) as isize;
-            if let Some(inside) = usize::try_from(start).ok().and_then(|start| samples.get(start..start + self.fft_length)) {
+            if let Some(inside) =
+                usize::try_from(start).ok().and_then(|start| samples.get(start..start + self.fft_length))
+            {
                 frame.iter_mut().zip(inside).zip(&self.window).for_each(|((x, s), w)| *x = s * w);
             } else {
                 for (n, (x, w)) in frame.iter_mut().zip(&self.window).enumerate() {
                     *x = reflected(samples, start + n as isize) * w;
                 }
             }
-            self.forward.process_with_scratch(&mut frame, &mut spectrum, &mut scratch).expect("buffers come from this plan");
+            self.forward
+                .process_with_scratch(&mut frame, &mut spectrum, &mut scratch)
+                .expect("buffers come from this plan");
             each(t, &spectrum);
         }
     }
@@ -72,16 +76,23 @@ impl Stft {
             // A real signal has no phase at 0 Hz and at half the sample rate.
             bins[0].im = 0.0;
             bins[self.bins() - 1].im = 0.0;
-            self.inverse.process_with_scratch(&mut bins, &mut frame, &mut scratch).expect("buffers come from this plan");
+            self.inverse
+                .process_with_scratch(&mut bins, &mut frame, &mut scratch)
+                .expect("buffers come from this plan");
             let at = t * self.hop_length;
-            for (((s, q), x), w) in sum[at..].iter_mut().zip(&mut weight[at..]).zip(&frame).zip(&self.window) {
+            for (((s, q), x), w) in sum[at..].iter_mut().zip(&mut weight[at..]).zip(&frame).zip(&self.window)
+            {
                 *s += x * w;
                 *q += w * w;
             }
         }
         let scale = 1.0 / self.fft_length as f32;
         let centre = self.fft_length / 2..self.fft_length / 2 + length;
-        sum[centre.clone()].iter().zip(&weight[centre]).map(|(s, q)| if *q > 1e-6 { s * scale / q } else { 0.0 }).collect()
+        sum[centre.clone()]
+            .iter()
+            .zip(&weight[centre])
+            .map(|(s, q)| if *q > 1e-6 { s * scale / q } else { 0.0 })
+            .collect()
     }
 }
 

@@ -41,13 +41,21 @@ pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -
             let means = means(mel, &weights);
             for (t, weight) in weights.iter().enumerate() {
                 let bands = mel.frame(t).iter().zip(&means);
-                squares.iter_mut().zip(bands).for_each(|(squares, (x, mean))| squares[side] += weight * (x - mean).powi(2));
+                squares
+                    .iter_mut()
+                    .zip(bands)
+                    .for_each(|(squares, (x, mean))| squares[side] += weight * (x - mean).powi(2));
             }
         }
     }
-    let ratios = squares.iter().filter(|[said, _]| *said > 0.0).map(|[said, recorded]| (recorded / said).sqrt());
+    let ratios =
+        squares.iter().filter(|[said, _]| *said > 0.0).map(|[said, recorded]| (recorded / said).sqrt());
     let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| (sum + ratio, count + 1));
-    if count == 0 { 1.0 } else { (sum / count as f32).clamp(*VARIANCE_SCALES.start(), *VARIANCE_SCALES.end()) }
+    if count == 0 {
+        1.0
+    } else {
+        (sum / count as f32).clamp(*VARIANCE_SCALES.start(), *VARIANCE_SCALES.end())
+    }
 }
 
 /// A sentence with its variance scaled; its pauses stay.
@@ -55,7 +63,10 @@ pub fn scale_variance(mut mel: Mel, variance_scale: f32) -> Mel {
     let weights = speech(&mel);
     let means = means(&mel, &weights);
     for (frame, weight) in mel.data.chunks_exact_mut(mel.mels).zip(weights) {
-        frame.iter_mut().zip(&means).for_each(|(x, mean)| *x += weight * (variance_scale - 1.0) * (*x - mean));
+        frame
+            .iter_mut()
+            .zip(&means)
+            .for_each(|(x, mean)| *x += weight * (variance_scale - 1.0) * (*x - mean));
     }
     mel
 }
@@ -66,7 +77,8 @@ mod tests {
 
     /// Bands that swing by `swing` about means of their own, between pauses.
     fn sentence(swing: f32) -> Mel {
-        let speech = |t: usize, band: usize| -3.0 - 0.05 * band as f32 + swing * (0.37 * t as f32 + band as f32).sin();
+        let speech =
+            |t: usize, band: usize| -3.0 - 0.05 * band as f32 + swing * (0.37 * t as f32 + band as f32).sin();
         let value = |t: usize, band: usize| if (20..180).contains(&t) { speech(t, band) } else { -11.5 };
         Mel { mels: 8, data: (0..200).flat_map(|t| (0..8).map(move |band| value(t, band))).collect() }
     }

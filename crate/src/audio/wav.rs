@@ -18,7 +18,8 @@ pub fn read(bytes: &[u8]) -> Result<Audio> {
     let patched = with_even_length(bytes);
     let reader = WavReader::new(Cursor::new(patched.as_deref().unwrap_or(bytes))).map_err(unreadable)?;
     let WavSpec { channels, sample_rate, bits_per_sample, sample_format } = reader.spec();
-    let length_is_unknown = u64::from(reader.len()) * u64::from(bits_per_sample.div_ceil(8)) >= u64::from(UNKNOWN_LENGTH_BYTES);
+    let length_is_unknown =
+        u64::from(reader.len()) * u64::from(bits_per_sample.div_ceil(8)) >= u64::from(UNKNOWN_LENGTH_BYTES);
 
     let interleaved = match sample_format {
         SampleFormat::Float => collect(reader.into_samples::<f32>(), bytes.len(), length_is_unknown, |x| x)?,
@@ -39,7 +40,12 @@ pub fn read(bytes: &[u8]) -> Result<Audio> {
 
 /// A WAV file of 16-bit PCM, one channel. Samples beyond full scale saturate; NaN becomes silence.
 pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
-    let spec = WavSpec { channels: 1, sample_rate: sample_rate_hz, bits_per_sample: 16, sample_format: SampleFormat::Int };
+    let spec = WavSpec {
+        channels: 1,
+        sample_rate: sample_rate_hz,
+        bits_per_sample: 16,
+        sample_format: SampleFormat::Int,
+    };
     let mut file = Cursor::new(Vec::with_capacity(44 + 2 * samples.len()));
     let mut writer = WavWriter::new(&mut file, spec).expect("a header is written to memory");
     let mut block = writer.get_i16_writer(samples.len() as u32);
@@ -63,12 +69,18 @@ pub struct Origin {
 impl Origin {
     /// Of synthetic speech, as the page writes it too (`Speech` in `web/js/index.js`). `voice` is the voice's id, [`voice_id`].
     pub fn synthetic(voice: &str) -> Self {
-        Self { software: "ownvoice".into(), comment: format!("Synthetic speech, made by ownvoice with voice {voice}") }
+        Self {
+            software: "ownvoice".into(),
+            comment: format!("Synthetic speech, made by ownvoice with voice {voice}"),
+        }
     }
 
     /// Of a recording that a vocoder made again.
     pub fn resynthesis() -> Self {
-        Self { software: "ownvoice".into(), comment: "A recording made again by ownvoice from its spectrogram".into() }
+        Self {
+            software: "ownvoice".into(),
+            comment: "A recording made again by ownvoice from its spectrogram".into(),
+        }
     }
 }
 
@@ -168,7 +180,10 @@ mod tests {
         assert_eq!(read(&i16s).unwrap().samples, [0.5, -1.0, 32767.0 / 32768.0]);
         assert_eq!(read(&file(1, 1, 8000, 8, 3, &[128, 192, 0])).unwrap().samples, [0.0, 0.5, -1.0]);
         assert_eq!(read(&file(1, 1, 44100, 24, 6, &[0, 0, 0x40, 0, 0, 0x80])).unwrap().samples, [0.5, -1.0]);
-        assert_eq!(read(&file(1, 1, 44100, 32, 8, &[0, 0, 0, 0x40, 0, 0, 0, 0x80])).unwrap().samples, [0.5, -1.0]);
+        assert_eq!(
+            read(&file(1, 1, 44100, 32, 8, &[0, 0, 0, 0x40, 0, 0, 0, 0x80])).unwrap().samples,
+            [0.5, -1.0]
+        );
         let floats: Vec<u8> = [0.25f32, -0.75, 3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         let audio = read(&file(3, 1, 48000, 32, 12, &floats)).unwrap();
         assert_eq!((audio.samples.as_slice(), audio.sample_rate_hz), ([0.25, -0.75, 1.0].as_slice(), 48000));
@@ -227,7 +242,11 @@ mod tests {
         assert_eq!(code(&file(1, 1, 16000, 64, 8, &[0; 8])), "audio-unreadable", "64-bit integers");
         assert_eq!(code(&file(0x55, 1, 16000, 16, 4, &[0; 4])), "audio-unreadable", "MP3 inside");
         assert_eq!(code(&file(3, 1, 16000, 32, 4, &f32::NAN.to_le_bytes())), "audio-unreadable", "NaN");
-        assert_eq!(code(&file(3, 1, 16000, 32, 4, &f32::INFINITY.to_le_bytes())), "audio-unreadable", "infinity");
+        assert_eq!(
+            code(&file(3, 1, 16000, 32, 4, &f32::INFINITY.to_le_bytes())),
+            "audio-unreadable",
+            "infinity"
+        );
     }
 
     #[test]

@@ -18,8 +18,8 @@ use crate::{
         edits,
     },
     audio::mel::{Mel, MelConfig, MelExtractor},
-    files,
     corpus::{Labels, Recording, label, layouts},
+    files,
     model::recogniser::{PAUSE, class},
     text::{Phonemizer, spell, symbols::Symbol},
     train::{
@@ -52,7 +52,12 @@ pub fn train_aligner(arguments: &TrainArguments) -> Result<()> {
     folder.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io(folder)))?;
     files::check_writable(&arguments.out)?;
     let features = Features::load(&arguments.data)?;
-    let recipe = RecogniserConfig { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, ..RecogniserConfig::default() };
+    let recipe = RecogniserConfig {
+        steps: arguments.steps,
+        batch: arguments.batch,
+        seed: arguments.seed,
+        ..RecogniserConfig::default()
+    };
     train(&features, &recipe, &arguments.device.open()?, |model, line| {
         println!("{line}");
         let bytes = pollster::block_on(ForcedAligner::serialize(model, features.mel.mels))?;
@@ -99,7 +104,12 @@ impl Boundaries {
     const COLUMNS: &str = "speaker | recordings | boundary error ms: median, mean, 90 % | s per minute";
 
     /// Lets `aligner` align a recording, and compares.
-    async fn take(&mut self, item: &Item, frame_seconds: f32, aligner: impl Future<Output = Result<Alignment>>) -> Result<Alignment> {
+    async fn take(
+        &mut self,
+        item: &Item,
+        frame_seconds: f32,
+        aligner: impl Future<Output = Result<Alignment>>,
+    ) -> Result<Alignment> {
         let begun = Instant::now();
         let alignment = aligner.await?;
         self.elapsed += begun.elapsed();
@@ -127,7 +137,8 @@ struct Scores {
 }
 
 impl Scores {
-    const COLUMNS: &str = "phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max";
+    const COLUMNS: &str =
+        "phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max";
 
     /// Under [`Self::COLUMNS`].
     fn row(&mut self) -> String {
@@ -159,7 +170,8 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
             Some(seconds) => adapted(&aligner, items, (seconds / config.frame_seconds()) as usize)?,
             None => aligner.clone(),
         };
-        let (mut boundaries, mut scores) = pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
+        let (mut boundaries, mut scores) =
+            pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
         println!("{} | {}", boundaries.row(speaker, items.len()), scores.row());
     }
     Ok(())
@@ -173,12 +185,19 @@ fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<For
         taken += item.mel.frames();
         before < frames
     });
-    let recordings: Vec<Spoken> = first.map(|item| Spoken { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends }).collect();
+    let recordings: Vec<Spoken> = first
+        .map(|item| Spoken { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends })
+        .collect();
     pollster::block_on(aligner.adapted(&recordings, &AdaptConfig::default()))
 }
 
 /// The same for the way that was not taken.
-fn align_by_attention(path: &std::path::Path, device: DeviceName, speakers: &BTreeMap<String, Vec<Item>>, frame_seconds: f32) -> Result<()> {
+fn align_by_attention(
+    path: &std::path::Path,
+    device: DeviceName,
+    speakers: &BTreeMap<String, Vec<Item>>,
+    frame_seconds: f32,
+) -> Result<()> {
     let bytes = fs::read(path).map_err(Error::io(path))?;
     let aligner = AttentionAligner::load(&bytes, &device.open()?)?;
     println!("{}", Boundaries::COLUMNS);
@@ -197,22 +216,35 @@ fn align_by_attention(path: &std::path::Path, device: DeviceName, speakers: &BTr
 }
 
 /// `None` where the engine spoke another text.
-fn item(recording: &Recording, extractor: &MelExtractor, config: &MelConfig, phonemizer: &Phonemizer) -> Result<Option<Item>> {
+fn item(
+    recording: &Recording,
+    extractor: &MelExtractor,
+    config: &MelConfig,
+    phonemizer: &Phonemizer,
+) -> Result<Option<Item>> {
     let samples = recording.samples(config.sample_rate_hz)?;
     let seconds = samples.len() as f32 / config.sample_rate_hz as f32;
-    let Ok(truth) = label(phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
+    let Ok(truth) = label(phonemizer, &recording.text, recording.phones.as_deref(), seconds) else {
+        return Ok(None);
+    };
     let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
     Ok(Some(Item { mel: extractor.extract(&samples), truth, symbols, word_ends }))
 }
 
-async fn measure(aligner: &ForcedAligner, items: &[Item], frame_seconds: f32) -> Result<(Boundaries, Scores)> {
+async fn measure(
+    aligner: &ForcedAligner,
+    items: &[Item],
+    frame_seconds: f32,
+) -> Result<(Boundaries, Scores)> {
     let (mut boundaries, mut scores) = (Boundaries::default(), Scores::default());
     for (index, item) in items.iter().enumerate() {
         let aligned = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends);
         scores.right.push(boundaries.take(item, frame_seconds, aligned).await?.score);
         scores.errors += aligner.phoneme_errors(&item.mel, &item.symbols).await?;
         let others = items.iter().enumerate().filter(|(other, _)| *other != index);
-        if let Some((_, other)) = others.min_by_key(|(_, other)| other.symbols.len().abs_diff(item.symbols.len())) {
+        if let Some((_, other)) =
+            others.min_by_key(|(_, other)| other.symbols.len().abs_diff(item.symbols.len()))
+        {
             scores.wrong.push(aligner.align_anyway(&item.mel, &other.symbols, &other.word_ends).await?.score);
         }
     }
@@ -230,13 +262,20 @@ fn boundary_errors_ms(alignment: &Alignment, truth: &Labels, frame_seconds: f32)
     let theirs = spans(&truth.symbols, truth.end_seconds.iter().flatten().copied());
     let classes = |spans: &[(usize, f32, f32)]| spans.iter().map(|(class, ..)| *class).collect::<Vec<_>>();
     let (_, common) = edits(&classes(&ours), &classes(&theirs));
-    common.into_iter().flat_map(|(a, b)| [ours[a].1 - theirs[b].1, ours[a].2 - theirs[b].2]).map(|error| error.abs() * 1000.0).collect()
+    common
+        .into_iter()
+        .flat_map(|(a, b)| [ours[a].1 - theirs[b].1, ours[a].2 - theirs[b].2])
+        .map(|error| error.abs() * 1000.0)
+        .collect()
 }
 
 /// Class, start and end of every phone, in seconds.
 fn spans(symbols: &[Symbol], ends: impl Iterator<Item = f32>) -> Vec<(usize, f32, f32)> {
     let mut start = 0.0;
-    let spans = symbols.iter().zip(ends).map(|(&symbol, end)| (class(symbol), std::mem::replace(&mut start, end), end));
+    let spans = symbols
+        .iter()
+        .zip(ends)
+        .map(|(&symbol, end)| (class(symbol), std::mem::replace(&mut start, end), end));
     spans.filter(|(class, ..)| *class != PAUSE).collect()
 }
 
@@ -253,9 +292,16 @@ mod tests {
     #[test]
     fn common_phones_are_compared() {
         // The engine has AE where the text has AH: that phone is left out.
-        let alignment = Alignment { symbols: parse("_ K AH0 T _").unwrap(), durations: vec![2, 3, 4, 5, 6], score: 0.0 };
-        let truth = Labels { symbols: parse("_ K AE1 T _").unwrap(), end_seconds: Some(vec![0.2, 0.5, 0.9, 1.3, 2.0]) };
-        let errors: Vec<i32> = boundary_errors_ms(&alignment, &truth, 0.1).into_iter().map(|error| error.round() as i32).collect();
+        let alignment =
+            Alignment { symbols: parse("_ K AH0 T _").unwrap(), durations: vec![2, 3, 4, 5, 6], score: 0.0 };
+        let truth = Labels {
+            symbols: parse("_ K AE1 T _").unwrap(),
+            end_seconds: Some(vec![0.2, 0.5, 0.9, 1.3, 2.0]),
+        };
+        let errors: Vec<i32> = boundary_errors_ms(&alignment, &truth, 0.1)
+            .into_iter()
+            .map(|error| error.round() as i32)
+            .collect();
         assert_eq!(errors, [0, 0, 0, 100]);
     }
 

@@ -4,8 +4,7 @@ use burn::prelude::Device;
 use std::{fs, path::Path};
 
 use crate::{
-    Error, Result,
-    files,
+    Error, Result, files,
     voice::{Base, BaseFiles, FileEntry, Files, Manifest, Voice},
 };
 
@@ -19,8 +18,15 @@ pub fn load(directory: &Path, device: &Device) -> Result<Base> {
     let weights = read(&directory.join(&manifest.files.weights.path))?;
     let lexicon = read(&directory.join(&manifest.files.lexicon.path))?;
     let aligner = read(&directory.join(&manifest.files.aligner.path))?;
-    let vocoder = manifest.files.vocoder.as_ref().map(|entry| read(&directory.join(&entry.path))).transpose()?;
-    let files = BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
+    let vocoder =
+        manifest.files.vocoder.as_ref().map(|entry| read(&directory.join(&entry.path))).transpose()?;
+    let files = BaseFiles {
+        manifest_json: &manifest_json,
+        weights: &weights,
+        lexicon: &lexicon,
+        aligner: &aligner,
+        vocoder: vocoder.as_deref(),
+    };
     Base::load(files, device)
 }
 
@@ -46,8 +52,13 @@ pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
     }
     let mut manifest = read_manifest(folder)?;
     let Files { weights, lexicon, aligner, vocoder, speaker_encoder } = &mut manifest.files;
-    let named = [Some(weights), Some(lexicon), Some(aligner), vocoder.as_mut(), speaker_encoder.as_mut()].into_iter().flatten();
-    match named.into_iter().find(|entry| path.file_name().is_some_and(|name| Path::new(&entry.path) == Path::new(name))) {
+    let named = [Some(weights), Some(lexicon), Some(aligner), vocoder.as_mut(), speaker_encoder.as_mut()]
+        .into_iter()
+        .flatten();
+    match named
+        .into_iter()
+        .find(|entry| path.file_name().is_some_and(|name| Path::new(&entry.path) == Path::new(name)))
+    {
         Some(entry) => *entry = FileEntry::new(&entry.path, content),
         None => return Ok(()),
     }
@@ -73,7 +84,13 @@ mod tests {
         fs::create_dir_all(folder.path().join("lexicon")).unwrap();
         fs::create_dir_all(&base).unwrap();
         let shipped = Path::new("../models");
-        for name in ["lexicon/en.lex", "base/manifest.json", "base/weights.safetensors", "base/aligner.safetensors", "base/vocoder.safetensors"] {
+        for name in [
+            "lexicon/en.lex",
+            "base/manifest.json",
+            "base/weights.safetensors",
+            "base/aligner.safetensors",
+            "base/vocoder.safetensors",
+        ] {
             fs::copy(shipped.join(name), folder.path().join(name)).unwrap();
         }
         let aligner = base.join("aligner.safetensors");

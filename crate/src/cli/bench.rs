@@ -41,7 +41,8 @@ pub struct BenchArguments {
 }
 
 const WARM_UP: usize = 5;
-const TEXT: &str = "The tide came in while we were talking, and nobody noticed until the boats began to move.";
+const TEXT: &str =
+    "The tide came in while we were talking, and nobody noticed until the boats began to move.";
 
 /// Passes spectrograms through without samples, so that the model is timed alone.
 struct Silent;
@@ -67,13 +68,17 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     }
     let base = base::load(&arguments.base, &device)?;
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
-    let clip = Clip { audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz }, text: TEXT.into() };
+    let clip = Clip {
+        audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz },
+        text: TEXT.into(),
+    };
     let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
     let memory_mb = peak_memory_mb();
     let precision = arguments.precision;
     let gemm_s = gemms(base.config(), &device, precision, |a, b| matmul(a, b, precision));
     // On the CPU they are the same.
-    let burn_gemm_s = (arguments.device != DeviceName::Cpu).then(|| gemms(base.config(), &device, precision, Tensor::matmul));
+    let burn_gemm_s = (arguments.device != DeviceName::Cpu)
+        .then(|| gemms(base.config(), &device, precision, Tensor::matmul));
     let limit_s = burn_gemm_s.unwrap_or(gemm_s).min(gemm_s);
     let name = |figure: &str| {
         let mixed = if precision == Precision::Mixed { ".mixed" } else { "" };
@@ -86,16 +91,34 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         row(name("gemm_share"), limit_s / trained.s_per_iter, "of an iteration: the device's own limit is 1"),
     ];
     if arguments.device == DeviceName::Cpu {
-        rows.push(row("train.native.op_by_op.s_per_iter".into(), train_op_by_op(&base, arguments.iterations.div_ceil(4)), "s (the same from burn's own layers)"));
+        rows.push(row(
+            "train.native.op_by_op.s_per_iter".into(),
+            train_op_by_op(&base, arguments.iterations.div_ceil(4)),
+            "s (the same from burn's own layers)",
+        ));
         rows.push(row("say.rtf.mel".into(), mel_seconds / speech_seconds, "s a second of speech"));
         rows.push(row("say.rtf.vocoder".into(), vocoder_seconds / speech_seconds, "s a second of speech"));
-        rows.extend(memory_mb.map(|megabytes| row("train.peak_memory_mb".into(), megabytes, "MB (whole process)")));
+        rows.extend(
+            memory_mb.map(|megabytes| row("train.peak_memory_mb".into(), megabytes, "MB (whole process)")),
+        );
     } else {
-        rows.extend(burn_gemm_s.map(|seconds| row(name("burn_gemm_s"), seconds, "s (the same products by burn)")));
+        rows.extend(
+            burn_gemm_s.map(|seconds| row(name("burn_gemm_s"), seconds, "s (the same products by burn)")),
+        );
         rows.push(row(name("dispatch_s"), trained.dispatch_s, "s until an iteration is queued"));
-        rows.push(row(format!("say.rtf.mel.{:?}", arguments.device).to_lowercase(), mel_seconds / speech_seconds, "s a second of speech"));
-        rows.extend(trained.held_early_mb.map(|held| row(name("device_memory_early_mb"), held, "MB that its allocator holds at iteration 20")));
-        rows.extend(trained.held_mb.map(|held| row(name("device_memory_mb"), held, "MB that it holds after the last")));
+        rows.push(row(
+            format!("say.rtf.mel.{:?}", arguments.device).to_lowercase(),
+            mel_seconds / speech_seconds,
+            "s a second of speech",
+        ));
+        rows.extend(trained.held_early_mb.map(|held| {
+            row(name("device_memory_early_mb"), held, "MB that its allocator holds at iteration 20")
+        }));
+        rows.extend(
+            trained
+                .held_mb
+                .map(|held| row(name("device_memory_mb"), held, "MB that it holds after the last")),
+        );
     }
     print(&rows, arguments.json);
     Ok(())
@@ -107,14 +130,28 @@ fn print(rows: &[Value], as_json: bool) {
         return;
     }
     for row in rows {
-        println!("{:<40} {:>9.4} {}", row["name"].as_str().unwrap_or(""), row["value"].as_f64().unwrap_or(0.0), row["unit"].as_str().unwrap_or(""));
+        println!(
+            "{:<40} {:>9.4} {}",
+            row["name"].as_str().unwrap_or(""),
+            row["value"].as_f64().unwrap_or(0.0),
+            row["unit"].as_str().unwrap_or("")
+        );
     }
 }
 
 /// Seconds for the spectrogram, for its samples, of the speech; and the samples.
 fn speak(base: &Base) -> Result<(f64, f64, f64, Vec<f32>)> {
     let voice = Voice::unadapted(base);
-    let say = || pollster::block_on(speak_async(base, &voice, TEXT, &SpeakOptions::default(), &Silent, async |_, _| true));
+    let say = || {
+        pollster::block_on(speak_async(
+            base,
+            &voice,
+            TEXT,
+            &SpeakOptions::default(),
+            &Silent,
+            async |_, _| true,
+        ))
+    };
     say()?;
     let begun = Instant::now();
     let speech = say()?;
@@ -140,7 +177,12 @@ const STEADY_ITERATION: usize = 20;
 
 fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -> Result<Trained> {
     // What others are measured at learns from the clips alone.
-    let options = CloneOptions { iterations: WARM_UP + iterations, rehearsal: 0.0, precision, ..CloneOptions::default() };
+    let options = CloneOptions {
+        iterations: WARM_UP + iterations,
+        rehearsal: 0.0,
+        precision,
+        ..CloneOptions::default()
+    };
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
     for _ in 0..WARM_UP {
         pollster::block_on(tuner.step_async())?;
@@ -175,17 +217,35 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
 
 /// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
 /// before: what the device could do at best, but for the CPU's convolutions, which multiply less.
-fn gemms(config: &TacotronConfig, device: &Device, precision: Precision, matmul: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>) -> f64 {
+fn gemms(
+    config: &TacotronConfig,
+    device: &Device,
+    precision: Precision,
+    matmul: impl Fn(Tensor<2>, Tensor<2>) -> Tensor<2>,
+) -> f64 {
     const RUNS: usize = 5;
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let (steps, hidden) = (batch * window / config.reduction, config.decoder_width);
     let context = config.reduction * config.context_width() + config.speaker_width;
-    let edge = |layer: usize| if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width };
-    let mut products: Vec<[usize; 3]> = [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
+    let edge = |layer: usize| {
+        if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width }
+    };
+    let mut products: Vec<[usize; 3]> =
+        [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
     products.push([steps, hidden + context, config.reduction * config.mels]);
-    products.extend((0..config.postnet_layers).map(|layer| [batch * window, config.postnet_kernel * edge(layer), edge(layer + 1)]));
-    let random = |rows, columns| operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), precision);
-    let operands: Vec<_> = products.iter().map(|&[rows, inputs, outputs]| (random(rows, inputs), random(inputs, outputs), random(rows, outputs))).collect();
+    products.extend(
+        (0..config.postnet_layers)
+            .map(|layer| [batch * window, config.postnet_kernel * edge(layer), edge(layer + 1)]),
+    );
+    let random = |rows, columns| {
+        operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), precision)
+    };
+    let operands: Vec<_> = products
+        .iter()
+        .map(|&[rows, inputs, outputs]| {
+            (random(rows, inputs), random(inputs, outputs), random(rows, outputs))
+        })
+        .collect();
     let run = || {
         let begun = Instant::now();
         for (input, weight, grad) in &operands {

@@ -78,7 +78,12 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
     let voice = learn(&base, &clips, options, &mut |line| println!("{line}"))?;
     let bytes = pollster::block_on(voice.save_async(&base))?;
     files::write(&arguments.out, &bytes)?;
-    println!("{}: {:.1} MB, duration scale {:.2}", arguments.out.display(), bytes.len() as f32 / 1e6, voice.duration_scale);
+    println!(
+        "{}: {:.1} MB, duration scale {:.2}",
+        arguments.out.display(),
+        bytes.len() as f32 / 1e6,
+        voice.duration_scale
+    );
     if let Some(Intonation { mean_hz, spread }) = voice.intonation {
         println!("mean pitch {mean_hz:.0} Hz, its spread {spread:.2} times the base's");
     }
@@ -87,17 +92,28 @@ pub fn clone(arguments: &CloneArguments) -> Result<()> {
 
 /// Fine-tunes to the end, with a bar. `say` is given a line at each validation, and one at the end.
 pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn FnMut(&str)) -> Result<Voice> {
-    let bar = ProgressBar::new(options.iterations as u64)
-        .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+    let bar = ProgressBar::new(options.iterations as u64).with_style(
+        ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)")
+            .expect("a valid template"),
+    );
     let mut tuner = pollster::block_on(FineTuner::start_async(base, clips, options))?;
     loop {
         let step = pollster::block_on(tuner.step_async())?;
         bar.set_length(step.iterations as u64);
         bar.set_position(step.iteration as u64);
         bar.set_message(format!("loss {:.3}", step.loss));
-        if let Some(ValidationMetrics { loss, similarity, phoneme_error_rate, variance_scale }) = step.validation {
-            let held_out = format!("held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {variance_scale:.2}");
-            bar.suspend(|| say(&format!("iteration {}: loss {:.4}, {held_out}, {:.1} s", step.iteration, step.loss, step.seconds)));
+        if let Some(ValidationMetrics { loss, similarity, phoneme_error_rate, variance_scale }) =
+            step.validation
+        {
+            let held_out = format!(
+                "held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {variance_scale:.2}"
+            );
+            bar.suspend(|| {
+                say(&format!(
+                    "iteration {}: loss {:.4}, {held_out}, {:.1} s",
+                    step.iteration, step.loss, step.seconds
+                ))
+            });
         }
         if let Some(stop) = step.stop {
             bar.finish_and_clear();

@@ -79,7 +79,8 @@ const MIXTURE_WIDTH: f32 = 0.1;
 
 fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
     let usual = CloneOptions { seed, ..CloneOptions::default() };
-    let way = |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS, vocoder: None };
+    let way =
+        |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS, vocoder: None };
     let fixed = |iterations| CloneOptions { iterations, stop_rule: StopRule::Fixed, ..usual.clone() };
     Ok(match vary {
         Vary::Adapts => [
@@ -92,30 +93,55 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
         ]
         .map(|(name, adapts)| way(name.into(), CloneOptions { adapts, ..fixed(200) }))
         .into(),
-        Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3].map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) })).into(),
-        Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0].map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) })).into(),
-        Vary::Iterations => [50, 100, 200, 400].map(|iterations| way(format!("{iterations} iterations"), fixed(iterations))).into(),
+        Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3]
+            .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) }))
+            .into(),
+        Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0]
+            .map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) }))
+            .into(),
+        Vary::Iterations => [50, 100, 200, 400]
+            .map(|iterations| way(format!("{iterations} iterations"), fixed(iterations)))
+            .into(),
         Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
             .map(|seconds| Way { seconds, ..way(format!("{seconds} s"), usual.clone()) })
             .into(),
         Vary::Window => [(16, 64), (8, 128), (4, 256)]
-            .map(|(batch, window)| way(format!("{batch} x {window} frames"), CloneOptions { batch, window, ..fixed(200) }))
+            .map(|(batch, window)| {
+                way(format!("{batch} x {window} frames"), CloneOptions { batch, window, ..fixed(200) })
+            })
             .into(),
         Vary::Stop => [15.0, 30.0, CLONE_SECONDS]
             .into_iter()
-            .flat_map(|seconds| [("all iterations", StopRule::Fixed), ("by loss", StopRule::Loss), ("by voice", StopRule::Voice)].map(|rule| (seconds, rule)))
-            .map(|(seconds, (name, stop_rule))| Way { seconds, ..way(format!("{seconds} s, {name}"), CloneOptions { stop_rule, ..usual.clone() }) })
+            .flat_map(|seconds| {
+                [
+                    ("all iterations", StopRule::Fixed),
+                    ("by loss", StopRule::Loss),
+                    ("by voice", StopRule::Voice),
+                ]
+                .map(|rule| (seconds, rule))
+            })
+            .map(|(seconds, (name, stop_rule))| Way {
+                seconds,
+                ..way(format!("{seconds} s, {name}"), CloneOptions { stop_rule, ..usual.clone() })
+            })
             .collect(),
         Vary::Start => {
             let cosines = pollster::block_on(evaluation.cosines_of_base_speakers())?;
-            let cosines = cosines.ok_or_else(|| Error::OptionInvalid("this base has no speaker encoder to start with".into()))?;
+            let cosines = cosines.ok_or_else(|| {
+                Error::OptionInvalid("this base has no speaker encoder to start with".into())
+            })?;
             let weights: Vec<f32> = cosines.iter().map(|cosine| (cosine / MIXTURE_WIDTH).exp()).collect();
             let sum: f32 = weights.iter().sum();
             let mixture = Start::Mixture(weights.into_iter().map(|weight| weight / sum).collect());
             [("nearest by loss", Start::Nearest), ("mixture by the encoder", mixture)]
                 .into_iter()
                 .flat_map(|(name, start)| [25, 200].map(|iterations| (name, start.clone(), iterations)))
-                .map(|(name, start, iterations)| way(format!("{name}, {iterations} iterations"), CloneOptions { start, ..fixed(iterations) }))
+                .map(|(name, start, iterations)| {
+                    way(
+                        format!("{name}, {iterations} iterations"),
+                        CloneOptions { start, ..fixed(iterations) },
+                    )
+                })
                 .collect()
         }
         Vary::Vocoder => [("Griffin-Lim", VocoderName::GriffinLim), ("neural", VocoderName::Neural)]
@@ -137,15 +163,32 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
     let attentive = attentive.transpose()?;
     for folder in &arguments.clips {
         let speaker = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut evaluation = pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &read_clips(folder, None)?, arguments.sentences))?;
+        let mut evaluation = pollster::block_on(Evaluation::new(
+            &base,
+            verifier.as_ref(),
+            &read_clips(folder, None)?,
+            arguments.sentences,
+        ))?;
         let wavs = arguments.wavs.as_ref().map(|folder| folder.join(&speaker));
         if let Some(wavs) = &wavs {
             write_anchors(wavs, &base, &evaluation)?;
         }
-        let kinds: Vec<&str> = if arguments.by_error { Fault::ALL.iter().map(|fault| fault.name()).collect() } else { Vec::new() };
-        println!("\n{speaker}\n\n{COLUMNS}{}", kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>());
+        let kinds: Vec<&str> = if arguments.by_error {
+            Fault::ALL.iter().map(|fault| fault.name()).collect()
+        } else {
+            Vec::new()
+        };
+        println!(
+            "\n{speaker}\n\n{COLUMNS}{}",
+            kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>()
+        );
         println!("|---|---|---|---|---|---|---|{}", "---|".repeat(kinds.len()));
-        let report = |evaluation: &Evaluation, name: &str, voice: Says, origin: Origin, iterations: usize| -> Result<()> {
+        let report = |evaluation: &Evaluation,
+                      name: &str,
+                      voice: Says,
+                      origin: Origin,
+                      iterations: usize|
+         -> Result<()> {
             let measured = pollster::block_on(evaluation.measure(voice))?;
             let mut row = row(name, iterations, &measured.identity, &measured, evaluation);
             if arguments.by_error {
@@ -166,7 +209,13 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         let unadapted = Voice::unadapted(&base);
         report(&evaluation, "base", Says::Voice(&unadapted), origin(&base, &unadapted)?, 0)?;
         if let Some((voice, hash)) = &attentive {
-            report(&evaluation, "base by attention", Says::Attentive(voice), Origin::synthetic(voice_id(hash)), 0)?;
+            report(
+                &evaluation,
+                "base by attention",
+                Says::Attentive(voice),
+                Origin::synthetic(voice_id(hash)),
+                0,
+            )?;
         }
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
             let mut clips = read_clips(folder, Some(seconds))?;
@@ -179,9 +228,18 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
     Ok(())
 }
 
-fn row(name: &str, iterations: usize, identity: &Identity, measured: &Measured, evaluation: &Evaluation) -> String {
+fn row(
+    name: &str,
+    iterations: usize,
+    identity: &Identity,
+    measured: &Measured,
+    evaluation: &Evaluation,
+) -> String {
     let (similarity, cosine) = identity.similarity(&evaluation.target);
     let cosine = cosine.map_or("-".into(), |cosine| format!("{cosine:.3}"));
     let Measured { mcd_db, logf0_rmse, .. } = measured;
-    format!("| {name} | {iterations} | {similarity:.3} | {cosine} | {mcd_db:.2} | {logf0_rmse:.3} | {:.3} |", measured.phoneme_error_rate())
+    format!(
+        "| {name} | {iterations} | {similarity:.3} | {cosine} | {mcd_db:.2} | {logf0_rmse:.3} | {:.3} |",
+        measured.phoneme_error_rate()
+    )
 }

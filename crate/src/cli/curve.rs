@@ -6,7 +6,13 @@ use std::{fs, path::Path};
 use crate::{Error, Result};
 
 const SIZE: (u32, u32) = (960, 480);
-const COLOURS: [RGBColor; 5] = [RGBColor(178, 58, 42), RGBColor(35, 92, 140), RGBColor(60, 130, 70), RGBColor(140, 90, 160), RGBColor(40, 40, 40)];
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(178, 58, 42),
+    RGBColor(35, 92, 140),
+    RGBColor(60, 130, 70),
+    RGBColor(140, 90, 160),
+    RGBColor(40, 40, 40),
+];
 
 /// Named points of one line.
 type Series = (String, Vec<(f32, f32)>);
@@ -17,7 +23,8 @@ pub fn plot(csv: &Path, svg: &Path) -> Result<()> {
     let series = parse(&text);
     let points = || series.iter().flat_map(|(_, points)| points.iter().copied());
     let last_step = points().map(|(step, _)| step).fold(1.0, f32::max);
-    let (least, most) = points().fold((f32::MAX, f32::MIN_POSITIVE), |(least, most), (_, loss)| (least.min(loss), most.max(loss)));
+    let (least, most) = points()
+        .fold((f32::MAX, f32::MIN_POSITIVE), |(least, most), (_, loss)| (least.min(loss), most.max(loss)));
     let draw = || -> std::result::Result<(), Box<dyn std::error::Error>> {
         let root = SVGBackend::new(svg, SIZE).into_drawing_area();
         root.fill(&WHITE)?;
@@ -29,9 +36,14 @@ pub fn plot(csv: &Path, svg: &Path) -> Result<()> {
         chart.configure_mesh().x_desc("step").y_desc("loss").light_line_style(TRANSPARENT).draw()?;
         for ((name, points), colour) in series.iter().zip(COLOURS) {
             let line = chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-            line.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+            line.label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
         }
-        chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.3)).draw()?;
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK.mix(0.3))
+            .draw()?;
         root.present()?;
         Ok(())
     };
@@ -44,7 +56,12 @@ fn parse(csv: &str) -> Vec<Series> {
     let names = lines.next().unwrap_or_default();
     let rows: Vec<Vec<&str>> = lines.collect();
     let column = |index: usize| -> Vec<(f32, f32)> {
-        let point = |row: &Vec<&str>| Some((row.first()?.parse().ok()?, row.get(index)?.parse::<f32>().ok().filter(|loss| *loss > 0.0)?));
+        let point = |row: &Vec<&str>| {
+            Some((
+                row.first()?.parse().ok()?,
+                row.get(index)?.parse::<f32>().ok().filter(|loss| *loss > 0.0)?,
+            ))
+        };
         rows.iter().filter_map(point).collect()
     };
     (2..names.len()).map(|index| (names[index].replace('_', "-"), column(index))).collect()
@@ -58,12 +75,17 @@ mod tests {
     fn a_run_becomes_a_picture_with_every_loss() {
         let folder = tempfile::tempdir().unwrap();
         let (csv, svg) = (folder.path().join("curve.csv"), folder.path().join("curve.svg"));
-        fs::write(&csv, "step,seconds,before,after,held_out\n20,1.0,2.0,1.9,\n40,2.0,1.0,0.9,0.95\n").unwrap();
+        fs::write(&csv, "step,seconds,before,after,held_out\n20,1.0,2.0,1.9,\n40,2.0,1.0,0.9,0.95\n")
+            .unwrap();
         let series = parse(&fs::read_to_string(&csv).unwrap());
         assert_eq!(series[0], ("before".to_string(), vec![(20.0, 2.0), (40.0, 1.0)]));
         assert_eq!(series[2], ("held-out".to_string(), vec![(40.0, 0.95)]));
         plot(&csv, &svg).unwrap();
         let drawn = fs::read_to_string(&svg).unwrap();
-        assert!(["before", "after", "held-out"].iter().all(|name| drawn.contains(name)) && drawn.matches("<polyline").count() >= 2, "{drawn}");
+        assert!(
+            ["before", "after", "held-out"].iter().all(|name| drawn.contains(name))
+                && drawn.matches("<polyline").count() >= 2,
+            "{drawn}"
+        );
     }
 }

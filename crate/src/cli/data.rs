@@ -40,13 +40,24 @@ pub fn corpus(arguments: &CorpusArguments) -> Result<()> {
     let &CorpusArguments { hours, seed, held_out_seconds, people, .. } = arguments;
     if people {
         let found = make_people(&arguments.out, &|person| {
-            println!("{}: {} recordings, {:.1} min, {}", person.name, person.utterances, person.seconds / 60.0, person.licence);
+            println!(
+                "{}: {} recordings, {:.1} min, {}",
+                person.name,
+                person.utterances,
+                person.seconds / 60.0,
+                person.licence
+            );
         })?;
-        println!("{:.2} h of {} people", found.iter().map(|person| person.seconds).sum::<f32>() / 3600.0, found.len());
+        println!(
+            "{:.2} h of {} people",
+            found.iter().map(|person| person.seconds).sum::<f32>() / 3600.0,
+            found.len()
+        );
         return Ok(());
     }
     let options = MakeOptions { hours, seed, held_out_seconds, ..MakeOptions::default() };
-    let bar = ProgressBar::no_length().with_style(ProgressStyle::with_template("{elapsed_precise} {msg}").expect("a valid template"));
+    let bar = ProgressBar::no_length()
+        .with_style(ProgressStyle::with_template("{elapsed_precise} {msg}").expect("a valid template"));
     let summary = corpus::make(&arguments.out, &options, Phonemizer::embedded().lexicon(), &|progress| {
         bar.set_message(format!("{progress:?}"));
     })?;
@@ -73,12 +84,18 @@ const CHUNK: usize = 64;
 
 pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
     let aligner = match &arguments.aligner {
-        Some(path) => Some(ForcedAligner::load(&fs::read(path).map_err(Error::io(path))?, &DeviceName::Cpu.open()?)?),
+        Some(path) => {
+            Some(ForcedAligner::load(&fs::read(path).map_err(Error::io(path))?, &DeviceName::Cpu.open()?)?)
+        }
         None => None,
     };
     let config = MelConfig::speech_16k();
     let phonemizer = Phonemizer::embedded();
-    let recordings = arguments.corpora.iter().map(|corpus| Ok(layouts::load(corpus)?.collect::<Vec<_>>())).collect::<Result<Vec<_>>>()?;
+    let recordings = arguments
+        .corpora
+        .iter()
+        .map(|corpus| Ok(layouts::load(corpus)?.collect::<Vec<_>>()))
+        .collect::<Result<Vec<_>>>()?;
     let recordings = recordings.concat();
     let bar = ProgressBar::new(recordings.len() as u64);
     let mut features = Features::new(config.clone());
@@ -87,12 +104,26 @@ pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
         let sounds = recordings.par_iter().map(|recording| {
             let samples = recording.samples(config.sample_rate_hz)?;
             let pitch = pitch::track(&samples, config.sample_rate_hz, config.hop_length);
-            Ok((MelExtractor::new(config.clone()).extract(&samples), pitch, samples.len() as f32 / config.sample_rate_hz as f32))
+            Ok((
+                MelExtractor::new(config.clone()).extract(&samples),
+                pitch,
+                samples.len() as f32 / config.sample_rate_hz as f32,
+            ))
         });
-        for (recording, (mel, pitch, seconds)) in recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?) {
+        for (recording, (mel, pitch, seconds)) in
+            recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?)
+        {
             bar.inc(1);
             match timed(&recording, &mel, seconds, &config, &phonemizer, aligner.as_ref()) {
-                Ok((symbols, durations)) => features.push(&recording.speaker, recording.id, recording.text, symbols, durations, &mel, &pitch.f0_hz),
+                Ok((symbols, durations)) => features.push(
+                    &recording.speaker,
+                    recording.id,
+                    recording.text,
+                    symbols,
+                    durations,
+                    &mel,
+                    &pitch.f0_hz,
+                ),
                 Err(error) => *left_out.entry(error.code()).or_default() += 1,
             }
         }
@@ -105,7 +136,10 @@ pub fn prepare(arguments: &PrepareArguments) -> Result<()> {
         features.speakers.len(),
         features.seconds() / 3600.0
     );
-    println!("{}", Coverage::of(features.utterances.iter().map(|utterance| utterance.symbols.as_slice()), &phonemizer));
+    println!(
+        "{}",
+        Coverage::of(features.utterances.iter().map(|utterance| utterance.symbols.as_slice()), &phonemizer)
+    );
     Ok(())
 }
 

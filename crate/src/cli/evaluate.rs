@@ -2,19 +2,22 @@
 
 use clap::Args;
 use serde_json::Value;
-use std::{fs, path::{Path, PathBuf}};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{base, clone::read_clips, device::DeviceName};
 use crate::{
     Error, Result,
     audio::wav::{self, Origin},
-    files,
     evaluate::{
         encoder::SpeakerVerifier,
         faults::Fault,
         report::{Evaluation, Measured},
         sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
+    files,
     voice::{Base, Manifest, Voice, sha256_hex},
 };
 
@@ -51,15 +54,20 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
     let clips = read_clips(&arguments.reference, None)?;
-    let evaluation = pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &clips, arguments.sentences))?;
+    let evaluation =
+        pollster::block_on(Evaluation::new(&base, verifier.as_ref(), &clips, arguments.sentences))?;
     let (clone, unadapted) = (measure(&evaluation, &voice)?, measure(&evaluation, &Voice::unadapted(&base))?);
     let mut figures = pollster::block_on(evaluation.figures(&clone, &unadapted))?;
     let mut faulty = Vec::new();
     if arguments.by_error {
         let spoken = pollster::block_on(evaluation.measure_texts(&voice, &HARD_SENTENCES))?;
-        figures.extend(Fault::ALL.map(|fault| (format!("hard_sentences.{}", fault.name().replace(' ', "_")), spoken.with_fault(fault).into())));
+        figures.extend(Fault::ALL.map(|fault| {
+            (format!("hard_sentences.{}", fault.name().replace(' ', "_")), spoken.with_fault(fault).into())
+        }));
         figures.insert("hard_sentences.phoneme_error_rate".into(), spoken.phoneme_error_rate().into());
-        let of_sentence = |(text, faults): (&&str, Vec<Fault>)| faults.into_iter().map(|fault| format!("{}: {text}", fault.name())).collect::<Vec<_>>();
+        let of_sentence = |(text, faults): (&&str, Vec<Fault>)| {
+            faults.into_iter().map(|fault| format!("{}: {text}", fault.name())).collect::<Vec<_>>()
+        };
         faulty = HARD_SENTENCES.iter().zip(spoken.faults).flat_map(of_sentence).collect();
     }
     if let Some(folder) = &arguments.wavs {
@@ -74,7 +82,10 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<()> {
         println!("{name:<32} {:>9.3}", of(name));
     }
     faulty.iter().for_each(|line| println!("{line}"));
-    println!("the clone stands at {:.0} % of the base's distance to the speaker", 100.0 * of("distance.clone") / of("distance.base"));
+    println!(
+        "the clone stands at {:.0} % of the base's distance to the speaker",
+        100.0 * of("distance.clone") / of("distance.base")
+    );
     Ok(())
 }
 
@@ -99,7 +110,14 @@ pub fn origin(base: &Base, voice: &Voice) -> Result<Origin> {
 }
 
 /// `target`, `same-speaker`, `base` and `clone`.
-pub fn write_wavs(folder: &Path, base: &Base, voice: &Voice, evaluation: &Evaluation, clone: &Measured, unadapted: &Measured) -> Result<()> {
+pub fn write_wavs(
+    folder: &Path,
+    base: &Base,
+    voice: &Voice,
+    evaluation: &Evaluation,
+    clone: &Measured,
+    unadapted: &Measured,
+) -> Result<()> {
     write_anchors(folder, base, evaluation)?;
     write_clips(&folder.join("base"), base, &unadapted.clips, Some(&origin(base, &Voice::unadapted(base))?))?;
     write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(base, voice)?))
@@ -107,16 +125,28 @@ pub fn write_wavs(folder: &Path, base: &Base, voice: &Voice, evaluation: &Evalua
 
 /// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, what target, base and clone say.
 pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
-    let target: Vec<Vec<f32>> = evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
+    let target: Vec<Vec<f32>> =
+        evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
     write_clips(&folder.join("target"), base, &target, None)?;
     let path = folder.join("texts.txt");
     let texts: String = evaluation.recordings().iter().map(|(text, _)| format!("{text}\n")).collect();
     files::write(&path, texts)?;
-    write_clips(&folder.join("same-speaker"), base, &evaluation.others[evaluation.others.len().saturating_sub(target.len())..], None)
+    write_clips(
+        &folder.join("same-speaker"),
+        base,
+        &evaluation.others[evaluation.others.len().saturating_sub(target.len())..],
+        None,
+    )
 }
 
 /// What a voice makes of [`NEW_SENTENCES`], under `new/NAME`, and their texts beside it.
-pub fn write_new_sentences(folder: &Path, name: &str, base: &Base, clips: &[Vec<f32>], origin: &Origin) -> Result<()> {
+pub fn write_new_sentences(
+    folder: &Path,
+    name: &str,
+    base: &Base,
+    clips: &[Vec<f32>],
+    origin: &Origin,
+) -> Result<()> {
     let folder = folder.join("new");
     write_clips(&folder.join(name), base, clips, Some(origin))?;
     files::write(&folder.join("texts.txt"), NEW_SENTENCES.join("\n"))
@@ -128,14 +158,23 @@ pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>], origin: Optio
     for (index, clip) in clips.iter().enumerate() {
         let path = folder.join(format!("{index:03}.wav"));
         let rate = base.mel_config().sample_rate_hz;
-        files::write(&path, origin.map_or_else(|| wav::write(clip, rate), |origin| wav::write_with_origin(clip, rate, origin)))?;
+        files::write(
+            &path,
+            origin
+                .map_or_else(|| wav::write(clip, rate), |origin| wav::write_with_origin(clip, rate, origin)),
+        )?;
     }
     Ok(())
 }
 
 /// Three decimals: what lies beyond depends on the processor.
 pub fn rounded(figures: Value) -> Value {
-    let round = |value: Value| value.as_f64().filter(|_| value.is_f64()).map_or(value.clone(), |number| ((number * 1000.0).round() / 1000.0).into());
+    let round = |value: Value| {
+        value
+            .as_f64()
+            .filter(|_| value.is_f64())
+            .map_or(value.clone(), |number| ((number * 1000.0).round() / 1000.0).into())
+    };
     match figures {
         Value::Object(entries) => entries.into_iter().map(|(name, value)| (name, round(value))).collect(),
         other => round(other),

@@ -27,7 +27,14 @@ pub fn import(arguments: &ImportArguments) -> Result<()> {
     let imported = Imported::read(&arguments.checkpoint)?;
     let device = Device::flex();
     let model = imported.model(&device)?;
-    let voice = AttentiveVoice { model, config: imported.config, mel: MelConfig::nvidia_22k(), table: Table::Nvidia, speaker: 0, device };
+    let voice = AttentiveVoice {
+        model,
+        config: imported.config,
+        mel: MelConfig::nvidia_22k(),
+        table: Table::Nvidia,
+        speaker: 0,
+        device,
+    };
     // In full precision, as it came: so much is not downloaded by a page.
     let bytes = pollster::block_on(voice.serialize(Storage::Full))?;
     let path = arguments.out.join(AttentiveVoice::FILE);

@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    corpus::{HELD_OUT, PERTURBED, make_perturbed, people::{PEOPLE, PersonSummary, Role}},
+    corpus::{
+        HELD_OUT, PERTURBED, make_perturbed,
+        people::{PEOPLE, PersonSummary, Role},
+    },
     evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
     files,
     train::{CloneOptions, run::Recipe},
@@ -55,7 +58,8 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
     wavs.as_deref().map_or(Ok(()), files::check_folder)?;
     let mut manifest = base::read_manifest(folder)?;
     let path = folder.join(SPEAKER_ENCODER);
-    manifest.files.speaker_encoder = Some(FileEntry::new(SPEAKER_ENCODER, &fs::read(&path).map_err(Error::io(&path))?));
+    manifest.files.speaker_encoder =
+        Some(FileEntry::new(SPEAKER_ENCODER, &fs::read(&path).map_err(Error::io(&path))?));
     let verifier = speaker_verifier(folder, &manifest)?.expect("it was just named");
     if let Some(corpus) = corpus {
         if !corpus.join("held-out").join(PERTURBED).exists() {
@@ -79,14 +83,21 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
     let clones = |speakers: &[&str], corpus: &Path| -> Result<Value> {
         let clone = |speaker: &&str| {
             let wavs = wavs.as_ref().map(|wavs| wavs.join(speaker));
-            let figures = measure_clone(&base, &verifier, &corpus.join("held-out").join(speaker), wavs.as_deref(), *seed)?;
+            let figures = measure_clone(
+                &base,
+                &verifier,
+                &corpus.join("held-out").join(speaker),
+                wavs.as_deref(),
+                *seed,
+            )?;
             println!("{speaker}: {figures:#}");
             Ok((speaker.to_string(), figures))
         };
         Ok(Value::Object(speakers.iter().map(clone).collect::<Result<_>>()?))
     };
     if let Some(people) = people {
-        let speakers: Vec<&str> = PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.name).collect();
+        let speakers: Vec<&str> =
+            PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.name).collect();
         manifest.recipe["people"] = credits(people, &manifest.speakers)?;
         manifest.quality["people"] = clones(&speakers, people)?;
         base::write_manifest(folder, &manifest)?;
@@ -101,7 +112,8 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
 /// Package, licence and credit of the people that the base was trained on or is measured on.
 fn credits(people: &Path, speakers: &[String]) -> Result<Value> {
     let path = people.join("people.json");
-    let all: Vec<PersonSummary> = serde_json::from_slice(&fs::read(&path).map_err(Error::io(&path))?).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", path.display())))?;
+    let all: Vec<PersonSummary> = serde_json::from_slice(&fs::read(&path).map_err(Error::io(&path))?)
+        .map_err(|error| Error::CorpusInvalid(format!("{}: {error}", path.display())))?;
     let named = |person: &PersonSummary| person.role != Role::Train || speakers.contains(&person.name);
     Ok(json!(all.into_iter().filter(named).collect::<Vec<_>>()))
 }
@@ -109,12 +121,20 @@ fn credits(people: &Path, speakers: &[String]) -> Result<Value> {
 /// Clones a speaker from the first minute of the recordings and measures the clone by the last of them.
 ///
 /// * `wavs`: folder for what is compared
-fn measure_clone(base: &Base, verifier: &SpeakerVerifier, recordings: &Path, wavs: Option<&Path>, seed: u64) -> Result<Value> {
+fn measure_clone(
+    base: &Base,
+    verifier: &SpeakerVerifier,
+    recordings: &Path,
+    wavs: Option<&Path>,
+    seed: u64,
+) -> Result<Value> {
     let clips = read_clips(recordings, None)?;
     let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, SENTENCES))?;
     let mut clips = read_clips(recordings, Some(CLONE_SECONDS))?;
     clips.truncate(evaluation.others.len()); // What is said again is never learned from.
-    let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, &mut |line| println!("{line}"))?;
+    let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, &mut |line| {
+        println!("{line}")
+    })?;
     let unadapted = Voice::unadapted(base);
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);

@@ -1,10 +1,10 @@
 //! The command line. Every command is a thin layer over the library.
 
+mod aligner;
 mod base;
 mod bench;
 mod clone;
 mod compare;
-mod aligner;
 mod curve;
 mod data;
 mod device;
@@ -26,7 +26,11 @@ use clap::{Parser, Subcommand};
 use crate::Result;
 
 #[derive(Parser)]
-#[command(name = "ownvoice", version, about = "Speech in your own voice, learned from one minute of it on your own machine")]
+#[command(
+    name = "ownvoice",
+    version,
+    about = "Speech in your own voice, learned from one minute of it on your own machine"
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -51,7 +51,8 @@ fn steps(device: &Device, on_host: bool) -> (f64, f64) {
                 return gaussian(shape, deviation, device);
             }
             let making = Instant::now();
-            let values: Vec<f32> = (0..batch * window * channels).map(|_| normal(&mut random) * deviation as f32).collect();
+            let values: Vec<f32> =
+                (0..batch * window * channels).map(|_| normal(&mut random) * deviation as f32).collect();
             let noise = Tensor::from_data(TensorData::new(values, shape), device);
             host += making.elapsed();
             noise
@@ -69,7 +70,8 @@ fn steps(device: &Device, on_host: bool) -> (f64, f64) {
 
 /// Box and Muller 1958.
 fn normal(random: &mut ChaCha8Rng) -> f32 {
-    let (radius, angle) = ((-2.0 * (1.0 - random.random::<f32>()).ln()).sqrt(), std::f32::consts::TAU * random.random::<f32>());
+    let (radius, angle) =
+        ((-2.0 * (1.0 - random.random::<f32>()).ln()).sqrt(), std::f32::consts::TAU * random.random::<f32>());
     radius * angle.cos()
 }
 

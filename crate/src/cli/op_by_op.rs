@@ -30,12 +30,19 @@ struct Layers {
 impl Layers {
     fn new(config: &TacotronConfig, width: usize, device: &Device) -> Self {
         let hidden = config.decoder_width;
-        let edge = |layer: usize| if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width };
+        let edge = |layer: usize| {
+            if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width }
+        };
         let convolution = |layer: usize| {
             let padding = PaddingConfig1d::Explicit(config.postnet_kernel / 2, config.postnet_kernel / 2);
-            Conv1dConfig::new(edge(layer), edge(layer + 1), config.postnet_kernel).with_padding(padding).with_bias(false).init(device)
+            Conv1dConfig::new(edge(layer), edge(layer + 1), config.postnet_kernel)
+                .with_padding(padding)
+                .with_bias(false)
+                .init(device)
         };
-        let per_channel = |value: f32| move |layer: usize| Param::from_tensor(Tensor::full([1, edge(layer + 1), 1], value, device));
+        let per_channel = |value: f32| {
+            move |layer: usize| Param::from_tensor(Tensor::full([1, edge(layer + 1), 1], value, device))
+        };
         let layers = 0..config.postnet_layers;
         Self {
             first: LstmConfig::new(width, hidden, true).init(device),

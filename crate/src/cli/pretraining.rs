@@ -90,12 +90,21 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         Preset::Tacotron2 => TacotronConfig::tacotron2(speakers),
         Preset::Tiny => TacotronConfig::tiny(speakers),
     };
-    let recipe = Recipe { steps: arguments.steps, batch: arguments.batch, seed: arguments.seed, precision: arguments.precision, rate_start: arguments.rate, rate_end: arguments.rate / 20.0, ..Recipe::base() };
+    let recipe = Recipe {
+        steps: arguments.steps,
+        batch: arguments.batch,
+        seed: arguments.seed,
+        precision: arguments.precision,
+        rate_start: arguments.rate,
+        rate_end: arguments.rate / 20.0,
+        ..Recipe::base()
+    };
     if !recipe.precision.runs_on(&device) {
         return Err(Error::PrecisionUnsupported);
     }
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
-    let run_config = RunConfig { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
+    let run_config =
+        RunConfig { recipe, directory: run.clone(), resume: arguments.resume, device: device.autodiff() };
     let start = arguments.from.as_ref().map(|base| {
         let Manifest { model: config, speakers, .. } = base::read_manifest(base)?;
         let path = base.join(WEIGHTS);
@@ -115,11 +124,22 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
             let config = TacotronConfig { autoregressive: true, pitch: false, ..config };
             let (model, held_out_loss) = train::<AttentiveTacotron>(&features, &config, &run_config, start)?;
             let (mel, speaker) = (features.mel.clone(), default_speaker(&features));
-            let voice = AttentiveVoice { model: model.valid(), config, mel, table: Table::Own, speaker, device: run_config.device.clone().inner() };
+            let voice = AttentiveVoice {
+                model: model.valid(),
+                config,
+                mel,
+                table: Table::Own,
+                speaker,
+                device: run_config.device.clone().inner(),
+            };
             let path = arguments.out.join(AttentiveVoice::FILE);
             let bytes = pollster::block_on(voice.serialize(Storage::Half))?;
             files::write(&path, &bytes)?;
-            println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), bytes.len() as f32 / 1e6);
+            println!(
+                "{}: {:.1} MB, held-out loss {held_out_loss:.4}",
+                path.display(),
+                bytes.len() as f32 / 1e6
+            );
             plot(&curve_path(&run), &path.with_extension("svg"))
         }
     }
@@ -134,7 +154,14 @@ fn check_parts(out: &std::path::Path) -> Result<()> {
 }
 
 /// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
-fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig, recipe: &Recipe, model: &Tacotron, held_out_loss: f32) -> Result<()> {
+fn write_base(
+    out: &std::path::Path,
+    features: &Features,
+    config: TacotronConfig,
+    recipe: &Recipe,
+    model: &Tacotron,
+    held_out_loss: f32,
+) -> Result<()> {
     let read = |name: &str| files::read(&out.join(name));
     let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
@@ -163,7 +190,11 @@ fn write_base(out: &std::path::Path, features: &Features, config: TacotronConfig
     };
     files::write(&out.join(WEIGHTS), &weights)?;
     base::write_manifest(out, &manifest)?;
-    println!("{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}", out.display(), weights.len() as f32 / 1e6);
+    println!(
+        "{}: {:.1} MB of weights, held-out loss {held_out_loss:.4}",
+        out.display(),
+        weights.len() as f32 / 1e6
+    );
     Ok(())
 }
 

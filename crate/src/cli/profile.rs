@@ -39,7 +39,14 @@ pub fn profile(arguments: &ProfileArguments) -> Result<()> {
     let options = ProfileOptions { batch, window, runs, pretraining, precision };
     let vocoder = GriffinLim::new(MelConfig::speech_16k());
     let device = arguments.device.open()?;
-    let found = pollster::block_on(measure(&TacotronConfig::small(1), &vocoder, &device, &options, &|| None, async |_, _| true))?;
+    let found = pollster::block_on(measure(
+        &TacotronConfig::small(1),
+        &vocoder,
+        &device,
+        &options,
+        &|| None,
+        async |_, _| true,
+    ))?;
     if arguments.json {
         println!("{}", serde_json::to_string(&found).expect("plain data"));
         return Ok(());

@@ -53,7 +53,13 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
     if !corpus_folder.join("corpus.json").exists() {
         println!("1/9 corpus: {hours} h from the installed speech engines");
         let held_out_seconds = MakeOptions::default().held_out_seconds;
-        corpus(&CorpusArguments { out: corpus_folder.clone(), hours: *hours, seed: *seed, held_out_seconds, people: false })?;
+        corpus(&CorpusArguments {
+            out: corpus_folder.clone(),
+            hours: *hours,
+            seed: *seed,
+            held_out_seconds,
+            people: false,
+        })?;
     }
     let corpora: Vec<PathBuf> = [corpus_folder.clone()].into_iter().chain(people.clone()).collect();
     if !features.join("features.json").exists() {
@@ -65,8 +71,14 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         println!("3/9 aligner");
         let recipe = recogniser::RecogniserConfig::default();
         let partial = aligner.with_extension("partial");
-        let arguments =
-            TrainArguments { data: features.clone(), out: partial.clone(), device: *device, steps: recipe.steps, batch: recipe.batch, seed: *seed };
+        let arguments = TrainArguments {
+            data: features.clone(),
+            out: partial.clone(),
+            device: *device,
+            steps: recipe.steps,
+            batch: recipe.batch,
+            seed: *seed,
+        };
         train_aligner(&arguments)?;
         fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
     }
@@ -136,9 +148,17 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<()> {
         seed: *seed,
         resume: true,
     })?;
-    manifest.recipe["command"] = json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
+    manifest.recipe["command"] =
+        json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
     base::write_manifest(out, &manifest)?;
 
     println!("9/9 clones of the held-out voices");
-    measure(&MeasureArguments { base: out.clone(), corpus: Some(corpus_folder), people: people.clone(), wavs: None, seed: *seed, device: *device })
+    measure(&MeasureArguments {
+        base: out.clone(),
+        corpus: Some(corpus_folder),
+        people: people.clone(),
+        wavs: None,
+        seed: *seed,
+        device: *device,
+    })
 }

@@ -6,9 +6,9 @@ use std::{fs, path::PathBuf, rc::Rc};
 use super::{base, device::DeviceName};
 use crate::{
     Error, Result,
+    audio::wav::{self, Origin},
     files,
     model::StopReason,
-    audio::wav::{self, Origin},
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::{Phonemizer, language},
     vocoder::{GriffinLim, Vocoder},
@@ -56,16 +56,22 @@ pub struct SayArguments {
 pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>> {
     match name {
         Some(VocoderName::GriffinLim) => Ok(Rc::new(GriffinLim::new(base.mel_config().clone()))),
-        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => {
-            Err(Error::OptionInvalid("this base has no neural vocoder; --vocoder griffin-lim needs none".into()))
-        }
+        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => Err(Error::OptionInvalid(
+            "this base has no neural vocoder; --vocoder griffin-lim needs none".into(),
+        )),
         Some(VocoderName::Neural) | None => Ok(base.vocoder.clone()),
     }
 }
 
 pub fn say(arguments: &SayArguments) -> Result<()> {
     files::check_writable(&arguments.out)?;
-    let options = SpeakOptions { speed: arguments.speed, pitch: arguments.pitch, liveliness: arguments.liveliness, seed: arguments.seed, ..SpeakOptions::default() };
+    let options = SpeakOptions {
+        speed: arguments.speed,
+        pitch: arguments.pitch,
+        liveliness: arguments.liveliness,
+        seed: arguments.seed,
+        ..SpeakOptions::default()
+    };
     for doubt in language::doubts(&arguments.text) {
         eprintln!("warning: {doubt}");
     }
@@ -73,12 +79,24 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
     let imported = arguments.base.join(AttentiveVoice::FILE);
     if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {
         let model = fs::read(&imported).map_err(Error::io(&imported))?;
-        return say_attentive(arguments, &AttentiveVoice::load(&model, &device)?, &sha256_hex(&model), &options);
+        return say_attentive(
+            arguments,
+            &AttentiveVoice::load(&model, &device)?,
+            &sha256_hex(&model),
+            &options,
+        );
     }
     let base = base::load(&arguments.base, &device)?;
     let voice = base::voice(&base, arguments.voice.as_deref())?;
     let vocoder = choose(&base, arguments.vocoder)?;
-    let speech = pollster::block_on(speak_async(&base, &voice, &arguments.text, &options, &*vocoder, async |_, _| true))?;
+    let speech = pollster::block_on(speak_async(
+        &base,
+        &voice,
+        &arguments.text,
+        &options,
+        &*vocoder,
+        async |_, _| true,
+    ))?;
     let hash = match &arguments.voice {
         Some(path) => sha256_hex(&fs::read(path).map_err(Error::io(path))?),
         None => base.hash().to_owned(),
@@ -87,27 +105,52 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
 }
 
 /// An attention model speaks as itself, through Griffin-Lim.
-fn say_attentive(arguments: &SayArguments, voice: &AttentiveVoice, hash: &str, options: &SpeakOptions) -> Result<()> {
+fn say_attentive(
+    arguments: &SayArguments,
+    voice: &AttentiveVoice,
+    hash: &str,
+    options: &SpeakOptions,
+) -> Result<()> {
     if arguments.voice.is_some() {
-        return Err(Error::OptionInvalid("a voice speaks on the base it was learned from, not on an attention model".into()));
+        return Err(Error::OptionInvalid(
+            "a voice speaks on the base it was learned from, not on an attention model".into(),
+        ));
     }
     if arguments.vocoder == Some(VocoderName::Neural) {
-        return Err(Error::OptionInvalid("an attention model has no neural vocoder; --vocoder griffin-lim needs none".into()));
+        return Err(Error::OptionInvalid(
+            "an attention model has no neural vocoder; --vocoder griffin-lim needs none".into(),
+        ));
     }
     let vocoder = GriffinLim::new(voice.mel.clone());
     let phonemizer = Phonemizer::embedded();
-    let speech = pollster::block_on(speak_attentive_async(voice, &phonemizer, &arguments.text, options, &vocoder, async |_, _| true))?;
+    let speech = pollster::block_on(speak_attentive_async(
+        voice,
+        &phonemizer,
+        &arguments.text,
+        options,
+        &vocoder,
+        async |_, _| true,
+    ))?;
     write(arguments, &speech, hash, &vocoder)
 }
 
 /// The file is marked as synthetic, with the hash of its voice.
 fn write(arguments: &SayArguments, speech: &Speech, hash: &str, vocoder: &dyn Vocoder) -> Result<()> {
-    let file = wav::write_with_origin(&speech.samples, speech.sample_rate_hz, &Origin::synthetic(wav::voice_id(hash)));
+    let file = wav::write_with_origin(
+        &speech.samples,
+        speech.sample_rate_hz,
+        &Origin::synthetic(wav::voice_id(hash)),
+    );
     files::write(&arguments.out, file)?;
     let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
     if speech.stop == StopReason::MaxFrames {
         eprintln!("warning: a sentence was cut off, since it came to no end within {} s", seconds.round());
     }
-    println!("{}: {seconds:.2} s through {}, ended by {}", arguments.out.display(), vocoder.name(), speech.stop.name());
+    println!(
+        "{}: {seconds:.2} s through {}, ended by {}",
+        arguments.out.display(),
+        vocoder.name(),
+        speech.stop.name()
+    );
     Ok(())
 }

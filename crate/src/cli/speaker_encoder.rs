@@ -4,7 +4,11 @@ use burn::module::Module;
 use clap::Args;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
-use std::{collections::BTreeMap, fs, path::{Path, PathBuf}};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{base, curve::plot, device::DeviceName};
 use crate::{
@@ -54,8 +58,10 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     if foreign.is_dir() {
         recordings.extend(layouts::load(&foreign)?);
     }
-    let perturbations: Vec<Perturbation> =
-        FORMANTS.iter().flat_map(|&formants| PITCHES.map(|pitch| Perturbation { formants, pitch: pitch * formants })).collect();
+    let perturbations: Vec<Perturbation> = FORMANTS
+        .iter()
+        .flat_map(|&formants| PITCHES.map(|pitch| Perturbation { formants, pitch: pitch * formants }))
+        .collect();
     let mut tasks: Vec<(usize, &Recording, Perturbation)> = Vec::new();
     let mut speakers = 0;
     for recordings in by_speaker(&recordings).values() {
@@ -72,17 +78,29 @@ pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
     let sample = |&(speaker, recording, perturbation): &(usize, &Recording, Perturbation)| -> Result<Sample> {
         bar.inc(1);
         let (samples, sample_rate_hz) = perturbed(recording, perturbation)?;
-        Ok(Sample::new(speaker, &Mel { mels: mel.mels, data: encoder_input(&extractor, &samples, sample_rate_hz)? }))
+        Ok(Sample::new(
+            speaker,
+            &Mel { mels: mel.mels, data: encoder_input(&extractor, &samples, sample_rate_hz)? },
+        ))
     };
     let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
     bar.finish_and_clear();
     println!("{} clips of {speakers} speakers", samples.len());
     let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, ..Recipe::speaker_encoder() };
-    let run_config = RunConfig { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: arguments.device.open()?.autodiff() };
+    let run_config = RunConfig {
+        recipe,
+        directory: arguments.run.clone(),
+        resume: arguments.resume,
+        device: arguments.device.open()?.autodiff(),
+    };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config)?;
     let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
     base::write_part(&arguments.out, &bytes)?;
-    println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
+    println!(
+        "{}: {:.1} MB, held-out loss {held_out_loss:.4}",
+        arguments.out.display(),
+        bytes.len() as f32 / 1e6
+    );
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
 }
 
@@ -112,9 +130,14 @@ pub struct VerifyArguments {
 }
 
 pub fn verify_speakers(arguments: &VerifyArguments) -> Result<()> {
-    let verifier = SpeakerVerifier::load(&fs::read(&arguments.encoder).map_err(Error::io(&arguments.encoder))?)?;
-    let Verification { speakers, trials, equal_error_rate, own, strangers } = verify(&verifier, &arguments.corpus)?;
-    println!("{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %", 100.0 * equal_error_rate);
+    let verifier =
+        SpeakerVerifier::load(&fs::read(&arguments.encoder).map_err(Error::io(&arguments.encoder))?)?;
+    let Verification { speakers, trials, equal_error_rate, own, strangers } =
+        verify(&verifier, &arguments.corpus)?;
+    println!(
+        "{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %",
+        100.0 * equal_error_rate
+    );
     println!("mean cosine of two clips: same speaker {own:.2}, others {strangers:.2}");
     Ok(())
 }

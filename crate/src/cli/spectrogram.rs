@@ -27,7 +27,8 @@ const GAP: usize = 8;
 /// Log amplitudes from the first colour to the last: 60 dB.
 const RANGE: std::ops::Range<f32> = -8.0..-1.0;
 /// From silence to the loudest, evenly spaced: viridis at five places (van der Walt and Smith 2015).
-const COLOURS: [[f32; 3]; 5] = [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
+const COLOURS: [[f32; 3]; 5] =
+    [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
 
 pub fn spectrogram(arguments: &SpectrogramArguments) -> Result<()> {
     files::check_writable(&arguments.out)?;
@@ -50,7 +51,9 @@ fn picture(mels: &[Mel]) -> (usize, Vec<u8>) {
             pixels.resize(pixels.len() + 3 * GAP * width, 255);
         }
         for channel in (0..mel.mels).rev().flat_map(|channel| [channel; ZOOM]) {
-            let row = (0..width).map(|x| if x / ZOOM < mel.frames() { colour(mel.frame(x / ZOOM)[channel]) } else { [255; 3] });
+            let row = (0..width).map(|x| {
+                if x / ZOOM < mel.frames() { colour(mel.frame(x / ZOOM)[channel]) } else { [255; 3] }
+            });
             pixels.extend(row.flatten());
         }
     }
@@ -58,7 +61,8 @@ fn picture(mels: &[Mel]) -> (usize, Vec<u8>) {
 }
 
 fn colour(log: f32) -> [u8; 3] {
-    let place = ((log - RANGE.start) / (RANGE.end - RANGE.start)).clamp(0.0, 1.0) * (COLOURS.len() - 1) as f32;
+    let place =
+        ((log - RANGE.start) / (RANGE.end - RANGE.start)).clamp(0.0, 1.0) * (COLOURS.len() - 1) as f32;
     let below = (place as usize).min(COLOURS.len() - 2);
     std::array::from_fn(|part| {
         let (a, b) = (COLOURS[below][part], COLOURS[below + 1][part]);
@@ -76,7 +80,11 @@ fn png(width: usize, pixels: &[u8]) -> Vec<u8> {
     // Each row begins with its filter: none.
     let raw: Vec<u8> = rows.flat_map(|row| std::iter::once(0).chain(row.iter().copied())).collect();
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    for (kind, content) in [(b"IHDR", header), (b"IDAT", miniz_oxide::deflate::compress_to_vec_zlib(&raw, 9)), (b"IEND", Vec::new())] {
+    for (kind, content) in [
+        (b"IHDR", header),
+        (b"IDAT", miniz_oxide::deflate::compress_to_vec_zlib(&raw, 9)),
+        (b"IEND", Vec::new()),
+    ] {
         file.extend((content.len() as u32).to_be_bytes());
         let checked = [kind.as_slice(), &content].concat();
         file.extend(&checked);
@@ -108,15 +116,25 @@ mod tests {
         let at = |x: usize, y: usize| &pixels[3 * (y * width + x)..][..3];
         assert_eq!((width, pixels.len()), (4, 3 * 4 * (4 + GAP + 4)));
         assert_eq!((at(0, 0), at(0, 3)), (&[68, 1, 84][..], &[253, 231, 37][..]));
-        assert_eq!((at(2, 0), at(0, 5), at(3, 4 + GAP)), (&[255; 3][..], &[255; 3][..], &[68, 1, 84][..]), "beyond its end, between both, the second");
+        assert_eq!(
+            (at(2, 0), at(0, 5), at(3, 4 + GAP)),
+            (&[255; 3][..], &[255; 3][..], &[68, 1, 84][..]),
+            "beyond its end, between both, the second"
+        );
     }
 
     #[test]
     fn the_file_is_a_png() {
         let file = png(1, &[1, 2, 3, 4, 5, 6]);
-        assert_eq!(&file[..33], b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x02\x08\x02\0\0\0\x16\xe3!p");
+        assert_eq!(
+            &file[..33],
+            b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x02\x08\x02\0\0\0\x16\xe3!p"
+        );
         assert_eq!(crc32(b"IEND"), 0xae42_6082);
         let length = u32::from_be_bytes(file[33..37].try_into().unwrap()) as usize;
-        assert_eq!(miniz_oxide::inflate::decompress_to_vec_zlib(&file[41..41 + length]).unwrap(), [0, 1, 2, 3, 0, 4, 5, 6]);
+        assert_eq!(
+            miniz_oxide::inflate::decompress_to_vec_zlib(&file[41..41 + length]).unwrap(),
+            [0, 1, 2, 3, 0, 4, 5, 6]
+        );
     }
 }

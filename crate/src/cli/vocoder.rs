@@ -7,7 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::{fs, path::PathBuf};
 
-use super::{base, curve::plot, device::DeviceName, say::{VocoderName, choose}};
+use super::{
+    base,
+    curve::plot,
+    device::DeviceName,
+    say::{VocoderName, choose},
+};
 use crate::{
     Error, Result,
     audio::{
@@ -16,12 +21,12 @@ use crate::{
         resample::resample,
         wav,
     },
-    files,
     corpus::{Recording, label, layouts},
     evaluate::{
         Difference, difference,
         speaker::{SpeakerStats, distance},
     },
+    files,
     model::vocoder::{SourceFilter, VocoderConfig},
     synth::{SpeakOptions, speak::frames},
     train::{
@@ -85,18 +90,33 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
     }
     println!("{} takes of {} recordings", takes.len(), recordings.len());
     let config = VocoderConfig::small();
-    let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, rate_start: arguments.rate, ..Recipe::vocoder() };
-    let run_config = RunConfig { recipe, directory: arguments.run.clone(), resume: arguments.resume, device: device.autodiff() };
+    let recipe = Recipe {
+        steps: arguments.steps,
+        seed: arguments.seed,
+        rate_start: arguments.rate,
+        ..Recipe::vocoder()
+    };
+    let run_config = RunConfig {
+        recipe,
+        directory: arguments.run.clone(),
+        resume: arguments.resume,
+        device: device.autodiff(),
+    };
     run_config.device.seed(run_config.recipe.seed);
     let mut blank = SourceFilter::new(&config, &run_config.device);
     if let Some(path) = &arguments.from {
-        let (weights, _) = deserialize(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
+        let (weights, _) =
+            deserialize(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
         blank = apply(blank, &weights).map_err(Error::CheckpointCorrupt)?;
     }
     let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config)?;
     let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
     base::write_part(&arguments.out, &bytes)?;
-    println!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", arguments.out.display(), bytes.len() as f32 / 1e6);
+    println!(
+        "{}: {:.1} MB, held-out loss {held_out_loss:.4}",
+        arguments.out.display(),
+        bytes.len() as f32 / 1e6
+    );
     plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
 }
 
@@ -124,15 +144,24 @@ pub fn vocode(arguments: &VocodeArguments) -> Result<()> {
     let config = base.mel_config();
     let clip = files::read_wav(&arguments.input)?;
     let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
-    let mel = MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
+    let mel =
+        MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
     let made = vocoder.vocode(&mel);
     let file = wav::write_with_origin(&made, config.sample_rate_hz, &wav::Origin::resynthesis());
     files::write(&arguments.out, file)?;
-    println!("{}: {:.2} s through {}", arguments.out.display(), made.len() as f32 / config.sample_rate_hz as f32, vocoder.name());
-    let Difference { mcd_db, logf0_rmse, voicing_error } = difference(&samples, &made, config.sample_rate_hz)?;
+    println!(
+        "{}: {:.2} s through {}",
+        arguments.out.display(),
+        made.len() as f32 / config.sample_rate_hz as f32,
+        vocoder.name()
+    );
+    let Difference { mcd_db, logf0_rmse, voicing_error } =
+        difference(&samples, &made, config.sample_rate_hz)?;
     let stats = |samples: &[f32]| SpeakerStats::from_audio(samples, config.sample_rate_hz);
     let distance = distance(&stats(&samples)?, &stats(&made)?);
-    println!("mcd_db {mcd_db:.2}, logf0_rmse {logf0_rmse:.3}, voicing_error {voicing_error:.3}, speaker distance {distance:.3}");
+    println!(
+        "mcd_db {mcd_db:.2}, logf0_rmse {logf0_rmse:.3}, voicing_error {voicing_error:.3}, speaker distance {distance:.3}"
+    );
     Ok(())
 }
 
@@ -147,11 +176,23 @@ fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Ta
 /// A recording with the spectrogram that the base makes of its words in its timing. `None` where the base lacks the speaker or the recording lacks phone times.
 fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<Take>> {
     let mel = extractor.config();
-    let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else { return Ok(None) };
+    let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else {
+        return Ok(None);
+    };
     let samples = recording.samples(mel.sample_rate_hz)?;
     let seconds = samples.len() as f32 / mel.sample_rate_hz as f32;
-    let Ok(labels) = label(&base.phonemizer, &recording.text, recording.phones.as_deref(), seconds) else { return Ok(None) };
-    let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else { return Ok(None) };
-    let made = pollster::block_on(frames(base, &Voice::of_base_speaker(base, speaker), &labels.symbols, &durations, &SpeakOptions::default()))?;
+    let Ok(labels) = label(&base.phonemizer, &recording.text, recording.phones.as_deref(), seconds) else {
+        return Ok(None);
+    };
+    let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else {
+        return Ok(None);
+    };
+    let made = pollster::block_on(frames(
+        base,
+        &Voice::of_base_speaker(base, speaker),
+        &labels.symbols,
+        &durations,
+        &SpeakOptions::default(),
+    ))?;
     Ok(Some(Take::new(samples, Some(made), extractor)))
 }

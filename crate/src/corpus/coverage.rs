@@ -5,7 +5,10 @@ use std::fmt;
 
 use crate::{
     model::recogniser::class,
-    text::{Phonemizer, symbols::{self, Symbol}},
+    text::{
+        Phonemizer,
+        symbols::{self, Symbol},
+    },
 };
 
 /// Phones are counted without stress; pairs are of neighbours with no pause between them.
@@ -25,7 +28,8 @@ const OFTEN: usize = 10;
 impl Coverage {
     pub fn of<'a>(utterances: impl Iterator<Item = &'a [Symbol]>, phonemizer: &Phonemizer) -> Self {
         let lexicon = phonemizer.lexicon();
-        let mut coverage = Self { phones: BTreeMap::new(), pairs: BTreeMap::new(), known_pairs: BTreeSet::new() };
+        let mut coverage =
+            Self { phones: BTreeMap::new(), pairs: BTreeMap::new(), known_pairs: BTreeSet::new() };
         (0..lexicon.len()).for_each(|word| coverage.known_pairs.extend(pairs(lexicon.phones(word))));
         for symbols in utterances {
             for &phone in symbols.iter().filter(|symbol| symbols::is_phone(**symbol)) {
@@ -40,12 +44,18 @@ impl Coverage {
 
     /// Pairs of the dictionary with at least `times` occurrences.
     pub fn covered(&self, times: usize) -> usize {
-        self.known_pairs.iter().filter(|pair| self.pairs.get(pair).is_some_and(|&count| count >= times)).count()
+        self.known_pairs
+            .iter()
+            .filter(|pair| self.pairs.get(pair).is_some_and(|&count| count >= times))
+            .count()
     }
 }
 
 fn pairs(symbols: &[Symbol]) -> impl Iterator<Item = (usize, usize)> {
-    symbols.windows(2).filter(|pair| pair.iter().all(|symbol| symbols::is_phone(*symbol))).map(|pair| (class(pair[0]), class(pair[1])))
+    symbols
+        .windows(2)
+        .filter(|pair| pair.iter().all(|symbol| symbols::is_phone(*symbol)))
+        .map(|pair| (class(pair[0]), class(pair[1])))
 }
 
 impl fmt::Display for Coverage {
@@ -74,10 +84,10 @@ mod tests {
         let coverage = Coverage::of([said.as_slice()].into_iter(), &Phonemizer::embedded());
         let class = |name: &str| class(parse(name).unwrap()[0]);
         assert_eq!(coverage.phones[&class("AE1")], 2);
-        assert_eq!(coverage.pairs.iter().map(|(pair, count)| (*pair, *count)).collect::<BTreeMap<_, _>>(), [
-            ((class("K"), class("AE1")), 1),
-            ((class("AE1"), class("T")), 2),
-        ].into());
+        assert_eq!(
+            coverage.pairs.iter().map(|(pair, count)| (*pair, *count)).collect::<BTreeMap<_, _>>(),
+            [((class("K"), class("AE1")), 1), ((class("AE1"), class("T")), 2),].into()
+        );
         assert_eq!((coverage.covered(1), coverage.covered(2)), (2, 1));
         assert!(coverage.known_pairs.len() > 900, "{}", coverage.known_pairs.len());
         assert!(coverage.to_string().starts_with("3 phones, the rarest 1 times of 5; "), "{coverage}");

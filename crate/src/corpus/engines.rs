@@ -45,14 +45,22 @@ impl Engine {
     }
 
     /// Speaks all texts; what an engine cannot speak is left out.
-    pub fn speak(&self, texts: &[String], perturbation: Perturbation, scratch: &Path) -> Result<Vec<Utterance>> {
+    pub fn speak(
+        &self,
+        texts: &[String],
+        perturbation: Perturbation,
+        scratch: &Path,
+    ) -> Result<Vec<Utterance>> {
         std::fs::create_dir_all(scratch).map_err(Error::io(scratch))?;
         let spoken = match self {
-            Self::Flite { voice } => texts.iter().map(|text| flite(voice, text, scratch)).collect::<Result<Vec<_>>>()?,
-            Self::Festival { procedure } => festival(procedure, texts, scratch)?,
-            Self::Espeak { variant, pitch, words_per_minute } => {
-                texts.iter().map(|text| espeak(variant, *pitch, *words_per_minute, text, scratch)).collect::<Result<Vec<_>>>()?
+            Self::Flite { voice } => {
+                texts.iter().map(|text| flite(voice, text, scratch)).collect::<Result<Vec<_>>>()?
             }
+            Self::Festival { procedure } => festival(procedure, texts, scratch)?,
+            Self::Espeak { variant, pitch, words_per_minute } => texts
+                .iter()
+                .map(|text| espeak(variant, *pitch, *words_per_minute, text, scratch))
+                .collect::<Result<Vec<_>>>()?,
         };
         let mut utterances = Vec::new();
         for (text, spoken) in texts.iter().zip(spoken) {
@@ -96,7 +104,8 @@ fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spo
     std::fs::write(&file, script).map_err(Error::io(&file))?;
     let output = run(Command::new("festival").arg("-b").arg(&file))?;
     let phones = printed_phones(&String::from_utf8_lossy(&output.stdout), texts.len());
-    let spoken = phones.into_iter().enumerate().map(|(index, phones)| Some((read(&wave(index)).ok()?, Some(phones))));
+    let spoken =
+        phones.into_iter().enumerate().map(|(index, phones)| Some((read(&wave(index)).ok()?, Some(phones))));
     Ok(spoken.collect())
 }
 
@@ -107,7 +116,9 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
     for line in printed.lines() {
         match line.split_once(' ') {
             Some((HEADER, index)) => current = index.trim().parse().unwrap_or(0),
-            Some((phone, end)) => phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end))),
+            Some((phone, end)) => {
+                phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end)))
+            }
             None => {}
         }
     }
@@ -117,17 +128,26 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
 fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch: &Path) -> Result<Spoken> {
     let file = scratch.join("espeak.wav");
     let (voice, pitch, rate) = (format!("en-us+{variant}"), pitch.to_string(), words_per_minute.to_string());
-    run(Command::new("espeak-ng").args(["-v", &voice, "-p", &pitch, "-s", &rate, "-w"]).arg(&file).arg("--").arg(text))?;
+    run(Command::new("espeak-ng")
+        .args(["-v", &voice, "-p", &pitch, "-s", &rate, "-w"])
+        .arg(&file)
+        .arg("--")
+        .arg(text))?;
     Ok(Some((read(&file)?, None)))
 }
 
 fn run(command: &mut Command) -> Result<Output> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|error| Error::CorpusInvalid(format!("{program} does not start ({error}); install it with the package manager")))?;
+    let output = command.output().map_err(|error| {
+        Error::CorpusInvalid(format!(
+            "{program} does not start ({error}); install it with the package manager"
+        ))
+    })?;
     if !output.status.success() {
-        return Err(Error::CorpusInvalid(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr).trim())));
+        return Err(Error::CorpusInvalid(format!(
+            "{program} failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )));
     }
     Ok(output)
 }
@@ -137,10 +157,16 @@ fn read(file: &Path) -> Result<Audio> {
 }
 
 /// To the corpus rate and level, perturbed, without the silence at both ends. `None` where there is no speech.
-fn finish(text: &str, audio: Audio, phones: Option<Vec<EnginePhone>>, perturbation: Perturbation) -> Result<Option<Utterance>> {
+fn finish(
+    text: &str,
+    audio: Audio,
+    phones: Option<Vec<EnginePhone>>,
+    perturbation: Perturbation,
+) -> Result<Option<Utterance>> {
     let spoken = resample::resample(&audio.samples, audio.sample_rate_hz, SAMPLE_RATE_HZ)?;
     let mut samples = perturbation.apply(&spoken, SAMPLE_RATE_HZ)?;
-    let mut phones = phones.map(|phones| phones.iter().map(|phone| phone.faster(perturbation.formants)).collect::<Vec<_>>());
+    let mut phones = phones
+        .map(|phones| phones.iter().map(|phone| phone.faster(perturbation.formants)).collect::<Vec<_>>());
 
     let speech = match &phones {
         Some(phones) => phones_range(phones),
@@ -191,6 +217,9 @@ mod tests {
     fn phones_go_to_the_utterance_that_they_were_printed_for() {
         let printed = "utterance 0\n# 0.2\n@ 0.3\nUniSyn: using default diphone #-# for m-#\nutterance 2\ne: 0.1\n@ 0.25\n";
         let phone = |name: &str, end: f32| EnginePhone::new(name, end);
-        assert_eq!(printed_phones(printed, 3), [vec![phone("#", 0.2), phone("@", 0.3)], vec![], vec![phone("e:", 0.1), phone("@", 0.25)]]);
+        assert_eq!(
+            printed_phones(printed, 3),
+            [vec![phone("#", 0.2), phone("@", 0.3)], vec![], vec![phone("e:", 0.1), phone("@", 0.25)]]
+        );
     }
 }

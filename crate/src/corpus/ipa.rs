@@ -29,12 +29,27 @@ const NEAREST: &[(&str, &str)] = &[
 
 /// One IPA phone in our symbols. `None` for what the table lacks.
 pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
-    let stress = if phone.contains('ˈ') { 1 } else if phone.contains('ˌ') { 2 } else { 0 };
+    let stress = if phone.contains('ˈ') {
+        1
+    } else if phone.contains('ˌ') {
+        2
+    } else {
+        0
+    };
     let plain: String = phone.chars().filter(|c| !matches!(c, 'ˈ' | 'ˌ' | 'ʲ')).collect();
     let entry = |name: &str| NEAREST.iter().find(|(ipa, _)| *ipa == name);
     let (_, phones) = entry(&plain).or_else(|| entry(&plain.replace('ː', "")))?;
-    let symbol = |name: &str| symbols::id(name).or_else(|| symbols::id(&format!("{name}0"))).expect("the table holds ARPAbet");
-    Some(phones.split(' ').filter(|name| !name.is_empty()).map(symbol).map(|one| if is_vowel(one) { with_stress(one, stress) } else { one }).collect())
+    let symbol = |name: &str| {
+        symbols::id(name).or_else(|| symbols::id(&format!("{name}0"))).expect("the table holds ARPAbet")
+    };
+    Some(
+        phones
+            .split(' ')
+            .filter(|name| !name.is_empty())
+            .map(symbol)
+            .map(|one| if is_vowel(one) { with_stress(one, stress) } else { one })
+            .collect(),
+    )
 }
 
 /// A text of another language in braces: `Kde je?` becomes `{G D EH1} {Y EH0}?`.
@@ -63,7 +78,11 @@ pub fn transcribe(text: &str, language: &str) -> Result<String> {
     }
     let written = written.trim_end_matches(',').to_string();
     let last = if written.ends_with(['.', '?', '!']) { "" } else { "." };
-    if written.is_empty() { Err(Error::TextUnsupported(text.chars().take(40).collect())) } else { Ok(written + last) }
+    if written.is_empty() {
+        Err(Error::TextUnsupported(text.chars().take(40).collect()))
+    } else {
+        Ok(written + last)
+    }
 }
 
 /// The phones of one word as espeak-ng prints it. `(en)` marks a word of another language, and is no phone.
@@ -72,8 +91,13 @@ fn phones(word: &str) -> Vec<Option<Vec<Symbol>>> {
 }
 
 fn espeak(text: &str, language: &str) -> Result<String> {
-    let command = Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]).output();
-    let output = command.map_err(|error| Error::CorpusInvalid(format!("espeak-ng does not start ({error}); install it with the package manager")))?;
+    let command =
+        Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]).output();
+    let output = command.map_err(|error| {
+        Error::CorpusInvalid(format!(
+            "espeak-ng does not start ({error}); install it with the package manager"
+        ))
+    })?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -82,14 +106,18 @@ mod tests {
     use super::*;
 
     fn written(word: &str) -> String {
-        let phones: Vec<Symbol> = phones(word).into_iter().map(|phone| phone.expect("in the table")).flatten().collect();
+        let phones: Vec<Symbol> =
+            phones(word).into_iter().map(|phone| phone.expect("in the table")).flatten().collect();
         symbols::format(&phones)
     }
 
     #[test]
     fn phones_of_other_languages_become_their_neighbours() {
         assert_eq!(written("z_ˈa_ɟ_i_v_n_oʊ"), "Z AA1 D Y IY0 V N OW0");
-        assert_eq!(written("p_ˈɑ_s_aː_ɣ_ˌi_r_s_f_l_i_x_t_ˌœy_x"), "P AA1 S AA0 HH IY2 R S F L IY0 HH T AW2 HH");
+        assert_eq!(
+            written("p_ˈɑ_s_aː_ɣ_ˌi_r_s_f_l_i_x_t_ˌœy_x"),
+            "P AA1 S AA0 HH IY2 R S F L IY0 HH T AW2 HH"
+        );
         assert_eq!(written("bʲ_i_z_ˈu_m_n_ʌ_m"), "B IY0 Z UW1 M N AH0 M");
         assert_eq!(written("(en)_ts_r̝̊_ɲ_eː_dʒʲ"), "T S R SH N Y EY0 JH");
         assert_eq!(nearest("!"), None);

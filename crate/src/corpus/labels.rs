@@ -167,7 +167,8 @@ enum Step {
 pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32) -> Option<PhoneMatch> {
     let theirs = units(engine, total_seconds)?;
     // Pauses that follow each other ("." and "_" at the end) share one pause of the engine.
-    let mut groups: Vec<&[Symbol]> = ours.chunk_by(|a, b| symbols::is_pause(*a) && symbols::is_pause(*b)).collect();
+    let mut groups: Vec<&[Symbol]> =
+        ours.chunk_by(|a, b| symbols::is_pause(*a) && symbols::is_pause(*b)).collect();
     groups.retain(|group| !group.is_empty());
     let names: Vec<&str> = groups.iter().map(|group| base(group[0])).collect();
     if names.is_empty() || theirs.is_empty() {
@@ -187,13 +188,20 @@ pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32)
                 }
             };
             if i > 0 && j > 0 {
-                offer(table[(i - 1) * width + j - 1].0 + substitution(names[i - 1], theirs[j - 1].phone), Step::Both);
+                offer(
+                    table[(i - 1) * width + j - 1].0 + substitution(names[i - 1], theirs[j - 1].phone),
+                    Step::Both,
+                );
             }
             if i > 0 {
                 offer(table[(i - 1) * width + j].0 + missing(names[i - 1], before(i)), Step::Ours);
             }
             if j > 0 {
-                offer(table[i * width + j - 1].0 + extra(i.checked_sub(1).map(|index| names[index]), theirs[j - 1].phone), Step::Theirs);
+                offer(
+                    table[i * width + j - 1].0
+                        + extra(i.checked_sub(1).map(|index| names[index]), theirs[j - 1].phone),
+                    Step::Theirs,
+                );
             }
             table[i * width + j] = best;
         }
@@ -213,7 +221,8 @@ pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32)
     }
     steps.reverse();
 
-    let mut result = PhoneMatch { symbols: Vec::new(), end_seconds: Vec::new(), mean_cost: 0.0, mismatches: Vec::new() };
+    let mut result =
+        PhoneMatch { symbols: Vec::new(), end_seconds: Vec::new(), mean_cost: 0.0, mismatches: Vec::new() };
     let phones = names.iter().filter(|name| !name.is_empty()).count().max(1);
     result.mean_cost = table[names.len() * width + theirs.len()].0 / phones as f32;
     let (mut i, mut j, mut now) = (0, 0, 0.0);
@@ -250,7 +259,10 @@ pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32)
                 }
                 // "er r" is our ER.
                 match result.end_seconds.last_mut() {
-                    Some(last) if unit.phone == "R" && result.symbols.last().is_some_and(|symbol| base(*symbol) == "ER") => {
+                    Some(last)
+                        if unit.phone == "R"
+                            && result.symbols.last().is_some_and(|symbol| base(*symbol) == "ER") =>
+                    {
                         *last = unit.end
                     }
                     _ => {
@@ -327,7 +339,11 @@ impl Labels {
         let mut start = 0;
         let durations = ends.iter().enumerate().map(|(index, end)| {
             let after = symbols - 1 - index;
-            let end = if after == 0 { frames } else { ((end / frame_seconds).round() as usize).clamp(start + 1, frames - after) };
+            let end = if after == 0 {
+                frames
+            } else {
+                ((end / frame_seconds).round() as usize).clamp(start + 1, frames - after)
+            };
             let duration = end - start;
             start = end;
             duration as u32
@@ -346,7 +362,9 @@ pub fn label(
     let symbols = phonemizer.symbols(text)?;
     let Some(engine_phones) = engine_phones else { return Ok(Labels { symbols, end_seconds: None }) };
     match match_phones(&symbols, engine_phones, total_seconds) {
-        Some(alignment) if alignment.is_good() => Ok(Labels { symbols: alignment.symbols, end_seconds: Some(alignment.end_seconds) }),
+        Some(alignment) if alignment.is_good() => {
+            Ok(Labels { symbols: alignment.symbols, end_seconds: Some(alignment.end_seconds) })
+        }
         _ => Err(Error::ClipMismatch(text.to_string())),
     }
 }
@@ -357,7 +375,11 @@ mod tests {
 
     /// Phones of 0.1 s each.
     fn engine(phones: &str) -> Vec<EnginePhone> {
-        phones.split(' ').enumerate().map(|(index, phone)| EnginePhone::new(phone, (index + 1) as f32 * 0.1)).collect()
+        phones
+            .split(' ')
+            .enumerate()
+            .map(|(index, phone)| EnginePhone::new(phone, (index + 1) as f32 * 0.1))
+            .collect()
     }
 
     fn aligned(ours: &str, phones: &str) -> (String, Vec<f32>) {
@@ -365,29 +387,50 @@ mod tests {
         let total = engine.last().unwrap().end_seconds;
         let alignment = match_phones(&symbols::parse(ours).unwrap(), &engine, total).unwrap();
         assert!(alignment.is_good(), "{alignment:?}");
-        (symbols::format(&alignment.symbols), alignment.end_seconds.iter().map(|end| (end * 1000.0).round() / 1000.0).collect())
+        (
+            symbols::format(&alignment.symbols),
+            alignment.end_seconds.iter().map(|end| (end * 1000.0).round() / 1000.0).collect(),
+        )
     }
 
     #[test]
     fn equal_phones_take_their_times() {
-        assert_eq!(aligned("_ K AE1 T . _", "pau k ae t pau"), ("_ K AE1 T . _".into(), vec![0.1, 0.2, 0.3, 0.4, 0.45, 0.5]));
+        assert_eq!(
+            aligned("_ K AE1 T . _", "pau k ae t pau"),
+            ("_ K AE1 T . _".into(), vec![0.1, 0.2, 0.3, 0.4, 0.45, 0.5])
+        );
     }
 
     #[test]
     fn joined_phones_are_split() {
-        assert_eq!(aligned("_ B AA1 T AH0 L _", "pau b aa t el pau").1, [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6][..].to_vec());
-        assert_eq!(aligned("_ HH ER1 D _", "pau hh er r d pau"), ("_ HH ER1 D _".into(), vec![0.1, 0.2, 0.4, 0.5, 0.6]));
+        assert_eq!(
+            aligned("_ B AA1 T AH0 L _", "pau b aa t el pau").1,
+            [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6][..].to_vec()
+        );
+        assert_eq!(
+            aligned("_ HH ER1 D _", "pau hh er r d pau"),
+            ("_ HH ER1 D _".into(), vec![0.1, 0.2, 0.4, 0.5, 0.6])
+        );
     }
 
     #[test]
     fn reductions_of_the_engine_replace_ours() {
-        assert_eq!(aligned("_ K AE1 T AH0 N D B AE1 T _", "pau k ae t ae n d b ae t pau").0, "_ K AE1 T AE0 N D B AE1 T _");
-        assert_eq!(aligned("_ R AE1 N AE1 T S IH1 K S _", "pau r ae n ax t s ih k s pau").0, "_ R AE1 N AH0 T S IH1 K S _");
+        assert_eq!(
+            aligned("_ K AE1 T AH0 N D B AE1 T _", "pau k ae t ae n d b ae t pau").0,
+            "_ K AE1 T AE0 N D B AE1 T _"
+        );
+        assert_eq!(
+            aligned("_ R AE1 N AE1 T S IH1 K S _", "pau r ae n ax t s ih k s pau").0,
+            "_ R AE1 N AH0 T S IH1 K S _"
+        );
     }
 
     #[test]
     fn pauses_of_the_engine_enter_and_ours_get_a_frame() {
-        assert_eq!(aligned("_ K AE1 T S IH1 T S _", "pau k ae t pau s ih t s pau").0, "_ K AE1 T _ S IH1 T S _");
+        assert_eq!(
+            aligned("_ K AE1 T S IH1 T S _", "pau k ae t pau s ih t s pau").0,
+            "_ K AE1 T _ S IH1 T S _"
+        );
         let (symbols, ends) = aligned("_ K AE1 T , S IH1 T _", "pau k ae t s ih t pau");
         assert_eq!(symbols, "_ K AE1 T , S IH1 T _");
         assert_eq!((ends[3], ends[4], ends[5]), (0.4, 0.413, 0.5));
@@ -395,17 +438,26 @@ mod tests {
 
     #[test]
     fn other_words_are_rejected() {
-        let alignment = match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau z uw m ih ng pau"), 0.7).unwrap();
+        let alignment =
+            match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau z uw m ih ng pau"), 0.7)
+                .unwrap();
         assert!(!alignment.is_good());
-        assert_eq!(match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k qq t pau"), 0.5), None);
-        assert_eq!(match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k ae t pau"), 0.06), None);
+        assert_eq!(
+            match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k qq t pau"), 0.5),
+            None
+        );
+        assert_eq!(
+            match_phones(&symbols::parse("_ K AE1 T _").unwrap(), &engine("pau k ae t pau"), 0.06),
+            None
+        );
         assert_eq!(match_phones(&[], &engine("pau"), 0.1), None);
     }
 
     /// Every symbol lasts a frame at least and the frames add up, whatever the rounding.
     #[test]
     fn durations_fill_the_frames() {
-        let labels = Labels { symbols: vec![1, 8, 30, 1], end_seconds: Some(vec![0.0126, 0.0252, 0.09, 0.2]) };
+        let labels =
+            Labels { symbols: vec![1, 8, 30, 1], end_seconds: Some(vec![0.0126, 0.0252, 0.09, 0.2]) };
         assert_eq!(labels.durations(17, 0.0125), Some(vec![1, 1, 5, 10]));
         assert_eq!(labels.durations(4, 0.0125), Some(vec![1, 1, 1, 1]));
         assert_eq!(labels.durations(3, 0.0125), None);
@@ -420,6 +472,9 @@ mod tests {
         assert_eq!(symbols::format(&labels.symbols), "_ DH AH0 K AE1 T . _");
         assert_eq!(labels.durations(57, 0.0125).unwrap().iter().sum::<u32>(), 57);
         assert_eq!(label(&phonemizer, "The cat.", None, 0.7).unwrap().end_seconds, None);
-        assert_eq!(label(&phonemizer, "Something else entirely.", Some(&phones), 0.7).unwrap_err().code(), "clip-mismatch");
+        assert_eq!(
+            label(&phonemizer, "Something else entirely.", Some(&phones), 0.7).unwrap_err().code(),
+            "clip-mismatch"
+        );
     }
 }

@@ -101,7 +101,8 @@ fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
     let speaker = name(&full);
     let mut recordings = Vec::new();
     for (number, line) in read(&metadata)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let invalid = |what: &str| Error::CorpusInvalid(format!("{}, line {}: {what}", metadata.display(), number + 1));
+        let invalid =
+            |what: &str| Error::CorpusInvalid(format!("{}, line {}: {what}", metadata.display(), number + 1));
         let mut fields = line.split('|');
         let id = fields.next().unwrap_or("").trim();
         let text = fields.next().ok_or_else(|| invalid("no \"|\" between id and text"))?;
@@ -115,7 +116,13 @@ fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
         let wav = existing(root.join("wavs").join(format!("{id}.wav")))?;
         let phones = root.join("phones").join(format!("{id}.csv"));
         let phones = if phones.is_file() { Some(read_phones(&phones)?) } else { None };
-        recordings.push(Recording { speaker: speaker.clone(), id: id.to_string(), text: text.to_string(), wav, phones });
+        recordings.push(Recording {
+            speaker: speaker.clone(),
+            id: id.to_string(),
+            text: text.to_string(),
+            wav,
+            phones,
+        });
     }
     Ok(recordings)
 }
@@ -125,10 +132,17 @@ fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
     for file in normalized_texts(root, 3)? {
         let id = name(&file).trim_end_matches(".normalized.txt").to_string();
         // <speaker>_<chapter>_<paragraph>_<sentence>
-        let (speaker, _) =
-            id.split_once('_').ok_or_else(|| Error::CorpusInvalid(format!("{}: no speaker before \"_\"", file.display())))?;
+        let (speaker, _) = id
+            .split_once('_')
+            .ok_or_else(|| Error::CorpusInvalid(format!("{}: no speaker before \"_\"", file.display())))?;
         let wav = existing(file.with_file_name(format!("{id}.wav")))?;
-        recordings.push(Recording { speaker: speaker.to_string(), text: read_text(&file)?, wav, phones: None, id });
+        recordings.push(Recording {
+            speaker: speaker.to_string(),
+            text: read_text(&file)?,
+            wav,
+            phones: None,
+            id,
+        });
     }
     Ok(recordings)
 }
@@ -146,10 +160,20 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
             let wav = match places.iter().find(|place| place.is_file()) {
                 Some(wav) => wav.clone(),
                 None => {
-                    return Err(Error::CorpusInvalid(format!("{}: missing (nor is there {})", places[1].display(), places[0].display())));
+                    return Err(Error::CorpusInvalid(format!(
+                        "{}: missing (nor is there {})",
+                        places[1].display(),
+                        places[0].display()
+                    )));
                 }
             };
-            recordings.push(Recording { speaker: speaker.clone(), text: read_text(&file)?, wav, phones: None, id });
+            recordings.push(Recording {
+                speaker: speaker.clone(),
+                text: read_text(&file)?,
+                wav,
+                phones: None,
+                id,
+            });
         }
     }
     Ok(recordings)
@@ -159,7 +183,9 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
 pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
     let mut phones: Vec<EnginePhone> = Vec::new();
     for (number, line) in read(file)?.lines().enumerate() {
-        let parsed = line.split_once(',').and_then(|(phone, end)| Some(EnginePhone::new(phone, end.trim().parse().ok()?)));
+        let parsed = line
+            .split_once(',')
+            .and_then(|(phone, end)| Some(EnginePhone::new(phone, end.trim().parse().ok()?)));
         let floor = phones.last().map_or(0.0, |before| before.end_seconds);
         let rising = |phone: &EnginePhone| phone.end_seconds.is_finite() && phone.end_seconds >= floor;
         match parsed.filter(rising) {
@@ -173,7 +199,11 @@ pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
             }
         }
     }
-    if phones.is_empty() { Err(Error::CorpusInvalid(format!("{}: no phones", file.display()))) } else { Ok(phones) }
+    if phones.is_empty() {
+        Err(Error::CorpusInvalid(format!("{}: no phones", file.display())))
+    } else {
+        Ok(phones)
+    }
 }
 
 fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
@@ -192,8 +222,10 @@ fn read_text(file: &Path) -> Result<String> {
 }
 
 fn read(file: &Path) -> Result<String> {
-    let bytes = std::fs::read(file).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", file.display())))?;
-    let text = String::from_utf8(bytes).map_err(|_| Error::CorpusInvalid(format!("{}: not UTF-8", file.display())))?;
+    let bytes =
+        std::fs::read(file).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", file.display())))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::CorpusInvalid(format!("{}: not UTF-8", file.display())))?;
     // Spreadsheets and Windows editors begin UTF-8 with a byte order mark.
     Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
@@ -208,8 +240,10 @@ fn name(path: &Path) -> String {
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let invalid = |error| Error::CorpusInvalid(format!("{}: {error}", folder.display()));
-    let mut entries =
-        std::fs::read_dir(folder).map_err(invalid)?.map(|entry| Ok(entry.map_err(invalid)?.path())).collect::<Result<Vec<_>>>()?;
+    let mut entries = std::fs::read_dir(folder)
+        .map_err(invalid)?
+        .map(|entry| Ok(entry.map_err(invalid)?.path()))
+        .collect::<Result<Vec<_>>>()?;
     entries.sort();
     Ok(entries)
 }
@@ -219,7 +253,10 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
-    Ok(entries(folder)?.into_iter().filter(|entry| entry.is_file() && name(entry).ends_with(ending)).collect())
+    Ok(entries(folder)?
+        .into_iter()
+        .filter(|entry| entry.is_file() && name(entry).ends_with(ending))
+        .collect())
 }
 
 #[cfg(test)]
@@ -266,11 +303,24 @@ mod tests {
 
     #[test]
     fn lj_speech_prefers_the_normalised_text() {
-        let tree = Tree::new("lj", &[("metadata.csv", "a|5 cats|five cats\nb|Hello.\n"), ("wavs/a.wav", ""), ("wavs/b.wav", "")]);
-        let found: Vec<_> =
-            tree.load().unwrap().into_iter().map(|recording| (recording.id, recording.text, recording.wav, recording.phones)).collect();
+        let tree = Tree::new(
+            "lj",
+            &[("metadata.csv", "a|5 cats|five cats\nb|Hello.\n"), ("wavs/a.wav", ""), ("wavs/b.wav", "")],
+        );
+        let found: Vec<_> = tree
+            .load()
+            .unwrap()
+            .into_iter()
+            .map(|recording| (recording.id, recording.text, recording.wav, recording.phones))
+            .collect();
         let wav = |name: &str| tree.0.join("wavs").join(name);
-        assert_eq!(found, [("a".into(), "five cats".into(), wav("a.wav"), None), ("b".into(), "Hello.".into(), wav("b.wav"), None)]);
+        assert_eq!(
+            found,
+            [
+                ("a".into(), "five cats".into(), wav("a.wav"), None),
+                ("b".into(), "Hello.".into(), wav("b.wav"), None)
+            ]
+        );
     }
 
     #[test]
@@ -288,8 +338,10 @@ mod tests {
                 ("held-out/eve/wavs/e.wav", ""),
             ],
         );
-        let found: Vec<_> = tree.load().unwrap().into_iter().map(|recording| (recording.speaker, recording.phones)).collect();
-        let phones = vec![EnginePhone::new("pau", 0.1), EnginePhone::new("hh", 0.2), EnginePhone::new("ay", 0.5)];
+        let found: Vec<_> =
+            tree.load().unwrap().into_iter().map(|recording| (recording.speaker, recording.phones)).collect();
+        let phones =
+            vec![EnginePhone::new("pau", 0.1), EnginePhone::new("hh", 0.2), EnginePhone::new("ay", 0.5)];
         assert_eq!(found, [("amy".to_string(), Some(phones)), ("zoe".to_string(), None)]);
         assert_eq!(load(&tree.0.join("held-out")).unwrap().next().unwrap().speaker, "eve");
     }
@@ -304,13 +356,21 @@ mod tests {
             ],
         );
         let found = tree.load().unwrap();
-        assert_eq!((found.len(), found[0].speaker.as_str(), found[0].text.as_str()), (1, "84", "Hello there."));
+        assert_eq!(
+            (found.len(), found[0].speaker.as_str(), found[0].text.as_str()),
+            (1, "84", "Hello there.")
+        );
     }
 
     #[test]
     fn vctk_in_both_forms() {
-        for (form, wav) in [("old", "wav48/p225/p225_001.wav"), ("new", "wav48_silence_trimmed/p225/p225_001_mic1.wav")] {
-            let tree = Tree::new(&format!("vctk-{form}"), &[("txt/p225/p225_001.txt", "Please call Stella."), (wav, "")]);
+        for (form, wav) in
+            [("old", "wav48/p225/p225_001.wav"), ("new", "wav48_silence_trimmed/p225/p225_001_mic1.wav")]
+        {
+            let tree = Tree::new(
+                &format!("vctk-{form}"),
+                &[("txt/p225/p225_001.txt", "Please call Stella."), (wav, "")],
+            );
             let found = tree.load().unwrap();
             assert_eq!(
                 (found.len(), found[0].speaker.as_str(), found[0].id.as_str(), found[0].wav.clone()),
@@ -333,7 +393,10 @@ mod tests {
         assert!(tree.complaint().contains("line 1: no text"));
         let tree = Tree::new("nothing", &[("metadata.csv", "\n")]);
         assert!(tree.complaint().contains("no recordings"));
-        let tree = Tree::new("phones", &[("metadata.csv", "a|Hi."), ("wavs/a.wav", ""), ("phones/a.csv", "hh,0.2\nay,0.1\n")]);
+        let tree = Tree::new(
+            "phones",
+            &[("metadata.csv", "a|Hi."), ("wavs/a.wav", ""), ("phones/a.csv", "hh,0.2\nay,0.1\n")],
+        );
         assert!(tree.complaint().contains("a.csv, line 2"));
         let tree = Tree::new("vctk-no-wav", &[("txt/p1/p1_001.txt", "Hi.")]);
         assert!(tree.complaint().contains("p1_001.wav: missing"));

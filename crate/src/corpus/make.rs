@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
 
+use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
 use super::perturbation::Perturbation;
 use super::phones::to_csv;
-use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
 use super::sentences::Sentences;
 use crate::audio::wav;
 use crate::files::read_wav;
@@ -59,8 +59,16 @@ impl Speaker {
 }
 
 /// Formants and pitch of the speakers that each recorded voice is made into: played faster or slower, then each moved by itself.
-pub(super) const PERTURBATIONS: [(f32, f32); 8] =
-    [(0.86, 0.86), (0.93, 0.93), (1.08, 1.08), (1.16, 1.16), (0.9, 1.1), (1.1, 0.88), (1.0, 0.8), (1.0, 1.25)];
+pub(super) const PERTURBATIONS: [(f32, f32); 8] = [
+    (0.86, 0.86),
+    (0.93, 0.93),
+    (1.08, 1.08),
+    (1.16, 1.16),
+    (0.9, 1.1),
+    (1.1, 0.88),
+    (1.0, 0.8),
+    (1.0, 1.25),
+];
 /// Share of the corpus that each gets, of its voice's own.
 const PERTURBED_SHARE: f32 = 0.2;
 
@@ -70,17 +78,35 @@ pub fn training_speakers() -> Vec<Speaker> {
         Speaker::new("flite-slt", Engine::Flite { voice: "slt" }, 24.0),
         Speaker::new("flite-rms", Engine::Flite { voice: "rms" }, 24.0),
         Speaker::new("flite-kal16", Engine::Flite { voice: "kal16" }, 12.0),
-        Speaker::new("festival-us-slt-hts", Engine::Festival { procedure: "voice_cmu_us_slt_arctic_hts" }, 10.0),
+        Speaker::new(
+            "festival-us-slt-hts",
+            Engine::Festival { procedure: "voice_cmu_us_slt_arctic_hts" },
+            10.0,
+        ),
         Speaker::new("festival-kallpc16k", Engine::Festival { procedure: "voice_kal_diphone" }, 8.0),
     ];
     let mut speakers = Vec::new();
     for voice in voices {
-        speakers.extend(PERTURBATIONS.map(|(formants, pitch)| voice.perturbed(Perturbation { formants, pitch })));
+        speakers
+            .extend(PERTURBATIONS.map(|(formants, pitch)| voice.perturbed(Perturbation { formants, pitch })));
         speakers.push(voice);
     }
-    let variants = [("f2", 50), ("f5", 40), ("m3", 45), ("m7", 50), ("adam", 50), ("linda", 50), ("max", 50), ("anika", 50)];
+    let variants = [
+        ("f2", 50),
+        ("f5", 40),
+        ("m3", 45),
+        ("m7", 50),
+        ("adam", 50),
+        ("linda", 50),
+        ("max", 50),
+        ("anika", 50),
+    ];
     for (variant, pitch) in variants {
-        speakers.push(Speaker::new(&format!("espeak-en-us-{variant}"), Engine::Espeak { variant, pitch, words_per_minute: 155 }, 2.0));
+        speakers.push(Speaker::new(
+            &format!("espeak-en-us-{variant}"),
+            Engine::Espeak { variant, pitch, words_per_minute: 155 },
+            2.0,
+        ));
     }
     speakers
 }
@@ -98,7 +124,11 @@ pub fn foreign_speakers() -> Vec<Speaker> {
         ("finnish-mv", "voice_hy_fi_mv_diphone"),
         ("catalan-ona", "voice_upc_ca_ona_hts"),
     ];
-    voices.map(|(name, procedure)| Speaker::new(&format!("festival-{name}"), Engine::Festival { procedure }, 1.0)).into()
+    voices
+        .map(|(name, procedure)| {
+            Speaker::new(&format!("festival-{name}"), Engine::Festival { procedure }, 1.0)
+        })
+        .into()
 }
 
 pub fn held_out_speakers() -> Vec<Speaker> {
@@ -120,7 +150,13 @@ pub struct MakeOptions {
 
 impl Default for MakeOptions {
     fn default() -> Self {
-        Self { hours: 6.0, seed: 1, held_out_seconds: 240.0, speakers: training_speakers(), foreign: foreign_speakers() }
+        Self {
+            hours: 6.0,
+            seed: 1,
+            held_out_seconds: 240.0,
+            speakers: training_speakers(),
+            foreign: foreign_speakers(),
+        }
     }
 }
 
@@ -153,9 +189,16 @@ pub struct Progress<'a> {
 
 /// Speaks seeded sentences with every speaker until `hours` are reached, as many speakers at a time as there are cores. Held-out speakers say
 /// sentences that no other speaker says.
-pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &(dyn Fn(Progress) + Sync)) -> Result<Summary> {
+pub fn make(
+    out: &Path,
+    options: &MakeOptions,
+    lexicon: &Lexicon,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Summary> {
     if !(options.hours > 0.0 && options.hours <= 1000.0) || options.speakers.is_empty() {
-        return Err(Error::OptionInvalid("a corpus needs at least one speaker and between 0 and 1000 hours".into()));
+        return Err(Error::OptionInvalid(
+            "a corpus needs at least one speaker and between 0 and 1000 hours".into(),
+        ));
     }
     if options.held_out_seconds.is_nan() || options.held_out_seconds <= 0.0 {
         return Err(Error::OptionInvalid("held-out voices need more than 0 seconds".into()));
@@ -165,17 +208,24 @@ pub fn make(out: &Path, options: &MakeOptions, lexicon: &Lexicon, progress: &(dy
     let held_out_seconds = options.held_out_seconds.min(wanted);
     let held_out = held_out_speakers()
         .iter()
-        .map(|speaker| make_speaker(&out.join("held-out"), speaker, held_out_seconds, &mut sentences, progress))
+        .map(|speaker| {
+            make_speaker(&out.join("held-out"), speaker, held_out_seconds, &mut sentences, progress)
+        })
         .collect::<Result<_>>()?;
     make_perturbed(out)?;
     let weights: f32 = options.speakers.iter().map(|speaker| speaker.weight).sum();
-    let trained = options.speakers.iter().map(|speaker| (out.to_path_buf(), speaker, wanted * speaker.weight / weights));
+    let trained = options
+        .speakers
+        .iter()
+        .map(|speaker| (out.to_path_buf(), speaker, wanted * speaker.weight / weights));
     let foreign_seconds = wanted * FOREIGN_SHARE / options.foreign.len().max(1) as f32;
     let foreign = options.foreign.iter().map(|speaker| (out.join(FOREIGN), speaker, foreign_seconds));
     let tasks: Vec<_> = trained.chain(foreign).enumerate().collect();
     let mut speakers: Vec<SpeakerSummary> = tasks
         .par_iter()
-        .map(|(index, (folder, speaker, seconds))| make_speaker(folder, speaker, *seconds, &mut sentences.branch(*index), progress))
+        .map(|(index, (folder, speaker, seconds))| {
+            make_speaker(folder, speaker, *seconds, &mut sentences.branch(*index), progress)
+        })
         .collect::<Result<_>>()?;
     let foreign = speakers.split_off(options.speakers.len());
     let summary = Summary { sample_rate_hz: SAMPLE_RATE_HZ, seed: options.seed, speakers, held_out, foreign };
@@ -195,14 +245,17 @@ fn make_speaker(
     for folder in [&wavs, &phones] {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
-    let mut summary = SpeakerSummary { name: speaker.name.clone(), utterances: 0, seconds: 0.0, phone_times: false };
+    let mut summary =
+        SpeakerSummary { name: speaker.name.clone(), utterances: 0, seconds: 0.0, phone_times: false };
     let mut metadata = String::new();
     let mut batches_without_speech = 0;
     while summary.seconds < wanted {
         let missing = ((wanted - summary.seconds) / 3.5).ceil() as usize;
         let texts: Vec<String> = sentences.by_ref().take(missing.clamp(1, BATCH)).collect();
         let before = summary.utterances;
-        for Utterance { text, samples, phones: engine_phones } in speaker.engine.speak(&texts, speaker.perturbation, &scratch)? {
+        for Utterance { text, samples, phones: engine_phones } in
+            speaker.engine.speak(&texts, speaker.perturbation, &scratch)?
+        {
             let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
             if !SECONDS.contains(&seconds) || summary.seconds >= wanted {
                 continue;
@@ -220,7 +273,11 @@ fn make_speaker(
         // An engine that returns no speech would otherwise be called forever.
         batches_without_speech = if summary.utterances == before { batches_without_speech + 1 } else { 0 };
         if batches_without_speech == 5 {
-            return Err(Error::CorpusInvalid(format!("{} says nothing for {}", speaker.engine.program(), speaker.name)));
+            return Err(Error::CorpusInvalid(format!(
+                "{} says nothing for {}",
+                speaker.engine.program(),
+                speaker.name
+            )));
         }
         progress(Progress { speaker: &speaker.name, seconds_done: summary.seconds, seconds_wanted: wanted });
     }
@@ -249,8 +306,12 @@ pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride
     for (index, recording) in super::layouts::load(from)?.step_by(stride).enumerate() {
         let id = format!("{name}-{index:05}");
         let audio = read_wav(&recording.wav)?;
-        write(&wavs.join(format!("{id}.wav")), wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz))?;
-        let changed: Vec<_> = recording.phones.iter().flatten().map(|phone| phone.faster(perturbation.formants)).collect();
+        write(
+            &wavs.join(format!("{id}.wav")),
+            wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz),
+        )?;
+        let changed: Vec<_> =
+            recording.phones.iter().flatten().map(|phone| phone.faster(perturbation.formants)).collect();
         write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;
         let _ = writeln!(metadata, "{id}|{}", recording.text);
     }
@@ -279,13 +340,21 @@ mod tests {
     #[test]
     fn options_are_checked() {
         let phonemizer = Phonemizer::embedded();
-        for (hours, speakers) in [(0.0, training_speakers()), (f32::NAN, training_speakers()), (1.0, Vec::new())] {
+        for (hours, speakers) in
+            [(0.0, training_speakers()), (f32::NAN, training_speakers()), (1.0, Vec::new())]
+        {
             let options = MakeOptions { hours, speakers, ..Default::default() };
-            assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(), "option-invalid");
+            assert_eq!(
+                make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(),
+                "option-invalid"
+            );
         }
         for held_out_seconds in [0.0, -1.0, f32::NAN] {
             let options = MakeOptions { held_out_seconds, ..Default::default() };
-            assert_eq!(make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(), "option-invalid");
+            assert_eq!(
+                make(Path::new("/nowhere"), &options, phonemizer.lexicon(), &|_| {}).unwrap_err().code(),
+                "option-invalid"
+            );
         }
     }
 
@@ -294,14 +363,22 @@ mod tests {
     fn a_small_corpus_can_be_loaded_and_labelled() {
         let out = std::env::temp_dir().join(format!("ownvoice-make-{}", std::process::id()));
         let phonemizer = Phonemizer::embedded();
-        let summary = make(&out, &MakeOptions { hours: 0.01, ..Default::default() }, phonemizer.lexicon(), &|_| {}).unwrap();
+        let summary =
+            make(&out, &MakeOptions { hours: 0.01, ..Default::default() }, phonemizer.lexicon(), &|_| {})
+                .unwrap();
         assert_eq!((summary.speakers.len(), summary.held_out.len(), summary.foreign.len()), (53, 2, 9));
         assert!(out.join("held-out").join(PERTURBED).join("metadata.csv").exists());
         for folder in [out.clone(), out.join("held-out")] {
             for recording in super::super::layouts::load(&folder).unwrap() {
                 let audio = wav::read(&std::fs::read(&recording.wav).unwrap()).unwrap();
                 assert_eq!(audio.sample_rate_hz, SAMPLE_RATE_HZ);
-                let labels = super::super::label(&phonemizer, &recording.text, recording.phones.as_deref(), audio.seconds()).unwrap();
+                let labels = super::super::label(
+                    &phonemizer,
+                    &recording.text,
+                    recording.phones.as_deref(),
+                    audio.seconds(),
+                )
+                .unwrap();
                 let frames = 1 + audio.samples.len() / 200;
                 if let Some(durations) = labels.durations(frames, 0.0125) {
                     assert_eq!(durations.iter().sum::<u32>(), frames as u32, "{}", recording.id);

@@ -11,9 +11,9 @@ pub mod perturbation;
 pub mod phones;
 pub mod sentences;
 
-pub use labels::{Labels, PhoneMatch, label, match_phones};
 pub use coverage::Coverage;
-pub use perturbation::Perturbation;
-pub use phones::EnginePhone;
+pub use labels::{Labels, PhoneMatch, label, match_phones};
 pub use layouts::{Layout, Recording};
 pub use make::{FOREIGN, HELD_OUT, MakeOptions, PERTURBED, make, make_perturbed};
+pub use perturbation::Perturbation;
+pub use phones::EnginePhone;

@@ -27,7 +27,12 @@ use super::{
 };
 use crate::{
     Error, Result,
-    audio::{Audio, SPEECH_LEVEL_DB, level::{check_clip, normalize}, mel::MelConfig, prepare_clip, wav},
+    audio::{
+        Audio, SPEECH_LEVEL_DB,
+        level::{check_clip, normalize},
+        mel::MelConfig,
+        prepare_clip, wav,
+    },
 };
 
 /// What a person's recordings are for.
@@ -127,8 +132,16 @@ impl Person {
         let mut found = match self.source {
             Source::Festvox(folder) => festvox(Path::new(folder))?,
             Source::Untranscribed(folder) => {
-                let audio = |path: &Path| ["g722", "gsm", "wav", "ogg"].iter().any(|extension| path.extension() == Some(OsStr::new(extension)));
-                below(Path::new(folder))?.into_iter().filter(|path| audio(path)).map(|path| Found { path, words: Words::Unknown }).collect()
+                let audio = |path: &Path| {
+                    ["g722", "gsm", "wav", "ogg"]
+                        .iter()
+                        .any(|extension| path.extension() == Some(OsStr::new(extension)))
+                };
+                below(Path::new(folder))?
+                    .into_iter()
+                    .filter(|path| audio(path))
+                    .map(|path| Found { path, words: Words::Unknown })
+                    .collect()
             }
             Source::Fillets { language, role } => fillets(language, role)?,
             Source::Sphinx(folder) => sphinx(Path::new(folder))?,
@@ -170,7 +183,12 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
         if matches!(person.source, Source::Festvox(_)) {
             PERTURBATIONS.par_iter().try_for_each(|&(formants, pitch)| {
                 let name = format!("{}@{formants}x{pitch}", person.name);
-                perturb(&person.folder(out), &out.join(name), Perturbation { formants, pitch }, PERTURBED_STRIDE)
+                perturb(
+                    &person.folder(out),
+                    &out.join(name),
+                    Perturbation { formants, pitch },
+                    PERTURBED_STRIDE,
+                )
             })?;
         }
     }
@@ -229,7 +247,11 @@ fn make_person(folder: &Path, person: &Person, recordings: &[Found]) -> Result<P
 /// `phone,end_seconds` a line, as engines' phones are kept: without stress.
 fn phone_lines(times: &[(&str, f32)]) -> String {
     times.iter().fold(String::new(), |mut lines, (phone, end)| {
-        let phone = if phone.is_empty() { "pau".into() } else { phone.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase() };
+        let phone = if phone.is_empty() {
+            "pau".into()
+        } else {
+            phone.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase()
+        };
         let _ = writeln!(lines, "{phone},{end:.4}");
         lines
     })
@@ -238,7 +260,9 @@ fn phone_lines(times: &[(&str, f32)]) -> String {
 /// `{D AA1} {Y EH0}.`: from pause to pause one brace.
 fn in_braces(times: &[(&str, f32)]) -> String {
     let runs = times.split(|(phone, _)| phone.is_empty()).filter(|run| !run.is_empty());
-    let braced: Vec<String> = runs.map(|run| format!("{{{}}}", run.iter().map(|(phone, _)| *phone).collect::<Vec<_>>().join(" "))).collect();
+    let braced: Vec<String> = runs
+        .map(|run| format!("{{{}}}", run.iter().map(|(phone, _)| *phone).collect::<Vec<_>>().join(" ")))
+        .collect();
     braced.join(", ") + "."
 }
 
@@ -247,10 +271,24 @@ fn in_braces(times: &[(&str, f32)]) -> String {
 /// * `whole`: whether the silence at its ends stays, as times are counted from its start
 fn read_any(path: &Path, whole: bool) -> Result<Option<Vec<f32>>> {
     let mut ffmpeg = Command::new("ffmpeg");
-    ffmpeg.args(["-v", "error", "-i"]).arg(path).args(["-f", "wav", "-ac", "1", "-ar", &SAMPLE_RATE_HZ.to_string(), "-"]);
-    let output = ffmpeg.output().map_err(|error| Error::CorpusInvalid(format!("ffmpeg does not start ({error}); install it with the package manager")))?;
+    ffmpeg.args(["-v", "error", "-i"]).arg(path).args([
+        "-f",
+        "wav",
+        "-ac",
+        "1",
+        "-ar",
+        &SAMPLE_RATE_HZ.to_string(),
+        "-",
+    ]);
+    let output = ffmpeg.output().map_err(|error| {
+        Error::CorpusInvalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
+    })?;
     if !output.status.success() {
-        return Err(Error::CorpusInvalid(format!("{}: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim())));
+        return Err(Error::CorpusInvalid(format!(
+            "{}: {}",
+            path.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        )));
     }
     let config = MelConfig { sample_rate_hz: SAMPLE_RATE_HZ, ..MelConfig::speech_16k() };
     let audio = wav::read(&output.stdout)?;
@@ -290,11 +328,19 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
     let (mut phones, mut start) = (Vec::new(), 0.0);
     for line in label.lines().skip_while(|line| *line != "#").skip(1) {
         let mut fields = line.split_whitespace();
-        let (Some(end), Some(name)) = (fields.next().and_then(|end| end.parse::<f32>().ok()), fields.nth(1)) else { continue };
+        let (Some(end), Some(name)) = (fields.next().and_then(|end| end.parse::<f32>().ok()), fields.nth(1))
+        else {
+            continue;
+        };
         let entry = RUSSIAN.iter().find(|(phone, _)| *phone == name);
-        let (_, ours) = entry.ok_or_else(|| Error::CorpusInvalid(format!("festvox-ru has a phone that is unknown: {name}")))?;
+        let (_, ours) = entry
+            .ok_or_else(|| Error::CorpusInvalid(format!("festvox-ru has a phone that is unknown: {name}")))?;
         let count = ours.split(' ').count() as f32;
-        phones.extend(ours.split(' ').enumerate().map(|(index, phone)| (phone, start + (end - start) * (index + 1) as f32 / count)));
+        phones.extend(
+            ours.split(' ')
+                .enumerate()
+                .map(|(index, phone)| (phone, start + (end - start) * (index + 1) as f32 / count)),
+        );
         start = end;
     }
     Ok(phones)
@@ -308,7 +354,10 @@ fn fillets(language: &str, role: &str) -> Result<Vec<Found>> {
         let script = level.join(format!("dialogs_{language}.lua"));
         let folder = sounds.join(level.file_name().expect("it has a name")).join(language);
         if script.is_file() && folder.is_dir() {
-            found.extend(dialogs(&read(&script)?, role).into_iter().map(|(id, text)| Found { path: folder.join(format!("{id}.ogg")), words: Words::Text(text) }));
+            found.extend(dialogs(&read(&script)?, role).into_iter().map(|(id, text)| Found {
+                path: folder.join(format!("{id}.ogg")),
+                words: Words::Text(text),
+            }));
         }
     }
     found.retain(|found| found.path.is_file());
@@ -339,7 +388,11 @@ fn sphinx(folder: &Path) -> Result<Vec<Found>> {
         let id = id.trim().trim_start_matches('(').trim_end_matches(')');
         Some(Found { path: folder.join(format!("{id}.wav")), words: Words::Text(text.trim().to_string()) })
     };
-    Ok(read(&folder.join("transcription"))?.lines().filter_map(line).filter(|found| found.path.is_file()).collect())
+    Ok(read(&folder.join("transcription"))?
+        .lines()
+        .filter_map(line)
+        .filter(|found| found.path.is_file())
+        .collect())
 }
 
 fn below(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -365,7 +418,11 @@ fn read(path: &Path) -> Result<String> {
 fn missing(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| {
         let packages: Vec<&str> = PEOPLE.iter().map(|person| person.package).collect();
-        Error::CorpusInvalid(format!("{}: {error}; install the packages {} and fillets-ng-data", path.display(), packages.join(", ")))
+        Error::CorpusInvalid(format!(
+            "{}: {error}; install the packages {} and fillets-ng-data",
+            path.display(),
+            packages.join(", ")
+        ))
     }
 }
 
@@ -380,24 +437,33 @@ mod tests {
     #[test]
     fn the_credits_name_whoever_the_shipped_base_owes() {
         let credits = include_str!("../../../models/CREDITS.md");
-        let manifest: serde_json::Value = serde_json::from_str(include_str!("../../../models/base/manifest.json")).unwrap();
+        let manifest: serde_json::Value =
+            serde_json::from_str(include_str!("../../../models/base/manifest.json")).unwrap();
         let speakers = manifest["speakers"].as_array().unwrap();
         for person in &PEOPLE {
-            let row = format!("| {} | {} | {} | {} |", person.name, person.package, person.licence, person.credit);
+            let row =
+                format!("| {} | {} | {} | {} |", person.name, person.package, person.licence, person.credit);
             let owed = person.is_held_out() || speakers.iter().any(|speaker| speaker == person.name);
             assert_eq!(credits.contains(&row), owed, "{row}");
         }
-        assert!(speakers.iter().all(|speaker| !PEOPLE.iter().any(|person| person.is_held_out() && speaker == person.name)));
+        assert!(
+            speakers
+                .iter()
+                .all(|speaker| !PEOPLE.iter().any(|person| person.is_held_out() && speaker == person.name))
+        );
     }
-
 
     #[test]
     fn the_held_out_people_are_enough_to_decide_on() {
         let of = |role: Role| PEOPLE.iter().filter(move |person| person.role == role);
         assert!(of(Role::Choose).count() >= 2 && of(Role::Confirm).count() >= 2);
-        let languages: std::collections::BTreeSet<_> = PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.language).collect();
+        let languages: std::collections::BTreeSet<_> =
+            PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.language).collect();
         assert!(languages.len() >= 2 && languages.contains("en-us"), "{languages:?}");
-        assert!(of(Role::Train).all(|person| !person.licence.starts_with("GPL")), "GPL recordings are measured on only");
+        assert!(
+            of(Role::Train).all(|person| !person.licence.starts_with("GPL")),
+            "GPL recordings are measured on only"
+        );
         // A package whose people are held out must not lend others to training: rooms and microphones would be known.
         for held_out in PEOPLE.iter().filter(|person| person.is_held_out()) {
             assert!(of(Role::Train).all(|person| person.package != held_out.package));

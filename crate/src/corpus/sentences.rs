@@ -197,7 +197,8 @@ impl<'a> Sentences<'a> {
 
     fn fill(&mut self) -> String {
         let of_words = self.random.random_bool(0.25) && !self.words.is_empty();
-        let template = if of_words { WORD_TEMPLATES } else { TEMPLATES }.choose(&mut self.random).expect("templates");
+        let template =
+            if of_words { WORD_TEMPLATES } else { TEMPLATES }.choose(&mut self.random).expect("templates");
         let mut sentence = String::new();
         let mut rest = *template;
         while let Some((before, after)) = rest.split_once('{') {
@@ -206,7 +207,11 @@ impl<'a> Sentences<'a> {
             let Self { random, lists, words, .. } = self;
             let choice = match slot {
                 "word" => *words.choose(random).expect("words"),
-                _ => *lists.iter().find(|(name, _)| *name == slot).and_then(|(_, list)| list.choose(random)).expect("a list for the slot"),
+                _ => *lists
+                    .iter()
+                    .find(|(name, _)| *name == slot)
+                    .and_then(|(_, list)| list.choose(random))
+                    .expect("a list for the slot"),
             };
             sentence.push_str(before);
             if capital {
@@ -252,7 +257,8 @@ fn with_articles(sentence: &str) -> String {
     let vowel = |next: Option<&&str>| {
         next.is_some_and(|next| {
             let next = next.to_ascii_lowercase();
-            next.starts_with(['a', 'e', 'i', 'o', 'u']) && !["use", "uni", "one", "usu", "eur"].iter().any(|start| next.starts_with(start))
+            next.starts_with(['a', 'e', 'i', 'o', 'u'])
+                && !["use", "uni", "one", "usu", "eur"].iter().any(|start| next.starts_with(start))
                 || ["hour", "honest"].iter().any(|start| next.starts_with(start))
         })
     };
@@ -279,7 +285,9 @@ mod tests {
         assert_eq!(sentences.iter().collect::<HashSet<_>>().len(), 2000);
         for sentence in &sentences {
             assert!(
-                sentence.ends_with(['.', '?', '!']) && sentence.starts_with(char::is_uppercase) && !sentence.contains(['{', '}', '|']),
+                sentence.ends_with(['.', '?', '!'])
+                    && sentence.starts_with(char::is_uppercase)
+                    && !sentence.contains(['{', '}', '|']),
                 "{sentence}"
             );
         }
@@ -288,8 +296,15 @@ mod tests {
     #[test]
     fn slots_of_all_templates_have_a_list() {
         for template in TEMPLATES.iter().chain(WORD_TEMPLATES) {
-            for slot in template.split('{').skip(1).map(|rest| rest.split('}').next().unwrap().trim_end_matches("_first")) {
-                assert!(slot == "word" || LISTS.iter().any(|(name, _)| *name == slot), "{slot} in {template}");
+            for slot in template
+                .split('{')
+                .skip(1)
+                .map(|rest| rest.split('}').next().unwrap().trim_end_matches("_first"))
+            {
+                assert!(
+                    slot == "word" || LISTS.iter().any(|(name, _)| *name == slot),
+                    "{slot} in {template}"
+                );
             }
         }
     }
@@ -297,19 +312,23 @@ mod tests {
     /// Every phone, and most pairs of phones that English words hold.
     #[test]
     fn phones_are_covered() {
-        use crate::text::symbols::{SYMBOLS, SYMBOL_COUNT};
+        use crate::text::symbols::{SYMBOL_COUNT, SYMBOLS};
         let phonemizer = Phonemizer::embedded();
         let mut seen = [false; SYMBOL_COUNT];
         for sentence in Sentences::new(phonemizer.lexicon(), 1).take(3000) {
             phonemizer.symbols(&sentence).unwrap().iter().for_each(|symbol| seen[*symbol as usize] = true);
         }
-        let never: Vec<_> = SYMBOLS.iter().zip(seen).filter(|(_, seen)| !seen).map(|(name, _)| *name).collect();
+        let never: Vec<_> =
+            SYMBOLS.iter().zip(seen).filter(|(_, seen)| !seen).map(|(name, _)| *name).collect();
         // The padding, and vowels with a stress so rare that the phonemizer replaces it.
         assert_eq!(never, ["<pad>", "AH2", "AO0", "AW0", "AW2", "ER2", "OY0", "OY2", "UH0", "UH2"]);
     }
 
     #[test]
     fn articles_agree() {
-        assert_eq!(with_articles("A apple, a hour, a used car and a dog."), "An apple, an hour, a used car and a dog.");
+        assert_eq!(
+            with_articles("A apple, a hour, a used car and a dog."),
+            "An apple, an hour, a used car and a dog."
+        );
     }
 }

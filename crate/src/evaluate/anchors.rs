@@ -23,7 +23,12 @@ pub struct Anchors {
 
 /// Synthesises the texts of the last recordings with the base and with `voice`, and compares both with those recordings. `progress(done, of)` is called
 /// before each sentence; `false` cancels.
-pub async fn anchors(base: &Base, voice: &Voice, clips: &[Clip], mut progress: impl AsyncFnMut(usize, usize) -> bool) -> Result<Anchors> {
+pub async fn anchors(
+    base: &Base,
+    voice: &Voice,
+    clips: &[Clip],
+    mut progress: impl AsyncFnMut(usize, usize) -> bool,
+) -> Result<Anchors> {
     if clips.len() < 2 {
         return Err(Error::OptionInvalid("a similarity needs two recordings at least".into()));
     }
@@ -38,7 +43,15 @@ pub async fn anchors(base: &Base, voice: &Voice, clips: &[Clip], mut progress: i
             if !progress(done, all).await {
                 return Err(Error::Cancelled);
             }
-            let speech = speak_async(base, voice, &clip.text, &SpeakOptions::default(), &*base.vocoder, async |_, _| true).await?;
+            let speech = speak_async(
+                base,
+                voice,
+                &clip.text,
+                &SpeakOptions::default(),
+                &*base.vocoder,
+                async |_, _| true,
+            )
+            .await?;
             stats.merge(&SpeakerStats::from_audio(&speech.samples, speech.sample_rate_hz)?);
             done += 1;
         }

@@ -41,12 +41,18 @@ impl Artefacts {
         frames.sort_by(|a, b| a.0.total_cmp(&b.0));
         let pauses = &frames[..((frames.len() as f32 * PAUSES) as usize).clamp(1, frames.len())];
         // Of Hann's window, so that a spectrum's mean power is the samples'.
-        let power = pauses.iter().map(|(power, _)| power).sum::<f32>() / pauses.len() as f32 / (0.375 * WINDOW as f32);
+        let power = pauses.iter().map(|(power, _)| power).sum::<f32>()
+            / pauses.len() as f32
+            / (0.375 * WINDOW as f32);
         let speech_db = level::speech_level_db(samples, sample_rate_hz);
         Self {
             clipped_share: samples.iter().filter(|x| x.abs() >= FULL_SCALE).count() as f32 / count,
             offset: samples.iter().sum::<f32>() / count,
-            pause_level_db: if speech_db > level::SILENCE_DB { 10.0 * power.max(FLOOR).log10() - speech_db } else { level::SILENCE_DB },
+            pause_level_db: if speech_db > level::SILENCE_DB {
+                10.0 * power.max(FLOOR).log10() - speech_db
+            } else {
+                level::SILENCE_DB
+            },
             pause_flatness: pauses.iter().map(|(_, flatness)| flatness).sum::<f32>() / pauses.len() as f32,
         }
     }
@@ -94,6 +100,10 @@ mod tests {
     #[test]
     fn nothing_is_clean() {
         let nothing = Artefacts::of(&[], 16_000);
-        assert!(nothing.clipped_share == 0.0 && nothing.offset == 0.0 && nothing.pause_level_db == level::SILENCE_DB);
+        assert!(
+            nothing.clipped_share == 0.0
+                && nothing.offset == 0.0
+                && nothing.pause_level_db == level::SILENCE_DB
+        );
     }
 }

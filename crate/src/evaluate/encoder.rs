@@ -73,8 +73,16 @@ impl SpeakerVerifier {
     pub fn embed(&self, samples: &[f32], sample_rate_hz: u32) -> Result<SpeakerEmbedding> {
         let mel = encoder_input(&self.extractor, samples, sample_rate_hz)?;
         let frames = mel.len() / self.extractor.config().mels;
-        let input = Tensor::from_data(TensorData::new(mel, [1, frames, self.extractor.config().mels]), &Device::flex());
-        let vector = self.model.forward(input, None, Mode::Eval).into_data().try_to_vec::<f32>().expect("computed in f32");
+        let input = Tensor::from_data(
+            TensorData::new(mel, [1, frames, self.extractor.config().mels]),
+            &Device::flex(),
+        );
+        let vector = self
+            .model
+            .forward(input, None, Mode::Eval)
+            .into_data()
+            .try_to_vec::<f32>()
+            .expect("computed in f32");
         Ok(SpeakerEmbedding::of_length_one(vector))
     }
 }
@@ -92,7 +100,8 @@ pub fn encoder_input(extractor: &MelExtractor, samples: &[f32], sample_rate_hz: 
 
 /// The error rate at the threshold where as many strangers are let in as own speakers are turned away, 0 to 1.
 pub fn equal_error_rate(own: &[f32], strangers: &[f32]) -> f32 {
-    let mut all: Vec<(f32, bool)> = own.iter().map(|x| (*x, true)).chain(strangers.iter().map(|x| (*x, false))).collect();
+    let mut all: Vec<(f32, bool)> =
+        own.iter().map(|x| (*x, true)).chain(strangers.iter().map(|x| (*x, false))).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut turned_away, mut let_in) = (0, strangers.len());
     for (_, is_own) in all {
@@ -118,7 +127,8 @@ mod tests {
 
     #[test]
     fn vectors_average_by_direction() {
-        let vector = |x: f32, y: f32| SpeakerEmbedding::of_length_one([vec![x, y], vec![0.0; EMBEDDING - 2]].concat());
+        let vector =
+            |x: f32, y: f32| SpeakerEmbedding::of_length_one([vec![x, y], vec![0.0; EMBEDDING - 2]].concat());
         let mean = SpeakerEmbedding::mean([&vector(5.0, 0.0), &vector(0.0, 1.0)]).unwrap();
         assert!((mean.similarity(&vector(1.0, 1.0)) - 1.0).abs() < 1e-6);
         assert!(vector(1.0, 0.0).similarity(&vector(0.0, 2.0)).abs() < 1e-6);
@@ -129,7 +139,8 @@ mod tests {
     fn a_file_is_checked_and_nobody_is_an_error() {
         let device = Device::flex();
         device.seed(1);
-        let bytes = pollster::block_on(SpeakerVerifier::serialize(&SpeakerEncoder::new(80, &device))).unwrap();
+        let bytes =
+            pollster::block_on(SpeakerVerifier::serialize(&SpeakerEncoder::new(80, &device))).unwrap();
         let verifier = SpeakerVerifier::load(&bytes).unwrap();
         let tone: Vec<f32> = (0..16_000).map(|n| 0.2 * (n as f32 * 0.06).sin()).collect();
         let vector = verifier.embed(&tone, 16_000).unwrap();

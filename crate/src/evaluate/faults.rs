@@ -3,10 +3,7 @@
 use serde::Serialize;
 
 use super::artefacts::Artefacts;
-use crate::{
-    align::edits,
-    audio::pitch::Pitch,
-};
+use crate::{align::edits, audio::pitch::Pitch};
 
 /// Kinds of fault; a sentence has each or has it not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -29,7 +26,15 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Self; 7] = [Self::Skipped, Self::Repeated, Self::Runaway, Self::UnstablePitch, Self::Drawn, Self::Noisy, Self::Damaged];
+    pub const ALL: [Self; 7] = [
+        Self::Skipped,
+        Self::Repeated,
+        Self::Runaway,
+        Self::UnstablePitch,
+        Self::Drawn,
+        Self::Noisy,
+        Self::Damaged,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -79,14 +84,18 @@ const OFFSET: f32 = 0.01;
 /// The faults of one sentence, each at most once.
 pub fn faults(spoken: &Spoken) -> Vec<Fault> {
     let runs = run_lengths(spoken.said, spoken.heard);
-    let (skipped, repeated) = runs.into_iter().fold((0, 0), |most, run| (most.0.max(run.0), most.1.max(run.1)));
+    let (skipped, repeated) =
+        runs.into_iter().fold((0, 0), |most, run| (most.0.max(run.0), most.1.max(run.1)));
     let seconds = spoken.frames as f32 * spoken.frame_seconds;
     let expected_seconds = spoken.expected_frames * spoken.frame_seconds;
-    let drawn = spoken.phone_frames.iter().any(|&frames| frames as f32 * spoken.frame_seconds > DRAWN_SECONDS);
+    let drawn =
+        spoken.phone_frames.iter().any(|&frames| frames as f32 * spoken.frame_seconds > DRAWN_SECONDS);
     let found = |fault: &Fault| match fault {
         Fault::Skipped => skipped >= RUN,
         Fault::Repeated => repeated >= RUN,
-        Fault::Runaway => spoken.cut_off || seconds > (RUNAWAY * expected_seconds).max(expected_seconds + BREATH_SECONDS),
+        Fault::Runaway => {
+            spoken.cut_off || seconds > (RUNAWAY * expected_seconds).max(expected_seconds + BREATH_SECONDS)
+        }
         Fault::UnstablePitch => pitch_jumps(spoken.pitch) as f32 > JUMPS_A_SECOND * seconds,
         Fault::Drawn => drawn,
         Fault::Noisy => spoken.artefacts.pause_level_db > NOISY_DB,
@@ -109,8 +118,11 @@ pub fn run_lengths(said: &[usize], heard: &[usize]) -> Vec<(usize, usize)> {
 
 /// Jumps of three semitones and more from one voiced frame to the next, over gaps too short for a consonant.
 fn pitch_jumps(pitch: &Pitch) -> usize {
-    let voiced: Vec<(usize, f32)> = pitch.f0_hz.iter().copied().enumerate().filter(|(_, hz)| *hz > 0.0).collect();
-    let jumps = |pair: &&[(usize, f32)]| pair[1].0 - pair[0].0 <= GAP_FRAMES && (pair[1].1 / pair[0].1).log2().abs() > JUMP_OCTAVES;
+    let voiced: Vec<(usize, f32)> =
+        pitch.f0_hz.iter().copied().enumerate().filter(|(_, hz)| *hz > 0.0).collect();
+    let jumps = |pair: &&[(usize, f32)]| {
+        pair[1].0 - pair[0].0 <= GAP_FRAMES && (pair[1].1 / pair[0].1).log2().abs() > JUMP_OCTAVES
+    };
     voiced.windows(2).filter(jumps).count()
 }
 
@@ -121,7 +133,10 @@ mod tests {
     const PHONES: [usize; 12] = [3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8];
 
     fn clean() -> (Pitch, Artefacts) {
-        (Pitch { f0_hz: vec![120.0; 160] }, Artefacts { clipped_share: 0.0, offset: 0.0, pause_level_db: -45.0, pause_flatness: 0.5 })
+        (
+            Pitch { f0_hz: vec![120.0; 160] },
+            Artefacts { clipped_share: 0.0, offset: 0.0, pause_level_db: -45.0, pause_flatness: 0.5 },
+        )
     }
 
     fn found<'a>((pitch, artefacts): &'a (Pitch, Artefacts), change: impl Fn(&mut Spoken<'a>)) -> Vec<Fault> {
@@ -150,12 +165,21 @@ mod tests {
 
     #[test]
     fn each_fault_is_found_and_no_other() {
-        let artefacts = |clipped_share, offset, pause_level_db| Artefacts { clipped_share, offset, pause_level_db, pause_flatness: 0.5 };
-        let (clipped, shifted, noisy) = (artefacts(0.001, 0.0, -45.0), artefacts(0.0, 0.02, -45.0), artefacts(0.0, 0.0, -20.0));
+        let artefacts = |clipped_share, offset, pause_level_db| Artefacts {
+            clipped_share,
+            offset,
+            pause_level_db,
+            pause_flatness: 0.5,
+        };
+        let (clipped, shifted, noisy) =
+            (artefacts(0.001, 0.0, -45.0), artefacts(0.0, 0.02, -45.0), artefacts(0.0, 0.0, -20.0));
         let jumping = Pitch { f0_hz: (0..160).map(|t| [120.0, 120.0, 170.0, 170.0][t % 4]).collect() };
         let clean = clean();
         assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 4, 28, 2, 16, 8]), [Fault::Skipped]);
-        assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 4, 20, 7, 3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8]), [Fault::Repeated]);
+        assert_eq!(
+            found(&clean, |spoken| spoken.heard = &[3, 9, 4, 20, 7, 3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8]),
+            [Fault::Repeated]
+        );
         assert_eq!(found(&clean, |spoken| spoken.frames = 240), [Fault::Runaway]);
         assert_eq!(found(&clean, |spoken| spoken.cut_off = true), [Fault::Runaway]);
         assert_eq!(found(&clean, |spoken| spoken.pitch = &jumping), [Fault::UnstablePitch]);

@@ -114,7 +114,8 @@ mod tests {
     fn pitch_is_compared_along_the_path() {
         let alignment = warp(&mel(&[0.0, 1.0, 2.0]), &mel(&[0.0, 1.0, 1.0, 2.0]));
         let pitch = |f0_hz: &[f32]| Pitch { f0_hz: f0_hz.to_vec() };
-        let (rmse, voicing) = pitch_difference(&alignment, &pitch(&[100.0, 110.0, 0.0]), &pitch(&[100.0, 110.0, 220.0, 90.0]));
+        let (rmse, voicing) =
+            pitch_difference(&alignment, &pitch(&[100.0, 110.0, 0.0]), &pitch(&[100.0, 110.0, 220.0, 90.0]));
         assert!((rmse - (2f32.ln().powi(2) / 3.0).sqrt()).abs() < 1e-5);
         assert_eq!(voicing, 0.25);
     }
@@ -124,6 +125,9 @@ mod tests {
         let nothing = Mel { mels: 80, data: vec![] };
         assert_eq!(mcd(&nothing, &nothing), 0.0);
         assert_eq!(mcd(&nothing, &mel(&[0.0])), f32::INFINITY);
-        assert_eq!(pitch_difference(&warp(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }), (0.0, 0.0));
+        assert_eq!(
+            pitch_difference(&warp(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }),
+            (0.0, 0.0)
+        );
     }
 }

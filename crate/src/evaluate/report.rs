@@ -4,12 +4,13 @@ use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
 use super::{
-    Difference, difference,
+    Difference,
     artefacts::Artefacts,
+    difference,
     encoder::{SpeakerEmbedding, SpeakerVerifier},
     faults::{Fault, Spoken, faults, run_lengths},
-    speaking_rate::SpeakingRate,
     speaker::{SpeakerStats, distance, similarity},
+    speaking_rate::SpeakingRate,
 };
 use crate::{
     Error, Result,
@@ -116,7 +117,12 @@ const OUTLIER_FRAMES: u32 = 6;
 
 impl<'a> Evaluation<'a> {
     /// The last `sentences` of `clips` are said again: clones learn from the first. Fails with fewer than four clips.
-    pub async fn new(base: &'a Base, verifier: Option<&'a SpeakerVerifier>, clips: &[Clip], sentences: usize) -> Result<Self> {
+    pub async fn new(
+        base: &'a Base,
+        verifier: Option<&'a SpeakerVerifier>,
+        clips: &[Clip],
+        sentences: usize,
+    ) -> Result<Self> {
         if clips.len() < 4 {
             return Err(Error::CorpusInvalid("an evaluation needs at least four recordings".into()));
         }
@@ -130,7 +136,8 @@ impl<'a> Evaluation<'a> {
         let mut alignments = Vec::new();
         for (text, recording) in texts.clone().zip(&recordings) {
             let (symbols, word_ends) = spell(&base.phonemizer.words(&text)?);
-            alignments.push(base.aligner.align_anyway(&extractor.extract(recording), &symbols, &word_ends).await?);
+            alignments
+                .push(base.aligner.align_anyway(&extractor.extract(recording), &symbols, &word_ends).await?);
         }
         Ok(Self {
             base,
@@ -141,7 +148,9 @@ impl<'a> Evaluation<'a> {
             same_speaker: Identity::of(&others, rate_hz, verifier)?,
             said: texts.zip(recordings).collect(),
             others,
-            speaking_rate: SpeakingRate::of(alignments.iter().map(|found| (found.symbols.as_slice(), found.durations.as_slice()))),
+            speaking_rate: SpeakingRate::of(
+                alignments.iter().map(|found| (found.symbols.as_slice(), found.durations.as_slice())),
+            ),
         })
     }
 
@@ -156,7 +165,8 @@ impl<'a> Evaluation<'a> {
         for (text, recording) in &self.said {
             self.say(voice, text, &mut measured).await?;
             let made = measured.clips.last().expect("it was just said");
-            let Difference { mcd_db, logf0_rmse, voicing_error } = difference(recording, made, self.rate_hz())?;
+            let Difference { mcd_db, logf0_rmse, voicing_error } =
+                difference(recording, made, self.rate_hz())?;
             let count = self.said.len() as f32;
             measured.mcd_db += mcd_db / count;
             measured.logf0_rmse += logf0_rmse / count;
@@ -182,7 +192,9 @@ impl<'a> Evaluation<'a> {
 
     /// The recordings made again from their spectrograms: what the vocoder alone costs.
     pub async fn measure_copies(&self) -> Result<Measured> {
-        let copy = |(text, recording): &(String, Vec<f32>)| (text.clone(), self.vocoder.vocode(&self.extractor.extract(recording)));
+        let copy = |(text, recording): &(String, Vec<f32>)| {
+            (text.clone(), self.vocoder.vocode(&self.extractor.extract(recording)))
+        };
         self.measure_clips(&self.said.iter().map(copy).collect::<Vec<_>>()).await
     }
 
@@ -217,33 +229,52 @@ impl<'a> Evaluation<'a> {
     async fn speak(&self, voice: Says<'_>, text: &str) -> Result<Speech> {
         let (options, vocoder) = (SpeakOptions::default(), &*self.vocoder);
         match voice {
-            Says::Voice(voice) => speak_async(self.base, voice, text, &options, vocoder, async |_, _| true).await,
-            Says::Attentive(voice) => speak_attentive_async(voice, &self.base.phonemizer, text, &options, vocoder, async |_, _| true).await,
+            Says::Voice(voice) => {
+                speak_async(self.base, voice, text, &options, vocoder, async |_, _| true).await
+            }
+            Says::Attentive(voice) => {
+                speak_attentive_async(voice, &self.base.phonemizer, text, &options, vocoder, async |_, _| {
+                    true
+                })
+                .await
+            }
         }
     }
 
     async fn say(&self, voice: Says<'_>, text: &str, measured: &mut Measured) -> Result<()> {
         let speech = self.speak(voice, text).await?;
-        let phones = speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
+        let phones =
+            speech.symbols.iter().zip(&speech.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let meant: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
         self.listen(text, speech.samples, Some((&meant, speech.stop)), measured).await
     }
 
     /// * `meant`: frames of each phone as synthesis chose them, and how it ended
-    async fn listen(&self, text: &str, samples: Vec<f32>, meant: Option<(&[u32], StopReason)>, measured: &mut Measured) -> Result<()> {
+    async fn listen(
+        &self,
+        text: &str,
+        samples: Vec<f32>,
+        meant: Option<(&[u32], StopReason)>,
+        measured: &mut Measured,
+    ) -> Result<()> {
         let (base, config) = (self.base, self.base.mel_config());
         let mel = self.extractor.extract(&samples);
         let (symbols, word_ends) = spell(&base.phonemizer.words(text)?);
         let (heard, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
         let alignment = base.aligner.align_anyway(&mel, &symbols, &word_ends).await?;
-        let phones = alignment.symbols.iter().zip(&alignment.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
+        let phones = alignment
+            .symbols
+            .iter()
+            .zip(&alignment.durations)
+            .filter(|(symbol, _)| symbols::is_phone(**symbol));
         let phone_frames: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
         let runs = run_lengths(&said, &heard);
         measured.phonemes += PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() };
         measured.dropped += runs.iter().map(|run| run.0).sum::<usize>();
         measured.added += runs.iter().map(|run| run.1).sum::<usize>();
         if let Some((meant, _)) = meant.filter(|(meant, _)| meant.len() == phone_frames.len()) {
-            measured.duration_outliers += meant.iter().zip(&phone_frames).filter(|(a, b)| is_outlier(**a, **b)).count();
+            measured.duration_outliers +=
+                meant.iter().zip(&phone_frames).filter(|(a, b)| is_outlier(**a, **b)).count();
         }
         let artefacts = Artefacts::of(&samples, config.sample_rate_hz);
         measured.faults.push(faults(&Spoken {
@@ -289,9 +320,14 @@ impl<'a> Evaluation<'a> {
         let recordings = self.measure_recordings().await?;
         let others = self.other_speakers().await?;
         let target = &self.target;
-        let (same, of_clone, of_base) = (self.same_speaker.similarity(target), clone.identity.similarity(target), unadapted.identity.similarity(target));
+        let (same, of_clone, of_base) = (
+            self.same_speaker.similarity(target),
+            clone.identity.similarity(target),
+            unadapted.identity.similarity(target),
+        );
         let share = |count: usize| count as f32 / clone.phonemes.length.max(1) as f32;
-        let (artefacts, recorded) = (Artefacts::mean(&clone.artefacts), Artefacts::mean(&recordings.artefacts));
+        let (artefacts, recorded) =
+            (Artefacts::mean(&clone.artefacts), Artefacts::mean(&recordings.artefacts));
         let mut figures = json!({
             "similarity.clone": of_clone.0,
             "similarity.same_speaker": same.0,
@@ -327,7 +363,9 @@ impl<'a> Evaluation<'a> {
             ("speaker_encoder.base", of_base.1),
         ];
         let figures = figures.as_object_mut().expect("an object");
-        figures.extend(of_encoder.into_iter().filter_map(|(name, value)| Some((name.to_string(), json!(value?)))));
+        figures.extend(
+            of_encoder.into_iter().filter_map(|(name, value)| Some((name.to_string(), json!(value?)))),
+        );
         Ok(std::mem::take(figures))
     }
 }

@@ -87,7 +87,11 @@ mod tests {
     fn they_are_fifty_different_ones_that_can_be_spoken() {
         let phonemizer = Phonemizer::embedded();
         assert_eq!(HARD_SENTENCES.iter().collect::<HashSet<_>>().len(), 50);
-        let lengths: Vec<usize> = HARD_SENTENCES.iter().map(|text| phonemizer.symbols(text).unwrap().len()).collect();
-        assert!(lengths.iter().any(|length| *length < 8) && lengths.iter().any(|length| *length > 120), "short and long: {lengths:?}");
+        let lengths: Vec<usize> =
+            HARD_SENTENCES.iter().map(|text| phonemizer.symbols(text).unwrap().len()).collect();
+        assert!(
+            lengths.iter().any(|length| *length < 8) && lengths.iter().any(|length| *length > 120),
+            "short and long: {lengths:?}"
+        );
     }
 }

@@ -30,10 +30,14 @@ impl SpeakingRate {
                 count[kind as usize] += 1;
             }
         }
-        let mean = |frames: &[u32], count: &[u32]| frames.iter().sum::<u32>() as f32 / count.iter().sum::<u32>().max(1) as f32;
+        let mean = |frames: &[u32], count: &[u32]| {
+            frames.iter().sum::<u32>() as f32 / count.iter().sum::<u32>().max(1) as f32
+        };
         // A kind without occurrences takes the mean of all phones.
         let phones = mean(&frames[..Kind::Pause as usize], &count[..Kind::Pause as usize]);
-        Self(std::array::from_fn(|kind| if count[kind] > 0 { mean(&frames[kind..=kind], &count[kind..=kind]) } else { phones }))
+        Self(std::array::from_fn(|kind| {
+            if count[kind] > 0 { mean(&frames[kind..=kind], &count[kind..=kind]) } else { phones }
+        }))
     }
 
     /// Frames that a text should take.
@@ -73,14 +77,23 @@ mod tests {
     #[test]
     fn a_text_takes_the_time_of_its_sounds_and_of_its_pauses() {
         let symbols = symbols::parse("_ K AE1 T , _ AE1 T AE1 . _").unwrap();
-        let speaking_rate = SpeakingRate::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
-        assert_eq!(speaking_rate, SpeakingRate([4.0, 7.0, 5.0, 8.0, 20.0]), "both consonants before the last vowel, one vowel before it, what comes after, the last ones, three pauses");
-        assert_eq!(speaking_rate.expects(&symbols::parse("_ T AE1 , _ AE1 T _").unwrap()), 3.0 * 20.0 + 4.0 + 2.0 * 8.0 + 5.0);
+        let speaking_rate =
+            SpeakingRate::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
+        assert_eq!(
+            speaking_rate,
+            SpeakingRate([4.0, 7.0, 5.0, 8.0, 20.0]),
+            "both consonants before the last vowel, one vowel before it, what comes after, the last ones, three pauses"
+        );
+        assert_eq!(
+            speaking_rate.expects(&symbols::parse("_ T AE1 , _ AE1 T _").unwrap()),
+            3.0 * 20.0 + 4.0 + 2.0 * 8.0 + 5.0
+        );
     }
 
     #[test]
     fn what_was_never_heard_is_as_long_as_phones_are() {
-        let speaking_rate = SpeakingRate::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
+        let speaking_rate =
+            SpeakingRate::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
         assert_eq!(speaking_rate, SpeakingRate([4.0, 5.0, 5.0, 6.0, 5.0]));
         assert_eq!(SpeakingRate::of([]).expects(&symbols::parse("T AE1").unwrap()), 0.0);
     }

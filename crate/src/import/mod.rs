@@ -42,8 +42,12 @@ impl Imported {
                 Change::Transposed => transposed(shape, values),
                 Change::TransposedWithSpeaker => with_speaker(transposed(shape, values)),
                 Change::TapsSlowest => taps_slowest(shape, values),
-                Change::Plus(other) => (shape, checkpoint.combined(values, &other, |value, other| value + other)?),
-                Change::Minus(other) => (shape, checkpoint.combined(values, &other, |value, other| value - other)?),
+                Change::Plus(other) => {
+                    (shape, checkpoint.combined(values, &other, |value, other| value + other)?)
+                }
+                Change::Minus(other) => {
+                    (shape, checkpoint.combined(values, &other, |value, other| value - other)?)
+                }
             };
             weights.insert(entry.ours, changed);
         }
@@ -64,7 +68,8 @@ type Values = (Vec<usize>, Vec<f32>);
 /// `[out, in]` to `[in, out]`; other ranks stay, and do not fit the model.
 fn transposed(shape: Vec<usize>, values: Vec<f32>) -> Values {
     let &[outputs, inputs] = shape.as_slice() else { return (shape, values) };
-    let transposed = (0..inputs * outputs).map(|index| values[index % outputs * inputs + index / outputs]).collect();
+    let transposed =
+        (0..inputs * outputs).map(|index| values[index % outputs * inputs + index / outputs]).collect();
     (vec![inputs, outputs], transposed)
 }
 
@@ -102,7 +107,9 @@ impl Checkpoint {
 
     fn shape<const D: usize>(&self, name: &str) -> Result<[usize; D]> {
         let shape = self.shape_of(name)?;
-        shape.try_into().map_err(|_| unsupported(format!("{name} is {shape:?}; it should have {D} dimensions")))
+        shape
+            .try_into()
+            .map_err(|_| unsupported(format!("{name} is {shape:?}; it should have {D} dimensions")))
     }
 
     fn layers(&self, part: &str) -> usize {
@@ -115,11 +122,14 @@ impl Checkpoint {
         let [prenet_width, mels] = self.shape("decoder.prenet.layers.0.linear_layer.weight")?;
         let [_, decoder_width] = self.shape("decoder.attention_rnn.weight_hh")?;
         let [attention_width, _] = self.shape("decoder.attention_layer.query_layer.linear_layer.weight")?;
-        let [location_filters, _, location_kernel] = self.shape("decoder.attention_layer.location_layer.location_conv.conv.weight")?;
+        let [location_filters, _, location_kernel] =
+            self.shape("decoder.attention_layer.location_layer.location_conv.conv.weight")?;
         let [postnet_width, _, postnet_kernel] = self.shape(&convolution("postnet", 0))?;
         let (encoder_layers, postnet_layers) = (self.layers("encoder"), self.layers("postnet"));
         if symbols != SYMBOL_COUNT {
-            return Err(unsupported(format!("it knows {symbols} symbols; NVIDIA's table has {SYMBOL_COUNT}")));
+            return Err(unsupported(format!(
+                "it knows {symbols} symbols; NVIDIA's table has {SYMBOL_COUNT}"
+            )));
         }
         if mels != MelConfig::nvidia_22k().mels {
             return Err(unsupported(format!("its spectrograms have {mels} channels")));
@@ -172,9 +182,15 @@ mod tests {
     fn layouts_change_as_the_model_has_them() {
         let values: Vec<f32> = (0..6).map(|value| value as f32).collect();
         assert_eq!(transposed(vec![2, 3], values.clone()), (vec![3, 2], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]));
-        assert_eq!(with_speaker(transposed(vec![2, 1], vec![1.0, 2.0])), (vec![2, 2], vec![1.0, 2.0, 0.0, 0.0]));
+        assert_eq!(
+            with_speaker(transposed(vec![2, 1], vec![1.0, 2.0])),
+            (vec![2, 2], vec![1.0, 2.0, 0.0, 0.0])
+        );
         // One output of two channels and three taps, then two outputs of one channel.
-        assert_eq!(taps_slowest(vec![1, 2, 3], values.clone()), (vec![6, 1], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]));
+        assert_eq!(
+            taps_slowest(vec![1, 2, 3], values.clone()),
+            (vec![6, 1], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0])
+        );
         assert_eq!(taps_slowest(vec![2, 1, 3], values), (vec![3, 2], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]));
     }
 
@@ -182,7 +198,8 @@ mod tests {
     fn every_parameter_of_the_model_has_its_entry() {
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(1) };
         let model = AttentiveTacotron::new(&config, &Device::flex());
-        let mut ours: Vec<String> = table(config.encoder_layers, config.postnet_layers).into_iter().map(|entry| entry.ours).collect();
+        let mut ours: Vec<String> =
+            table(config.encoder_layers, config.postnet_layers).into_iter().map(|entry| entry.ours).collect();
         ours.push("speakers".into());
         ours.sort();
         assert_eq!(ours, crate::weights::collect(&model).into_keys().collect::<Vec<_>>());

@@ -40,16 +40,32 @@ pub fn table(encoder_layers: usize, postnet_layers: usize) -> Vec<Entry> {
         entry("encoder.embedding", "embedding.weight", Same),
         entry("decoder.prenet.first.weight", "decoder.prenet.layers.0.linear_layer.weight", Transposed),
         entry("decoder.prenet.second.weight", "decoder.prenet.layers.1.linear_layer.weight", Transposed),
-        entry("decoder.attention.query.weight", "decoder.attention_layer.query_layer.linear_layer.weight", Transposed),
-        entry("decoder.attention.memory.weight", "decoder.attention_layer.memory_layer.linear_layer.weight", TransposedWithSpeaker),
+        entry(
+            "decoder.attention.query.weight",
+            "decoder.attention_layer.query_layer.linear_layer.weight",
+            Transposed,
+        ),
+        entry(
+            "decoder.attention.memory.weight",
+            "decoder.attention_layer.memory_layer.linear_layer.weight",
+            TransposedWithSpeaker,
+        ),
         entry("decoder.attention.energy.weight", "decoder.attention_layer.v.linear_layer.weight", Transposed),
-        entry("decoder.attention.location", "decoder.attention_layer.location_layer.location_conv.conv.weight", TapsSlowest),
+        entry(
+            "decoder.attention.location",
+            "decoder.attention_layer.location_layer.location_conv.conv.weight",
+            TapsSlowest,
+        ),
         entry(
             "decoder.attention.location_projection.weight",
             "decoder.attention_layer.location_layer.location_dense.linear_layer.weight",
             Transposed,
         ),
-        entry("decoder.projection.weight", "decoder.linear_projection.linear_layer.weight", TransposedWithSpeaker),
+        entry(
+            "decoder.projection.weight",
+            "decoder.linear_projection.linear_layer.weight",
+            TransposedWithSpeaker,
+        ),
         entry("decoder.projection.bias", "decoder.linear_projection.linear_layer.bias", Same),
         entry("decoder.gate.weight", "decoder.gate_layer.linear_layer.weight", TransposedWithSpeaker),
         entry("decoder.gate.bias", "decoder.gate_layer.linear_layer.bias", Same),
@@ -62,7 +78,11 @@ pub fn table(encoder_layers: usize, postnet_layers: usize) -> Vec<Entry> {
     ] {
         table.push(entry(format!("{ours}.w_ih"), format!("{theirs}.weight_ih{suffix}"), inputs));
         table.push(entry(format!("{ours}.w_hh"), format!("{theirs}.weight_hh{suffix}"), Transposed));
-        table.push(entry(format!("{ours}.bias"), format!("{theirs}.bias_ih{suffix}"), Plus(format!("{theirs}.bias_hh{suffix}"))));
+        table.push(entry(
+            format!("{ours}.bias"),
+            format!("{theirs}.bias_ih{suffix}"),
+            Plus(format!("{theirs}.bias_hh{suffix}")),
+        ));
     }
     for (part, layers) in [("encoder", encoder_layers), ("postnet", postnet_layers)] {
         for layer in 0..layers {
@@ -70,7 +90,11 @@ pub fn table(encoder_layers: usize, postnet_layers: usize) -> Vec<Entry> {
             table.push(entry(format!("{both}.weight"), convolution(part, layer), TapsSlowest));
             table.push(entry(format!("{both}.norm.gamma"), format!("{both}.1.weight"), Same));
             table.push(entry(format!("{both}.norm.beta"), format!("{both}.1.bias"), Same));
-            table.push(entry(format!("{both}.norm.running_mean"), format!("{both}.1.running_mean"), Minus(format!("{both}.0.conv.bias"))));
+            table.push(entry(
+                format!("{both}.norm.running_mean"),
+                format!("{both}.1.running_mean"),
+                Minus(format!("{both}.0.conv.bias")),
+            ));
             table.push(entry(format!("{both}.norm.running_var"), format!("{both}.1.running_var"), Same));
         }
     }

@@ -33,7 +33,13 @@ pub struct Pickle {
 impl Pickle {
     /// Reads one pickle from the front of `bytes`, and moves `bytes` past it.
     pub fn read(bytes: &mut &[u8]) -> Result<Self, String> {
-        let mut machine = Machine { pickle: Pickle::default(), bytes, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        let mut machine = Machine {
+            pickle: Pickle::default(),
+            bytes,
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo: HashMap::new(),
+        };
         while machine.step()? {}
         machine.pickle.root = machine.pop()?;
         Ok(machine.pickle)
@@ -227,7 +233,11 @@ impl<'b> Machine<'_, 'b> {
             b'0' | b'b' => {
                 self.pop()?;
             }
-            other => return Err(format!("its pickle has the instruction {other:#04x}, which PyTorch does not write")),
+            other => {
+                return Err(format!(
+                    "its pickle has the instruction {other:#04x}, which PyTorch does not write"
+                ));
+            }
         }
         Ok(true)
     }
@@ -245,7 +255,10 @@ mod tests {
         let pickle = Pickle::read(&mut rest).unwrap();
         assert!(rest.is_empty());
         let numbers = pickle.sequence(pickle.get(pickle.root, "a").unwrap()).unwrap();
-        assert_eq!(numbers.iter().map(|&index| pickle.int(index)).collect::<Vec<_>>(), [Some(1), Some(-2), Some(70_000)]);
+        assert_eq!(
+            numbers.iter().map(|&index| pickle.int(index)).collect::<Vec<_>>(),
+            [Some(1), Some(-2), Some(70_000)]
+        );
         let words = pickle.sequence(pickle.get(pickle.root, "b").unwrap()).unwrap();
         assert_eq!(pickle.text(words[0]), Some("c"));
         for length in 0..bytes.len() {

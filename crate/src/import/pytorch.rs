@@ -64,18 +64,24 @@ impl Tensors {
         let mut tensors;
         if bytes.starts_with(b"PK\x03\x04") {
             let entries = entries(&bytes)?;
-            let place = |name: &str| entries.iter().find(|(entry, _)| entry.ends_with(name)).map(|(_, place)| place.clone());
+            let place = |name: &str| {
+                entries.iter().find(|(entry, _)| entry.ends_with(name)).map(|(_, place)| place.clone())
+            };
             let pickle = place("/data.pkl").ok_or("its archive holds no pickle")?;
             let pickle = Pickle::read(&mut &bytes[pickle])?;
             tensors = collect(&pickle);
-            let places: HashMap<&str, &Range<usize>> =
-                entries.iter().filter_map(|(name, place)| Some((name.split_once("/data/")?.1, place))).collect();
+            let places: HashMap<&str, &Range<usize>> = entries
+                .iter()
+                .filter_map(|(name, place)| Some((name.split_once("/data/")?.1, place)))
+                .collect();
             for tensor in tensors.values_mut() {
                 tensor.place = (*places.get(tensor.storage.as_str()).ok_or("a storage is missing")?).clone();
             }
         } else {
             let mut rest = bytes.as_slice();
-            if Pickle::read(&mut rest).is_err() || !bytes.windows(MAGIC.len()).take(16).any(|window| window == MAGIC) {
+            if Pickle::read(&mut rest).is_err()
+                || !bytes.windows(MAGIC.len()).take(16).any(|window| window == MAGIC)
+            {
                 return Err("it is no PyTorch file".into());
             }
             let [_version, _system, object, keys] = [(); 4].map(|()| Pickle::read(&mut rest));
@@ -87,7 +93,9 @@ impl Tensors {
                 let key = keys.text(*key).ok_or("it does not list its storages")?;
                 let width = *kinds.get(key).ok_or("it lists a storage that it does not use")?;
                 let (count, after) = rest.split_first_chunk().ok_or("its storages end too early")?;
-                let length = usize::try_from(u64::from_le_bytes(*count)).ok().and_then(|count| count.checked_mul(width));
+                let length = usize::try_from(u64::from_le_bytes(*count))
+                    .ok()
+                    .and_then(|count| count.checked_mul(width));
                 rest = length.and_then(|length| after.get(length..)).ok_or("its storages end too early")?;
                 places.insert(key, bytes.len() - after.len()..bytes.len() - rest.len());
             }
@@ -109,7 +117,8 @@ impl Tensors {
         let width = tensor.kind.bytes();
         let count = tensor.shape.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent));
         // A view that repeats its storage may be as large as it likes.
-        let count = count.filter(|count| *count <= storage.len() / width).ok_or("it is larger than its storage")?;
+        let count =
+            count.filter(|count| *count <= storage.len() / width).ok_or("it is larger than its storage")?;
         let at = |index: usize| -> Option<f32> {
             let mut rest = index;
             let mut place = tensor.offset;
@@ -126,7 +135,10 @@ impl Tensors {
                 Kind::Other(_) => return None,
             })
         };
-        (0..count).map(at).collect::<Option<_>>().ok_or_else(|| "it is no tensor of numbers within its storage".into())
+        (0..count)
+            .map(at)
+            .collect::<Option<_>>()
+            .ok_or_else(|| "it is no tensor of numbers within its storage".into())
     }
 }
 

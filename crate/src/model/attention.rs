@@ -34,7 +34,8 @@ pub struct LocationAttention {
 
 impl LocationAttention {
     fn new(config: &TacotronConfig, device: &Device) -> Self {
-        let (width, filters, taps) = (config.attention_width, config.location_filters, config.location_kernel);
+        let (width, filters, taps) =
+            (config.attention_width, config.location_filters, config.location_kernel);
         assert!(taps % 2 == 1, "a convolution that keeps its length has an odd number of taps");
         let bound = (6.0 / ((2 + filters) * taps) as f64).sqrt();
         let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).with_bias(false).init(device);
@@ -51,7 +52,13 @@ impl LocationAttention {
     /// What the decoder attends to; it does not change while the decoder runs. `values` is `[B, L, C]`, `mask` `[B, L]`.
     fn memory(&self, values: Tensor<3>, mask: Tensor<2>) -> Attended {
         let location = self.location.val().matmul(self.location_projection.weight.val()); // (2 K, F) x (F, A)
-        Attended { keys: self.memory.forward(values.clone()), values, mask, energy: self.energy.weight.val(), location }
+        Attended {
+            keys: self.memory.forward(values.clone()),
+            values,
+            mask,
+            energy: self.energy.weight.val(),
+            location,
+        }
     }
 }
 
@@ -138,9 +145,15 @@ impl AttentionDecoder {
     /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
     ///
     /// Returns what projection and gate read, `[B, H + C]`, and the next state.
-    pub fn step(&self, prenet: Tensor<2>, memory: &Attended, state: AttentionState) -> (Tensor<2>, AttentionState) {
+    pub fn step(
+        &self,
+        prenet: Tensor<2>,
+        memory: &Attended,
+        state: AttentionState,
+    ) -> (Tensor<2>, AttentionState) {
         let query = self.attention.query.weight.val();
-        let (attention, attended) = memory.step(prenet, &self.attention_lstm, query, state.attention, state.attended);
+        let (attention, attended) =
+            memory.step(prenet, &self.attention_lstm, query, state.attention, state.attended);
         let [hidden, _] = split_state(attention.clone());
         let context = memory.context(&attended);
         let decoder = self.decoder_lstm.step(Tensor::cat(vec![hidden, context.clone()], 1), state.decoder);
@@ -164,7 +177,11 @@ impl AttentionDecoder {
         let AttentionState { attention, decoder, attended } = state;
         let query = self.attention.query.weight.val();
         let found = memory.scan(prenet, &self.attention_lstm, query, attention, attended);
-        let (hidden, decoder) = self.decoder_lstm.forward(Tensor::cat(vec![found.hidden, found.context.clone()], 2), decoder, ScanOptions::default());
+        let (hidden, decoder) = self.decoder_lstm.forward(
+            Tensor::cat(vec![found.hidden, found.context.clone()], 2),
+            decoder,
+            ScanOptions::default(),
+        );
         let (frames, gate) = self.say(Tensor::cat(vec![hidden, found.context], 2).swap_dims(0, 1));
         let state = AttentionState { attention: found.state, decoder, attended: found.attended };
         Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
@@ -174,14 +191,20 @@ impl AttentionDecoder {
     ///
     /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
     /// `proceed`, called before each step with the frames so far, returns false.
-    pub async fn generate(&self, memory: &Attended, max_frames: usize, mut proceed: impl FnMut(usize) -> bool) -> Generated {
+    pub async fn generate(
+        &self,
+        memory: &Attended,
+        max_frames: usize,
+        mut proceed: impl FnMut(usize) -> bool,
+    ) -> Generated {
         let [batch, symbols, _] = memory.values.dims();
         assert_eq!(batch, 1, "one utterance at a time");
         let device = memory.values.device();
         let mels = self.projection.weight.dims()[1] / self.reduction;
         let mut state = self.start(memory);
         // A first element of no length, so that no frames are a tensor too.
-        let (mut frames, mut alignment) = (vec![Tensor::zeros([1, 0, mels], &device)], vec![Tensor::zeros([1, 0, symbols], &device)]);
+        let (mut frames, mut alignment) =
+            (vec![Tensor::zeros([1, 0, mels], &device)], vec![Tensor::zeros([1, 0, symbols], &device)]);
         let mut previous = Tensor::<2>::zeros([1, mels], &device);
         let mut said = 0;
         let stop = loop {
@@ -218,8 +241,13 @@ mod tests {
         let decoder = AttentionDecoder::new(&config, &device);
         let symbols = Symbols::new(batch, None, &device);
         let random = Distribution::Uniform(-1.0, 1.0);
-        let encoded = Tensor::random([batch.len(), symbols.ids.dims()[1], config.encoder_width], random, &device);
-        let memory = decoder.memory(&symbols, encoded, Tensor::random([batch.len(), config.speaker_width], random, &device));
+        let encoded =
+            Tensor::random([batch.len(), symbols.ids.dims()[1], config.encoder_width], random, &device);
+        let memory = decoder.memory(
+            &symbols,
+            encoded,
+            Tensor::random([batch.len(), config.speaker_width], random, &device),
+        );
         (config, decoder, memory)
     }
 
@@ -236,9 +264,13 @@ mod tests {
     #[test]
     fn attention_sums_to_one_and_leaves_padding_out() {
         let (_, decoder, memory) = setting(&[&[1, 2, 3, 4], &[1, 2]]);
-        let attended = decoder.forward(Tensor::ones([2, 3, 5], &Device::flex()), &memory, decoder.start(&memory));
+        let attended =
+            decoder.forward(Tensor::ones([2, 3, 5], &Device::flex()), &memory, decoder.start(&memory));
         close(attended.alignment.clone().sum_dim(2), Tensor::ones([2, 3, 1], &Device::flex()));
-        close(attended.alignment.clone().slice([1..2, 0..3, 2..4]), Tensor::zeros([1, 3, 2], &Device::flex()));
+        close(
+            attended.alignment.clone().slice([1..2, 0..3, 2..4]),
+            Tensor::zeros([1, 3, 2], &Device::flex()),
+        );
         let cumulative = attended.state.attended.narrow(1, 4, 4);
         close(cumulative, attended.alignment.sum_dim(1).squeeze_dim::<2>(1));
     }
@@ -261,8 +293,12 @@ mod tests {
         let decoder = with_gate(decoder, -100.0);
         let free = pollster::block_on(decoder.generate(&memory, 8, |_| true));
         assert_eq!(free.frames.dims(), [1, 8, 5]);
-        let last_of_each = (0..3).map(|step| free.frames.clone().narrow(1, step * config.reduction + config.reduction - 1, 1));
-        let previous = Tensor::cat(std::iter::once(Tensor::zeros([1, 1, 5], &Device::flex())).chain(last_of_each).collect(), 1);
+        let last_of_each = (0..3)
+            .map(|step| free.frames.clone().narrow(1, step * config.reduction + config.reduction - 1, 1));
+        let previous = Tensor::cat(
+            std::iter::once(Tensor::zeros([1, 1, 5], &Device::flex())).chain(last_of_each).collect(),
+            1,
+        );
         let forced = decoder.forward(previous, &memory, decoder.start(&memory));
         close(free.frames, forced.frames);
         close(free.alignment, forced.alignment);

@@ -8,11 +8,11 @@ use burn::{
 
 use super::{
     TacotronConfig,
-    teacher_forcing::{Decoded, Spoken, TeacherForcing},
     attention::AttentionDecoder,
     encoder::Encoder,
     postnet::Postnet,
     tacotron::Symbols,
+    teacher_forcing::{Decoded, Spoken, TeacherForcing},
 };
 use crate::{
     Error, Result,
@@ -33,7 +33,8 @@ impl AttentiveTacotron {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         Self {
             encoder: Encoder::new(config, device),
-            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }.init([config.speakers, config.speaker_width], device),
+            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }
+                .init([config.speakers, config.speaker_width], device),
             decoder: AttentionDecoder::new(config, device),
             postnet: Postnet::new(config, device),
         }
@@ -41,17 +42,26 @@ impl AttentiveTacotron {
 
     /// In what the products of encoder and postnet are computed; the decoder's, a step at a time, stay f32.
     pub fn with_precision(self, precision: Precision) -> Self {
-        Self { encoder: self.encoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
+        Self {
+            encoder: self.encoder.with_precision(precision),
+            postnet: self.postnet.with_precision(precision),
+            ..self
+        }
     }
 
     /// Reads a file that [`Self::serialize`] made, for inference. It is not trusted.
     ///
     /// * `symbols`: how many symbols the table of a version has, where that version is known
-    pub fn load(bytes: &[u8], symbols: impl Fn(&str) -> Option<usize>, device: &Device) -> Result<(Self, TacotronConfig, Metadata)> {
+    pub fn load(
+        bytes: &[u8],
+        symbols: impl Fn(&str) -> Option<usize>,
+        device: &Device,
+    ) -> Result<(Self, TacotronConfig, Metadata)> {
         let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
-        let config: TacotronConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
+        let config: TacotronConfig =
+            serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
         config.check().map_err(corrupt)?;
         if metadata.get("symbols").and_then(|version| symbols(version)) != Some(config.symbols) {
             return Err(corrupt("it was made with another symbol table".into()));
@@ -61,7 +71,13 @@ impl AttentiveTacotron {
     }
 
     /// The file that [`Self::load`] reads; `more` is kept beside sizes and symbol table.
-    pub async fn serialize(&self, config: &TacotronConfig, symbols: &str, storage: Storage, mut more: Metadata) -> Result<Vec<u8>> {
+    pub async fn serialize(
+        &self,
+        config: &TacotronConfig,
+        symbols: &str,
+        storage: Storage,
+        mut more: Metadata,
+    ) -> Result<Vec<u8>> {
         more.insert("symbols".into(), symbols.into());
         more.insert("config".into(), serde_json::to_string(config).expect("plain data"));
         serialize(collect(self), storage, more).await
@@ -71,8 +87,19 @@ impl AttentiveTacotron {
     ///
     /// * `speaker`:  `[B, V]`
     /// * `previous`: `[B, N, M]`, the frame before each step's first
-    pub fn teacher_force(&self, symbols: &Symbols, speaker: Tensor<2>, previous: Tensor<3>, mode: Mode) -> Decoded {
-        let encoded = self.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, mode);
+    pub fn teacher_force(
+        &self,
+        symbols: &Symbols,
+        speaker: Tensor<2>,
+        previous: Tensor<3>,
+        mode: Mode,
+    ) -> Decoded {
+        let encoded = self.encoder.forward(
+            symbols.ids.clone(),
+            symbols.mask.clone().unsqueeze_dim(2),
+            &symbols.lengths,
+            mode,
+        );
         self.decoder.teacher_force(Spoken { symbols, encoded, speaker, previous: Some(previous) }, ())
     }
 }

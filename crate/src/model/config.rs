@@ -52,7 +52,10 @@ pub struct TacotronConfig {
 impl TacotronConfig {
     /// Network output `[T, M]` as the log-mels it stands for, within what is audible.
     pub fn log_mels(&self, values: Vec<f32>, mel: &MelConfig) -> Mel {
-        let data = values.into_iter().map(|value| (value * self.mel_scale + self.mel_mean).clamp(mel.silence(), 4.0)).collect();
+        let data = values
+            .into_iter()
+            .map(|value| (value * self.mel_scale + self.mel_mean).clamp(mel.silence(), 4.0))
+            .collect();
         Mel { mels: mel.mels, data }
     }
 
@@ -141,7 +144,9 @@ impl TacotronConfig {
         ];
         let kernels = [self.encoder_kernel, self.postnet_kernel, self.location_kernel];
         let sound = widths.iter().all(|width| (2..=MAX_WIDTH).contains(width))
-            && [self.symbols, self.speakers, self.speaker_width, self.mels].iter().all(|size| (1..=MAX_WIDTH).contains(size))
+            && [self.symbols, self.speakers, self.speaker_width, self.mels]
+                .iter()
+                .all(|size| (1..=MAX_WIDTH).contains(size))
             && kernels.iter().all(|taps| taps % 2 == 1 && *taps < 256)
             && self.encoder_layers <= 16
             && [self.postnet_layers, self.reduction].iter().all(|count| (1..=16).contains(count))

@@ -29,7 +29,11 @@ pub struct Prenet {
 impl Prenet {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let linear = |inputs| LinearConfig::new(inputs, config.prenet_width).with_bias(false).init(device);
-        Self { first: linear(config.mels), second: linear(config.prenet_width), dropout: config.prenet_dropout }
+        Self {
+            first: linear(config.mels),
+            second: linear(config.prenet_width),
+            dropout: config.prenet_dropout,
+        }
     }
 
     /// `[.., M]` to `[.., P]`.
@@ -85,7 +89,10 @@ impl Decoder {
     }
 
     pub fn start(&self, batch: usize, device: &Device) -> DecoderState {
-        DecoderState { first: self.first.zero_state(batch, device), second: self.second.zero_state(batch, device) }
+        DecoderState {
+            first: self.first.zero_state(batch, device),
+            second: self.second.zero_state(batch, device),
+        }
     }
 
     /// * `previous`: `[B, N, M]`, the frame before each step's first; `None` where nothing feeds back
@@ -93,21 +100,34 @@ impl Decoder {
     /// * `speaker`:  `[B, V]`
     ///
     /// Returns frames `[B, N R, M]` and the state after the last step.
-    pub fn forward(&self, previous: Option<Tensor<3>>, context: Tensor<3>, speaker: Tensor<2>, state: DecoderState) -> (Tensor<3>, DecoderState) {
+    pub fn forward(
+        &self,
+        previous: Option<Tensor<3>>,
+        context: Tensor<3>,
+        speaker: Tensor<2>,
+        state: DecoderState,
+    ) -> (Tensor<3>, DecoderState) {
         let [batch, frames, width] = context.dims();
         let steps = frames / self.reduction;
         let speaker_width = speaker.dims()[1];
         let context = context.reshape([batch, steps, self.reduction * width]).swap_dims(0, 1);
         // By way of two dimensions, so that it is laid out anew once and not by everyone who reads it.
-        let context = context.reshape([steps * batch, self.reduction * width]).reshape([steps, batch, self.reduction * width]);
+        let context = context.reshape([steps * batch, self.reduction * width]).reshape([
+            steps,
+            batch,
+            self.reduction * width,
+        ]);
         let input = match &self.prenet {
             None => context.clone(),
             Some(prenet) => {
-                let heard = prenet.forward(previous.expect("an autoregressive decoder is given previous frames")).swap_dims(0, 1);
+                let heard = prenet
+                    .forward(previous.expect("an autoregressive decoder is given previous frames"))
+                    .swap_dims(0, 1);
                 Tensor::cat(vec![heard, context.clone()], 2)
             }
         };
-        let (hidden, first) = self.first.forward_beside(input, speaker.clone(), state.first, ScanOptions::default());
+        let (hidden, first) =
+            self.first.forward_beside(input, speaker.clone(), state.first, ScanOptions::default());
         let (hidden, second) = self.second.forward(hidden, state.second, ScanOptions::default());
         let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
         let output = linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2), self.precision); // (N, B, R M)

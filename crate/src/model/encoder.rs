@@ -7,7 +7,12 @@ use burn::{
 };
 
 use super::TacotronConfig;
-use crate::nn::{Mode, Precision, conv::{Activation, ConvNorm}, dropout::dropout, lstm::BiLstm};
+use crate::nn::{
+    Mode, Precision,
+    conv::{Activation, ConvNorm},
+    dropout::dropout,
+    lstm::BiLstm,
+};
 
 #[derive(Module, Debug)]
 pub struct Encoder {
@@ -24,14 +29,17 @@ impl Encoder {
         let width = config.encoder_width;
         Self {
             embedding: Initializer::Normal { mean: 0.0, std: 0.3 }.init([config.symbols, width], device),
-            convolutions: (0..config.encoder_layers).map(|_| ConvNorm::new(width, width, config.encoder_kernel, device)).collect(),
+            convolutions: (0..config.encoder_layers)
+                .map(|_| ConvNorm::new(width, width, config.encoder_kernel, device))
+                .collect(),
             lstm: BiLstm::new(width, width / 2, device),
             dropout: config.dropout,
         }
     }
 
     pub fn with_precision(self, precision: Precision) -> Self {
-        let convolutions = self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
+        let convolutions =
+            self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
         Self { convolutions, lstm: self.lstm.with_precision(precision), ..self }
     }
 
@@ -40,7 +48,13 @@ impl Encoder {
     /// * `lengths`: symbols of each item
     ///
     /// Returns `[B, L, E]`. Padding does not reach into an item: its neighbours see zeros there.
-    pub fn forward(&self, symbols: Tensor<2, Int>, mask: Tensor<3>, lengths: &[usize], mode: Mode) -> Tensor<3> {
+    pub fn forward(
+        &self,
+        symbols: Tensor<2, Int>,
+        mask: Tensor<3>,
+        lengths: &[usize],
+        mode: Mode,
+    ) -> Tensor<3> {
         let mut hidden = burn::tensor::module::embedding(self.embedding.val(), symbols) * mask.clone();
         for convolution in &self.convolutions {
             hidden = convolution.forward(hidden, Activation::Relu, mode);

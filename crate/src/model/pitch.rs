@@ -74,7 +74,8 @@ impl Intonation {
 impl Contour {
     /// From what [`PitchPredictor::forward`] returned for one item, `[T, 2]`.
     pub fn new(predicted: &[f32]) -> Self {
-        let (ln_hz, voiced) = predicted.chunks_exact(2).map(|frame| (frame[0] * CONTOUR_SCALE, frame[1] > 0.0)).unzip();
+        let (ln_hz, voiced) =
+            predicted.chunks_exact(2).map(|frame| (frame[0] * CONTOUR_SCALE, frame[1] > 0.0)).unzip();
         Self { ln_hz, voiced }
     }
 
@@ -82,7 +83,11 @@ impl Contour {
     pub fn f0_hz(&self, intonation: Intonation) -> Vec<f32> {
         let Intonation { mean_hz, spread } = intonation;
         let hz = |ln_hz: f32| (mean_hz * (spread * ln_hz).exp()).clamp(MIN_PITCH_HZ, MAX_PITCH_HZ);
-        self.ln_hz.iter().zip(&self.voiced).map(|(&ln_hz, &voiced)| if voiced { hz(ln_hz) } else { 0.0 }).collect()
+        self.ln_hz
+            .iter()
+            .zip(&self.voiced)
+            .map(|(&ln_hz, &voiced)| if voiced { hz(ln_hz) } else { 0.0 })
+            .collect()
     }
 }
 

@@ -3,7 +3,11 @@
 use burn::{module::Module, prelude::*};
 
 use super::TacotronConfig;
-use crate::nn::{Mode, Precision, conv::{Activation, ConvNorm}, dropout::dropout};
+use crate::nn::{
+    Mode, Precision,
+    conv::{Activation, ConvNorm},
+    dropout::dropout,
+};
 
 #[derive(Module, Debug)]
 pub struct Postnet {
@@ -14,13 +18,16 @@ pub struct Postnet {
 impl Postnet {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let layers = config.postnet_layers;
-        let width = |edge: usize| if edge == 0 || edge == layers { config.mels } else { config.postnet_width };
-        let convolution = |layer| ConvNorm::new(width(layer), width(layer + 1), config.postnet_kernel, device);
+        let width =
+            |edge: usize| if edge == 0 || edge == layers { config.mels } else { config.postnet_width };
+        let convolution =
+            |layer| ConvNorm::new(width(layer), width(layer + 1), config.postnet_kernel, device);
         Self { convolutions: (0..layers).map(convolution).collect(), dropout: config.dropout }
     }
 
     pub fn with_precision(self, precision: Precision) -> Self {
-        let convolutions = self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
+        let convolutions =
+            self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
         Self { convolutions, ..self }
     }
 
@@ -28,7 +35,8 @@ impl Postnet {
     pub fn forward(&self, frames: Tensor<3>, mode: Mode) -> Tensor<3> {
         let mut hidden = frames;
         for (layer, convolution) in self.convolutions.iter().enumerate() {
-            let activation = if layer + 1 < self.convolutions.len() { Activation::Tanh } else { Activation::None };
+            let activation =
+                if layer + 1 < self.convolutions.len() { Activation::Tanh } else { Activation::None };
             hidden = convolution.forward(hidden, activation, mode);
             if mode == Mode::Train {
                 hidden = dropout(hidden, self.dropout);

@@ -8,7 +8,11 @@ use burn::{
 };
 
 use crate::{
-    nn::{Mode, conv::{Activation, ConvNorm}, dropout::dropout},
+    nn::{
+        Mode,
+        conv::{Activation, ConvNorm},
+        dropout::dropout,
+    },
     text::symbols::{self, EXCLAMATION, Symbol},
 };
 
@@ -45,7 +49,10 @@ pub struct Recogniser {
 impl Recogniser {
     pub fn new(mels: usize, device: &Device) -> Self {
         let convolution = |layer| ConvNorm::new(if layer == 0 { mels } else { WIDTH }, WIDTH, TAPS, device);
-        Self { convolutions: (0..LAYERS).map(convolution).collect(), projection: LinearConfig::new(WIDTH, CLASSES).init(device) }
+        Self {
+            convolutions: (0..LAYERS).map(convolution).collect(),
+            projection: LinearConfig::new(WIDTH, CLASSES).init(device),
+        }
     }
 
     /// `[B, T, M]`, see [`normalise`], to log posteriors `[B, T, CLASSES]`.
@@ -80,7 +87,11 @@ pub fn normalise(frames: &mut [f32], mels: usize) {
         mean.iter_mut().zip(frame).for_each(|(sum, x)| *sum += x / count);
     }
     for frame in frames.chunks_exact(mels) {
-        square.iter_mut().zip(frame).zip(&mean).for_each(|((sum, x), mean)| *sum += (x - mean).powi(2) / count);
+        square
+            .iter_mut()
+            .zip(frame)
+            .zip(&mean)
+            .for_each(|((sum, x), mean)| *sum += (x - mean).powi(2) / count);
     }
     // A constant channel must not be scaled to unit variance.
     const FLOOR: f32 = 0.01;
@@ -104,7 +115,8 @@ mod tests {
     fn a_microphone_does_not_count() {
         let frames: Vec<f32> = (0..40).map(|index| ((index * 7) % 11) as f32).collect();
         let mut plain = frames.clone();
-        let mut coloured: Vec<f32> = frames.iter().enumerate().map(|(index, x)| x + [3.0, -1.0][index % 2]).collect();
+        let mut coloured: Vec<f32> =
+            frames.iter().enumerate().map(|(index, x)| x + [3.0, -1.0][index % 2]).collect();
         normalise(&mut plain, 2);
         normalise(&mut coloured, 2);
         assert!(plain.iter().zip(&coloured).all(|(a, b)| (a - b).abs() < 1e-4));

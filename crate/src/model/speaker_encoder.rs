@@ -2,7 +2,10 @@
 
 use burn::{module::Module, prelude::*};
 
-use crate::nn::{Mode, conv::{Activation, ConvNorm}};
+use crate::nn::{
+    Mode,
+    conv::{Activation, ConvNorm},
+};
 
 /// Width of a speaker's vector.
 pub const EMBEDDING: usize = 128;
@@ -32,7 +35,10 @@ impl SpeakerEncoder {
             _ => WIDTH,
         };
         let layer = |index: usize| ConvNorm::new(width(index), width(index + 1), TAPS[index], device);
-        Self { layers: (0..TAPS.len()).map(layer).collect(), projection: ConvNorm::new(2 * POOLED, EMBEDDING, 1, device) }
+        Self {
+            layers: (0..TAPS.len()).map(layer).collect(),
+            projection: ConvNorm::new(2 * POOLED, EMBEDDING, 1, device),
+        }
     }
 
     /// * `mels`:  `[B, T, M]`, log amplitudes at the speech level that every clip meets the models at
@@ -63,15 +69,21 @@ mod tests {
         let device = Device::flex();
         device.seed(1);
         let encoder = SpeakerEncoder::new(8, &device);
-        let ramp = |frames: usize| -> Vec<f32> { (0..frames * 8).map(|at| ((at * 37) % 11) as f32 - 5.0).collect() };
+        let ramp =
+            |frames: usize| -> Vec<f32> { (0..frames * 8).map(|at| ((at * 37) % 11) as f32 - 5.0).collect() };
         let embed = |data: Vec<f32>| {
             let frames = data.len() / 8;
-            encoder.forward(Tensor::from_data(TensorData::new(data, [1, frames, 8]), &device), None, Mode::Eval)
+            encoder.forward(
+                Tensor::from_data(TensorData::new(data, [1, frames, 8]), &device),
+                None,
+                Mode::Eval,
+            )
         };
         assert_eq!(embed(ramp(20)).dims(), [1, EMBEDDING]);
         // Far from the edges, where the layers see padding, twice the same frames have the same statistics.
         let (once, twice) = (embed(ramp(220)), embed(ramp(440)));
-        let apart = (once.clone() - twice).powi_scalar(2).sum().into_scalar::<f32>() / once.powi_scalar(2).sum().into_scalar::<f32>();
+        let apart = (once.clone() - twice).powi_scalar(2).sum().into_scalar::<f32>()
+            / once.powi_scalar(2).sum().into_scalar::<f32>();
         assert!(apart < 1e-2, "{apart}");
     }
 }

@@ -49,7 +49,8 @@ impl Symbols {
         };
         let shape = [items.len(), width];
         let ids = padded(&|symbol| symbol.map_or(0, |&symbol| i32::from(symbol)));
-        let mask: Vec<f32> = padded(&|symbol| i32::from(symbol.is_some())).into_iter().map(|one| one as f32).collect();
+        let mask: Vec<f32> =
+            padded(&|symbol| i32::from(symbol.is_some())).into_iter().map(|one| one as f32).collect();
         Self {
             ids: Tensor::from_data(TensorData::new(ids, shape), device),
             mask: Tensor::from_data(TensorData::new(mask, shape), device),
@@ -62,7 +63,8 @@ impl Tacotron {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         Self {
             encoder: Encoder::new(config, device),
-            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }.init([config.speakers, config.speaker_width], device),
+            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }
+                .init([config.speakers, config.speaker_width], device),
             durations: DurationPredictor::new(config, device),
             ranges: RangePredictor::new(config, device),
             pitch: config.pitch.then(|| PitchPredictor::new(config, device)),
@@ -83,7 +85,12 @@ impl Tacotron {
 
     /// `[B, L, E]`
     pub fn encode(&self, symbols: &Symbols, mode: Mode) -> Tensor<3> {
-        self.encoder.forward(symbols.ids.clone(), symbols.mask.clone().unsqueeze_dim(2), &symbols.lengths, mode)
+        self.encoder.forward(
+            symbols.ids.clone(),
+            symbols.mask.clone().unsqueeze_dim(2),
+            &symbols.lengths,
+            mode,
+        )
     }
 
     /// The context of each frame.
@@ -94,13 +101,26 @@ impl Tacotron {
     /// * `positions`: `[B, T, 4]`, see [`crate::nn::upsample::frame_positions`]
     ///
     /// Returns `[B, T, E + 4]`.
-    pub fn upsample(&self, symbols: &Symbols, encoded: Tensor<3>, durations: Tensor<2>, times: Tensor<2>, positions: Tensor<3>) -> Tensor<3> {
+    pub fn upsample(
+        &self,
+        symbols: &Symbols,
+        encoded: Tensor<3>,
+        durations: Tensor<2>,
+        times: Tensor<2>,
+        positions: Tensor<3>,
+    ) -> Tensor<3> {
         let weights = self.alignment(symbols, encoded.clone(), durations, times);
         Tensor::cat(vec![weights.matmul(encoded), positions], 2) // (B, T, L) x (B, L, E)
     }
 
     /// Weight of each symbol in each frame, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].
-    pub fn alignment(&self, symbols: &Symbols, encoded: Tensor<3>, durations: Tensor<2>, times: Tensor<2>) -> Tensor<3> {
+    pub fn alignment(
+        &self,
+        symbols: &Symbols,
+        encoded: Tensor<3>,
+        durations: Tensor<2>,
+        times: Tensor<2>,
+    ) -> Tensor<3> {
         let ranges = self.ranges.forward(encoded, durations.clone(), &symbols.lengths);
         gaussian_weights(durations, ranges, times, symbols.mask.clone().equal_elem(0.0))
     }

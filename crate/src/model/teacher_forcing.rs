@@ -80,11 +80,20 @@ mod tests {
     use burn::tensor::Tolerance;
 
     /// Both implementations have the same shapes.
-    fn shapes<A: TeacherForcing>(aligner: &A, spoken: Spoken, timing: A::Timing) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
+    fn shapes<A: TeacherForcing>(
+        aligner: &A,
+        spoken: Spoken,
+        timing: A::Timing,
+    ) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
         let decoded = aligner.teacher_force(spoken, timing);
         let [batch, rows, _] = decoded.alignment.dims();
         let ones = Tensor::<3>::ones([batch, rows, 1], &Device::flex()).into_data();
-        decoded.alignment.clone().sum_dim(2).into_data().assert_approx_eq::<f32>(&ones, Tolerance::absolute(1e-5));
+        decoded
+            .alignment
+            .clone()
+            .sum_dim(2)
+            .into_data()
+            .assert_approx_eq::<f32>(&ones, Tolerance::absolute(1e-5));
         (decoded.frames.dims(), decoded.alignment.dims(), decoded.gate.map(|gate| gate.dims()))
     }
 
@@ -107,6 +116,9 @@ mod tests {
             positions: Tensor::zeros([1, 4, 4], &device),
         };
         assert_eq!(shapes(&model, spoken.clone(), timing), ([1, 4, 80], [1, 4, 3], None));
-        assert_eq!(shapes(&AttentionDecoder::new(&config, &device), spoken, ()), ([1, 4, 80], [1, 2, 3], Some([1, 2])));
+        assert_eq!(
+            shapes(&AttentionDecoder::new(&config, &device), spoken, ()),
+            ([1, 4, 80], [1, 2, 3], Some([1, 2]))
+        );
     }
 }

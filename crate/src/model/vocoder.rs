@@ -91,7 +91,10 @@ impl Block {
         let kernel = self.depthwise.dims()[0];
         let edge = Tensor::zeros([batch, kernel / 2, width], &input.device());
         let padded = Tensor::cat(vec![edge.clone(), input.clone(), edge], 1);
-        let tap = |index: usize| padded.clone().narrow(1, index, frames) * self.depthwise.val().narrow(0, index, 1).unsqueeze::<3>();
+        let tap = |index: usize| {
+            padded.clone().narrow(1, index, frames)
+                * self.depthwise.val().narrow(0, index, 1).unsqueeze::<3>()
+        };
         let mixed = (1..kernel).map(tap).fold(tap(0), |sum, tap| sum + tap);
         let hidden = relu(self.widen.forward(self.norm.forward(mixed)));
         input + self.narrow.forward(hidden) * self.scale.val().unsqueeze::<3>()
@@ -148,7 +151,8 @@ impl SourceFilter {
             hidden = block.forward(hidden);
         }
         let hidden = self.norm.forward(hidden);
-        let filter = |head: &Linear| (head.forward(hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG);
+        let filter =
+            |head: &Linear| (head.forward(hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG);
         Filters {
             pitch: self.pitch.forward(hidden.clone()),
             voicing: self.voicing.forward(hidden.clone()),

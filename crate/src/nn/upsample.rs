@@ -10,7 +10,12 @@ use burn::{prelude::*, tensor::activation::softmax};
 /// * `padding`:   `[B, L]`, true where there is no symbol
 ///
 /// Returns `[B, T, L]`; each frame's weights sum to one.
-pub fn gaussian_weights(durations: Tensor<2>, ranges: Tensor<2>, times: Tensor<2>, padding: Tensor<2, Bool>) -> Tensor<3> {
+pub fn gaussian_weights(
+    durations: Tensor<2>,
+    ranges: Tensor<2>,
+    times: Tensor<2>,
+    padding: Tensor<2, Bool>,
+) -> Tensor<3> {
     let [batch, symbols] = durations.dims();
     let frames = times.dims()[1];
     let centres = durations.clone().cumsum(1) - durations.div_scalar(2.0);
@@ -51,7 +56,8 @@ mod tests {
         let device = Device::flex();
         let row = |values: [f32; 3]| Tensor::<2>::from_floats([values], &device);
         let padding = Tensor::<2, Bool>::from_data([[false, false, true]], &device);
-        let weights = gaussian_weights(row([4.0, 2.0, 9.0]), row([0.5, 0.5, 0.5]), row([2.0, 4.0, 5.0]), padding);
+        let weights =
+            gaussian_weights(row([4.0, 2.0, 9.0]), row([0.5, 0.5, 0.5]), row([2.0, 4.0, 5.0]), padding);
         let weights = weights.into_data().try_to_vec::<f32>().unwrap();
         // Frame centres 2, 4, 5 against symbol centres 2 and 5: the second stands 2 and 1 away.
         assert!(weights[0] > 0.999 && weights[7] > 0.999, "{weights:?}");
@@ -63,7 +69,10 @@ mod tests {
     #[test]
     fn positions_of_a_window() {
         let positions = frame_positions(&[2, 4], 1, 3);
-        assert_eq!(positions, vec![[0.75, 0.25, 0.15, 0.05], [0.125, 0.875, 0.05, 0.35], [0.375, 0.625, 0.15, 0.25]]);
+        assert_eq!(
+            positions,
+            vec![[0.75, 0.25, 0.15, 0.05], [0.125, 0.875, 0.05, 0.35], [0.375, 0.625, 0.15, 0.25]]
+        );
         assert_eq!(frame_positions(&[1], 0, 2)[1], [0.0; 4]);
     }
 }

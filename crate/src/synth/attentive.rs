@@ -20,7 +20,10 @@ pub async fn speak_attentive_async(
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Speech> {
     if options.speed != 1.0 {
-        return Err(Error::OptionInvalid(format!("a speed of {} cannot be had: an attention model keeps its own pace", options.speed)));
+        return Err(Error::OptionInvalid(format!(
+            "a speed of {} cannot be had: an attention model keeps its own pace",
+            options.speed
+        )));
     }
     let sentences = sentences(text)?;
     let mut speech = Speech::nothing(&voice.mel, StopReason::Gate);
@@ -42,7 +45,8 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Res
     let input = Symbols::new(&[&symbols], None, &voice.device);
     let mask = input.mask.clone().unsqueeze_dim(2);
     let encoded = model.encoder.forward(input.ids.clone(), mask, &input.lengths, Mode::Eval);
-    let memory = model.decoder.memory(&input, encoded, model.speakers.val().slice([voice.speaker..voice.speaker + 1]));
+    let memory =
+        model.decoder.memory(&input, encoded, model.speakers.val().slice([voice.speaker..voice.speaker + 1]));
     let said = model.decoder.generate(&memory, max_frames, |_| true).await;
     let [_, steps, width] = said.alignment.dims();
     let [_, frames, mels] = said.frames.dims();
@@ -50,14 +54,22 @@ async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Res
     let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
     let values = read(refined.reshape([frames * mels])).await?;
     let durations = durations(&attention, symbols.len(), voice.config.reduction as u32);
-    Ok(Sentence { pause_frames: PAUSE_FRAMES, mel: voice.config.log_mels(values, &voice.mel), symbols, durations, stop: said.stop })
+    Ok(Sentence {
+        pause_frames: PAUSE_FRAMES,
+        mel: voice.config.log_mels(values, &voice.mel),
+        symbols,
+        durations,
+        stop: said.stop,
+    })
 }
 
 /// Frames of each symbol: each step's count for the symbol that it attends to most, attention being `[N, L]`.
 fn durations(attention: &[f32], symbols: usize, reduction: u32) -> Vec<u32> {
     let mut durations = vec![0; symbols];
     for row in attention.chunks_exact(symbols) {
-        let most = (0..symbols).max_by(|&left, &right| row[left].total_cmp(&row[right])).expect("a sentence has symbols");
+        let most = (0..symbols)
+            .max_by(|&left, &right| row[left].total_cmp(&row[right]))
+            .expect("a sentence has symbols");
         durations[most] += reduction;
     }
     durations

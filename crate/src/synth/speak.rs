@@ -5,8 +5,8 @@ use burn::prelude::*;
 use crate::{
     Error, Result,
     audio::{
-        variance_scale::scale_variance,
         mel::{Mel, MelConfig},
+        variance_scale::scale_variance,
     },
     model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
@@ -38,9 +38,17 @@ impl Default for SpeakOptions {
 impl SpeakOptions {
     /// * `has_pitch`: whether the base can change it
     fn check(&self, has_pitch: bool) -> Result<()> {
-        for (name, value, range) in [("speed", self.speed, 0.25..=4.0), ("pitch", self.pitch, -12.0..=12.0), ("liveliness", self.liveliness, 0.0..=3.0)] {
+        for (name, value, range) in [
+            ("speed", self.speed, 0.25..=4.0),
+            ("pitch", self.pitch, -12.0..=12.0),
+            ("liveliness", self.liveliness, 0.0..=3.0),
+        ] {
             if !range.contains(&value) {
-                return Err(Error::OptionInvalid(format!("a {name} of {value} is not between {} and {}", range.start(), range.end())));
+                return Err(Error::OptionInvalid(format!(
+                    "a {name} of {value} is not between {} and {}",
+                    range.start(),
+                    range.end()
+                )));
             }
         }
         let usual = Self::default();
@@ -139,7 +147,9 @@ pub async fn speak_async(
             return Err(Error::Cancelled);
         }
         base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
-        for (part, Timed { symbols, durations, stop }) in timed(base, voice, sentence, options).await?.into_iter().enumerate() {
+        for (part, Timed { symbols, durations, stop }) in
+            timed(base, voice, sentence, options).await?.into_iter().enumerate()
+        {
             let mel = frames(base, voice, &symbols, &durations, options).await?;
             let pause_frames = if part == 0 { PAUSE_FRAMES } else { 0 };
             speech.say(base.mel_config(), Sentence { pause_frames, mel, symbols, durations, stop }, vocoder);
@@ -150,7 +160,11 @@ pub async fn speak_async(
 }
 
 /// One sentence with the learned timing: its symbols, their frames, the spectrogram, and the pitch of its frames.
-pub(crate) async fn say_symbols(base: &Base, voice: &Voice, sentence: &str) -> Result<(Vec<u8>, Vec<u32>, Mel, Vec<f32>)> {
+pub(crate) async fn say_symbols(
+    base: &Base,
+    voice: &Voice,
+    sentence: &str,
+) -> Result<(Vec<u8>, Vec<u32>, Mel, Vec<f32>)> {
     let symbols = base.phonemizer.symbols(sentence)?;
     let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
     let (mel, f0_hz) = frames_and_pitch(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
@@ -185,19 +199,30 @@ fn halves(words: &[Word]) -> Option<(Vec<Word>, Vec<Word>)> {
     let last = words.iter().rposition(|word| !word.is_pause())?;
     // A half begins with a word, so that a pause ends the half before.
     let cuts = (first + 1..=last).filter(|&at| !words[at].is_pause());
-    let nearest = cuts.min_by_key(|&at| (!words[at - 1].is_pause(), (2 * length(&words[..at])).abs_diff(length(words))));
+    let nearest = cuts
+        .min_by_key(|&at| (!words[at - 1].is_pause(), (2 * length(&words[..at])).abs_diff(length(words))));
     if let Some(at) = nearest {
         return Some((words[..at].to_vec(), words[at..].to_vec()));
     }
     let Word { text, symbols } = &words[first];
     let middle = symbols.len() / 2;
     let half = |symbols: &[u8]| Word { text: text.clone(), symbols: symbols.to_vec() };
-    let cut = || ([&words[..first], &[half(&symbols[..middle])]].concat(), [&[half(&symbols[middle..])], &words[last + 1..]].concat());
+    let cut = || {
+        (
+            [&words[..first], &[half(&symbols[..middle])]].concat(),
+            [&[half(&symbols[middle..])], &words[last + 1..]].concat(),
+        )
+    };
     (middle > 0).then(cut)
 }
 
 /// Whole frames for each symbol. The rounding error is carried on, so that the sentence keeps its length.
-async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOptions) -> Result<(Vec<u32>, StopReason)> {
+async fn durations(
+    base: &Base,
+    voice: &Voice,
+    symbols: &[u8],
+    options: &SpeakOptions,
+) -> Result<(Vec<u32>, StopReason)> {
     let input = Symbols::new(&[symbols], None, &base.device);
     let encoded = base.model.encode(&input, Mode::Eval);
     let predicted = base.model.durations.forward(encoded, voice.timing_speaker.clone(), &input.lengths);
@@ -222,12 +247,24 @@ async fn durations(base: &Base, voice: &Voice, symbols: &[u8], options: &SpeakOp
 }
 
 /// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last but the melody, before the decoder.
-pub async fn frames(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32], options: &SpeakOptions) -> Result<Mel> {
+pub async fn frames(
+    base: &Base,
+    voice: &Voice,
+    symbols: &[u8],
+    durations: &[u32],
+    options: &SpeakOptions,
+) -> Result<Mel> {
     Ok(frames_and_pitch(base, voice, symbols, durations, options).await?.0)
 }
 
 /// The same with the pitch of each frame in Hz, 0 where unvoiced; empty on a base without pitch.
-async fn frames_and_pitch(base: &Base, voice: &Voice, symbols: &[u8], durations: &[u32], options: &SpeakOptions) -> Result<(Mel, Vec<f32>)> {
+async fn frames_and_pitch(
+    base: &Base,
+    voice: &Voice,
+    symbols: &[u8],
+    durations: &[u32],
+    options: &SpeakOptions,
+) -> Result<(Mel, Vec<f32>)> {
     let config = base.config();
     let (reduction, mels) = (config.reduction, config.mels);
     let spoken = &symbols[..durations.len()];
@@ -236,14 +273,19 @@ async fn frames_and_pitch(base: &Base, voice: &Voice, symbols: &[u8], durations:
     let f0_hz = match (base.contour_async(&context, &voice.timing_speaker).await?, voice.intonation) {
         (Some(contour), Some(Intonation { mean_hz, spread })) => {
             let higher = (options.pitch / 12.0).exp2();
-            let mut f0_hz = contour.f0_hz(Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness });
+            let mut f0_hz =
+                contour.f0_hz(Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness });
             f0_hz.truncate(total);
             f0_hz
         }
         _ => Vec::new(),
     };
     let context = base.with_excitation(context, &f0_hz);
-    let frames = if config.autoregressive { decode_by_steps(base, voice, context).await? } else { decode_at_once(base, voice, context) };
+    let frames = if config.autoregressive {
+        decode_by_steps(base, voice, context).await?
+    } else {
+        decode_at_once(base, voice, context)
+    };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
     let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
     Ok((scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale), f0_hz))
@@ -287,13 +329,27 @@ mod tests {
         let words = |text: &str| phonemizer.words(text).unwrap();
         let cut = |text: &str| {
             let (first, second) = halves(&words(text)).unwrap();
-            assert_eq!([first.clone(), second.clone()].concat().iter().flat_map(|word| word.symbols.clone()).collect::<Vec<_>>(), words(text).iter().flat_map(|word| word.symbols.clone()).collect::<Vec<_>>());
-            let text = |words: Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>().join(" ");
+            assert_eq!(
+                [first.clone(), second.clone()]
+                    .concat()
+                    .iter()
+                    .flat_map(|word| word.symbols.clone())
+                    .collect::<Vec<_>>(),
+                words(text).iter().flat_map(|word| word.symbols.clone()).collect::<Vec<_>>()
+            );
+            let text =
+                |words: Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>().join(" ");
             (text(first), text(second))
         };
         let pair = |first: &str, second: &str| (first.to_string(), second.to_string());
-        assert_eq!(cut("Well, the dog sleeps, and the cat runs."), pair("well , the dog sleeps ,", "and the cat runs ."));
-        assert_eq!(cut("Well, the dog sleeps and the cat runs."), pair("well ,", "the dog sleeps and the cat runs ."));
+        assert_eq!(
+            cut("Well, the dog sleeps, and the cat runs."),
+            pair("well , the dog sleeps ,", "and the cat runs .")
+        );
+        assert_eq!(
+            cut("Well, the dog sleeps and the cat runs."),
+            pair("well ,", "the dog sleeps and the cat runs .")
+        );
         assert_eq!(cut("The dog sleeps"), pair("the dog", "sleeps ."));
         assert_eq!(cut("Sleeping."), pair("sleeping", "sleeping ."));
         assert_eq!(halves(&words("{AA1}")), None);

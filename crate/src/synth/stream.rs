@@ -19,7 +19,8 @@ pub struct Part {
 /// The parts of `text`, at least one. Fails as speaking it would.
 pub fn parts(text: &str, config: &MelConfig) -> Result<Vec<Part>> {
     let pause_seconds = PAUSE_FRAMES as f32 * config.frame_seconds();
-    let mut parts: Vec<Part> = sentences(text)?.into_iter().map(|text| Part { text, pause_seconds }).collect();
+    let mut parts: Vec<Part> =
+        sentences(text)?.into_iter().map(|text| Part { text, pause_seconds }).collect();
     if let Some(end) = clause_end(&parts[0].text) {
         let rest = parts[0].text.split_off(end).trim_start().to_string();
         // The clause brings the pause of its own comma.
@@ -38,8 +39,10 @@ fn clause_end(sentence: &str) -> Option<usize> {
     }
     let ends = sentence.char_indices().enumerate().filter_map(|(index, (at, character))| {
         let after = &sentence[at + character.len_utf8()..];
-        let ends = matches!(character, ',' | ';' | ':' | '\u{2013}' | '\u{2014}') && after.starts_with(char::is_whitespace);
-        (ends && index + 1 >= MIN_CHARACTERS && characters - index - 1 > MIN_CHARACTERS).then(|| at + character.len_utf8())
+        let ends = matches!(character, ',' | ';' | ':' | '\u{2013}' | '\u{2014}')
+            && after.starts_with(char::is_whitespace);
+        (ends && index + 1 >= MIN_CHARACTERS && characters - index - 1 > MIN_CHARACTERS)
+            .then(|| at + character.len_utf8())
     });
     ends.into_iter().next()
 }
@@ -61,7 +64,8 @@ mod tests {
             "The second, which is as long as the first, stays whole.",
         ];
         assert_eq!(texts(text), expected);
-        let pauses: Vec<f32> = parts(text, &MelConfig::speech_16k()).unwrap().iter().map(|part| part.pause_seconds).collect();
+        let pauses: Vec<f32> =
+            parts(text, &MelConfig::speech_16k()).unwrap().iter().map(|part| part.pause_seconds).collect();
         assert_eq!(pauses, [0.0, 0.15, 0.0]);
     }
 

@@ -84,8 +84,16 @@ pub fn take_apart(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
 }
 
 fn ending(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
-    let clitics =
-        [("'s", ""), ("s'", ""), ("'ll", "AH0 L"), ("'d", "D"), ("'ve", "AH0 V"), ("'re", "ER0"), ("n't", "AH0 N T"), ("'m", "M")];
+    let clitics = [
+        ("'s", ""),
+        ("s'", ""),
+        ("'ll", "AH0 L"),
+        ("'d", "D"),
+        ("'ve", "AH0 V"),
+        ("'re", "ER0"),
+        ("n't", "AH0 N T"),
+        ("'m", "M"),
+    ];
     for (clitic, sound) in clitics {
         let Some(stem) = word.strip_suffix(clitic) else { continue };
         if let Some(stem) = lookup(stem).or_else(|| take_apart(stem, lookup)) {
@@ -115,7 +123,9 @@ fn ending(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     {
         return Some(join(&sound, "IH0 NG"));
     }
-    ENDINGS.iter().find_map(|(ending, sound)| inflected(word.strip_suffix(ending)?, lookup).map(|stem| join(&stem, sound)))
+    ENDINGS.iter().find_map(|(ending, sound)| {
+        inflected(word.strip_suffix(ending)?, lookup).map(|stem| join(&stem, sound))
+    })
 }
 
 /// The stem of an inflected word: as it stands, with a dropped e, a y turned i, or a doubled consonant.
@@ -144,8 +154,9 @@ fn compound(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     (3..=word.len().checked_sub(3)?).rev().filter(|split| word.is_char_boundary(*split)).find_map(|split| {
         let (first, second) = word.split_at(split);
         let (first, second) = (lookup(first)?, lookup(second).or_else(|| ending(second, lookup))?);
-        let second =
-            second.iter().map(|symbol| if symbols::stress(*symbol) == Some(1) { symbols::with_stress(*symbol, 2) } else { *symbol });
+        let second = second.iter().map(|symbol| {
+            if symbols::stress(*symbol) == Some(1) { symbols::with_stress(*symbol, 2) } else { *symbol }
+        });
         Some(first.into_iter().chain(second).collect())
     })
 }
@@ -171,7 +182,9 @@ mod tests {
 
     #[test]
     fn parts_are_found() {
-        let said = |word: &str| take_apart(word, &lookup).map(|symbols| symbols::format(&symbols)).unwrap_or_default();
+        let said = |word: &str| {
+            take_apart(word, &lookup).map(|symbols| symbols::format(&symbols)).unwrap_or_default()
+        };
         assert_eq!(said("dogs"), "D AO1 G Z");
         assert_eq!(said("house's"), "HH AW1 S AH0 Z");
         assert_eq!(said("houses"), "HH AW1 S AH0 Z");

@@ -115,7 +115,10 @@ pub fn fold(text: &str) -> String {
             '|' | '\\' | '`' => folded.push_str(ascii(c).unwrap_or(" ")),
             ' '..='~' => folded.push(c),
             '\n' | '\r' => folded.push('\n'),
-            'µ' | 'μ' if before.is_ascii_digit() || before == ' ' && letters.peek().is_some_and(|next| "mgslLW".contains(*next)) => {
+            'µ' | 'μ'
+                if before.is_ascii_digit()
+                    || before == ' ' && letters.peek().is_some_and(|next| "mgslLW".contains(*next)) =>
+            {
                 folded.push('µ')
             }
             '\u{370}'..='\u{3ff}' if !alone => folded.push(' '),
@@ -170,7 +173,10 @@ mod tests {
         for c in ('\u{c0}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|c| c.is_alphabetic()) {
             let folded = fold(&c.to_string());
             let common = c <= '\u{17f}' || ('\u{1ea0}'..='\u{1ef9}').contains(&c);
-            assert!(!common || folded.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'\''), "{c} {folded}");
+            assert!(
+                !common || folded.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'\''),
+                "{c} {folded}"
+            );
         }
         let folds = [
             ('Ÿ', "Y"),

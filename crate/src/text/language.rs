@@ -45,7 +45,10 @@ const MIN_WORDS: usize = 4;
 pub fn doubts(text: &str) -> Vec<Doubt> {
     let mut unspoken = String::new();
     for c in text.chars().filter(|c| c.is_alphanumeric()) {
-        if !unspoken.contains(c) && unspoken.chars().count() < 20 && fold(c.encode_utf8(&mut [0; 4])).trim().is_empty() {
+        if !unspoken.contains(c)
+            && unspoken.chars().count() < 20
+            && fold(c.encode_utf8(&mut [0; 4])).trim().is_empty()
+        {
             unspoken.push(c);
         }
     }
@@ -55,7 +58,8 @@ pub fn doubts(text: &str) -> Vec<Doubt> {
 
 /// A language whose frequent words make up a fifth of a text, and more of it than English ones.
 fn guess(text: &str) -> Option<&'static str> {
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
     // A capital inside is a name's: "El Paso".
     let lower: Vec<String> = words
         .iter()
@@ -64,8 +68,10 @@ fn guess(text: &str) -> Option<&'static str> {
         .map(|(_, word)| word.to_lowercase())
         .collect();
     let count = |frequent: &[&str]| lower.iter().filter(|word| frequent.contains(&word.as_str())).count();
-    let (name, most) = LANGUAGES.iter().map(|(name, frequent)| (*name, count(frequent))).max_by_key(|(_, count)| *count)?;
-    (words.len() >= MIN_WORDS && most >= 2 && 5 * most >= words.len() && most > count(ENGLISH)).then_some(name)
+    let (name, most) =
+        LANGUAGES.iter().map(|(name, frequent)| (*name, count(frequent))).max_by_key(|(_, count)| *count)?;
+    (words.len() >= MIN_WORDS && most >= 2 && 5 * most >= words.len() && most > count(ENGLISH))
+        .then_some(name)
 }
 
 #[cfg(test)]
@@ -104,7 +110,9 @@ mod tests {
         for text in texts {
             assert_eq!(doubts(text), [], "{text}");
         }
-        for line in include_str!("../../tests/data/readings.tsv").lines().filter(|line| !line.starts_with("# ")) {
+        for line in
+            include_str!("../../tests/data/readings.tsv").lines().filter(|line| !line.starts_with("# "))
+        {
             assert_eq!(guess(line.split('\t').nth(1).unwrap()), None, "{line}");
         }
     }

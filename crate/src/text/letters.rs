@@ -11,7 +11,8 @@ use super::symbols::{self, Symbol};
 use crate::Result;
 
 /// Letters to the left and right that each level of rules sees, from narrow to wide.
-const LEVELS: [(usize, usize); 10] = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 4), (4, 4), (5, 5)];
+const LEVELS: [(usize, usize); 10] =
+    [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 4), (4, 4), (5, 5)];
 /// Words that a rule must put right, less those it gets wrong, to be kept.
 const MIN_GAIN: i32 = 1;
 /// A rule's output is one byte.
@@ -33,11 +34,16 @@ pub struct Letters {
 
 /// 1 to 26 for letters, 0 beyond the ends of the word; apostrophes and all else are not read.
 fn codes(word: &str) -> Vec<u8> {
-    word.bytes().map(|byte| byte.to_ascii_lowercase()).filter(u8::is_ascii_lowercase).map(|byte| byte - b'a' + 1).collect()
+    word.bytes()
+        .map(|byte| byte.to_ascii_lowercase())
+        .filter(u8::is_ascii_lowercase)
+        .map(|byte| byte - b'a' + 1)
+        .collect()
 }
 
 fn key(codes: &[u8], at: usize, (left, right): (usize, usize)) -> Key {
-    let code = |index: Option<usize>| Key::from(index.and_then(|index| codes.get(index)).copied().unwrap_or(0));
+    let code =
+        |index: Option<usize>| Key::from(index.and_then(|index| codes.get(index)).copied().unwrap_or(0));
     let mut key = code(Some(at));
     // Outwards from the letter, so that keys of alike contexts are neighbours.
     for distance in 1..=left.max(right) {
@@ -58,7 +64,10 @@ impl Letters {
         let mut symbols = Vec::new();
         for at in 0..codes.len() {
             // The second of a doubled consonant is silent more often than a rule sees.
-            symbols.extend_from_slice(self.output(&codes, at, LEVELS.len()).map_or(&[][..], |output| &self.outputs[output as usize]));
+            symbols.extend_from_slice(
+                self.output(&codes, at, LEVELS.len())
+                    .map_or(&[][..], |output| &self.outputs[output as usize]),
+            );
         }
         stress_once(&mut symbols);
         symbols
@@ -74,14 +83,17 @@ impl Letters {
 
     /// Fits rules on words and their phones.
     pub fn fit(entries: &[(String, Vec<Symbol>)]) -> Self {
-        let words: Vec<(Vec<u8>, &[Symbol])> = entries.iter().map(|(word, phones)| (codes(word), phones.as_slice())).collect();
+        let words: Vec<(Vec<u8>, &[Symbol])> =
+            entries.iter().map(|(word, phones)| (codes(word), phones.as_slice())).collect();
         let aligned = align(&words);
         let mut counts: HashMap<&Output, usize> = HashMap::new();
         aligned.iter().flatten().for_each(|output| *counts.entry(output).or_default() += 1);
         let mut by_count: Vec<_> = counts.into_iter().collect();
         by_count.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        let outputs: Vec<Output> = by_count.into_iter().take(MAX_OUTPUTS).map(|(output, _)| output.clone()).collect();
-        let number: HashMap<&Output, u8> = outputs.iter().enumerate().map(|(index, output)| (output, index as u8)).collect();
+        let outputs: Vec<Output> =
+            by_count.into_iter().take(MAX_OUTPUTS).map(|(output, _)| output.clone()).collect();
+        let number: HashMap<&Output, u8> =
+            outputs.iter().enumerate().map(|(index, output)| (output, index as u8)).collect();
 
         let mut letters = Self { outputs: outputs.clone(), rules: Vec::new() };
         for (index, level) in LEVELS.iter().enumerate() {
@@ -98,8 +110,10 @@ impl Letters {
                 }
             }
             let rules = seen.into_iter().filter_map(|(key, outputs)| {
-                let (output, right) = outputs.into_iter().max_by_key(|(output, count)| (*count, std::cmp::Reverse(*output)))?;
-                let right_already: i32 = inherited[&key].iter().filter(|(says, _)| says.is_some()).map(|(_, count)| count).sum();
+                let (output, right) =
+                    outputs.into_iter().max_by_key(|(output, count)| (*count, std::cmp::Reverse(*output)))?;
+                let right_already: i32 =
+                    inherited[&key].iter().filter(|(says, _)| says.is_some()).map(|(_, count)| count).sum();
                 (index == 0 || right - right_already >= MIN_GAIN).then_some((key, output))
             });
             let mut rules: Vec<_> = rules.collect();
@@ -153,7 +167,12 @@ impl Letters {
             let mut keys = Vec::with_capacity(count);
             for index in 0..count {
                 let delta = reader.varint()?;
-                let key: Key = keys.last().copied().unwrap_or(0u64).checked_add(delta).ok_or_else(|| corrupt("a rule"))?;
+                let key: Key = keys
+                    .last()
+                    .copied()
+                    .unwrap_or(0u64)
+                    .checked_add(delta)
+                    .ok_or_else(|| corrupt("a rule"))?;
                 if delta == 0 && index > 0 {
                     return Err(corrupt("rules out of order"));
                 }
@@ -197,8 +216,10 @@ impl<'a> Reader<'a> {
 
 /// Keeps the first primary stress, or puts one on the first full vowel.
 fn stress_once(symbols: &mut [Symbol]) {
-    let mut vowels: Vec<&mut Symbol> = symbols.iter_mut().filter(|symbol| symbols::is_vowel(**symbol)).collect();
-    let is_full = |symbol: &Symbol| symbols::name(*symbol) != Some("AH0") && symbols::name(*symbol) != Some("ER0");
+    let mut vowels: Vec<&mut Symbol> =
+        symbols.iter_mut().filter(|symbol| symbols::is_vowel(**symbol)).collect();
+    let is_full =
+        |symbol: &Symbol| symbols::name(*symbol) != Some("AH0") && symbols::name(*symbol) != Some("ER0");
     let first = vowels.iter().position(|symbol| symbols::stress(**symbol) == Some(1));
     let first = first.or_else(|| vowels.iter().position(|symbol| is_full(symbol))).unwrap_or(0);
     for (index, symbol) in vowels.iter_mut().enumerate() {
@@ -220,7 +241,10 @@ fn align(words: &[(Vec<u8>, &[Symbol])]) -> Vec<Vec<Output>> {
             0 => first_cost(letter, output),
             _ => costs.get(&(letter, output.to_vec())).copied().unwrap_or(12.0),
         };
-        aligned = words.iter().map(|(codes, phones)| align_word(codes, phones, &cost).unwrap_or_default()).collect::<Vec<_>>();
+        aligned = words
+            .iter()
+            .map(|(codes, phones)| align_word(codes, phones, &cost).unwrap_or_default())
+            .collect::<Vec<_>>();
         let mut counts: HashMap<(u8, Output), f32> = HashMap::new();
         let mut totals = [0.0f32; 27];
         for ((codes, _), outputs) in words.iter().zip(&aligned) {
@@ -229,7 +253,10 @@ fn align(words: &[(Vec<u8>, &[Symbol])]) -> Vec<Vec<Output>> {
                 totals[*letter as usize] += 1.0;
             }
         }
-        costs = counts.into_iter().map(|((letter, output), count)| ((letter, output), -(count / totals[letter as usize]).ln())).collect();
+        costs = counts
+            .into_iter()
+            .map(|((letter, output), count)| ((letter, output), -(count / totals[letter as usize]).ln()))
+            .collect();
     }
     aligned
 }

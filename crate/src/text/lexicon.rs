@@ -33,8 +33,12 @@ pub struct Lexicon {
 impl Lexicon {
     pub fn load(file: &[u8]) -> Result<Self> {
         let inflated = inflate(file)?;
-        let mut header = inflated.chunks_exact(4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize);
-        let (Some(count), Some(words), Some(phones), Some(rules)) = (header.next(), header.next(), header.next(), header.next()) else {
+        let mut header = inflated
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize);
+        let (Some(count), Some(words), Some(phones), Some(rules)) =
+            (header.next(), header.next(), header.next(), header.next())
+        else {
             return Err(corrupt("no header"));
         };
         let body = &inflated[16..];
@@ -78,7 +82,9 @@ impl Lexicon {
             lexicon.phones.extend_from_slice(entry);
             lexicon.phone_starts.push(lexicon.phones.len() as u32);
         }
-        if lexicon.word_starts.len() != count.saturating_add(1) || lexicon.phone_starts.len() != lexicon.word_starts.len() {
+        if lexicon.word_starts.len() != count.saturating_add(1)
+            || lexicon.phone_starts.len() != lexicon.word_starts.len()
+        {
             return Err(corrupt("words and pronunciations differ in number"));
         }
         Ok(lexicon)
@@ -155,17 +161,25 @@ pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
         let line = line.split('#').next().unwrap_or("");
         let Some((word, phones)) = line.split_once(char::is_whitespace) else { continue };
         let word = word.to_ascii_lowercase();
-        let plain = word.len() <= MAX_WORD && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
+        let plain =
+            word.len() <= MAX_WORD && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'');
         if !plain || entries.contains_key(&word) {
             continue;
         }
-        let phones = symbols::parse(phones).ok_or_else(|| corrupt(&format!("the pronunciation of {word:?}")))?;
+        let phones =
+            symbols::parse(phones).ok_or_else(|| corrupt(&format!("the pronunciation of {word:?}")))?;
         entries.insert(word, phones);
     }
     let made_by_rule = |word: &str, phones: &[Symbol]| {
-        word.strip_suffix("'s").and_then(|stem| entries.get(stem)).is_some_and(|stem| super::affixes::plural(stem) == phones)
+        word.strip_suffix("'s")
+            .and_then(|stem| entries.get(stem))
+            .is_some_and(|stem| super::affixes::plural(stem) == phones)
     };
-    let keep: Vec<_> = entries.iter().filter(|(word, phones)| !made_by_rule(word, phones)).map(|(w, p)| (w.clone(), p.clone())).collect();
+    let keep: Vec<_> = entries
+        .iter()
+        .filter(|(word, phones)| !made_by_rule(word, phones))
+        .map(|(w, p)| (w.clone(), p.clone()))
+        .collect();
     Ok(keep)
 }
 
@@ -176,7 +190,8 @@ fn inflate(file: &[u8]) -> Result<Vec<u8>> {
     if length > MAX_INFLATED {
         return Err(corrupt("too large"));
     }
-    let inflated = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(stream, length).map_err(|error| corrupt(&error.to_string()))?;
+    let inflated = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(stream, length)
+        .map_err(|error| corrupt(&error.to_string()))?;
     if inflated.len() != length {
         return Err(corrupt("cut short"));
     }
@@ -206,7 +221,9 @@ mod tests {
     #[test]
     fn packs_and_loads() {
         let lexicon = Lexicon::load(&pack(DICTIONARY).unwrap()).unwrap();
-        let words: Vec<_> = (0..lexicon.len()).map(|index| (lexicon.word(index), symbols::format(lexicon.phones(index)))).collect();
+        let words: Vec<_> = (0..lexicon.len())
+            .map(|index| (lexicon.word(index), symbols::format(lexicon.phones(index))))
+            .collect();
         // Alternatives, words with periods and possessives that a rule makes are left out.
         let expected = [("boss", "B AO1 S"), ("cat", "K AE1 T"), ("cats", "K AE1 T S"), ("read", "R EH1 D")];
         assert_eq!(words, expected.map(|(word, phones)| (word, phones.to_string())));
@@ -216,7 +233,10 @@ mod tests {
 
     #[test]
     fn a_dictionary_with_unknown_phones_is_refused() {
-        assert_eq!(pack("cat K QQ T").unwrap_err().to_string(), "the base voice is damaged: lexicon: the pronunciation of \"cat\"");
+        assert_eq!(
+            pack("cat K QQ T").unwrap_err().to_string(),
+            "the base voice is damaged: lexicon: the pronunciation of \"cat\""
+        );
     }
 
     #[test]
@@ -227,7 +247,9 @@ mod tests {
         }
         // A flipped bit is found, unless it is one of those that fill up the stream's last byte.
         let words = |lexicon: &Lexicon| {
-            (0..lexicon.len()).map(|index| (lexicon.word(index).to_string(), lexicon.phones(index).to_vec())).collect::<Vec<_>>()
+            (0..lexicon.len())
+                .map(|index| (lexicon.word(index).to_string(), lexicon.phones(index).to_vec()))
+                .collect::<Vec<_>>()
         };
         let whole = words(&Lexicon::load(&file).unwrap());
         let mut accepted = 0;
@@ -258,7 +280,9 @@ mod tests {
                 // Another word or phone is no damage that can be seen; what is accepted must be usable.
                 if let Ok(lexicon) = Lexicon::load(&file) {
                     accepted += 1;
-                    (0..lexicon.len()).for_each(|index| assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty()));
+                    (0..lexicon.len()).for_each(|index| {
+                        assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty())
+                    });
                     lexicon.letters.read("anything");
                 }
             }
@@ -266,6 +290,9 @@ mod tests {
         assert!(accepted < body.len() * 2);
         let mut huge = MAGIC.to_vec();
         huge.extend_from_slice(&u32::MAX.to_le_bytes());
-        assert_eq!(Lexicon::load(&huge).unwrap_err().to_string(), "the base voice is damaged: lexicon: too large");
+        assert_eq!(
+            Lexicon::load(&huge).unwrap_err().to_string(),
+            "the base voice is damaged: lexicon: too large"
+        );
     }
 }

@@ -67,7 +67,8 @@ impl Phonemizer {
     /// With the lexicon built in; a page fetches it instead.
     #[cfg(not(target_family = "wasm"))]
     pub fn embedded() -> Self {
-        Self::new(include_bytes!("../../../models/lexicon/en.lex")).expect("the lexicon in the repository is whole")
+        Self::new(include_bytes!("../../../models/lexicon/en.lex"))
+            .expect("the lexicon in the repository is whole")
     }
 
     pub fn lexicon(&self) -> &Lexicon {
@@ -83,14 +84,20 @@ impl Phonemizer {
     ///
     /// Braces hold a word's ARPAbet as it stands, of any language: `The {T AH0 M EY1 T OW2} is ripe.`
     pub fn words(&self, text: &str) -> Result<Vec<Word>> {
-        if text.contains(['{', '}']) { self.words_around_phones(text) } else { self.words_of_language(text, None) }
+        if text.contains(['{', '}']) {
+            self.words_around_phones(text)
+        } else {
+            self.words_of_language(text, None)
+        }
     }
 
     /// Braced words as they are written; what lies between them is language, or punctuation alone.
     fn words_around_phones(&self, text: &str) -> Result<Vec<Word>> {
         let unsupported = || Error::TextUnsupported(text.chars().take(40).collect());
         let parse = |phones: &str| {
-            symbols::parse(phones).filter(|symbols| !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol)))
+            symbols::parse(phones).filter(|symbols| {
+                !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol))
+            })
         };
         let mut words = Vec::new();
         let mut pieces = text.split('{').enumerate().peekable();
@@ -109,13 +116,18 @@ impl Phonemizer {
             if between.contains(char::is_alphanumeric) {
                 // A full stop that only ends the piece is not the text's.
                 let goes_on = between.trim_end().ends_with(char::is_alphanumeric);
-                let following = pieces.peek().filter(|_| goes_on).and_then(|(_, next)| parse(next.split('}').next()?)?.first().copied());
+                let following = pieces
+                    .peek()
+                    .filter(|_| goes_on)
+                    .and_then(|(_, next)| parse(next.split('}').next()?)?.first().copied());
                 words.extend(self.words_of_language(between, following)?);
                 if goes_on {
                     words.pop_if(|word| word.is_pause());
                 }
             } else {
-                let pauses = between.chars().filter_map(|c| Some(Word { symbols: vec![pause(&c.to_string())?], text: c.to_string() }));
+                let pauses = between.chars().filter_map(|c| {
+                    Some(Word { symbols: vec![pause(&c.to_string())?], text: c.to_string() })
+                });
                 words.extend(pauses.take(1));
             }
         }
@@ -170,7 +182,10 @@ impl Phonemizer {
             return symbols;
         }
         // "VIP's" is plural or possessive of what it is without.
-        if let Some(stem) = word.strip_suffix("'s").filter(|stem| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase())) {
+        if let Some(stem) = word
+            .strip_suffix("'s")
+            .filter(|stem| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase()))
+        {
             return affixes::plural(&self.word(stem, Neighbours::default()));
         }
         let upper = word.chars().all(|c| c.is_ascii_uppercase());
@@ -191,7 +206,9 @@ impl Phonemizer {
 
     /// A word as the dictionary has it, or what supplements it.
     fn known(&self, word: &str) -> Option<Vec<Symbol>> {
-        supplement::phones(word).and_then(symbols::parse).or_else(|| self.lexicon.get(word).map(<[Symbol]>::to_vec))
+        supplement::phones(word)
+            .and_then(symbols::parse)
+            .or_else(|| self.lexicon.get(word).map(<[Symbol]>::to_vec))
     }
 
     /// The names of the letters, one after another.
@@ -200,7 +217,11 @@ impl Phonemizer {
         letters
             .flat_map(|letter| match letter {
                 b'a' => symbols::parse("EY1").unwrap_or_default(),
-                letter => self.lexicon.get(&(letter as char).to_string()).map(<[Symbol]>::to_vec).unwrap_or_default(),
+                letter => self
+                    .lexicon
+                    .get(&(letter as char).to_string())
+                    .map(<[Symbol]>::to_vec)
+                    .unwrap_or_default(),
             })
             .collect()
     }
@@ -258,9 +279,16 @@ mod tests {
     fn braces_hold_phones_of_any_language() {
         assert_eq!(said("{G D EH1} {Y EH0}?"), "G D EH1 Y EH0 ?");
         assert_eq!(said("The {T AH0 M EY1 T OW2}, {R AY1 P}."), "DH AH0 T AH0 M EY1 T OW2 , R AY1 P .");
-        assert_eq!(said("I go to the {EH1 N D} of a {N AY1 T}."), "AY1 G OW1 T AH0 DH IY0 EH1 N D AH1 V AH0 N AY1 T .");
+        assert_eq!(
+            said("I go to the {EH1 N D} of a {N AY1 T}."),
+            "AY1 G OW1 T AH0 DH IY0 EH1 N D AH1 V AH0 N AY1 T ."
+        );
         for wrong in ["{G D", "G} D", "{XX}", "{}", "{.}", "{{G}}"] {
-            assert_eq!(Phonemizer::embedded().symbols(wrong).unwrap_err().code(), "text-unsupported", "{wrong}");
+            assert_eq!(
+                Phonemizer::embedded().symbols(wrong).unwrap_err().code(),
+                "text-unsupported",
+                "{wrong}"
+            );
         }
     }
 
@@ -295,7 +323,10 @@ mod tests {
     #[test]
     fn words_keep_their_symbols_together() {
         let words = Phonemizer::embedded().words("Two cats, 3 dogs").unwrap();
-        let words: Vec<_> = words.iter().map(|word| (word.text.as_str(), symbols::format(&word.symbols), word.is_pause())).collect();
+        let words: Vec<_> = words
+            .iter()
+            .map(|word| (word.text.as_str(), symbols::format(&word.symbols), word.is_pause()))
+            .collect();
         let expected = [
             ("two", "T UW1", false),
             ("cats", "K AE1 T S", false),
@@ -364,9 +395,14 @@ mod tests {
         let alphabet: Vec<char> = "aZ9 .,:;-'\"$%/@#()&+°é–…½\u{301}\u{200d}你😀\n\t".chars().collect();
         for _ in 0..2000 {
             let length = random(40);
-            let text: String = (0..length).map(|_| alphabet[random(alphabet.len() as u32) as usize]).collect();
+            let text: String =
+                (0..length).map(|_| alphabet[random(alphabet.len() as u32) as usize]).collect();
             if let Ok(symbols) = phonemizer.symbols(&text) {
-                assert!(symbols.len() >= 3 && symbols.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)), "{text:?}");
+                assert!(
+                    symbols.len() >= 3
+                        && symbols.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)),
+                    "{text:?}"
+                );
             }
         }
     }

@@ -22,7 +22,8 @@ const SMALL: [&str; 20] = [
     "eighteen",
     "nineteen",
 ];
-const TENS: [&str; 10] = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+const TENS: [&str; 10] =
+    ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const SCALES: [(u64, &str); 6] = [
     (1_000_000_000_000_000_000, "quintillion"),
     (1_000_000_000_000_000, "quadrillion"),
@@ -172,7 +173,12 @@ mod tests {
         }
         assert_eq!(
             (decade(1990), decade(80), decade(2000), decade(1900)),
-            ("nineteen nineties".into(), "eighties".into(), "two thousands".into(), "nineteen hundreds".into())
+            (
+                "nineteen nineties".into(),
+                "eighties".into(),
+                "two thousands".into(),
+                "nineteen hundreds".into()
+            )
         );
     }
 

@@ -58,7 +58,10 @@ mod tests {
         assert_eq!(SYMBOL_COUNT, 148);
         let characters = ["_", "-", "!", ",", ".", "?", " ", "A", "a"].map(|name| character(name).unwrap());
         assert_eq!(characters, [0, 1, 2, 6, 7, 10, 11, 12, 38]);
-        assert_eq!(["AA", "AA0", "B", "HH", "UW2", "ZH"].map(|name| phone(name).unwrap()), [64, 65, 88, 106, 142, 147]);
+        assert_eq!(
+            ["AA", "AA0", "B", "HH", "UW2", "ZH"].map(|name| phone(name).unwrap()),
+            [64, 65, 88, 106, 142, 147]
+        );
     }
 
     #[test]
@@ -73,7 +76,8 @@ mod tests {
     fn words_are_parted_by_spaces_and_punctuation_follows_its_word() {
         let spelt = spell(&Phonemizer::embedded().words("Go, a bee!").unwrap());
         let names = ["@G", "@OW1", ",", " ", "@AH0", " ", "@B", "@IY1", "!"];
-        let expected = names.map(|name| name.strip_prefix('@').map_or_else(|| character(name), phone).unwrap());
+        let expected =
+            names.map(|name| name.strip_prefix('@').map_or_else(|| character(name), phone).unwrap());
         assert_eq!(spelt, expected);
     }
 }

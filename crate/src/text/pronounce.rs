@@ -64,8 +64,8 @@ const VERBALS: &[&str] = &[
 ];
 /// Verbs that end like plurals.
 const SINGULAR_VERBS: &[&str] = &[
-    "feels", "gets", "gives", "goes", "helps", "keeps", "likes", "looks", "makes", "needs", "news", "plays", "sales", "seems", "sets",
-    "shows", "sports", "takes", "wants",
+    "feels", "gets", "gives", "goes", "helps", "keeps", "likes", "looks", "makes", "needs", "news", "plays",
+    "sales", "seems", "sets", "shows", "sports", "takes", "wants",
 ];
 
 /// Pronunciation of a word in lower case among its neighbours, where it is not simply the dictionary's.
@@ -75,7 +75,8 @@ pub fn in_context(word: &str, around: Neighbours) -> Option<Vec<Symbol>> {
         return symbols::parse(if is_verb(word, around) { verb } else { noun });
     }
     if let Some((_, noun, verb)) = NOUNS_AND_VERBS.iter().find(|(known, ..)| *known == stem) {
-        return symbols::parse(if is_singular_verb(around) { verb } else { noun }).map(|stem| affixes::plural(&stem));
+        return symbols::parse(if is_singular_verb(around) { verb } else { noun })
+            .map(|stem| affixes::plural(&stem));
     }
     alone(word, around).and_then(symbols::parse)
 }
@@ -123,25 +124,47 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
                 "tv",
                 "wire",
             ];
-            let aired =
-                ["broadcast", "go", "goes", "going", "perform", "performed", "play", "played", "recorded", "streamed", "streaming", "went"];
+            let aired = [
+                "broadcast",
+                "go",
+                "goes",
+                "going",
+                "perform",
+                "performed",
+                "play",
+                "played",
+                "recorded",
+                "streamed",
+                "streaming",
+                "went",
+            ];
             either(determined || goes_on(&shown) || follows(&aired) || follows(BE), "L AY1 V", "L IH1 V")
         }
         "lives" => {
             let counted = [
-                "black", "daily", "human", "many", "nine", "other", "own", "past", "private", "save", "saved", "saves", "several", "two",
-                "three", "young",
+                "black", "daily", "human", "many", "nine", "other", "own", "past", "private", "save",
+                "saved", "saves", "several", "two", "three", "young",
             ];
             either(determined && before != "that" || follows(&counted), "L AY1 V Z", "L IH1 V Z")
         }
-        "used" => either(after == "to" && !follows(&["are", "be", "been", "being", "is", "it's", "was", "were"]), "Y UW1 S T", "Y UW1 Z D"),
+        "used" => either(
+            after == "to" && !follows(&["are", "be", "been", "being", "is", "it's", "was", "were"]),
+            "Y UW1 S T",
+            "Y UW1 Z D",
+        ),
         "close" => {
             let shuts = verbal() && after != "to" || determined && after == "of";
             either(shuts, "K L OW1 Z", "K L OW1 S")
         }
-        "wind" => either(verbal() && before != "will" || !determined && goes_on(&["down", "up"]), "W AY1 N D", "W IH1 N D"),
+        "wind" => either(
+            verbal() && before != "will" || !determined && goes_on(&["down", "up"]),
+            "W AY1 N D",
+            "W IH1 N D",
+        ),
         "wound" => {
-            let turned = follows(SUBJECTS) || follows(SINGULAR_SUBJECTS) || !determined && goes_on(&["around", "down", "through", "up"]);
+            let turned = follows(SUBJECTS)
+                || follows(SINGULAR_SUBJECTS)
+                || !determined && goes_on(&["around", "down", "through", "up"]);
             either(turned, "W AW1 N D", "W UW1 N D")
         }
         "tear" => {
@@ -159,13 +182,21 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
         "bow" => {
             let bent = verbal()
                 || goes_on(&["down", "to"])
-                || determined && all_before.iter().any(|word| ["take", "takes", "taking", "took"].contains(word));
+                || determined
+                    && all_before.iter().any(|word| ["take", "takes", "taking", "took"].contains(word));
             either(bent || after == "of", "B AW1", "B OW1")
         }
         "row" => "R OW1",
-        "bass" => either(follows(&["catch", "caught", "fish", "largemouth", "sea", "striped"]) || after == "fishing", "B AE1 S", "B EY1 S"),
+        "bass" => either(
+            follows(&["catch", "caught", "fish", "largemouth", "sea", "striped"]) || after == "fishing",
+            "B AE1 S",
+            "B EY1 S",
+        ),
         "dove" => {
-            let jumped = !determined && (follows(SUBJECTS) || follows(SINGULAR_SUBJECTS) || goes_on(&["in", "into", "off", "under"]));
+            let jumped = !determined
+                && (follows(SUBJECTS)
+                    || follows(SINGULAR_SUBJECTS)
+                    || goes_on(&["in", "into", "off", "under"]));
             either(jumped, "D OW1 V", "D AH1 V")
         }
         "minute" => {
@@ -185,7 +216,8 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
             either(goes_on(&tiny), "M AY0 N UW1 T", "M IH1 N AH0 T")
         }
         "content" => {
-            let pleased = follows(BE) && (last || goes_on(&["to", "with"])) || follows(&["feel", "feels", "felt", "seemed"]);
+            let pleased = follows(BE) && (last || goes_on(&["to", "with"]))
+                || follows(&["feel", "feels", "felt", "seemed"]);
             either(pleased, "K AH0 N T EH1 N T", "K AA1 N T EH0 N T")
         }
         "invalid" => either(determined && last, "IH1 N V AH0 L AH0 D", "IH0 N V AE1 L AH0 D"),
@@ -196,14 +228,16 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
 
 /// Whether a word that may be a noun or an adjective as well is a verb in its base form.
 fn is_verb(word: &str, around: Neighbours) -> bool {
-    let [before, second] = [1, 2].map(|back| around.before.len().checked_sub(back).map_or("", |at| around.before[at]));
+    let [before, second] =
+        [1, 2].map(|back| around.before.len().checked_sub(back).map_or("", |at| around.before[at]));
     let after = around.after.first().copied().unwrap_or("");
     let governs = is_determiner(after) && after != "no" || OBJECTS.contains(&after);
     if VERBALS.contains(&before) || SUBJECTS.contains(&before) {
         return true;
     }
     // "strongly object", after what could be a subject
-    if before.len() > 4 && before.ends_with("ly") && (SUBJECTS.contains(&second) || VERBALS.contains(&second)) {
+    if before.len() > 4 && before.ends_with("ly") && (SUBJECTS.contains(&second) || VERBALS.contains(&second))
+    {
         return true;
     }
     if is_determiner(before) || BE.contains(&before) {
@@ -229,21 +263,30 @@ fn is_verb(word: &str, around: Neighbours) -> bool {
 fn is_singular_verb(around: Neighbours) -> bool {
     let before = around.before.last().copied().unwrap_or("");
     let after = around.after.first().copied().unwrap_or("");
-    SINGULAR_SUBJECTS.contains(&before) || OBJECTS.contains(&after) || is_determiner(after) && !before.is_empty() && !is_determiner(before)
+    SINGULAR_SUBJECTS.contains(&before)
+        || OBJECTS.contains(&after)
+        || is_determiner(after) && !before.is_empty() && !is_determiner(before)
 }
 
 /// The past and the participle: "have you read", "she read", "i read it yesterday".
 fn is_past_of_read(around: Neighbours) -> bool {
-    const PERFECT: &[&str] = &["had", "has", "have", "having", "he'd", "he's", "i've", "she's", "they've", "we've", "well", "you've"];
+    const PERFECT: &[&str] = &[
+        "had", "has", "have", "having", "he'd", "he's", "i've", "she's", "they've", "we've", "well", "you've",
+    ];
     const PAST_TIMES: &[&str] = &["ago", "earlier", "last", "once", "twice", "yesterday"];
     let before = around.before.last().copied().unwrap_or("");
-    if before == "to" || VERBALS.contains(&before) && before != "never" && before != "always" && before != "often" {
+    if before == "to"
+        || VERBALS.contains(&before) && before != "never" && before != "always" && before != "often"
+    {
         return false;
     }
     if BE.contains(&before) || PERFECT.iter().any(|word| around.before.contains(word)) {
         return true;
     }
-    if ["did", "do", "does", "can", "could", "will", "would", "should"].iter().any(|word| around.before.contains(word)) {
+    if ["did", "do", "does", "can", "could", "will", "would", "should"]
+        .iter()
+        .any(|word| around.before.contains(word))
+    {
         return false;
     }
     if ["he", "she"].contains(&before) || around.after.iter().any(|word| PAST_TIMES.contains(word)) {
@@ -262,7 +305,8 @@ fn is_past_of_read(around: Neighbours) -> bool {
 
 fn is_determiner(word: &str) -> bool {
     DETERMINERS.contains(&word)
-        || word.ends_with("'s") && !["it's", "let's", "that's", "he's", "she's", "there's", "here's", "what's"].contains(&word)
+        || word.ends_with("'s")
+            && !["it's", "let's", "that's", "he's", "she's", "there's", "here's", "what's"].contains(&word)
 }
 
 #[cfg(test)]
@@ -274,7 +318,10 @@ mod tests {
         let distinct: std::collections::HashSet<_> = NOUNS_AND_VERBS.iter().map(|(word, ..)| word).collect();
         assert_eq!(distinct.len(), NOUNS_AND_VERBS.len());
         for (word, noun, verb) in NOUNS_AND_VERBS {
-            assert!(symbols::parse(noun).is_some() && symbols::parse(verb).is_some() && noun != verb, "{word}");
+            assert!(
+                symbols::parse(noun).is_some() && symbols::parse(verb).is_some() && noun != verb,
+                "{word}"
+            );
         }
         for word in MOSTLY_VERBS {
             assert!(distinct.contains(word), "{word}");
@@ -284,10 +331,12 @@ mod tests {
     #[test]
     fn every_word_parses_among_any_neighbours() {
         let words = [
-            "the", "a", "an", "to", "of", "and", "in", "read", "lead", "live", "lives", "used", "close", "wind", "wound", "tear", "tears",
-            "bow", "row", "bass", "dove", "minute", "content", "invalid", "polish", "records", "uses",
+            "the", "a", "an", "to", "of", "and", "in", "read", "lead", "live", "lives", "used", "close",
+            "wind", "wound", "tear", "tears", "bow", "row", "bass", "dove", "minute", "content", "invalid",
+            "polish", "records", "uses",
         ];
-        let near: [&[&str]; 8] = [&[], &["the"], &["to"], &["have", "you"], &["i"], &["of"], &["stores"], &["a", "good"]];
+        let near: [&[&str]; 8] =
+            [&[], &["the"], &["to"], &["have", "you"], &["i"], &["of"], &["stores"], &["a", "good"]];
         for word in words {
             for before in near {
                 for after in near {

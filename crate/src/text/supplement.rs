@@ -36,7 +36,11 @@ mod tests {
         let distinct: std::collections::HashSet<_> = WORDS.iter().map(|(word, _)| word).collect();
         assert_eq!(distinct.len(), WORDS.len());
         for (word, phones) in WORDS {
-            assert!(symbols::parse(phones).is_some_and(|symbols| symbols.iter().all(|symbol| symbols::is_phone(*symbol))), "{word}");
+            assert!(
+                symbols::parse(phones)
+                    .is_some_and(|symbols| symbols.iter().all(|symbol| symbols::is_phone(*symbol))),
+                "{word}"
+            );
         }
     }
 

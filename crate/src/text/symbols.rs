@@ -103,7 +103,10 @@ mod tests {
     fn table_is_what_weights_were_trained_with() {
         assert_eq!(SYMBOL_COUNT, 75);
         assert_eq!(version(), "6fba3ec95027d19d");
-        assert_eq!((id("_"), id("B"), id("ZH"), id("AA0"), id("UW2"), id("XX")), (Some(1), Some(6), Some(29), Some(30), Some(74), None));
+        assert_eq!(
+            (id("_"), id("B"), id("ZH"), id("AA0"), id("UW2"), id("XX")),
+            (Some(1), Some(6), Some(29), Some(30), Some(74), None)
+        );
     }
 
     #[test]
@@ -114,11 +117,17 @@ mod tests {
 
     #[test]
     fn classes_and_stress() {
-        let classes: Vec<_> = ["<pad>", "_", "!", "B", "ZH", "AA0", "UW2"].iter().map(|name| class(id(name).unwrap()).unwrap()).collect();
+        let classes: Vec<_> = ["<pad>", "_", "!", "B", "ZH", "AA0", "UW2"]
+            .iter()
+            .map(|name| class(id(name).unwrap()).unwrap())
+            .collect();
         use Class::*;
         assert_eq!(classes, [Pad, Pause, Pause, Consonant, Consonant, Vowel, Vowel]);
         assert_eq!(class(75), None);
-        assert_eq!((stress(id("ER2").unwrap()), stress(id("AA0").unwrap()), stress(id("T").unwrap())), (Some(2), Some(0), None));
+        assert_eq!(
+            (stress(id("ER2").unwrap()), stress(id("AA0").unwrap()), stress(id("T").unwrap())),
+            (Some(2), Some(0), None)
+        );
         assert_eq!(name(with_stress(id("ER2").unwrap(), 1)), Some("ER1"));
         assert_eq!(with_stress(id("T").unwrap(), 1), id("T").unwrap());
     }

@@ -13,7 +13,9 @@ const NEPERS: f32 = std::f32::consts::LN_10 / 20.0;
 pub fn augment(mels: Tensor<3>) -> Tensor<3> {
     let device = mels.device();
     let [items, frames, channels] = mels.dims();
-    let uniform = |shape: [usize; 3], low: f64, high: f64| Tensor::<3>::random(shape, Distribution::Uniform(low, high), &device);
+    let uniform = |shape: [usize; 3], low: f64, high: f64| {
+        Tensor::<3>::random(shape, Distribution::Uniform(low, high), &device)
+    };
     let each = |low: f64, high: f64| uniform([items, 1, 1], low, high);
     let sometimes = |share: f64| Tensor::<3>::random([items, 1, 1], Distribution::Bernoulli(share), &device);
     let ramp = |count: usize| Tensor::<1, Int>::arange(0..count as i64, &device).float();
@@ -29,7 +31,9 @@ pub fn augment(mels: Tensor<3>) -> Tensor<3> {
     let late = ramp(frames).reshape([1, frames, 1]) - ramp(frames).reshape([1, 1, frames]); // (1, T, T)
     // Before the sound there is none; its exponential would be infinite, and infinity times nothing is no number.
     let echoes = (late.clone().clamp_min(0.0) * fall.clone()).exp() * late.greater_elem(0.0).float();
-    let gain = each(-2.0, 0.0).mul_scalar(std::f32::consts::LN_10).exp() * fall.exp().neg().add_scalar(1.0) * sometimes(0.5);
+    let gain = each(-2.0, 0.0).mul_scalar(std::f32::consts::LN_10).exp()
+        * fall.exp().neg().add_scalar(1.0)
+        * sometimes(0.5);
     let power = power.clone() + echoes.matmul(power) * gain; // (B, T, T) x (B, T, M)
 
     // Noise of any tilt, 12 to 50 dB below the speech's mean power, trembling as noise does.
@@ -55,16 +59,24 @@ mod tests {
         let device = Device::flex();
         device.seed(3);
         // A second of speech, then silence.
-        let clip: Vec<f32> = (0..16 * 160 * 80).map(|at| if (at / 80) % 160 < 80 { -3.0 } else { -11.5 }).collect();
-        let heard = augment(Tensor::from_data(TensorData::new(clip, [16, 160, 80]), &device)).into_data().try_to_vec::<f32>().unwrap();
+        let clip: Vec<f32> =
+            (0..16 * 160 * 80).map(|at| if (at / 80) % 160 < 80 { -3.0 } else { -11.5 }).collect();
+        let heard = augment(Tensor::from_data(TensorData::new(clip, [16, 160, 80]), &device))
+            .into_data()
+            .try_to_vec::<f32>()
+            .unwrap();
         assert!(heard.iter().all(|x| x.is_finite() && (-11.6..0.0).contains(x)));
         let mean = |item: usize, frames: std::ops::Range<usize>| {
             let range = (item * 160 + frames.start) * 80..(item * 160 + frames.end) * 80;
             heard[range.clone()].iter().sum::<f32>() / range.len() as f32
         };
         let silences: Vec<f32> = (0..16).map(|item| mean(item, 140..160)).collect();
-        assert!((0..16).all(|item| mean(item, 5..80) > silences[item] + 0.3), "speech stands out of its room: {silences:?}");
-        let (quietest, loudest) = (silences.iter().copied().fold(0.0, f32::min), silences.iter().copied().fold(-20.0, f32::max));
+        assert!(
+            (0..16).all(|item| mean(item, 5..80) > silences[item] + 0.3),
+            "speech stands out of its room: {silences:?}"
+        );
+        let (quietest, loudest) =
+            (silences.iter().copied().fold(0.0, f32::min), silences.iter().copied().fold(-20.0, f32::max));
         assert!(quietest < -9.0 && loudest > -6.5, "rooms differ: {silences:?}");
     }
 }

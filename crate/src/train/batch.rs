@@ -67,12 +67,19 @@ impl Batcher {
     }
 
     /// Random windows of random utterances among `from`.
-    pub fn draw(&mut self, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
+    pub fn draw(
+        &mut self,
+        features: &Features,
+        from: &[usize],
+        config: &TacotronConfig,
+        device: &Device,
+    ) -> Batch {
         let picks: Vec<(&Utterance, usize)> = (0..self.batch)
             .map(|_| {
                 let utterance = &features.utterances[from[self.rng.random_range(0..from.len())]];
                 let slack = utterance.frames.saturating_sub(self.window);
-                let first = if self.rng.random_bool(START_SHARE) { 0 } else { self.rng.random_range(0..=slack) };
+                let first =
+                    if self.rng.random_bool(START_SHARE) { 0 } else { self.rng.random_range(0..=slack) };
                 (utterance, first)
             })
             .collect();
@@ -80,23 +87,41 @@ impl Batcher {
     }
 
     /// Random utterances as a whole, as long as the longest of them.
-    pub fn draw_whole(&mut self, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
-        let short: Vec<&Utterance> = from.iter().map(|&index| &features.utterances[index]).filter(|item| item.frames <= WHOLE_FRAMES).collect();
-        let picks: Vec<(&Utterance, usize)> = (0..self.batch).map(|_| (short[self.rng.random_range(0..short.len())], 0)).collect();
+    pub fn draw_whole(
+        &mut self,
+        features: &Features,
+        from: &[usize],
+        config: &TacotronConfig,
+        device: &Device,
+    ) -> Batch {
+        let short: Vec<&Utterance> = from
+            .iter()
+            .map(|&index| &features.utterances[index])
+            .filter(|item| item.frames <= WHOLE_FRAMES)
+            .collect();
+        let picks: Vec<(&Utterance, usize)> =
+            (0..self.batch).map(|_| (short[self.rng.random_range(0..short.len())], 0)).collect();
         let longest = picks.iter().map(|(utterance, _)| utterance.frames).max().expect("a batch has items");
         assemble(features, &picks, longest.next_multiple_of(config.reduction), config, device)
     }
 }
 
 /// Windows of given utterances from given frames on.
-pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usize, config: &TacotronConfig, device: &Device) -> Batch {
+pub fn assemble(
+    features: &Features,
+    picks: &[(&Utterance, usize)],
+    window: usize,
+    config: &TacotronConfig,
+    device: &Device,
+) -> Batch {
     let (mels, steps) = (config.mels, window / config.reduction);
     let items: Vec<&[u8]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
     let symbols = Symbols::new(&items, None, device);
     let width = symbols.ids.dims()[1];
     let normalise = |value: f16| (value.to_f32() - config.mel_mean) / config.mel_scale;
 
-    let (mut durations, mut times, mut positions, mut mask) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut durations, mut times, mut positions, mut mask) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut previous, mut targets) = (Vec::new(), Vec::with_capacity(picks.len() * window * mels));
     for &(utterance, first) in picks {
         let lengths = utterance.durations.as_ref().expect("only aligned utterances are drawn");
@@ -107,11 +132,21 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
             let real = frame < utterance.frames;
             mask.push(f32::from(u8::from(real)));
             // Past the end the last frame goes on; the mask keeps it out of the loss.
-            targets.extend(features.frame(utterance, frame.min(utterance.frames - 1)).iter().map(|&value| normalise(value)));
+            targets.extend(
+                features
+                    .frame(utterance, frame.min(utterance.frames - 1))
+                    .iter()
+                    .map(|&value| normalise(value)),
+            );
             if config.autoregressive && (frame - first) % config.reduction == 0 {
                 match frame {
                     0 => previous.extend(std::iter::repeat_n(0.0, mels)),
-                    _ => previous.extend(features.frame(utterance, (frame - 1).min(utterance.frames - 1)).iter().map(|&value| normalise(value))),
+                    _ => previous.extend(
+                        features
+                            .frame(utterance, (frame - 1).min(utterance.frames - 1))
+                            .iter()
+                            .map(|&value| normalise(value)),
+                    ),
                 }
             }
         }
@@ -127,7 +162,9 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),
         pitch,
-        previous: config.autoregressive.then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
+        previous: config
+            .autoregressive
+            .then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
         targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
         mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
         valid_frames,
@@ -137,7 +174,8 @@ pub fn assemble(features: &Features, picks: &[(&Utterance, usize)], window: usiz
 /// Frames past the end are unvoiced.
 fn pitch(features: &Features, picks: &[(&Utterance, usize)], window: usize, device: &Device) -> PitchBatch {
     let means = features.mean_pitches_hz();
-    let (mut excitation, mut contour, mut voiced) = (Vec::with_capacity(picks.len() * window * EXCITATION_WIDTH), Vec::new(), Vec::new());
+    let (mut excitation, mut contour, mut voiced) =
+        (Vec::with_capacity(picks.len() * window * EXCITATION_WIDTH), Vec::new(), Vec::new());
     for &(utterance, first) in picks {
         for frame in first..first + window {
             let hz = if frame < utterance.frames { features.pitch_hz(utterance, frame) } else { 0.0 };
@@ -147,6 +185,13 @@ fn pitch(features: &Features, picks: &[(&Utterance, usize)], window: usize, devi
         }
     }
     let voiced_frames = voiced.iter().filter(|&&one| one > 0.0).count();
-    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [picks.len(), window, width]), device);
-    PitchBatch { excitation: tensor(excitation, EXCITATION_WIDTH), contour: tensor(contour, 1), voiced: tensor(voiced, 1), voiced_frames }
+    let tensor = |values: Vec<f32>, width: usize| {
+        Tensor::from_data(TensorData::new(values, [picks.len(), window, width]), device)
+    };
+    PitchBatch {
+        excitation: tensor(excitation, EXCITATION_WIDTH),
+        contour: tensor(contour, 1),
+        voiced: tensor(voiced, 1),
+        voiced_frames,
+    }
 }

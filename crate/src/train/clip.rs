@@ -70,8 +70,10 @@ impl Prepared {
         let begins = [None].into_iter().chain(cuts.iter().copied().map(Some));
         begins.zip(ends).map(move |(from, to)| {
             let (first, begin) = from.map_or((0, 0), |cut| (cut.symbol, cut.begin()));
-            let (last, end) = to.map_or((self.symbols.len(), self.mel.frames()), |cut| (cut.symbol, cut.end()));
-            let (mut symbols, mut word_ends) = (self.symbols[first..last].to_vec(), self.word_ends[first..last].to_vec());
+            let (last, end) =
+                to.map_or((self.symbols.len(), self.mel.frames()), |cut| (cut.symbol, cut.end()));
+            let (mut symbols, mut word_ends) =
+                (self.symbols[first..last].to_vec(), self.word_ends[first..last].to_vec());
             if from.is_some_and(|cut| cut.margins().1 > 0) {
                 symbols.insert(0, SILENCE);
                 word_ends.insert(0, false);
@@ -81,7 +83,10 @@ impl Prepared {
                 symbols.push(SILENCE);
                 word_ends.push(false);
             }
-            let mel = Mel { mels: self.mel.mels, data: self.mel.data[begin * self.mel.mels..end * self.mel.mels].to_vec() };
+            let mel = Mel {
+                mels: self.mel.mels,
+                data: self.mel.data[begin * self.mel.mels..end * self.mel.mels].to_vec(),
+            };
             Self { mel, f0_hz: self.f0_hz[begin..end].to_vec(), symbols, word_ends, foreign: self.foreign }
         })
     }
@@ -97,7 +102,10 @@ impl Prepared {
 
 /// Whether a text is given as phones alone, see [`text::Phonemizer::words`]: they are mapped from another language.
 fn is_foreign(text: &str) -> bool {
-    text.contains('{') && !text.split('{').any(|piece| piece.rsplit('}').next().is_some_and(|outside| outside.contains(char::is_alphanumeric)))
+    text.contains('{')
+        && !text.split('{').any(|piece| {
+            piece.rsplit('}').next().is_some_and(|outside| outside.contains(char::is_alphanumeric))
+        })
 }
 
 /// The level report of a clip, and the score of its alignment, see [`Alignment::score`]. Fails with the codes of [`level::check_clip`], or with
@@ -118,8 +126,12 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip
         prepared.push(clip);
     }
     let cuts = segment::choose(&boundaries);
-    let prepared: Vec<Prepared> = prepared.into_iter().zip(&cuts).flat_map(|(clip, cuts)| clip.segments(cuts)).collect();
-    let recordings: Vec<Spoken> = prepared.iter().map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends }).collect();
+    let prepared: Vec<Prepared> =
+        prepared.into_iter().zip(&cuts).flat_map(|(clip, cuts)| clip.segments(cuts)).collect();
+    let recordings: Vec<Spoken> = prepared
+        .iter()
+        .map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends })
+        .collect();
     let aligner = base.aligner.adapted(&recordings, &AdaptConfig::default()).await?;
     let mut aligned = Vec::with_capacity(prepared.len());
     for Prepared { mel, f0_hz, symbols, word_ends, foreign } in prepared {
@@ -136,6 +148,10 @@ mod tests {
     #[test]
     fn phones_alone_are_foreign() {
         assert!(is_foreign("{D AA1 T} {IH0 S}, {V R AA1 K}?"));
-        assert!(!is_foreign("The {T AH0 M EY1 T OW2} is ripe.") && !is_foreign("{T AH0 M EY1 T OW2} is ripe.") && !is_foreign("Ripe."));
+        assert!(
+            !is_foreign("The {T AH0 M EY1 T OW2} is ripe.")
+                && !is_foreign("{T AH0 M EY1 T OW2} is ripe.")
+                && !is_foreign("Ripe.")
+        );
     }
 }

@@ -85,7 +85,11 @@ impl Adapts {
     pub(super) fn prepare(self, parts: Adapted) -> Adapted {
         let Self::LowRank(rank) = self else { return parts };
         let speaker = ParamGroup::from_paths(vec!["speaker"]);
-        parts.apply_lora(Lora::new(rank, rank as f64).set_param_group(ParamGroup::all().exclude(speaker.clone()))).unfreeze_group(speaker)
+        parts
+            .apply_lora(
+                Lora::new(rank, rank as f64).set_param_group(ParamGroup::all().exclude(speaker.clone())),
+            )
+            .unfreeze_group(speaker)
     }
 }
 
@@ -150,10 +154,21 @@ mod tests {
 
     #[test]
     fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
-        let metrics = |similarity, phoneme_error_rate| ValidationMetrics { loss: 0.5, similarity, phoneme_error_rate, variance_scale: 1.0 };
+        let metrics = |similarity, phoneme_error_rate| ValidationMetrics {
+            loss: 0.5,
+            similarity,
+            phoneme_error_rate,
+            variance_scale: 1.0,
+        };
         let score = |metrics: ValidationMetrics| StopRule::Voice.score(&metrics, 0.1);
-        assert!(score(metrics(0.8, 0.1)) > score(metrics(0.7, 0.05)), "nearer, and no less clear than it has to be");
+        assert!(
+            score(metrics(0.8, 0.1)) > score(metrics(0.7, 0.05)),
+            "nearer, and no less clear than it has to be"
+        );
         assert!(score(metrics(0.8, 0.4)) < score(metrics(0.7, 0.1)), "nearer, but mumbled");
-        assert!(StopRule::Loss.score(&ValidationMetrics { loss: 0.4, ..metrics(0.1, 0.9) }, 0.1) > StopRule::Loss.score(&metrics(0.9, 0.0), 0.1));
+        assert!(
+            StopRule::Loss.score(&ValidationMetrics { loss: 0.4, ..metrics(0.1, 0.9) }, 0.1)
+                > StopRule::Loss.score(&metrics(0.9, 0.0), 0.1)
+        );
     }
 }

@@ -1,12 +1,7 @@
 //! A view of a training: the spectrogram of one clip, recorded and predicted, and the recogniser's posteriors of its symbols in the prediction.
 
 use super::clip::AlignedClip;
-use crate::{
-    Result,
-    align::ForcedAligner,
-    audio::mel::Mel,
-    text::symbols::Symbol,
-};
+use crate::{Result, align::ForcedAligner, audio::mel::Mel, text::symbols::Symbol};
 
 /// The clip that is shown: its symbols and their durations.
 #[derive(Debug, Clone)]
@@ -32,7 +27,11 @@ const REACH_FRAMES: i64 = 24;
 
 impl Shown {
     pub fn new(clip: &AlignedClip, mels: usize) -> Self {
-        Self { symbols: clip.symbols.clone(), durations: clip.durations.clone(), recorded: Mel { mels, data: clip.mel.clone() } }
+        Self {
+            symbols: clip.symbols.clone(),
+            durations: clip.durations.clone(),
+            recorded: Mel { mels, data: clip.mel.clone() },
+        }
     }
 
     /// With the current prediction beside the recording.

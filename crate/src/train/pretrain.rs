@@ -19,7 +19,16 @@ use crate::{
 impl Recipe {
     /// The shipped base's.
     pub fn base() -> Self {
-        Self { steps: 10_000, batch: 16, window: 160, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 100, precision: Precision::F32 }
+        Self {
+            steps: 10_000,
+            batch: 16,
+            window: 160,
+            seed: 1,
+            rate_start: 1e-3,
+            rate_end: 5e-5,
+            checkpoint_every: 100,
+            precision: Precision::F32,
+        }
     }
 }
 
@@ -31,7 +40,13 @@ pub trait Pretrained: Learner<Batch = Batch> {
     /// Computes its products in `precision`.
     fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self;
 
-    fn draw(batcher: &mut Batcher, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch;
+    fn draw(
+        batcher: &mut Batcher,
+        features: &Features,
+        from: &[usize],
+        config: &TacotronConfig,
+        device: &Device,
+    ) -> Batch;
 }
 
 /// The duration path, on windows.
@@ -48,13 +63,20 @@ impl Learner for Tacotron {
 }
 
 impl Pretrained for Tacotron {
-    const SHARED: &'static [&'static str] = &["encoder.", "speakers", "durations.", "ranges.", "pitch.", "decoder.", "postnet."];
+    const SHARED: &'static [&'static str] =
+        &["encoder.", "speakers", "durations.", "ranges.", "pitch.", "decoder.", "postnet."];
 
     fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
         Self::new(config, device).with_precision(precision)
     }
 
-    fn draw(batcher: &mut Batcher, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
+    fn draw(
+        batcher: &mut Batcher,
+        features: &Features,
+        from: &[usize],
+        config: &TacotronConfig,
+        device: &Device,
+    ) -> Batch {
         batcher.draw(features, from, config, device)
     }
 }
@@ -79,7 +101,13 @@ impl Pretrained for AttentiveTacotron {
         Self::new(config, device).with_precision(precision)
     }
 
-    fn draw(batcher: &mut Batcher, features: &Features, from: &[usize], config: &TacotronConfig, device: &Device) -> Batch {
+    fn draw(
+        batcher: &mut Batcher,
+        features: &Features,
+        from: &[usize],
+        config: &TacotronConfig,
+        device: &Device,
+    ) -> Batch {
         batcher.draw_whole(features, from, config, device)
     }
 }
@@ -94,7 +122,8 @@ pub fn pretrain<M: Pretrained>(
     start: Option<WarmStart>,
 ) -> Result<(M, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
-    let aligned = (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
+    let aligned =
+        (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
     let mut blank = M::blank(config, recipe.precision, device);
@@ -110,6 +139,12 @@ pub fn pretrain<M: Pretrained>(
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
     run.finish(|draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),
-        Draw::HeldOut(index) => M::draw(&mut Batcher::new(recipe.batch, recipe.window, index as u64), features, &held_out, config, device),
+        Draw::HeldOut(index) => M::draw(
+            &mut Batcher::new(recipe.batch, recipe.window, index as u64),
+            features,
+            &held_out,
+            config,
+            device,
+        ),
     })
 }

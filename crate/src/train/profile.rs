@@ -130,7 +130,10 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         self.wait().await?;
         let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
         let queued = (self.work)().zip(before).map(|(now, before)| now.less(before));
-        Ok(Reading { milliseconds, work: queued.map(|queued| self.idle.map_or(queued, |idle| queued.less(idle))) })
+        Ok(Reading {
+            milliseconds,
+            work: queued.map(|queued| self.idle.map_or(queued, |idle| queued.less(idle))),
+        })
     }
 
     async fn put(&mut self, module: &'static str, forward: Reading, backward: Option<Reading>) -> Result<()> {
@@ -144,7 +147,11 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::Cancelled) }
     }
 
-    async fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
+    async fn both<const D: usize>(
+        &mut self,
+        module: &'static str,
+        forward: impl Fn() -> Tensor<D>,
+    ) -> Result<()> {
         let (mut forwards, mut backwards) = (Vec::new(), Vec::new());
         for run in 0..WARM_UP + self.runs {
             let mut output = None;
@@ -211,16 +218,26 @@ pub async fn profile(
     let mut model = Tacotron::new(config, device).with_precision(precision);
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
     let speaker = model.speakers.val().select(0, batch.speakers.clone()).detach().require_grad(); // (B, V)
-    let upsample = |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
+    let upsample =
+        |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
     let context = upsample(encoded.clone()).detach().require_grad(); // (B, T, C)
-    let decode = || model.decoder.forward(previous.clone(), context.clone(), speaker.clone(), model.decoder.start(items, device)).0;
+    let decode = || {
+        model
+            .decoder
+            .forward(previous.clone(), context.clone(), speaker.clone(), model.decoder.start(items, device))
+            .0
+    };
     let frames = decode().detach().require_grad(); // (B, T, M)
     clock.both("encoder", || model.encode(symbols, mode)).await?;
-    clock.both("durations", || model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths)).await?;
+    clock
+        .both("durations", || model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths))
+        .await?;
     clock.both("alignment", || upsample(encoded.clone())).await?;
     clock.both("decoder", decode).await?;
     clock.both("postnet", || model.postnet.forward(frames.clone(), mode)).await?;
-    clock.both("loss", || spectrogram_loss(frames.clone(), targets.clone(), mask.clone(), batch.valid_frames)).await?;
+    clock
+        .both("loss", || spectrogram_loss(frames.clone(), targets.clone(), mask.clone(), batch.valid_frames))
+        .await?;
     let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
     let gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
     clock.alone("optimizer", || drop(adam.step(model.clone(), &gradients, |_| 1e-4))).await?;
@@ -248,7 +265,15 @@ fn corpus(mels: usize) -> Features {
     for number in 0..SPEAKERS {
         let symbols: Vec<u8> = (0..SYMBOLS).map(|index| 10 + (index % 30) as u8).collect();
         let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
-        features.push(&number.to_string(), number.to_string(), String::new(), symbols, Some(vec![SYMBOL_FRAMES; SYMBOLS]), &mel, &vec![0.0; mel.frames()]);
+        features.push(
+            &number.to_string(),
+            number.to_string(),
+            String::new(),
+            symbols,
+            Some(vec![SYMBOL_FRAMES; SYMBOLS]),
+            &mel,
+            &vec![0.0; mel.frames()],
+        );
     }
     features
 }
@@ -277,14 +302,19 @@ mod tests {
         let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
         assert_eq!((found.rows.len(), done), (MODULES, MODULES));
         for row in &found.rows {
-            assert!(row.forward_ms > 0.0 && row.forward_work == Some(Work { dispatches: 0.0, bytes: 0.0 }), "{row:?}");
+            assert!(
+                row.forward_ms > 0.0 && row.forward_work == Some(Work { dispatches: 0.0, bytes: 0.0 }),
+                "{row:?}"
+            );
             assert!(row.backward_ms.is_none_or(|milliseconds| milliseconds > 0.0), "{row:?}");
         }
         let share = |module: &str| found.rows.iter().find(|row| row.module == module).unwrap().forward_ms;
         assert!(share("whole step") > share("optimizer"), "the optimizer is a part of it");
         let none = ProfileOptions { runs: 0, ..options.clone() };
         let code = |options: &ProfileOptions, go_on: bool| {
-            pollster::block_on(profile(&config, &vocoder, &device, options, &|| None, async |_, _| go_on)).unwrap_err().code()
+            pollster::block_on(profile(&config, &vocoder, &device, options, &|| None, async |_, _| go_on))
+                .unwrap_err()
+                .code()
         };
         assert_eq!((code(&none, true), code(&options, false)), ("option-invalid", "cancelled"));
     }

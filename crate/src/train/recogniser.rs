@@ -40,7 +40,10 @@ impl RecogniserConfig {
     fn rate(&self, step: usize) -> f64 {
         const WARM_UP_STEPS: f64 = 50.0;
         let progress = step as f64 / self.steps as f64;
-        self.rate * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos()) * ((step + 1) as f64 / WARM_UP_STEPS).min(1.0)
+        self.rate
+            * 0.5
+            * (1.0 + (std::f64::consts::PI * progress).cos())
+            * ((step + 1) as f64 / WARM_UP_STEPS).min(1.0)
     }
 }
 
@@ -61,8 +64,10 @@ pub fn train(
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
     let mut model = Recogniser::new(features.mel.mels, device);
     let mut adam = Adam::new(AdamConfig { weight_decay: 1e-2, ..AdamConfig::default() });
-    let bar = ProgressBar::new(recipe.steps as u64)
-        .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+    let bar = ProgressBar::new(recipe.steps as u64).with_style(
+        ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)")
+            .expect("a valid template"),
+    );
     let mut sum = 0.0;
     for step in 0..recipe.steps {
         let picks: Vec<usize> = (0..recipe.batch).map(|_| train[rng.random_range(0..train.len())]).collect();
@@ -77,7 +82,12 @@ pub fn train(
                 return Err(Error::TrainingDiverged { iteration: step });
             }
             let right = accuracy(&model, features, &held_out, recipe.window, device);
-            let line = format!("step {}, loss {:.3}, held-out frames right {:.1} %", step + 1, sum / REPORT_EVERY as f32, 100.0 * right);
+            let line = format!(
+                "step {}, loss {:.3}, held-out frames right {:.1} %",
+                step + 1,
+                sum / REPORT_EVERY as f32,
+                100.0 * right
+            );
             bar.set_message(line.clone());
             report(&model, &line)?;
             sum = 0.0;
@@ -88,7 +98,13 @@ pub fn train(
 }
 
 /// Share of the frames of clean, unseen utterances whose likeliest class is the right one.
-fn accuracy(model: &Recogniser, features: &Features, held_out: &[usize], window: usize, device: &Device) -> f32 {
+fn accuracy(
+    model: &Recogniser,
+    features: &Features,
+    held_out: &[usize],
+    window: usize,
+    device: &Device,
+) -> f32 {
     let (mels, classes) = draw(features, held_out, window, None, device);
     let frames = classes.shape().num_elements();
     let right = model.forward(mels, Mode::Eval).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
@@ -105,7 +121,8 @@ fn draw(
     device: &Device,
 ) -> (Tensor<3>, Tensor<3, Int>) {
     let mels = features.mel.mels;
-    let (mut inputs, mut targets) = (Vec::with_capacity(picks.len() * window * mels), Vec::with_capacity(picks.len() * window));
+    let (mut inputs, mut targets) =
+        (Vec::with_capacity(picks.len() * window * mels), Vec::with_capacity(picks.len() * window));
     for &pick in picks {
         let utterance = &features.utterances[pick];
         let values = &features.mels[utterance.first_frame * mels..][..utterance.frames * mels];
@@ -145,14 +162,19 @@ fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     let knee = mels as f32 / 3.0;
     let sources: Vec<(usize, f32)> = (0..mels)
         .map(|channel| {
-            let source = (channel as f32 + stretch * knee.min(channel as f32)).clamp(0.0, mels as f32 - 1.001);
+            let source =
+                (channel as f32 + stretch * knee.min(channel as f32)).clamp(0.0, mels as f32 - 1.001);
             (source as usize, source.fract())
         })
         .collect();
     // Powers: echoes and noises add up there.
     let mut powers: Vec<f32> = frames
         .chunks_exact(mels)
-        .flat_map(|frame| sources.iter().map(|&(source, share)| (2.0 * (frame[source] * (1.0 - share) + frame[source + 1] * share)).exp()))
+        .flat_map(|frame| {
+            sources.iter().map(|&(source, share)| {
+                (2.0 * (frame[source] * (1.0 - share) + frame[source + 1] * share)).exp()
+            })
+        })
         .collect();
     if rng.random_bool(0.5) {
         // 60 dB down after 0.15 to 0.6 s, 0 to 20 dB below the direct sound.
@@ -206,7 +228,15 @@ mod tests {
             let lit = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
             let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
             let symbols = (0..6).map(|phone| [6, 30][(phone + index) % 2]).collect();
-            features.push("a", index.to_string(), "x".into(), symbols, Some(vec![8; 6]), &Mel { mels: 80, data }, &[]);
+            features.push(
+                "a",
+                index.to_string(),
+                "x".into(),
+                symbols,
+                Some(vec![8; 6]),
+                &Mel { mels: 80, data },
+                &[],
+            );
         }
         features
     }

@@ -72,7 +72,9 @@ pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usi
     const HELD_OUT_EVERY: usize = 50;
     let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
     if train.is_empty() || held_out.is_empty() {
-        return Err(Error::CorpusInvalid("too few recordings to train on, or too short ones, or without durations".into()));
+        return Err(Error::CorpusInvalid(
+            "too few recordings to train on, or too short ones, or without durations".into(),
+        ));
     }
     Ok((train, held_out))
 }
@@ -109,13 +111,18 @@ impl<'a, M: Learner> Run<'a, M> {
     /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
     pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
-        let mut run = Self { model: blank, adam: Adam::new(AdamConfig { precision: run_config.recipe.precision, ..AdamConfig::default() }), run_config };
+        let mut run = Self {
+            model: blank,
+            adam: Adam::new(AdamConfig { precision: run_config.recipe.precision, ..AdamConfig::default() }),
+            run_config,
+        };
         if run_config.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
             run_config.device.seed(run_config.recipe.seed + run.step() as u64);
         } else {
             let curve = curve_path(&run_config.directory);
-            fs::write(&curve, format!("step,seconds,{},held_out\n", M::LOSSES.join(","))).map_err(Error::io(&curve))?;
+            fs::write(&curve, format!("step,seconds,{},held_out\n", M::LOSSES.join(",")))
+                .map_err(Error::io(&curve))?;
         }
         Ok(run)
     }
@@ -128,9 +135,10 @@ impl<'a, M: Learner> Run<'a, M> {
     /// Trains to the recipe's last step and returns the model and its held-out loss.
     pub fn finish(mut self, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
         let RunConfig { recipe, directory, device, .. } = self.run_config;
-        let bar = ProgressBar::new(recipe.steps as u64)
-            .with_position(self.step() as u64)
-            .with_style(ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)").expect("a valid template"));
+        let bar = ProgressBar::new(recipe.steps as u64).with_position(self.step() as u64).with_style(
+            ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)")
+                .expect("a valid template"),
+        );
         let begun = Instant::now();
         // On the device: nothing is read back between two reports.
         let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
@@ -154,11 +162,23 @@ impl<'a, M: Learner> Run<'a, M> {
                     held_out = format!("{:.4}", self.held_out_loss(&mut draw));
                 }
                 let named: Vec<String> = means.iter().map(|mean| format!("{mean:.4}")).collect();
-                let line = format!("{},{:.1},{},{held_out}\n", step + 1, begun.elapsed().as_secs_f32(), named.join(","));
+                let line = format!(
+                    "{},{:.1},{},{held_out}\n",
+                    step + 1,
+                    begun.elapsed().as_secs_f32(),
+                    named.join(",")
+                );
                 let curve = curve_path(directory);
                 let file = OpenOptions::new().append(true).open(&curve);
                 file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(Error::io(&curve))?;
-                bar.set_message(M::LOSSES.iter().zip(&named).map(|(name, mean)| format!("{name} {mean}")).collect::<Vec<_>>().join(", "));
+                bar.set_message(
+                    M::LOSSES
+                        .iter()
+                        .zip(&named)
+                        .map(|(name, mean)| format!("{name} {mean}"))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                );
                 bar.suspend(|| print!("{line}"));
             }
         }
@@ -168,7 +188,9 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     fn held_out_loss(&self, draw: &mut impl FnMut(Draw) -> M::Batch) -> f32 {
-        let criterion = (0..HELD_OUT_BATCHES).map(|index| self.model.losses(&draw(Draw::HeldOut(index)), Mode::Eval).swap_remove(M::CRITERION));
+        let criterion = (0..HELD_OUT_BATCHES).map(|index| {
+            self.model.losses(&draw(Draw::HeldOut(index)), Mode::Eval).swap_remove(M::CRITERION)
+        });
         criterion.map(|loss| loss.into_scalar::<f32>()).sum::<f32>() / HELD_OUT_BATCHES as f32
     }
 
@@ -189,7 +211,8 @@ impl<'a, M: Learner> Run<'a, M> {
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
         let (mut weights, metadata) = deserialize(&bytes).map_err(Error::CheckpointCorrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
-        self.adam.updates = updates.ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
+        self.adam.updates = updates
+            .ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
         restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
         self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
         Ok(())

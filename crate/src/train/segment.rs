@@ -57,7 +57,8 @@ pub fn boundaries(symbols: &[Symbol], word_ends: &[bool], alignment: &Alignment)
     let (mut index, mut now, mut spoken) = (0, 0, None);
     for (&symbol, &frames) in alignment.symbols.iter().zip(&alignment.durations) {
         let begins = index > 0 && (word_ends[index - 1] || symbols::is_pause(symbols[index - 1]));
-        let was_put_in = index > 0 && word_ends[index - 1] && symbol == SILENCE && !symbols::is_pause(symbols[index]);
+        let was_put_in =
+            index > 0 && word_ends[index - 1] && symbol == SILENCE && !symbols::is_pause(symbols[index]);
         if !was_put_in {
             if !symbols::is_pause(symbol) {
                 if let (true, Some(end)) = (begins, spoken) {
@@ -98,7 +99,8 @@ fn halve(cuts: &[Cut], begin: usize, end: usize) -> Vec<Cut> {
 /// The index of the best cut near a frame; `None` where each would leave less than [`MIN_FRAMES`].
 fn nearest(cuts: &[Cut], begin: usize, end: usize, place: usize) -> Option<usize> {
     let fits = |cut: &Cut| cut.end() >= begin + MIN_FRAMES && cut.begin() + MIN_FRAMES <= end;
-    let cost = |cut: &Cut| cut.silence.1.abs_diff(place) + if cut.is_pause() { 0 } else { PAUSE_WORTH_FRAMES };
+    let cost =
+        |cut: &Cut| cut.silence.1.abs_diff(place) + if cut.is_pause() { 0 } else { PAUSE_WORTH_FRAMES };
     (0..cuts.len()).filter(|&at| fits(&cuts[at])).min_by_key(|&at| cost(&cuts[at]))
 }
 
@@ -118,7 +120,8 @@ mod tests {
         let symbols = symbols::parse("_ AH0 K AE1 T , AH0 _").unwrap();
         let word_ends = [false, true, false, false, true, false, true, false];
         let aligned = symbols::parse("_ AH0 _ K AE1 T , AH0 _").unwrap();
-        let alignment = Alignment { symbols: aligned, durations: vec![4, 5, 9, 3, 3, 3, 6, 5, 4], score: 0.0 };
+        let alignment =
+            Alignment { symbols: aligned, durations: vec![4, 5, 9, 3, 3, 3, 6, 5, 4], score: 0.0 };
         let cuts = boundaries(&symbols, &word_ends, &alignment);
         assert_eq!(cuts, [Cut { symbol: 2, silence: (9, 18) }, Cut { symbol: 6, silence: (27, 33) }]);
         assert_eq!((cuts[0].end(), cuts[0].begin()), (13, 14), "50 ms on each side");
@@ -130,7 +133,8 @@ mod tests {
         let chosen = choose(&[clip(4800)]).remove(0);
         assert!(chosen.iter().all(Cut::is_pause), "{chosen:?}");
         let edges: Vec<usize> = chosen.iter().map(Cut::begin).collect();
-        let lengths: Vec<usize> = [0].iter().chain(&edges).zip(edges.iter().chain(&[4800])).map(|(a, b)| b - a).collect();
+        let lengths: Vec<usize> =
+            [0].iter().chain(&edges).zip(edges.iter().chain(&[4800])).map(|(a, b)| b - a).collect();
         assert!(lengths.iter().all(|frames| (300..=MAX_FRAMES + 20).contains(frames)), "{lengths:?}");
     }
 

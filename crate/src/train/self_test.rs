@@ -13,8 +13,8 @@ use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{
-        readback::read,
         Mode,
+        readback::read,
         upsample::{POSITION_WIDTH, frame_positions},
     },
     voice::{Base, Voice},
@@ -77,8 +77,11 @@ async fn frames(base: &Base) -> Result<Vec<f32>> {
     let parts = Voice::unadapted(base).parts;
     let config = base.config();
     // Where frames feed back, the first is silence, and here all are.
-    let previous = config.autoregressive.then(|| Tensor::zeros([1, count / config.reduction, config.mels], &base.device));
-    let (decoded, _) = parts.decoder.forward(previous, context, parts.speaker.val(), parts.decoder.start(1, &base.device));
+    let previous = config
+        .autoregressive
+        .then(|| Tensor::zeros([1, count / config.reduction, config.mels], &base.device));
+    let (decoded, _) =
+        parts.decoder.forward(previous, context, parts.speaker.val(), parts.decoder.start(1, &base.device));
     let made = decoded.clone() + parts.postnet.forward(decoded, Mode::Eval);
     read(made.reshape([count * config.mels])).await
 }
@@ -120,13 +123,17 @@ impl Made {
         let lengths: Vec<f32> = DURATIONS.iter().map(|&frames| frames as f32).collect();
         let times: Vec<f32> = (0..frames).map(|frame| frame as f32 + 0.5).collect();
         let positions: Vec<f32> = frame_positions(&DURATIONS, 0, frames).into_iter().flatten().collect();
-        let row = |values: Vec<f32>| Tensor::<2>::from_data(TensorData::new(values.clone(), [1, values.len()]), device);
-        let positions = Tensor::<3>::from_data(TensorData::new(positions, [1, frames, POSITION_WIDTH]), device);
+        let row = |values: Vec<f32>| {
+            Tensor::<2>::from_data(TensorData::new(values.clone(), [1, values.len()]), device)
+        };
+        let positions =
+            Tensor::<3>::from_data(TensorData::new(positions, [1, frames, POSITION_WIDTH]), device);
 
         let encoded = model.encode(&input, Mode::Eval);
         let durations = model.durations.forward(encoded.clone(), speaker.clone(), &input.lengths);
         let context = model.upsample(&input, encoded.clone(), row(lengths), row(times), positions);
-        let (decoded, _) = model.decoder.forward(None, context.clone(), speaker, model.decoder.start(1, device));
+        let (decoded, _) =
+            model.decoder.forward(None, context.clone(), speaker, model.decoder.start(1, device));
         let residual = model.postnet.forward(decoded.clone(), Mode::Eval);
         Self { encoded, durations, context, decoded, residual }
     }
@@ -151,8 +158,15 @@ pub async fn figures(device: &Device) -> Result<Vec<(&'static str, f32)>> {
     ];
     let stepped = Adam::new(AdamConfig::default()).step(model, &gradients, |_| 1e-3);
     let after = Made::by(&stepped, &device).loss().inner();
-    let forward = [square(made.encoded), made.durations.inner().powf_scalar(2.0).mean(), square(made.context), square(made.decoded), square(made.residual)];
-    let values = read(Tensor::cat(forward.into_iter().chain(of_gradients).chain([after]).collect(), 0)).await?;
+    let forward = [
+        square(made.encoded),
+        made.durations.inner().powf_scalar(2.0).mean(),
+        square(made.context),
+        square(made.decoded),
+        square(made.residual),
+    ];
+    let values =
+        read(Tensor::cat(forward.into_iter().chain(of_gradients).chain([after]).collect(), 0)).await?;
     Ok(NATIVE.iter().map(|(name, _)| *name).zip(values).collect())
 }
 
@@ -163,7 +177,10 @@ mod tests {
     #[test]
     fn the_cpu_makes_the_values_that_are_written_here() {
         let found = pollster::block_on(figures(&Device::flex())).unwrap();
-        let off = found.iter().zip(NATIVE).filter(|((_, found), (_, expected))| (found - expected).abs() > 1e-5 * expected.abs());
+        let off = found
+            .iter()
+            .zip(NATIVE)
+            .filter(|((_, found), (_, expected))| (found - expected).abs() > 1e-5 * expected.abs());
         assert_eq!(off.count(), 0, "{found:#?}");
     }
 }

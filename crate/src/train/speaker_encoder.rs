@@ -24,7 +24,16 @@ use crate::{
 impl Recipe {
     /// The shipped encoder's.
     pub fn speaker_encoder() -> Self {
-        Self { steps: 2000, batch: 32, window: 160, seed: 1, rate_start: 2e-3, rate_end: 1e-4, checkpoint_every: 100, precision: Precision::F32 }
+        Self {
+            steps: 2000,
+            batch: 32,
+            window: 160,
+            seed: 1,
+            rate_start: 2e-3,
+            rate_end: 1e-4,
+            checkpoint_every: 100,
+            precision: Precision::F32,
+        }
     }
 }
 
@@ -71,7 +80,8 @@ impl Learner for Trainee {
 
     fn losses(&self, batch: &SpeakerBatch, mode: Mode) -> Vec<Tensor<1>> {
         let [items, frames, _] = batch.mels.dims();
-        let noise = (mode == Mode::Train).then(|| gaussian([items, frames, POOLED], NOISE, &batch.mels.device()));
+        let noise =
+            (mode == Mode::Train).then(|| gaussian([items, frames, POOLED], NOISE, &batch.mels.device()));
         let vectors = self.encoder.forward(batch.mels.clone(), noise, mode);
         vec![margin_loss(vectors, self.directions.val(), batch.speakers.clone())]
     }
@@ -83,13 +93,17 @@ impl Learner for Trainee {
 /// * `directions`: `[EMBEDDING, K]`
 /// * `speakers`:   `[B, 1]`
 fn margin_loss(vectors: Tensor<2>, directions: Tensor<2>, speakers: Tensor<2, Int>) -> Tensor<1> {
-    let unit = |x: Tensor<2>, along: usize| x.clone() / x.powi_scalar(2).sum_dim(along).clamp_min(1e-8).sqrt();
+    let unit =
+        |x: Tensor<2>, along: usize| x.clone() / x.powi_scalar(2).sum_dim(along).clamp_min(1e-8).sqrt();
     let cosines = unit(vectors, 1).matmul(unit(directions, 0)); // (B, EMBEDDING) x (EMBEDDING, K)
     let own = cosines.clone().gather(1, speakers.clone()).clamp(-0.999, 0.999);
     let sines = own.clone().powi_scalar(2).neg().add_scalar(1.0).sqrt();
     let wider = own.clone().mul_scalar(MARGIN.cos()) - sines.mul_scalar(MARGIN.sin());
     let classes = cosines.dims()[1];
-    let is_own = speakers.clone().equal(Tensor::<1, Int>::arange(0..classes as i64, &speakers.device()).unsqueeze_dim::<2>(0)).float(); // (B, K)
+    let is_own = speakers
+        .clone()
+        .equal(Tensor::<1, Int>::arange(0..classes as i64, &speakers.device()).unsqueeze_dim::<2>(0))
+        .float(); // (B, K)
     let logits = (cosines + is_own * (wider - own)).mul_scalar(SHARPNESS);
     log_softmax(logits, 1).gather(1, speakers).mean().neg()
 }
@@ -104,11 +118,14 @@ struct Feeder<'a> {
 impl Feeder<'_> {
     fn draw(&self, from: &[usize], random: &mut ChaCha8Rng) -> SpeakerBatch {
         let Recipe { batch, window, .. } = *self.recipe;
-        let (mut mels, mut speakers) = (Vec::with_capacity(batch * window * self.mels), Vec::with_capacity(batch));
+        let (mut mels, mut speakers) =
+            (Vec::with_capacity(batch * window * self.mels), Vec::with_capacity(batch));
         for _ in 0..batch {
             let sample = &self.samples[from[random.random_range(0..from.len())]];
             let first = random.random_range(0..=sample.mel.len() / self.mels - window);
-            mels.extend(sample.mel[first * self.mels..][..window * self.mels].iter().map(|value| value.to_f32()));
+            mels.extend(
+                sample.mel[first * self.mels..][..window * self.mels].iter().map(|value| value.to_f32()),
+            );
             speakers.push(sample.speaker as i32);
         }
         // Nothing here is learned, so nothing is recorded.
@@ -151,26 +168,50 @@ mod tests {
         let device = Device::flex();
         let vectors = Tensor::<2>::from_floats([[2.0, 0.0]], &device);
         let directions = Tensor::<2>::from_floats([[3.0, 0.0], [0.0, 1.0]], &device);
-        let loss = |speaker: i32| margin_loss(vectors.clone(), directions.clone(), Tensor::from_data([[speaker]], &device)).into_scalar::<f32>();
+        let loss = |speaker: i32| {
+            margin_loss(vectors.clone(), directions.clone(), Tensor::from_data([[speaker]], &device))
+                .into_scalar::<f32>()
+        };
         // Of cosines 1 and 0: -log softmax of 24 cos(0.2 + acos 0.999) against 0, and of 24 cos(0.2 + acos 0) against 24.
-        assert!(loss(0) < 1e-6 && (loss(1) - 24.0 * (1.0 + 0.2f32.sin())).abs() < 0.05, "{} {}", loss(0), loss(1));
+        assert!(
+            loss(0) < 1e-6 && (loss(1) - 24.0 * (1.0 + 0.2f32.sin())).abs() < 0.05,
+            "{} {}",
+            loss(0),
+            loss(1)
+        );
     }
 
     #[test]
     fn three_speakers_are_told_apart_after_a_few_steps() {
         // Speakers whose power lies in different thirds of the spectrum.
-        let clip = |speaker: usize, seed: usize| Mel {
+        let clip = |speaker: usize, seed: usize| {
+            Mel {
             mels: 80,
             data: (0..40 * 80).map(|at| if at % 80 / 27 == speaker { -2.0 } else { -7.0 } + ((at * 7919 + seed * 31) % 100) as f32 / 100.0).collect(),
+        }
         };
-        let samples: Vec<Sample> = (0..120).map(|index| Sample::new(index % 3, &clip(index % 3, index))).collect();
+        let samples: Vec<Sample> =
+            (0..120).map(|index| Sample::new(index % 3, &clip(index % 3, index))).collect();
         let folder = tempfile::tempdir().unwrap();
-        let recipe = Recipe { steps: 40, batch: 8, window: 30, rate_start: 3e-3, checkpoint_every: 20, ..Recipe::speaker_encoder() };
-        let run_config = RunConfig { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        let recipe = Recipe {
+            steps: 40,
+            batch: 8,
+            window: 30,
+            rate_start: 3e-3,
+            checkpoint_every: 20,
+            ..Recipe::speaker_encoder()
+        };
+        let run_config = RunConfig {
+            recipe,
+            directory: folder.path().to_path_buf(),
+            resume: false,
+            device: Device::flex().autodiff(),
+        };
         let (encoder, loss) = train(&samples, 80, &run_config).unwrap();
         assert!(loss < 1.0, "{loss}");
         let vector = |speaker: usize| {
-            let mel = Tensor::from_data(TensorData::new(clip(speaker, 999).data, [1, 40, 80]), &Device::flex());
+            let mel =
+                Tensor::from_data(TensorData::new(clip(speaker, 999).data, [1, 40, 80]), &Device::flex());
             encoder.valid().forward(mel, None, Mode::Eval).into_data().try_to_vec::<f32>().unwrap()
         };
         let cosine = |a: &[f32], b: &[f32]| {
@@ -182,9 +223,15 @@ mod tests {
 
     #[test]
     fn one_speaker_is_nobody_to_be_told_from() {
-        let samples: Vec<Sample> = (0..60).map(|_| Sample::new(0, &Mel { mels: 80, data: vec![-3.0; 200 * 80] })).collect();
+        let samples: Vec<Sample> =
+            (0..60).map(|_| Sample::new(0, &Mel { mels: 80, data: vec![-3.0; 200 * 80] })).collect();
         let folder = tempfile::tempdir().unwrap();
-        let run_config = RunConfig { recipe: Recipe::speaker_encoder(), directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        let run_config = RunConfig {
+            recipe: Recipe::speaker_encoder(),
+            directory: folder.path().to_path_buf(),
+            resume: false,
+            device: Device::flex().autodiff(),
+        };
         assert_eq!(train(&samples, 80, &run_config).err().unwrap().code(), "corpus-invalid");
     }
 }

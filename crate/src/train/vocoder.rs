@@ -26,7 +26,16 @@ use crate::{
 impl Recipe {
     /// The shipped vocoder's, on recordings.
     pub fn vocoder() -> Self {
-        Self { steps: 6000, batch: 12, window: 96, seed: 1, rate_start: 1e-3, rate_end: 5e-5, checkpoint_every: 200, precision: Precision::F32 }
+        Self {
+            steps: 6000,
+            batch: 12,
+            window: 96,
+            seed: 1,
+            rate_start: 1e-3,
+            rate_end: 5e-5,
+            checkpoint_every: 200,
+            precision: Precision::F32,
+        }
     }
 
     /// Its last steps, on what it will be fed.
@@ -93,15 +102,21 @@ impl Learner for SourceFilter {
         const PITCH_WEIGHT: f32 = 0.2;
         /// Where a recording has no pulses, their filter is undetermined: then it is that of the spectrogram.
         const RESTRAINT: f32 = 1e-3;
-        let Filters { pitch, voicing, harmonic, noise } = self.forward(batch.mel.clone(), batch.envelope.clone());
-        let restraint = (harmonic.clone() - batch.envelope.clone()).powi_scalar(2).mean().mul_scalar(RESTRAINT);
+        let Filters { pitch, voicing, harmonic, noise } =
+            self.forward(batch.mel.clone(), batch.envelope.clone());
+        let restraint =
+            (harmonic.clone() - batch.envelope.clone()).powi_scalar(2).mean().mul_scalar(RESTRAINT);
         let (harmonic, noise) = (harmonic.mul_scalar(2.0).exp(), noise.mul_scalar(2.0).exp());
-        let [long, short] = [&batch.long, &batch.short].map(|spectra| divergence(spectra, harmonic.clone(), noise.clone()));
+        let [long, short] =
+            [&batch.long, &batch.short].map(|spectra| divergence(spectra, harmonic.clone(), noise.clone()));
         let spectrum = (long + short).div_scalar(2.0);
         let voiced = batch.voiced.clone().sum().clamp_min(1.0);
         let pitch = (log_softmax(pitch, 2) * batch.pitch.clone()).sum().neg() / voiced;
         let unvoiced = batch.voiced.clone().neg().add_scalar(1.0);
-        let voicing = (log_sigmoid(voicing.clone()) * batch.voiced.clone() + log_sigmoid(voicing.neg()) * unvoiced).mean().neg();
+        let voicing = (log_sigmoid(voicing.clone()) * batch.voiced.clone()
+            + log_sigmoid(voicing.neg()) * unvoiced)
+            .mean()
+            .neg();
         vec![spectrum, pitch.mul_scalar(PITCH_WEIGHT), voicing, restraint]
     }
 }
@@ -140,12 +155,16 @@ const MARGIN: usize = 4;
 impl Feeder<'_> {
     fn draw(&self, from: &[usize], random: &mut ChaCha8Rng) -> VocoderBatch {
         let (batch, frames, bins) = (self.recipe.batch, self.recipe.window, self.config.bins);
-        let (mut mels, mut envelopes, mut pitches, mut voiced) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut mels, mut envelopes, mut pitches, mut voiced) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut long, mut short, mut long_pulses) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..batch {
             let take = &self.takes[from[random.random_range(0..from.len())]];
             let first = random.random_range(0..=take.mel.frames() - frames);
-            let mel = Mel { mels: take.mel.mels, data: take.mel.data[first * take.mel.mels..(first + frames) * take.mel.mels].to_vec() };
+            let mel = Mel {
+                mels: take.mel.mels,
+                data: take.mel.data[first * take.mel.mels..(first + frames) * take.mel.mels].to_vec(),
+            };
             envelopes.extend(self.extractor.envelope(&mel));
             mels.extend(mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale));
             for &hz in &take.f0_hz[first..first + frames] {
@@ -153,7 +172,11 @@ impl Feeder<'_> {
                 pitches.extend(shares(hz));
             }
             let (recording, source) = self.around(take, first, random.random());
-            for (stft, samples, powers) in [(&self.long, &recording, &mut long), (&self.short, &recording, &mut short), (&self.long, &source, &mut long_pulses)] {
+            for (stft, samples, powers) in [
+                (&self.long, &recording, &mut long),
+                (&self.short, &recording, &mut short),
+                (&self.long, &source, &mut long_pulses),
+            ] {
                 stft.analyze(samples, |t, spectrum| {
                     if (MARGIN..MARGIN + frames).contains(&t) {
                         powers.extend(spectrum.iter().map(|x| x.norm_sqr()));
@@ -161,15 +184,24 @@ impl Feeder<'_> {
                 });
             }
         }
-        let tensor = |values: Vec<f32>, width: usize| Tensor::<3>::from_data(TensorData::new(values, [batch, frames, width]), &self.device);
+        let tensor = |values: Vec<f32>, width: usize| {
+            Tensor::<3>::from_data(TensorData::new(values, [batch, frames, width]), &self.device)
+        };
         VocoderBatch {
             mel: tensor(mels, self.config.mels),
             envelope: tensor(envelopes, bins),
             pitch: tensor(pitches, PITCH_CLASSES),
-            long: Spectra { target: tensor(long, bins), pulses: tensor(long_pulses, bins), noise: noise_power(LONG_WINDOW) },
+            long: Spectra {
+                target: tensor(long, bins),
+                pulses: tensor(long_pulses, bins),
+                noise: noise_power(LONG_WINDOW),
+            },
             short: Spectra {
                 target: tensor(short, bins),
-                pulses: tensor(voiced.iter().map(|voiced| voiced * TYPICAL_NOISE * noise_power(SHORT_WINDOW)).collect(), 1),
+                pulses: tensor(
+                    voiced.iter().map(|voiced| voiced * TYPICAL_NOISE * noise_power(SHORT_WINDOW)).collect(),
+                    1,
+                ),
                 noise: noise_power(SHORT_WINDOW),
             },
             voiced: tensor(voiced, 1),
@@ -181,9 +213,12 @@ impl Feeder<'_> {
         let MelConfig { sample_rate_hz, hop_length, .. } = *self.extractor.config();
         let frames = self.recipe.window + 2 * MARGIN;
         let frame = |index: usize| (first + index).checked_sub(MARGIN);
-        let f0: Vec<f32> = (0..=frames).map(|index| frame(index).and_then(|at| take.f0_hz.get(at)).copied().unwrap_or(0.0)).collect();
+        let f0: Vec<f32> = (0..=frames)
+            .map(|index| frame(index).and_then(|at| take.f0_hz.get(at)).copied().unwrap_or(0.0))
+            .collect();
         let sample = |index: usize| (first * hop_length + index).checked_sub(MARGIN * hop_length);
-        let recording = (0..frames * hop_length).map(|index| sample(index).and_then(|at| take.samples.get(at)).copied().unwrap_or(0.0));
+        let recording = (0..frames * hop_length)
+            .map(|index| sample(index).and_then(|at| take.samples.get(at)).copied().unwrap_or(0.0));
         (recording.collect(), pulses(&f0, sample_rate_hz, hop_length, phase))
     }
 }
@@ -206,7 +241,13 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
 }
 
 /// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
-pub fn train(takes: &[Take], mel: &MelConfig, config: &VocoderConfig, blank: SourceFilter, run_config: &RunConfig) -> Result<(SourceFilter, f32)> {
+pub fn train(
+    takes: &[Take],
+    mel: &MelConfig,
+    config: &VocoderConfig,
+    blank: SourceFilter,
+    run_config: &RunConfig,
+) -> Result<(SourceFilter, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
     let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
     let (train, held_out) = split(usable)?;
@@ -248,21 +289,38 @@ mod tests {
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { batch: 2, window: 40, ..Recipe::vocoder() };
         let (long, short) = (Stft::new(1024, LONG_WINDOW, 200), Stft::new(1024, SHORT_WINDOW, 200));
-        let feeder = Feeder { takes: &takes, extractor, long, short, config: &config, recipe: &recipe, device: Device::flex() };
+        let feeder = Feeder {
+            takes: &takes,
+            extractor,
+            long,
+            short,
+            config: &config,
+            recipe: &recipe,
+            device: Device::flex(),
+        };
         let batch = feeder.draw(&[0], &mut ChaCha8Rng::seed_from_u64(3));
         assert_eq!(batch.mel.dims(), [2, 40, 80]);
         assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
         let with = |spectra: &Spectra, harmonic: f32, noise: f32| {
-            let power = |amplitude: f32| Tensor::full(spectra.target.dims(), amplitude * amplitude, &Device::flex());
+            let power =
+                |amplitude: f32| Tensor::full(spectra.target.dims(), amplitude * amplitude, &Device::flex());
             divergence(spectra, power(harmonic), power(noise)).into_scalar::<f32>()
         };
         let right = with(&batch.long, 0.05, 0.005);
         for (harmonic, noise) in [(0.005, 0.05), (0.1, 0.005), (0.025, 0.005), (0.05, 0.02), (0.05, 0.001)] {
-            assert!(right < 0.95 * with(&batch.long, harmonic, noise), "{right}; {harmonic} and {noise}: {}", with(&batch.long, harmonic, noise));
+            assert!(
+                right < 0.95 * with(&batch.long, harmonic, noise),
+                "{right}; {harmonic} and {noise}: {}",
+                with(&batch.long, harmonic, noise)
+            );
         }
         // The short window resolves level, not harmonics.
         let (pulses, noise) = (with(&batch.short, 0.05, 0.005), with(&batch.short, 0.005, 0.05));
-        assert!((pulses - noise).abs() < 0.01 && pulses < 0.9 * with(&batch.short, 0.1, 0.005) && pulses < 0.9 * with(&batch.short, 0.025, 0.005));
+        assert!(
+            (pulses - noise).abs() < 0.01
+                && pulses < 0.9 * with(&batch.short, 0.1, 0.005)
+                && pulses < 0.9 * with(&batch.short, 0.025, 0.005)
+        );
     }
 
     #[test]
@@ -276,14 +334,21 @@ mod tests {
     fn a_few_steps_learn_pitch_and_spectrum() {
         let mel = MelConfig::speech_16k();
         let extractor = MelExtractor::new(mel.clone());
-        let takes: Vec<Take> = (0..60).map(|index| Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor)).collect();
+        let takes: Vec<Take> =
+            (0..60).map(|index| Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor)).collect();
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
         let folder = tempfile::tempdir().unwrap();
-        let run_config = RunConfig { recipe, directory: folder.path().to_path_buf(), resume: false, device: Device::flex().autodiff() };
+        let run_config = RunConfig {
+            recipe,
+            directory: folder.path().to_path_buf(),
+            resume: false,
+            device: Device::flex().autodiff(),
+        };
         train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config).unwrap();
         let curve = std::fs::read_to_string(crate::train::run::curve_path(folder.path())).unwrap();
-        let losses: Vec<f32> = curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
+        let losses: Vec<f32> =
+            curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
         assert!(losses.len() == 10 && losses[9] < 0.75 * losses[0], "{curve}");
     }
 }

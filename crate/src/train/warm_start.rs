@@ -1,9 +1,6 @@
 //! Another base's weights as the start of a new one: what both have is taken over, by name.
 
-use crate::{
-    model::TacotronConfig,
-    weights::HostWeights,
-};
+use crate::{model::TacotronConfig, weights::HostWeights};
 
 /// A base to begin with.
 pub struct WarmStart {
@@ -18,16 +15,26 @@ impl WarmStart {
     pub fn fit(mut self, config: &TacotronConfig, speakers: &[String]) -> HostWeights {
         if let Some((shape, table)) = self.weights.remove("speakers") {
             let width = shape[1];
-            let mean: Vec<f32> = (0..width).map(|column| table.iter().skip(column).step_by(width).sum::<f32>() / shape[0] as f32).collect();
-            let row = |name: &String| self.speakers.iter().position(|known| known == name).map_or(&mean[..], |row| &table[row * width..][..width]);
+            let mean: Vec<f32> = (0..width)
+                .map(|column| table.iter().skip(column).step_by(width).sum::<f32>() / shape[0] as f32)
+                .collect();
+            let row = |name: &String| {
+                self.speakers
+                    .iter()
+                    .position(|known| known == name)
+                    .map_or(&mean[..], |row| &table[row * width..][..width])
+            };
             let rows = speakers.iter().flat_map(|name| row(name).to_vec()).collect();
             self.weights.insert("speakers".into(), (vec![speakers.len(), width], rows));
         }
         let (from, to) = (self.config.context_width(), config.context_width());
         if from < to && self.config.reduction == config.reduction {
-            for (name, before) in [("decoder.first.w_ih", 0), ("decoder.projection.weight", config.decoder_width)] {
+            for (name, before) in
+                [("decoder.first.w_ih", 0), ("decoder.projection.weight", config.decoder_width)]
+            {
                 if let Some((shape, values)) = self.weights.remove(name) {
-                    self.weights.insert(name.into(), widen(&shape, &values, before, config.reduction, from, to));
+                    self.weights
+                        .insert(name.into(), widen(&shape, &values, before, config.reduction, from, to));
                 }
             }
         }
@@ -36,7 +43,14 @@ impl WarmStart {
 }
 
 /// A matrix `[before + blocks * from + rest, columns]` with rows of zeros after each block, so that blocks are `to` rows.
-fn widen(shape: &[usize], values: &[f32], before: usize, blocks: usize, from: usize, to: usize) -> (Vec<usize>, Vec<f32>) {
+fn widen(
+    shape: &[usize],
+    values: &[f32],
+    before: usize,
+    blocks: usize,
+    from: usize,
+    to: usize,
+) -> (Vec<usize>, Vec<f32>) {
     let columns = shape[1];
     let (head, rest) = values.split_at(before * columns);
     let (context, tail) = rest.split_at(blocks * from * columns);
@@ -65,7 +79,11 @@ mod tests {
     fn speakers_are_found_by_name() {
         let config = TacotronConfig::tiny(2);
         let table = (vec![2, 1], vec![1.0, 3.0]);
-        let start = WarmStart { config: config.clone(), speakers: vec!["a".into(), "b".into()], weights: HostWeights::from([("speakers".into(), table)]) };
+        let start = WarmStart {
+            config: config.clone(),
+            speakers: vec!["a".into(), "b".into()],
+            weights: HostWeights::from([("speakers".into(), table)]),
+        };
         let fitted = start.fit(&config, &["b".into(), "new".into(), "a".into()]);
         assert_eq!(fitted["speakers"], (vec![3, 1], vec![3.0, 2.0, 1.0]));
     }

@@ -37,8 +37,10 @@ impl GriffinLim {
             return Vec::new();
         }
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let mut spectra: Vec<Complex32> =
-            amplitudes.iter().map(|a| Complex32::from_polar(*a, random.random_range(0.0..std::f32::consts::TAU))).collect();
+        let mut spectra: Vec<Complex32> = amplitudes
+            .iter()
+            .map(|a| Complex32::from_polar(*a, random.random_range(0.0..std::f32::consts::TAU)))
+            .collect();
         let mut before = vec![Complex32::default(); spectra.len()];
         let overshoot = self.momentum / (1.0 + self.momentum);
         for _ in 0..self.iterations {
@@ -125,7 +127,9 @@ mod tests {
     #[test]
     fn the_seed_decides() {
         let mel = MelExtractor::new(MelConfig::speech_16k()).extract(&voice(0.3));
-        let speak = |seed| GriffinLim { iterations: 4, seed, ..GriffinLim::new(MelConfig::speech_16k()) }.vocode(&mel);
+        let speak = |seed| {
+            GriffinLim { iterations: 4, seed, ..GriffinLim::new(MelConfig::speech_16k()) }.vocode(&mel)
+        };
         assert_eq!(speak(1), speak(1));
         assert_ne!(speak(1), speak(2));
     }
@@ -133,11 +137,19 @@ mod tests {
     #[test]
     fn anything_that_a_model_may_say_is_sound() {
         let vocoder = GriffinLim { sharpness: 1.2, ..GriffinLim::new(MelConfig::speech_16k()) };
-        let silence = vocoder.vocode(&Mel { mels: 80, data: vec![MelConfig::speech_16k().silence(); 80 * 40] });
+        let silence =
+            vocoder.vocode(&Mel { mels: 80, data: vec![MelConfig::speech_16k().silence(); 80 * 40] });
         assert!(silence.len() == 39 * 200 && silence.iter().all(|x| x.abs() < 1e-3));
-        let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, 0.0, 3.0].into_iter().cycle().take(80 * 9).collect();
+        let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, 0.0, 3.0]
+            .into_iter()
+            .cycle()
+            .take(80 * 9)
+            .collect();
         let sound = vocoder.vocode(&Mel { mels: 80, data: wild });
-        assert!(sound.len() == 8 * 200 && sound.iter().all(|x| x.abs() <= 1.0), "finite and within full scale");
+        assert!(
+            sound.len() == 8 * 200 && sound.iter().all(|x| x.abs() <= 1.0),
+            "finite and within full scale"
+        );
         assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![] }), [0.0f32; 0]);
         assert_eq!(vocoder.vocode(&Mel { mels: 80, data: vec![0.0; 80] }), [0.0f32; 0]);
     }

@@ -44,7 +44,8 @@ impl NeuralVocoder {
         let corrupt = |what: String| Error::BaseCorrupt(format!("vocoder: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
-        let config: VocoderConfig = serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
+        let config: VocoderConfig =
+            serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
         if !config.is_sound() {
             return Err(corrupt(format!("the sizes make no sense: {config:?}")));
         }
@@ -70,25 +71,35 @@ impl NeuralVocoder {
     /// F0 a frame in Hz, 0 where unvoiced, and the log amplitudes of both filters, `[T, F]` each.
     fn analyze(&self, mel: &Mel) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
         let (frames, bins) = (mel.frames(), self.config.bins);
-        let tensor = |values: Vec<f32>, width: usize| Tensor::<3>::from_data(TensorData::new(values, [1, frames, width]), &Device::flex());
-        let normalised = mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale).collect();
-        let filters = self.model.forward(tensor(normalised, mel.mels), tensor(self.extractor.envelope(mel), bins));
+        let tensor = |values: Vec<f32>, width: usize| {
+            Tensor::<3>::from_data(TensorData::new(values, [1, frames, width]), &Device::flex())
+        };
+        let normalised =
+            mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale).collect();
+        let filters =
+            self.model.forward(tensor(normalised, mel.mels), tensor(self.extractor.envelope(mel), bins));
         let Filters { pitch, voicing, harmonic, noise } = filters;
         // On the CPU nothing has to be waited for.
         let values = |tensor: Tensor<3>| tensor.into_data().try_to_vec::<f32>().expect("computed in f32");
         let (pitch, voicing) = (values(pitch), values(sigmoid(voicing)));
         let f0: Vec<f32> = pitch.chunks_exact(PITCH_CLASSES).map(|logits| pitch_hz(peak(logits))).collect();
         let voiced = voicing.iter().map(|share| *share > 0.5);
-        let f0 = smooth(&f0).into_iter().zip(voiced).map(|(hz, voiced)| if voiced { hz } else { 0.0 }).collect();
+        let f0 =
+            smooth(&f0).into_iter().zip(voiced).map(|(hz, voiced)| if voiced { hz } else { 0.0 }).collect();
         (f0, values(harmonic), values(noise))
     }
 
     /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
     fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
         let made = self.extractor.envelope(&self.extractor.extract(samples));
-        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| (wanted - made).clamp(-MAX_CORRECTION, MAX_CORRECTION).exp());
+        let mut gains = wanted
+            .iter()
+            .zip(made)
+            .map(|(wanted, made)| (wanted - made).clamp(-MAX_CORRECTION, MAX_CORRECTION).exp());
         let mut spectra = Vec::with_capacity(wanted.len());
-        self.extractor.stft().analyze(samples, |_, spectrum| spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain)));
+        self.extractor.stft().analyze(samples, |_, spectrum| {
+            spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain))
+        });
         self.extractor.stft().synthesize(&spectra)
     }
 }
@@ -104,7 +115,9 @@ impl Vocoder for NeuralVocoder {
             return Vec::new();
         }
         let (f0_hz, harmonic, mut aperiodic) = self.analyze(mel);
-        for (filter, _) in aperiodic.chunks_exact_mut(self.config.bins).zip(&f0_hz).filter(|(_, hz)| **hz > 0.0) {
+        for (filter, _) in
+            aperiodic.chunks_exact_mut(self.config.bins).zip(&f0_hz).filter(|(_, hz)| **hz > 0.0)
+        {
             filter.iter_mut().for_each(|log| *log -= VOICED_NOISE_CUT);
         }
         let voice = pulses(&f0_hz, config.sample_rate_hz, config.hop_length, 0.0);
@@ -123,10 +136,13 @@ impl Vocoder for NeuralVocoder {
 /// The likeliest class, to a fraction: the mean around the highest.
 fn peak(logits: &[f32]) -> f32 {
     const AROUND: usize = 3;
-    let highest = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("there are classes");
+    let highest =
+        (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("there are classes");
     let range = highest.saturating_sub(AROUND)..(highest + AROUND + 1).min(logits.len());
     let weights = range.clone().map(|class| (logits[class] - logits[highest]).exp());
-    let (sum, moment) = weights.zip(range).fold((0.0, 0.0), |(sum, moment), (weight, class)| (sum + weight, moment + weight * class as f32));
+    let (sum, moment) = weights
+        .zip(range)
+        .fold((0.0, 0.0), |(sum, moment), (weight, class)| (sum + weight, moment + weight * class as f32));
     moment / sum
 }
 
@@ -162,9 +178,16 @@ mod tests {
         let vocoder = NeuralVocoder::new(SourceFilter::new(&config, &device), config, mel.clone());
         let extractor = MelExtractor::new(mel);
         let recording = pulses(&vec![140.0; 81], 16_000, 200, 0.0);
-        let wanted = extractor.extract(&recording.iter().enumerate().map(|(n, x)| x * 0.05 * (n as f32 / 2000.0).sin()).collect::<Vec<_>>());
+        let wanted = extractor.extract(
+            &recording
+                .iter()
+                .enumerate()
+                .map(|(n, x)| x * 0.05 * (n as f32 / 2000.0).sin())
+                .collect::<Vec<_>>(),
+        );
         let made = extractor.extract(&vocoder.vocode(&wanted));
-        let error = made.data.iter().zip(&wanted.data).map(|(a, b)| (a - b).abs()).sum::<f32>() / made.data.len() as f32;
+        let error = made.data.iter().zip(&wanted.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
+            / made.data.len() as f32;
         // A network that has learned nothing, and still the mel spectrogram is about right.
         assert!(error < 0.4, "{error}");
     }
@@ -189,7 +212,10 @@ mod tests {
         assert_eq!(samples, vocoder.vocode(&mel), "the same seed, the same sound");
         assert_eq!(vocoder.vocode(&Mel { mels: 80, data: Vec::new() }), [0.0f32; 0]);
         for damaged in [&bytes[..40], &bytes[..bytes.len() - 3]] {
-            assert_eq!(NeuralVocoder::load(damaged, MelConfig::speech_16k()).err().unwrap().code(), "base-corrupt");
+            assert_eq!(
+                NeuralVocoder::load(damaged, MelConfig::speech_16k()).err().unwrap().code(),
+                "base-corrupt"
+            );
         }
         let other = MelConfig { fft_length: 512, window_length: 512, ..MelConfig::speech_16k() };
         assert_eq!(NeuralVocoder::load(&bytes, other).err().unwrap().code(), "base-corrupt");

@@ -59,16 +59,22 @@ impl AttentiveVoice {
     /// From the bytes that [`Self::serialize`] made.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
         let corrupt = |what: &str| Error::BaseCorrupt(format!("attention: {what}"));
-        let of_symbols = |version: &str| [Table::Own, Table::Nvidia].into_iter().find(|table| table.version() == version);
-        let (model, config, metadata) = AttentiveTacotron::load(bytes, |version| of_symbols(version).map(Table::count), device)?;
+        let of_symbols =
+            |version: &str| [Table::Own, Table::Nvidia].into_iter().find(|table| table.version() == version);
+        let (model, config, metadata) =
+            AttentiveTacotron::load(bytes, |version| of_symbols(version).map(Table::count), device)?;
         let table = metadata.get("symbols").and_then(|version| of_symbols(version)).expect("it was checked");
-        let mel = metadata.get("mel").ok_or_else(|| corrupt("it does not say how its spectrograms are taken"))?;
+        let mel =
+            metadata.get("mel").ok_or_else(|| corrupt("it does not say how its spectrograms are taken"))?;
         let mel: MelConfig = serde_json::from_str(mel).map_err(|error| corrupt(&error.to_string()))?;
         mel.check().map_err(|error| corrupt(&error.to_string()))?;
         if config.mels != mel.mels {
             return Err(corrupt("model and spectrograms disagree"));
         }
-        let speaker = metadata.get("speaker").map_or(Some(0), |row| row.parse().ok()).filter(|row| *row < config.speakers);
+        let speaker = metadata
+            .get("speaker")
+            .map_or(Some(0), |row| row.parse().ok())
+            .filter(|row| *row < config.speakers);
         let speaker = speaker.ok_or_else(|| corrupt("its speaker is none of its speakers"))?;
         Ok(Self { model, config, mel, table, speaker, device: device.clone() })
     }
@@ -76,7 +82,8 @@ impl AttentiveVoice {
     /// The file.
     pub async fn serialize(&self, storage: Storage) -> Result<Vec<u8>> {
         let mel = serde_json::to_string(&self.mel).expect("plain data");
-        let more = Metadata::from([("mel".to_string(), mel), ("speaker".to_string(), self.speaker.to_string())]);
+        let more =
+            Metadata::from([("mel".to_string(), mel), ("speaker".to_string(), self.speaker.to_string())]);
         self.model.serialize(&self.config, &self.table.version(), storage, more).await
     }
 }
@@ -91,10 +98,20 @@ mod tests {
         device.seed(4);
         let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(3) };
         let model = AttentiveTacotron::new(&config, &device);
-        let mut voice = AttentiveVoice { model, config, mel: MelConfig::speech_16k(), table: Table::Own, speaker: 2, device: device.clone() };
+        let mut voice = AttentiveVoice {
+            model,
+            config,
+            mel: MelConfig::speech_16k(),
+            table: Table::Own,
+            speaker: 2,
+            device: device.clone(),
+        };
         let serialized = |voice: &AttentiveVoice| pollster::block_on(voice.serialize(Storage::Half)).unwrap();
         let again = AttentiveVoice::load(&serialized(&voice), &device).unwrap();
-        assert_eq!((again.table, again.speaker, &again.config, &again.mel), (Table::Own, 2, &voice.config, &voice.mel));
+        assert_eq!(
+            (again.table, again.speaker, &again.config, &again.mel),
+            (Table::Own, 2, &voice.config, &voice.mel)
+        );
         voice.speaker = 3;
         assert_eq!(AttentiveVoice::load(&serialized(&voice), &device).unwrap_err().code(), "base-corrupt");
     }

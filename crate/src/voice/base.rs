@@ -108,7 +108,8 @@ pub struct Base {
 impl Base {
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
         let corrupt = |what: String| Error::BaseCorrupt(what);
-        let manifest: Manifest = serde_json::from_str(files.manifest_json).map_err(|error| corrupt(format!("manifest.json: {error}")))?;
+        let manifest: Manifest = serde_json::from_str(files.manifest_json)
+            .map_err(|error| corrupt(format!("manifest.json: {error}")))?;
         let vocoder = match (&manifest.files.vocoder, files.vocoder) {
             (Some(entry), Some(content)) => Some(("vocoder", entry, content)),
             (None, _) => None,
@@ -185,7 +186,8 @@ impl Base {
     pub async fn contour_async(&self, contexts: &Tensor<3>, speaker: &Tensor<2>) -> Result<Option<Contour>> {
         let Some(predictor) = &self.model.pitch else { return Ok(None) };
         let frames = contexts.dims()[1];
-        let predicted = predictor.forward(contexts.clone(), speaker.clone(), &[frames / self.config().reduction]);
+        let predicted =
+            predictor.forward(contexts.clone(), speaker.clone(), &[frames / self.config().reduction]);
         Ok(Some(Contour::new(&read(predicted.reshape([2 * frames])).await?)))
     }
 
@@ -200,8 +202,16 @@ impl Base {
     pub fn with_excitation(&self, contexts: Tensor<3>, f0_hz: &[f32]) -> Tensor<3> {
         let Some(excitation) = &self.excitation else { return contexts };
         let frames = contexts.dims()[1];
-        let values: Vec<f32> = (0..frames).flat_map(|frame| excitation.frame(f0_hz.get(frame).copied().unwrap_or(0.0))).collect();
-        Tensor::cat(vec![contexts, Tensor::from_data(TensorData::new(values, [1, frames, EXCITATION_WIDTH]), &self.device)], 2)
+        let values: Vec<f32> = (0..frames)
+            .flat_map(|frame| excitation.frame(f0_hz.get(frame).copied().unwrap_or(0.0)))
+            .collect();
+        Tensor::cat(
+            vec![
+                contexts,
+                Tensor::from_data(TensorData::new(values, [1, frames, EXCITATION_WIDTH]), &self.device),
+            ],
+            2,
+        )
     }
 
     /// The row of the speaker that speaks when nobody was cloned.
@@ -220,7 +230,9 @@ fn check(manifest: &Manifest) -> Result<(), String> {
         return Err("manifest and model disagree".into());
     }
     let hertz = |hz: &f32| (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(hz);
-    if model.pitch && !(manifest.mean_pitches_hz.len() == model.speakers && manifest.mean_pitches_hz.iter().all(hertz)) {
+    if model.pitch
+        && !(manifest.mean_pitches_hz.len() == model.speakers && manifest.mean_pitches_hz.iter().all(hertz))
+    {
         return Err("its speakers have no pitch".into());
     }
     manifest.mel.check().map_err(|error| error.to_string())

@@ -1,9 +1,5 @@
 //! A voice: what fine-tuning changed. Saved as safetensors, the difference from a base that is named by its hash.
 
-use burn::{
-    module::{Module, Param},
-    prelude::*,
-};
 use super::Base;
 use crate::{
     Error, Result,
@@ -11,6 +7,10 @@ use crate::{
     model::{decoder::Decoder, pitch::Intonation, postnet::Postnet},
     nn::Precision,
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
+};
+use burn::{
+    module::{Module, Param},
+    prelude::*,
 };
 
 /// The parts that are adapted to a speaker; the encoder is frozen.
@@ -25,7 +25,11 @@ pub struct Adapted {
 impl Adapted {
     /// Sets the precision of their products.
     pub fn with_precision(self, precision: Precision) -> Self {
-        Self { decoder: self.decoder.with_precision(precision), postnet: self.postnet.with_precision(precision), ..self }
+        Self {
+            decoder: self.decoder.with_precision(precision),
+            postnet: self.postnet.with_precision(precision),
+            ..self
+        }
     }
 }
 
@@ -88,7 +92,14 @@ impl Voice {
             speaker: Param::from_tensor(speaker.clone()),
         };
         let intonation = base.intonation(index);
-        Self { parts, timing_speaker: speaker, duration_scale: 1.0, variance_scale: 1.0, intonation, info: VoiceInfo::default() }
+        Self {
+            parts,
+            timing_speaker: speaker,
+            duration_scale: 1.0,
+            variance_scale: 1.0,
+            intonation,
+            info: VoiceInfo::default(),
+        }
     }
 
     pub fn info(&self) -> &VoiceInfo {
@@ -110,7 +121,8 @@ impl Voice {
         }
         let timing = self.timing_speaker.clone();
         let width = timing.dims()[1];
-        delta.insert(TIMING_SPEAKER.into(), Weight { shape: vec![1, width], values: timing.reshape([width]) });
+        delta
+            .insert(TIMING_SPEAKER.into(), Weight { shape: vec![1, width], values: timing.reshape([width]) });
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
@@ -129,7 +141,8 @@ impl Voice {
         }
         if let Some(Consent { text, recording_sha256 }) = &self.info.consent {
             metadata.insert("consent".into(), text.clone());
-            metadata.extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
+            metadata
+                .extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
         }
         serialize(delta, Storage::Bytes, metadata).await
     }
@@ -137,9 +150,14 @@ impl Voice {
     /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.
     pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
         let (mut delta, metadata) = deserialize(bytes).map_err(Error::VoiceCorrupt)?;
-        let text = |key: &str| metadata.get(key).ok_or_else(|| Error::VoiceCorrupt(format!("it does not say its {key}")));
+        let text = |key: &str| {
+            metadata.get(key).ok_or_else(|| Error::VoiceCorrupt(format!("it does not say its {key}")))
+        };
         if text("format")? != FORMAT {
-            return Err(Error::VoiceCorrupt(format!("its format is {:?}, this version reads {FORMAT:?}", metadata["format"])));
+            return Err(Error::VoiceCorrupt(format!(
+                "its format is {:?}, this version reads {FORMAT:?}",
+                metadata["format"]
+            )));
         }
         let named = text("base")?;
         if named != base.hash() {
@@ -147,8 +165,13 @@ impl Voice {
             return Err(Error::BaseMismatch { expected: short(named), found: short(base.hash()) });
         }
         let number = |key: &str| -> Result<f32> {
-            let value: f32 = text(key)?.parse().map_err(|_| Error::VoiceCorrupt(format!("its {key} is not a number")))?;
-            if value.is_finite() { Ok(value) } else { Err(Error::VoiceCorrupt(format!("its {key} is not a number"))) }
+            let value: f32 =
+                text(key)?.parse().map_err(|_| Error::VoiceCorrupt(format!("its {key} is not a number")))?;
+            if value.is_finite() {
+                Ok(value)
+            } else {
+                Err(Error::VoiceCorrupt(format!("its {key} is not a number")))
+            }
         };
         let duration_scale = number("pace")?;
         if !DURATION_SCALES.contains(&duration_scale) {
@@ -179,23 +202,38 @@ impl Voice {
         let difference = apply(start.clone(), &delta).map_err(Error::VoiceCorrupt)?;
         let parts = add(start, &adaptable(&difference));
         let consent = metadata.get("consent").map(|text| {
-            let consent = Consent { text: text.clone(), recording_sha256: metadata.get("consent_recording_sha256").cloned() };
+            let consent = Consent {
+                text: text.clone(),
+                recording_sha256: metadata.get("consent_recording_sha256").cloned(),
+            };
             consent.checked().map_err(Error::VoiceCorrupt)
         });
         let info = VoiceInfo {
             adapted: true,
             iterations: number("iterations")? as usize,
             seconds: number("seconds")?,
-            held_out_loss: number("held_out_loss_base").and_then(|before| Ok([before, number("held_out_loss")?])).ok(),
+            held_out_loss: number("held_out_loss_base")
+                .and_then(|before| Ok([before, number("held_out_loss")?]))
+                .ok(),
             consent: consent.transpose()?,
         };
-        Ok(Self { parts, timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device), duration_scale, variance_scale, intonation, info })
+        Ok(Self {
+            parts,
+            timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
+            duration_scale,
+            variance_scale,
+            intonation,
+            info,
+        })
     }
 }
 
 impl Consent {
     fn checked(self) -> Result<Self, String> {
-        let is_hash = |hash: &String| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        let is_hash = |hash: &String| {
+            hash.len() == 64
+                && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        };
         if self.text.trim().is_empty() || self.text.chars().count() > MAX_CONSENT_CHARACTERS {
             return Err("a consent is a sentence".into());
         }

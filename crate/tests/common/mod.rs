@@ -10,10 +10,7 @@ use ownvoice::{
     voice::{Base, BaseFiles, FileEntry, Manifest},
 };
 use serde::Deserialize;
-use std::{
-    fs,
-    path::PathBuf,
-};
+use std::{fs, path::PathBuf};
 
 pub const LEXICON: &[u8] = include_bytes!("../../../models/lexicon/en.lex");
 pub const ALIGNER: &[u8] = include_bytes!("../../../models/base/aligner.safetensors");
@@ -31,7 +28,16 @@ pub fn tiny_files() -> (Manifest, Vec<u8>) {
 
 pub fn load(manifest: &Manifest, weights: &[u8]) -> ownvoice::Result<Base> {
     let manifest_json = serde_json::to_string(manifest).unwrap();
-    Base::load(BaseFiles { manifest_json: &manifest_json, weights, lexicon: LEXICON, aligner: ALIGNER, vocoder: None }, &Device::flex())
+    Base::load(
+        BaseFiles {
+            manifest_json: &manifest_json,
+            weights,
+            lexicon: LEXICON,
+            aligner: ALIGNER,
+            vocoder: None,
+        },
+        &Device::flex(),
+    )
 }
 
 pub fn tiny_base() -> Base {
@@ -53,9 +59,16 @@ pub fn shipped_base() -> Base {
     let manifest_json = fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: Manifest = serde_json::from_str(&manifest_json).unwrap();
     let read = |entry: &FileEntry| fs::read(folder.join(&entry.path)).unwrap();
-    let (weights, lexicon, aligner) = (read(&manifest.files.weights), read(&manifest.files.lexicon), read(&manifest.files.aligner));
+    let (weights, lexicon, aligner) =
+        (read(&manifest.files.weights), read(&manifest.files.lexicon), read(&manifest.files.aligner));
     let vocoder = manifest.files.vocoder.as_ref().map(read);
-    let files = BaseFiles { manifest_json: &manifest_json, weights: &weights, lexicon: &lexicon, aligner: &aligner, vocoder: vocoder.as_deref() };
+    let files = BaseFiles {
+        manifest_json: &manifest_json,
+        weights: &weights,
+        lexicon: &lexicon,
+        aligner: &aligner,
+        vocoder: vocoder.as_deref(),
+    };
     Base::load(files, &Device::flex()).unwrap()
 }
 
@@ -74,10 +87,14 @@ struct Sentence {
 /// The first clips of a voice that nothing was trained on.
 pub fn held_out_clips(count: usize) -> Vec<Clip> {
     let audio = wav::read(&fs::read(fixtures().join("held-out.wav")).unwrap()).unwrap();
-    let sentences: Vec<Sentence> = serde_json::from_slice(&fs::read(fixtures().join("held-out.json")).unwrap()).unwrap();
+    let sentences: Vec<Sentence> =
+        serde_json::from_slice(&fs::read(fixtures().join("held-out.json")).unwrap()).unwrap();
     let at = |seconds: f32| ((seconds * audio.sample_rate_hz as f32) as usize).min(audio.samples.len());
     let clip = |sentence: &Sentence| Clip {
-        audio: Audio { samples: audio.samples[at(sentence.begin)..at(sentence.end)].to_vec(), sample_rate_hz: audio.sample_rate_hz },
+        audio: Audio {
+            samples: audio.samples[at(sentence.begin)..at(sentence.end)].to_vec(),
+            sample_rate_hz: audio.sample_rate_hz,
+        },
         text: sentence.text.clone(),
     };
     sentences.iter().take(count).map(clip).collect()

@@ -3,13 +3,13 @@
 use burn::module::Param;
 use burn::nn::{Linear, LinearConfig};
 use burn::prelude::*;
-use burn::tensor::{FloatDType, Gradients};
 use burn::tensor::activation::{relu, tanh};
+use burn::tensor::{FloatDType, Gradients};
 use ownvoice::nn::attention::Attended;
-use ownvoice::nn::{Mode, Precision};
 use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
 use ownvoice::nn::lstm::{Lstm, ScanOptions, scan, scan_with_tensors};
 use ownvoice::nn::matmul;
+use ownvoice::nn::{Mode, Precision};
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::loss::spectrogram_loss;
 
@@ -20,7 +20,8 @@ const TOLERANCE: f32 = 1e-4;
 fn noise<const D: usize>(shape: [usize; D], seed: usize, device: &Device) -> Tensor<D> {
     let count = shape.iter().product();
     let value = |index: usize| (0.3 + 1.7 * seed as f64 + 12.9898 * index as f64).sin() * 43_758.547;
-    let values: Vec<f32> = (0..count).map(|index| (2.0 * value(index).rem_euclid(1.0) - 1.0) as f32).collect();
+    let values: Vec<f32> =
+        (0..count).map(|index| (2.0 * value(index).rem_euclid(1.0) - 1.0) as f32).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
@@ -68,7 +69,10 @@ pub async fn recurrence(device: &Device) {
     for (number, (steps, batch, width, how)) in cases.into_iter().enumerate() {
         let projected = noise([steps, batch, 4 * width], number, &device).require_grad();
         // Sums over many units stay about one.
-        let w_hh = noise([width, 4 * width], number + 20, &device).div_scalar((width as f32).sqrt()).detach().require_grad();
+        let w_hh = noise([width, 4 * width], number + 20, &device)
+            .div_scalar((width as f32).sqrt())
+            .detach()
+            .require_grad();
         let initial = noise([batch, 2 * width], number + 40, &device).require_grad();
         let weights = noise([steps, batch, 2 * width], number + 60, &device);
         let mut results = Vec::new();
@@ -88,7 +92,8 @@ pub async fn recurrence(device: &Device) {
 
 fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
     let [batch, steps, channels] = input.dims();
-    let edge = Tensor::<3>::zeros([batch, taps / 2, channels], &input.device()).cast(FloatDType::from(input.dtype()));
+    let edge = Tensor::<3>::zeros([batch, taps / 2, channels], &input.device())
+        .cast(FloatDType::from(input.dtype()));
     let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);
     Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
 }
@@ -96,7 +101,9 @@ fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
 /// The product, and by its gradients those of transposes: less than a workgroup makes, and more in each direction.
 pub async fn matmul(device: &Device) {
     let device = device.clone().autodiff();
-    for (number, [rows, terms, columns]) in [[1, 1, 1], [5, 1, 3], [3, 200, 1], [64, 16, 64], [70, 130, 67]].into_iter().enumerate() {
+    for (number, [rows, terms, columns]) in
+        [[1, 1, 1], [5, 1, 3], [3, 200, 1], [64, 16, 64], [70, 130, 67]].into_iter().enumerate()
+    {
         let a = noise([rows, terms], number, &device).require_grad();
         let b = noise([terms, columns], number + 20, &device).require_grad();
         let weights = noise([rows, columns], number + 40, &device);
@@ -112,7 +119,9 @@ pub async fn matmul(device: &Device) {
 /// The product of what changes from step to step, with and without gradients of its own, beside what stays the same.
 pub async fn matmul_concat(device: &Device) {
     let device = device.clone().autodiff();
-    for (number, [steps, batch, width, steady, columns]) in [[1, 1, 1, 1, 1], [7, 3, 5, 2, 33], [20, 4, 70, 17, 66]].into_iter().enumerate() {
+    for (number, [steps, batch, width, steady, columns]) in
+        [[1, 1, 1, 1, 1], [7, 3, 5, 2, 33], [20, 4, 70, 17, 66]].into_iter().enumerate()
+    {
         let scale = (width as f32).sqrt();
         let inputs = noise([steps, batch, width], number, &device).div_scalar(scale);
         let same_at_all = noise([batch, steady], number + 20, &device).require_grad();
@@ -121,17 +130,29 @@ pub async fn matmul_concat(device: &Device) {
         for changes in [false, true] {
             let inputs = inputs.clone().detach().set_require_grad(changes);
             let repeated = same_at_all.clone().unsqueeze_dim::<3>(0).expand([steps, batch, steady]);
-            let plain = Tensor::cat(vec![inputs.clone(), repeated], 2).matmul(weight.clone().unsqueeze_dim::<3>(0));
+            let plain =
+                Tensor::cat(vec![inputs.clone(), repeated], 2).matmul(weight.clone().unsqueeze_dim::<3>(0));
             let mut results = Vec::new();
-            for made in [matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), Precision::F32), plain] {
+            for made in [
+                matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), Precision::F32),
+                plain,
+            ] {
                 let gradients = (made.clone() * weights.clone()).sum().backward();
-                let mut found = vec![read(made).await, gradient(&same_at_all, &gradients).await, gradient(&weight, &gradients).await];
+                let mut found = vec![
+                    read(made).await,
+                    gradient(&same_at_all, &gradients).await,
+                    gradient(&weight, &gradients).await,
+                ];
                 if changes {
                     found.push(gradient(&inputs, &gradients).await);
                 }
                 results.push(found);
             }
-            same(&format!("{width} inputs beside {steady}, to {columns}, {steps} steps of {batch}"), &results[0], &results[1]);
+            same(
+                &format!("{width} inputs beside {steady}, to {columns}, {steps} steps of {batch}"),
+                &results[0],
+                &results[1],
+            );
         }
     }
 }
@@ -163,8 +184,10 @@ pub async fn convolution(device: &Device) {
         let weights = noise([batch, steps, outputs], number + 60, &device);
         let plain = || {
             let row = |values: Tensor<1>| values.reshape([1, 1, outputs]);
-            let output = unfold_with_tensors(input.clone(), taps).matmul(layer.weight.val().unsqueeze_dim::<3>(0));
-            let output = (output - row(mean.clone())) / (row(variance.clone()) + layer.norm.epsilon as f32).sqrt();
+            let output =
+                unfold_with_tensors(input.clone(), taps).matmul(layer.weight.val().unsqueeze_dim::<3>(0));
+            let output =
+                (output - row(mean.clone())) / (row(variance.clone()) + layer.norm.epsilon as f32).sqrt();
             let output = output * row(layer.norm.gamma.val()) + row(layer.norm.beta.val());
             match activation {
                 Activation::None => output,
@@ -184,7 +207,9 @@ pub async fn convolution(device: &Device) {
             ]);
         }
         same(
-            &format!("convolution {batch} x {steps} x {inputs}, {taps} taps, {outputs} outputs, {activation:?}"),
+            &format!(
+                "convolution {batch} x {steps} x {inputs}, {taps} taps, {outputs} outputs, {activation:?}"
+            ),
             &results[0],
             &results[1],
         );
@@ -236,7 +261,14 @@ pub async fn optimizer(device: &Device) {
     layer.weight = Param::from_tensor(noise([70, 50], 1, &device));
     layer.bias = Some(Param::from_tensor(noise([50], 2, &device)));
     let mut weights = [read(layer.weight.val()).await, read(layer.bias.clone().expect("given").val()).await];
-    let config = AdamConfig { beta_1: 0.9, beta_2: 0.99, epsilon: 1e-3, weight_decay: 0.1, clip_norm: 20.0, precision: Precision::F32 };
+    let config = AdamConfig {
+        beta_1: 0.9,
+        beta_2: 0.99,
+        epsilon: 1e-3,
+        weight_decay: 0.1,
+        clip_norm: 20.0,
+        precision: Precision::F32,
+    };
     let (rate, [beta_1, beta_2, epsilon]) = (0.05, [0.9f64, 0.99, 1e-3]);
     let mut adam = Adam::new(config);
     let mut moments = weights.clone().map(|values| vec![(0.0f64, 0.0f64); values.len()]);
@@ -250,13 +282,15 @@ pub async fn optimizer(device: &Device) {
         let norm = grads.iter().flatten().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
         assert_eq!(norm > 20.0, update == 1, "only the first update is clipped: {norm}");
         let scale = (20.0 / norm).min(1.0);
-        let (first_correction, second_correction) = (1.0 - beta_1.powi(update as i32), 1.0 - beta_2.powi(update as i32));
+        let (first_correction, second_correction) =
+            (1.0 - beta_1.powi(update as i32), 1.0 - beta_2.powi(update as i32));
         for ((weights, grads), moments) in weights.iter_mut().zip(&grads).zip(&mut moments) {
             for ((weight, grad), (first, second)) in weights.iter_mut().zip(grads).zip(moments) {
                 let grad = f64::from(*grad) * scale;
                 *first = beta_1 * *first + (1.0 - beta_1) * grad;
                 *second = beta_2 * *second + (1.0 - beta_2) * grad * grad;
-                let step = rate * second_correction.sqrt() / first_correction * *first / (second.sqrt() + epsilon);
+                let step =
+                    rate * second_correction.sqrt() / first_correction * *first / (second.sqrt() + epsilon);
                 *weight = (f64::from(*weight) * (1.0 - rate * 0.1) - step) as f32;
             }
         }
@@ -278,7 +312,11 @@ pub async fn overflow(device: &Device) {
         let now = read(layer.weight.val()).await;
         let gradients = adam.scaled(loss(&layer, factor)).backward();
         layer = adam.step(layer, &gradients, |_| 0.1);
-        assert_eq!(read(adam.overflows(&device.clone().inner())).await, [overflows], "after a factor of {factor}");
+        assert_eq!(
+            read(adam.overflows(&device.clone().inner())).await,
+            [overflows],
+            "after a factor of {factor}"
+        );
         assert_eq!(read(layer.weight.val()).await == now, factor != 1.0, "after a factor of {factor}");
     }
     assert_ne!(read(layer.weight.val()).await, before);
@@ -293,9 +331,14 @@ pub async fn half_precision(device: &Device) -> bool {
     const HALF_TOLERANCE: f32 = 4e-3;
     let device = device.clone().autodiff();
     let half = |tensor: Tensor<2>| tensor.cast(FloatDType::F16);
-    for (number, (steps, batch, width, reverse)) in [(7, 3, 5, false), (4, 9, 34, true), (2, 3, 300, false)].into_iter().enumerate() {
+    for (number, (steps, batch, width, reverse)) in
+        [(7, 3, 5, false), (4, 9, 34, true), (2, 3, 300, false)].into_iter().enumerate()
+    {
         let projected = noise([steps, batch, 4 * width], number, &device).require_grad();
-        let w_hh = noise([width, 4 * width], number + 20, &device).div_scalar((width as f32).sqrt()).detach().require_grad();
+        let w_hh = noise([width, 4 * width], number + 20, &device)
+            .div_scalar((width as f32).sqrt())
+            .detach()
+            .require_grad();
         let initial = noise([batch, 2 * width], number + 40, &device).require_grad();
         let weights = noise([steps, batch, 2 * width], number + 60, &device);
         let how = ScanOptions { reverse, lengths: None };
@@ -310,7 +353,12 @@ pub async fn half_precision(device: &Device) -> bool {
                 gradient(&initial, &gradients).await,
             ]);
         }
-        within(HALF_TOLERANCE, &format!("{steps} steps of {batch} x {width} in half precision"), &results[0], &results[1]);
+        within(
+            HALF_TOLERANCE,
+            &format!("{steps} steps of {batch} x {width} in half precision"),
+            &results[0],
+            &results[1],
+        );
     }
     let input = noise([2, 7, 3], 70, &device).require_grad();
     let weights = noise([2, 7, 15], 71, &device);
@@ -336,7 +384,9 @@ pub async fn half_precision(device: &Device) -> bool {
 
 /// A mask `[B, L]` of which the first item is whole; the others end earlier.
 fn texts_that_end(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
-    let there: Vec<f32> = (0..batch * symbols).map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols)))).collect();
+    let there: Vec<f32> = (0..batch * symbols)
+        .map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols))))
+        .collect();
     Tensor::from_data(TensorData::new(there, [batch, symbols]), device)
 }
 
@@ -344,16 +394,26 @@ fn texts_that_end(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
 pub async fn attention(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (batch, symbols, width, channels, taps)) in
-        [(2, 7, 5, 3, 5), (1, 1, 1, 1, 1), (3, 2, 8, 6, 7), (2, 300, 4, 9, 3), (1, 4, 300, 300, 5)].into_iter().enumerate()
+        [(2, 7, 5, 3, 5), (1, 1, 1, 1, 1), (3, 2, 8, 6, 7), (2, 300, 4, 9, 3), (1, 4, 300, 300, 5)]
+            .into_iter()
+            .enumerate()
     {
         let keys = noise([batch, symbols, width], number, &device).require_grad();
         let values = noise([batch, symbols, channels], number + 10, &device).require_grad();
         let energy = noise([width, 1], number + 20, &device).require_grad();
-        let location = noise([2 * taps, width], number + 30, &device).div_scalar(taps as f32).detach().require_grad();
+        let location =
+            noise([2 * taps, width], number + 30, &device).div_scalar(taps as f32).detach().require_grad();
         let query = noise([batch, width], number + 40, &device).require_grad();
-        let before = noise([batch, 2 * symbols + channels], number + 50, &device).abs().detach().require_grad();
+        let before =
+            noise([batch, 2 * symbols + channels], number + 50, &device).abs().detach().require_grad();
         let mask = texts_that_end(batch, symbols, &device);
-        let attended = Attended { keys: keys.clone(), values: values.clone(), mask, energy: energy.clone(), location: location.clone() };
+        let attended = Attended {
+            keys: keys.clone(),
+            values: values.clone(),
+            mask,
+            energy: energy.clone(),
+            location: location.clone(),
+        };
         let weights = noise([batch, 2 * symbols + channels], number + 60, &device);
         let mut results = Vec::new();
         for step in [Attended::attend, Attended::attend_with_tensors] {
@@ -369,7 +429,13 @@ pub async fn attention(device: &Device) {
                 gradient(&values, &gradients).await,
             ]);
         }
-        same(&format!("attention of {batch} over {symbols} symbols of {width}, {channels} channels, {taps} taps"), &results[0], &results[1]);
+        same(
+            &format!(
+                "attention of {batch} over {symbols} symbols of {width}, {channels} channels, {taps} taps"
+            ),
+            &results[0],
+            &results[1],
+        );
     }
 }
 
@@ -377,25 +443,43 @@ pub async fn attention(device: &Device) {
 pub async fn attention_scan(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (steps, batch, symbols, width, channels, hidden, taps)) in
-        [(9, 3, 7, 5, 3, 4, 5), (1, 1, 1, 1, 1, 1, 1), (2, 1, 4, 8, 6, 70, 7), (12, 5, 20, 9, 33, 17, 3)].into_iter().enumerate()
+        [(9, 3, 7, 5, 3, 4, 5), (1, 1, 1, 1, 1, 1, 1), (2, 1, 4, 8, 6, 70, 7), (12, 5, 20, 9, 33, 17, 3)]
+            .into_iter()
+            .enumerate()
     {
         let inputs = 6;
-        let grown = |shape: [usize; 2], seed: usize, scale: f32| noise(shape, 10 * number + seed, &device).div_scalar(scale).detach().require_grad();
-        let (energy, location, query) = (grown([width, 1], 1, 1.0), grown([2 * taps, width], 2, taps as f32), grown([hidden, width], 3, 1.0));
+        let grown = |shape: [usize; 2], seed: usize, scale: f32| {
+            noise(shape, 10 * number + seed, &device).div_scalar(scale).detach().require_grad()
+        };
+        let (energy, location, query) = (
+            grown([width, 1], 1, 1.0),
+            grown([2 * taps, width], 2, taps as f32),
+            grown([hidden, width], 3, 1.0),
+        );
         let keys = noise([batch, symbols, width], 10 * number + 4, &device).require_grad();
         let values = noise([batch, symbols, channels], 10 * number + 5, &device).require_grad();
         let heard = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
-        let (state, attended) = (grown([batch, 2 * hidden], 7, 1.0), noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad());
+        let (state, attended) = (
+            grown([batch, 2 * hidden], 7, 1.0),
+            noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad(),
+        );
         let lstm = Lstm::new(inputs + channels, hidden, &device);
         let mask = texts_that_end(batch, symbols, &device);
-        let memory = Attended { keys: keys.clone(), values: values.clone(), mask, energy: energy.clone(), location: location.clone() };
+        let memory = Attended {
+            keys: keys.clone(),
+            values: values.clone(),
+            mask,
+            energy: energy.clone(),
+            location: location.clone(),
+        };
         let mut results = Vec::new();
         for scan in [Attended::scan, Attended::scan_by_steps] {
             let first = scan(&memory, heard.clone(), &lstm, query.clone(), state.clone(), attended.clone());
             let found = scan(&memory, heard.clone(), &lstm, query.clone(), first.state, first.attended);
             let said = Tensor::cat(vec![found.context, found.hidden, found.weights, first.context], 2);
             let last = Tensor::cat(vec![found.state, found.attended], 1);
-            let (of_said, of_last) = (noise(said.dims(), 10 * number + 9, &device), noise(last.dims(), 10 * number + 10, &device));
+            let (of_said, of_last) =
+                (noise(said.dims(), 10 * number + 9, &device), noise(last.dims(), 10 * number + 10, &device));
             let gradients = ((said.clone() * of_said).sum() + (last.clone() * of_last).sum()).backward();
             results.push([
                 read(said).await,
@@ -413,6 +497,10 @@ pub async fn attention_scan(device: &Device) {
                 gradient(&attended, &gradients).await,
             ]);
         }
-        same(&format!("{steps} steps of attention of {batch} over {symbols} symbols"), &results[0], &results[1]);
+        same(
+            &format!("{steps} steps of attention of {batch} over {symbols} symbols"),
+            &results[0],
+            &results[1],
+        );
     }
 }

@@ -21,15 +21,22 @@ fn is_history(name: &str) -> bool {
 fn tracked(endings: &[&str]) -> Vec<(String, PathBuf)> {
     fn walk(folder: &Path, endings: &[&str], found: &mut Vec<(String, PathBuf)>) {
         let name = |path: &Path| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
-        let wanted = |path: &PathBuf| path.extension().is_some_and(|ending| endings.iter().any(|wanted| ending == *wanted));
+        let wanted = |path: &PathBuf| {
+            path.extension().is_some_and(|ending| endings.iter().any(|wanted| ending == *wanted))
+        };
         found.extend(files(folder).into_iter().filter(wanted).map(|path| (name(&path), path)));
-        let mut folders: Vec<PathBuf> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir() && !path.is_symlink()).collect();
+        let mut folders: Vec<PathBuf> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir() && !path.is_symlink())
+            .collect();
         folders.sort();
         for folder in folders {
             let path = name(&folder);
             let hidden = path.rsplit('/').next().unwrap().starts_with('.');
-            if !hidden && !SKIPPED.iter().any(|skipped| path == *skipped || path.ends_with(&format!("/{skipped}"))) {
+            if !hidden
+                && !SKIPPED.iter().any(|skipped| path == *skipped || path.ends_with(&format!("/{skipped}")))
+            {
                 walk(&folder, endings, found);
             }
         }
@@ -62,10 +69,15 @@ fn code_spans(text: &str) -> Vec<&str> {
 
 /// Where the links and pictures of a text point, but for other sites: a file, empty for the text itself, and a heading in it.
 fn links(text: &str) -> Vec<(&str, Option<&str>)> {
-    let after = |start: &'static str, end: char| text.split(start).skip(1).filter_map(move |rest| rest.split(end).next());
+    let after = |start: &'static str, end: char| {
+        text.split(start).skip(1).filter_map(move |rest| rest.split(end).next())
+    };
     let found = after("](", ')').chain(after("src=\"", '"')).chain(after("href=\"", '"'));
-    let inside = found.filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(char::is_whitespace));
-    inside.map(|link| link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading)))).collect()
+    let inside =
+        found.filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(char::is_whitespace));
+    inside
+        .map(|link| link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading))))
+        .collect()
 }
 
 /// The names by which links know the headings of a text.
@@ -73,7 +85,15 @@ fn headings(text: &str) -> BTreeSet<String> {
     let kept = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
     let lines = text.lines().filter(|line| line.starts_with('#'));
     lines
-        .map(|line| line.trim_start_matches('#').trim().to_lowercase().chars().filter(|&c| kept(c)).collect::<String>().replace(' ', "-"))
+        .map(|line| {
+            line.trim_start_matches('#')
+                .trim()
+                .to_lowercase()
+                .chars()
+                .filter(|&c| kept(c))
+                .collect::<String>()
+                .replace(' ', "-")
+        })
         .collect()
 }
 
@@ -94,7 +114,9 @@ fn subcommands() -> BTreeSet<String> {
         for body in source.split("Subcommand)]").skip(1) {
             let body = body.split_once('{').map_or("", |(_, body)| body);
             let body = body.split("\n}").next().unwrap();
-            for line in body.lines().map(str::trim).filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase())) {
+            for line in
+                body.lines().map(str::trim).filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()))
+            {
                 let variant = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap();
                 verbs.insert(kebab(variant));
             }
@@ -145,7 +167,11 @@ fn each_row_of_the_bench_has_its_command_and_commit() {
         assert!(commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{commit}");
         for row in group["rows"].as_array().unwrap() {
             assert!(row["value"].is_number() && row["unit"].is_string(), "{row}");
-            assert!(names.insert(row["name"].as_str().unwrap().to_string()), "{BENCH} has {} twice", row["name"]);
+            assert!(
+                names.insert(row["name"].as_str().unwrap().to_string()),
+                "{BENCH} has {} twice",
+                row["name"]
+            );
         }
     }
 }
@@ -157,7 +183,9 @@ fn links_lead_somewhere() {
         let folder = root().join(&name).parent().unwrap().to_path_buf();
         for (file, heading) in links(&text) {
             let target = if file.is_empty() { root().join(&name) } else { folder.join(file) };
-            let has = |heading: &str| fs::read_to_string(&target).is_ok_and(|text| headings(&text).contains(heading));
+            let has = |heading: &str| {
+                fs::read_to_string(&target).is_ok_and(|text| headings(&text).contains(heading))
+            };
             if !target.exists() || !heading.is_none_or(has) {
                 dead.push(format!("{name}: {file}#{}", heading.unwrap_or_default()));
             }
@@ -177,24 +205,38 @@ fn paths_exist() {
         }
     }
     // Comments of the code that give a document as their reason.
-    for (name, path) in tracked(&["rs", "js", "mjs", "py"]).iter().filter(|(name, _)| !name.starts_with("xtask/src/readme")) {
+    for (name, path) in
+        tracked(&["rs", "js", "mjs", "py"]).iter().filter(|(name, _)| !name.starts_with("xtask/src/readme"))
+    {
         let source = read_text(path).unwrap();
-        let words = source.split(|c: char| c.is_whitespace() || "()`,;:".contains(c)).map(|word| word.trim_end_matches('.'));
+        let words = source
+            .split(|c: char| c.is_whitespace() || "()`,;:".contains(c))
+            .map(|word| word.trim_end_matches('.'));
         let documents = words.filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
-        missing.extend(documents.filter(|path| !root().join(path).exists()).map(|path| format!("{name}: {path}")));
+        missing.extend(
+            documents.filter(|path| !root().join(path).exists()).map(|path| format!("{name}: {path}")),
+        );
     }
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
 /// Paths of the repository in a code span, but for what a build or the command itself makes, and for patterns.
 fn paths(span: &str) -> Vec<&str> {
-    let made = |before: &str, path: &str| before == "--out" || SKIPPED.iter().any(|skipped| path.starts_with(skipped));
-    let is_placeholder =
-        |part: &str| part.split('.').next().is_some_and(|stem| stem.len() > 1 && stem.chars().all(|c| c.is_ascii_uppercase()));
-    let is_pattern = |path: &str| path.contains(['*', '<']) || path.split('/').any(is_placeholder) && !path.ends_with(".md");
+    let made = |before: &str, path: &str| {
+        before == "--out" || SKIPPED.iter().any(|skipped| path.starts_with(skipped))
+    };
+    let is_placeholder = |part: &str| {
+        part.split('.')
+            .next()
+            .is_some_and(|stem| stem.len() > 1 && stem.chars().all(|c| c.is_ascii_uppercase()))
+    };
+    let is_pattern = |path: &str| {
+        path.contains(['*', '<']) || path.split('/').any(is_placeholder) && !path.ends_with(".md")
+    };
     let words: Vec<&str> = span.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
     let before = std::iter::once("").chain(words.iter().copied());
-    let pairs = before.zip(words.iter().copied()).filter(|(_, word)| ROOMS.iter().any(|room| word.starts_with(room)));
+    let pairs =
+        before.zip(words.iter().copied()).filter(|(_, word)| ROOMS.iter().any(|room| word.starts_with(room)));
     pairs.filter(|(before, path)| !made(before, path) && !is_pattern(path)).map(|(_, path)| path).collect()
 }
 
@@ -205,19 +247,25 @@ fn commands_exist() {
     let known = verbs(&crate::HELP.lines().collect::<Vec<_>>(), "cargo xtask ");
     for (name, text) in documents().iter().filter(|(name, _)| !is_history(name)) {
         let spans = code_spans(text);
-        let unknown: Vec<_> = verbs(&spans, "ownvoice ").into_iter().filter(|verb| !ours.contains(*verb)).collect();
+        let unknown: Vec<_> =
+            verbs(&spans, "ownvoice ").into_iter().filter(|verb| !ours.contains(*verb)).collect();
         assert!(unknown.is_empty(), "{name}: ownvoice has no {unknown:?}");
         let asked = verbs(&spans, "cargo xtask ");
         assert!(asked.is_subset(&known), "{name}: cargo xtask has no {:?}", asked.difference(&known));
-        assert!(name != README || (asked.contains("serve") && asked.contains("test")), "README names the two commands");
+        assert!(
+            name != README || (asked.contains("serve") && asked.contains("test")),
+            "README names the two commands"
+        );
     }
 }
 
 /// A glossary that the code does not keep to is none.
 #[test]
 fn names_of_the_code_are_in_the_code() {
-    let sources: Vec<String> = tracked(&["rs", "js", "mjs", "ts", "py"]).iter().map(|(_, path)| read_text(path).unwrap()).collect();
-    let words: BTreeSet<&str> = sources.iter().flat_map(|source| source.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+    let sources: Vec<String> =
+        tracked(&["rs", "js", "mjs", "ts", "py"]).iter().map(|(_, path)| read_text(path).unwrap()).collect();
+    let words: BTreeSet<&str> =
+        sources.iter().flat_map(|source| source.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
     let mut unknown = Vec::new();
     for name in ["DESIGN.md", "CONTRIBUTING.md"] {
         let text = read_text(&root().join(name)).unwrap();
@@ -235,7 +283,9 @@ fn is_name(span: &str) -> bool {
     let written = span.chars().all(|c| c.is_ascii_alphanumeric() || "_:".contains(c))
         && span.starts_with(|c: char| c.is_ascii_alphabetic())
         && !span.ends_with('_');
-    let is_type = span.starts_with(|c: char| c.is_ascii_uppercase()) && span.len() > 2 && (capitals < span.len() || span.len() > 4);
+    let is_type = span.starts_with(|c: char| c.is_ascii_uppercase())
+        && span.len() > 2
+        && (capitals < span.len() || span.len() > 4);
     written && (is_type || span.contains('_'))
 }
 
@@ -247,7 +297,10 @@ fn what_is_looked_for_is_found() {
     let spans = code_spans(text);
     assert_eq!(spans, ["ownvoice say --text x", "cargo xtask serve   # it"]);
     assert_eq!(verbs(&spans, "ownvoice ").into_iter().collect::<Vec<_>>(), ["say"]);
-    assert_eq!(paths("node tests/a.mjs tests/NAME.mjs --base models/base --out models/new www/pkg"), ["tests/a.mjs", "models/base"]);
+    assert_eq!(
+        paths("node tests/a.mjs tests/NAME.mjs --base models/base --out models/new www/pkg"),
+        ["tests/a.mjs", "models/base"]
+    );
     assert_eq!(kebab("TrainSpeakerEncoder"), "train-speaker-encoder");
     assert_eq!(
         ["EarlyStopping", "B", "MAX_CORES", "WAV", "a_word", "A::B", "word", "MAX_", "_hz"].map(is_name),

@@ -29,7 +29,8 @@ impl<B: AttentionBackwardOps> Backward<B, 6> for AttendBackward {
         let parents = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
         let Saved { attended, inputs: [query, keys, energy, location, before, values] } = ops.state;
-        let (query, keys, energy, location, before, values) = B::attend_backward(grad, attended, query, keys, energy, location, before, values);
+        let (query, keys, energy, location, before, values) =
+            B::attend_backward(grad, attended, query, keys, energy, location, before, values);
         for (parent, grad) in parents.into_iter().zip([query, keys, energy, location, before, values]) {
             if let Some(parent) = parent {
                 grads.register::<B>(parent.id, grad);

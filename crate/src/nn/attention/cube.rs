@@ -9,8 +9,13 @@ use burn_cubecl::{
     tensor::CubeTensor,
 };
 
-use super::{MAX_SYMBOLS, ops::{AttentionBackwardOps, AttentionOps}};
-use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, max_of_cube, output, sum_of_cube, tanh};
+use super::{
+    MAX_SYMBOLS,
+    ops::{AttentionBackwardOps, AttentionOps},
+};
+use crate::nn::cube::{
+    THREADS, cubes, dim, empty, empty_like, input, max_of_cube, output, sum_of_cube, tanh,
+};
 
 /// Far below any energy.
 const NOWHERE: f32 = -1e30;
@@ -71,7 +76,8 @@ fn attend_kernel(
         if mask[item * symbols + symbol] > 0.0f32 {
             sum = 0.0f32;
             for unit in 0..width {
-                sum += energy[unit] * hidden(query, keys, location, before, item, symbol, unit, symbols, width, row, taps);
+                sum += energy[unit]
+                    * hidden(query, keys, location, before, item, symbol, unit, symbols, width, row, taps);
             }
         }
         shared[symbol] = sum;
@@ -132,7 +138,8 @@ fn energies_kernel(
     while symbol < symbols {
         let mut d_weight = grad[row + symbol] + grad[row + symbols + symbol];
         for channel in 0..channels {
-            d_weight += grad[row + 2 * symbols + channel] * values[(item * symbols + symbol) * channels + channel];
+            d_weight +=
+                grad[row + 2 * symbols + channel] * values[(item * symbols + symbol) * channels + channel];
         }
         shared[symbol] = d_weight;
         mean += attended[row + symbol] * d_weight;
@@ -147,7 +154,8 @@ fn energies_kernel(
     let mut channel = place;
     while channel < channels {
         for symbol in 0..symbols {
-            d_values[(item * symbols + symbol) * channels + channel] = attended[row + symbol] * grad[row + 2 * symbols + channel];
+            d_values[(item * symbols + symbol) * channels + channel] =
+                attended[row + symbol] * grad[row + 2 * symbols + channel];
         }
         channel += THREADS;
     }
@@ -303,10 +311,18 @@ impl AttentionBackwardOps for CubeBackend {
         location: FloatTensor<Self>,
         before: FloatTensor<Self>,
         values: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+    ) -> (
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+    ) {
         let [batch, symbols, width, channels, taps] = sizes(&keys, &values, &location);
         let (d_keys, d_values, d_before) = (empty_like(&keys), empty_like(&values), empty_like(&before));
-        let (d_energies, parts) = (empty(&keys, [batch, symbols]), empty(&keys, [batch, 2 + 2 * taps, width]));
+        let (d_energies, parts) =
+            (empty(&keys, [batch, symbols]), empty(&keys, [batch, 2 + 2 * taps, width]));
         let (energy_shape, location_shape) = (energy.shape(), location.shape());
         let count = batch * (2 * symbols + channels);
         let client = keys.client.clone();
@@ -357,7 +373,9 @@ impl AttentionBackwardOps for CubeBackend {
                 taps,
             );
         }
-        let rows = |tensor, rows: std::ops::Range<usize>| Self::float_slice(tensor, &[Slice::full(), Slice::from(rows), Slice::full()]);
+        let rows = |tensor, rows: std::ops::Range<usize>| {
+            Self::float_slice(tensor, &[Slice::full(), Slice::from(rows), Slice::full()])
+        };
         let d_query = Self::float_reshape(rows(parts.clone(), 0..1), Shape::from([batch, width]));
         let sums = Self::float_sum_dim(parts, 0);
         let d_energy = Self::float_reshape(rows(sums.clone(), 1..2), energy_shape);

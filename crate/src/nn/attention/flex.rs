@@ -1,13 +1,11 @@
 //! A step of attention on the CPU: products over an item's symbols, and one pass over them each way.
 
-use burn::backend::{
-    Flex,
-    flex::FlexTensor,
-    tensor::FloatTensor,
-};
+use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
 use super::ops::{AttentionBackwardOps, AttentionOps};
-use crate::nn::flex::{Matrix, ONE_CORE, contiguous, dims, for_each, matmul_add, tanh, tensor, values as slice};
+use crate::nn::flex::{
+    Matrix, ONE_CORE, contiguous, dims, for_each, matmul_add, tanh, tensor, values as slice,
+};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
@@ -78,7 +76,12 @@ pub(super) struct Scratch {
 impl Scratch {
     pub fn new(Sizes { symbols, width, taps, .. }: Sizes) -> Self {
         let padded = || vec![0.0; symbols + taps - 1];
-        Self { padded: [padded(), padded()], hidden: vec![0.0; symbols * width], places: vec![0.0; symbols * taps], energies: vec![0.0; symbols] }
+        Self {
+            padded: [padded(), padded()],
+            hidden: vec![0.0; symbols * width],
+            places: vec![0.0; symbols * taps],
+            energies: vec![0.0; symbols],
+        }
     }
 }
 
@@ -115,14 +118,24 @@ impl Item<'_> {
         let hidden = &mut scratch.hidden[..count * width];
         pulp::Arch::new().dispatch(|| {
             for (hidden, keys) in hidden.chunks_exact_mut(width).zip(self.keys.chunks_exact(width)) {
-                hidden.iter_mut().zip(query).zip(keys).for_each(|((hidden, query), key)| *hidden = query + key);
+                hidden
+                    .iter_mut()
+                    .zip(query)
+                    .zip(keys)
+                    .for_each(|((hidden, query), key)| *hidden = query + key);
             }
         });
         for (channel, (padded, before)) in scratch.padded.iter_mut().zip(before).enumerate() {
             padded[taps / 2..][..symbols].copy_from_slice(&before[..symbols]);
             // A symbol's neighbours lie side by side: rows that overlap.
             let filters = Matrix::row_major(&self.location[channel * width..], 2 * width);
-            matmul_add(ONE_CORE, [count, taps, width], (hidden, width), Matrix::row_major(padded, 1), filters);
+            matmul_add(
+                ONE_CORE,
+                [count, taps, width],
+                (hidden, width),
+                Matrix::row_major(padded, 1),
+                filters,
+            );
         }
         pulp::Arch::new().dispatch(|| hidden.iter_mut().for_each(|hidden| *hidden = tanh(*hidden)));
     }
@@ -146,7 +159,9 @@ impl Item<'_> {
         pulp::Arch::new().dispatch(|| {
             let weights = &mut weights[..count];
             let mut highest = f32::NEG_INFINITY;
-            for ((weight, hidden), mask) in weights.iter_mut().zip(scratch.hidden.chunks_exact(width)).zip(mask) {
+            for ((weight, hidden), mask) in
+                weights.iter_mut().zip(scratch.hidden.chunks_exact(width)).zip(mask)
+            {
                 *weight = if *mask > 0.0 { dot(hidden, self.energy) } else { f32::NEG_INFINITY };
                 highest = highest.max(*weight);
             }
@@ -186,7 +201,9 @@ impl Item<'_> {
         pulp::Arch::new().dispatch(|| {
             let energies = &mut scratch.energies[..count];
             let mut mean = 0.0;
-            for (symbol, (d_energy, value)) in energies.iter_mut().zip(self.values.chunks_exact(channels)).enumerate() {
+            for (symbol, (d_energy, value)) in
+                energies.iter_mut().zip(self.values.chunks_exact(channels)).enumerate()
+            {
                 *d_energy = d_weights[symbol] + d_cumulative[symbol] + dot(d_context, value);
                 mean += weights[symbol] * *d_energy;
             }
@@ -194,7 +211,9 @@ impl Item<'_> {
             for ((d_energy, weight), (hidden, d_keys)) in energies.iter().zip(weights).zip(rows) {
                 let d_energy = weight * (d_energy - mean);
                 add(shared.energy, d_energy, hidden);
-                for ((hidden, energy), (d_key, d_query)) in hidden.iter_mut().zip(self.energy).zip(d_keys.iter_mut().zip(&mut *d_query)) {
+                for ((hidden, energy), (d_key, d_query)) in
+                    hidden.iter_mut().zip(self.energy).zip(d_keys.iter_mut().zip(&mut *d_query))
+                {
                     *hidden = d_energy * energy * (1.0 - *hidden * *hidden);
                     *d_key += *hidden;
                     *d_query += *hidden;
@@ -205,11 +224,23 @@ impl Item<'_> {
         for (channel, d_before) in d_before.into_iter().enumerate() {
             let first = channel * width;
             let padded = Matrix::row_major(&scratch.padded[channel][..], 1);
-            matmul_add(ONE_CORE, [taps, count, width], (&mut shared.location[first..], 2 * width), padded, Matrix::row_major(d_hidden, width));
+            matmul_add(
+                ONE_CORE,
+                [taps, count, width],
+                (&mut shared.location[first..], 2 * width),
+                padded,
+                Matrix::row_major(d_hidden, width),
+            );
             let places = &mut scratch.places[..count * taps];
             places.fill(0.0);
             let filters = Matrix::column_major(&self.location[first..], 2 * width);
-            matmul_add(ONE_CORE, [count, width, taps], (places, taps), Matrix::row_major(d_hidden, width), filters);
+            matmul_add(
+                ONE_CORE,
+                [count, width, taps],
+                (places, taps),
+                Matrix::row_major(d_hidden, width),
+                filters,
+            );
             for (symbol, places) in places.chunks_exact(taps).enumerate() {
                 let outside = (taps / 2).saturating_sub(symbol);
                 let neighbours = &mut d_before[(symbol + outside - taps / 2)..symbols];
@@ -242,14 +273,24 @@ impl AttentionOps for Flex {
         let row = 2 * symbols + channels;
         let batch = dims(&query)[0];
         let mut attended = vec![0.0; batch * row];
-        for_each(attended.chunks_exact_mut(row).enumerate().collect(), |(number, out): (usize, &mut [f32])| {
-            let before = &slice(&before)[number * row..];
-            let (weights, rest) = out.split_at_mut(symbols);
-            let (cumulative, context) = rest.split_at_mut(symbols);
-            let (query, mask) = (&slice(&query)[number * width..][..width], &slice(&mask)[number * symbols..]);
-            let before = [before, &before[symbols..]];
-            memory.item(number).forward(query, mask, before, [weights, cumulative, context], &mut Scratch::new(memory.sizes));
-        });
+        for_each(
+            attended.chunks_exact_mut(row).enumerate().collect(),
+            |(number, out): (usize, &mut [f32])| {
+                let before = &slice(&before)[number * row..];
+                let (weights, rest) = out.split_at_mut(symbols);
+                let (cumulative, context) = rest.split_at_mut(symbols);
+                let (query, mask) =
+                    (&slice(&query)[number * width..][..width], &slice(&mask)[number * symbols..]);
+                let before = [before, &before[symbols..]];
+                memory.item(number).forward(
+                    query,
+                    mask,
+                    before,
+                    [weights, cumulative, context],
+                    &mut Scratch::new(memory.sizes),
+                );
+            },
+        );
         tensor(attended, vec![batch, row])
     }
 }
@@ -264,7 +305,14 @@ impl AttentionBackwardOps for Flex {
         location: FloatTensor<Self>,
         before: FloatTensor<Self>,
         values: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+    ) -> (
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+    ) {
         let memory = Memory::new(keys, energy, location, values);
         let [grad, attended, query, before] = [grad, attended, query, before].map(contiguous);
         let Sizes { symbols, width, channels, taps } = memory.sizes;
@@ -272,26 +320,38 @@ impl AttentionBackwardOps for Flex {
         let (mut d_query, mut d_keys) = (vec![0.0; batch * width], vec![0.0; batch * symbols * width]);
         let (mut d_before, mut d_values) = (vec![0.0; batch * row], vec![0.0; batch * symbols * channels]);
         let (mut d_energy, mut d_location) = (vec![0.0; batch * width], vec![0.0; batch * 2 * taps * width]);
-        let work = d_query.chunks_exact_mut(width).zip(d_before.chunks_exact_mut(row)).zip(d_values.chunks_exact_mut(symbols * channels));
-        let work = work.zip(d_keys.chunks_exact_mut(symbols * width)).zip(d_energy.chunks_exact_mut(width)).zip(d_location.chunks_exact_mut(2 * taps * width));
-        for_each(work.enumerate().collect(), |(number, (((((d_query, d_before), d_values), keys), energy), location))| {
-            let of = |tensor| &slice(tensor)[number * row..][..row];
-            let (grad, weights, before) = (of(&grad), of(&attended), of(&before));
-            let (d_weights, d_rest) = d_before.split_at_mut(symbols);
-            let d_context = &grad[2 * symbols..];
-            let query = &slice(&query)[number * width..][..width];
-            memory.item(number).backward(
-                [grad, &grad[symbols..], d_context],
-                weights,
-                query,
-                [before, &before[symbols..]],
-                d_query,
-                [d_weights, &mut d_rest[..symbols]],
-                &mut Shared { keys, energy, location },
-                &mut Scratch::new(memory.sizes),
-            );
-            d_values.chunks_exact_mut(channels).zip(weights).for_each(|(d_value, weight)| add(d_value, *weight, d_context));
-        });
+        let work = d_query
+            .chunks_exact_mut(width)
+            .zip(d_before.chunks_exact_mut(row))
+            .zip(d_values.chunks_exact_mut(symbols * channels));
+        let work = work
+            .zip(d_keys.chunks_exact_mut(symbols * width))
+            .zip(d_energy.chunks_exact_mut(width))
+            .zip(d_location.chunks_exact_mut(2 * taps * width));
+        for_each(
+            work.enumerate().collect(),
+            |(number, (((((d_query, d_before), d_values), keys), energy), location))| {
+                let of = |tensor| &slice(tensor)[number * row..][..row];
+                let (grad, weights, before) = (of(&grad), of(&attended), of(&before));
+                let (d_weights, d_rest) = d_before.split_at_mut(symbols);
+                let d_context = &grad[2 * symbols..];
+                let query = &slice(&query)[number * width..][..width];
+                memory.item(number).backward(
+                    [grad, &grad[symbols..], d_context],
+                    weights,
+                    query,
+                    [before, &before[symbols..]],
+                    d_query,
+                    [d_weights, &mut d_rest[..symbols]],
+                    &mut Shared { keys, energy, location },
+                    &mut Scratch::new(memory.sizes),
+                );
+                d_values
+                    .chunks_exact_mut(channels)
+                    .zip(weights)
+                    .for_each(|(d_value, weight)| add(d_value, *weight, d_context));
+            },
+        );
         (
             tensor(d_query, dims(&query)),
             tensor(d_keys, dims(&memory.keys)),

@@ -62,11 +62,16 @@ impl Attended {
     pub fn attend_with_tensors(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {
         let [batch, symbols, width] = self.keys.dims();
         let taps = self.location.dims()[0] / 2;
-        let (weights, cumulative) = (before.clone().narrow(1, 0, symbols), before.narrow(1, symbols, symbols));
+        let (weights, cumulative) =
+            (before.clone().narrow(1, 0, symbols), before.narrow(1, symbols, symbols));
         let places = unfold(Tensor::stack(vec![weights, cumulative.clone()], 2), taps); // (B, L, 2 K)
-        let located = places.reshape([batch * symbols, 2 * taps]).matmul(self.location.clone()).reshape([batch, symbols, width]);
+        let located = places
+            .reshape([batch * symbols, 2 * taps])
+            .matmul(self.location.clone())
+            .reshape([batch, symbols, width]);
         let hidden = tanh(query.unsqueeze_dim::<3>(1) + self.keys.clone() + located);
-        let energies = hidden.reshape([batch * symbols, width]).matmul(self.energy.clone()).reshape([batch, symbols]);
+        let energies =
+            hidden.reshape([batch * symbols, width]).matmul(self.energy.clone()).reshape([batch, symbols]);
         let weights = softmax(energies.mask_fill(self.mask.clone().equal_elem(0.0), -1e9), 1);
         let context = weights.clone().unsqueeze_dim::<3>(1).matmul(self.values.clone()).squeeze_dim::<2>(1); // (B, 1, L) x (B, L, C)
         Tensor::cat(vec![weights.clone(), cumulative + weights, context], 1)

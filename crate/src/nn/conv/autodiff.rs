@@ -84,7 +84,8 @@ impl<B: ConvBackwardOps> Backward<B, 3> for NormaliseBackward {
         let parents = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
         let Saved { output, normalised, gamma, variance, epsilon, activation } = ops.state;
-        let (input, gamma, beta) = B::normalise_backward(grad, output, normalised, gamma, variance, epsilon, activation);
+        let (input, gamma, beta) =
+            B::normalise_backward(grad, output, normalised, gamma, variance, epsilon, activation);
         for (parent, grad) in parents.into_iter().zip([input, gamma, beta]) {
             if let Some(parent) = parent {
                 grads.register::<B>(parent.id, grad);
@@ -103,14 +104,19 @@ impl<B: ConvBackwardOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
         }
     }
 
-    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn convolve(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let (input, input_node) = input.into_parts();
         let (weight, weight_node) = weight.into_parts();
         let (output, kept) = B::convolve(input, weight.clone(), taps);
-        let tracked = match ConvolveBackward.prepare::<C>([input_node, weight_node]).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish((kept.clone(), weight, taps), output),
-            OpsKind::UnTracked(prep) => prep.finish(output),
-        };
+        let tracked =
+            match ConvolveBackward.prepare::<C>([input_node, weight_node]).compute_bound().stateful() {
+                OpsKind::Tracked(prep) => prep.finish((kept.clone(), weight, taps), output),
+                OpsKind::UnTracked(prep) => prep.finish(output),
+            };
         (tracked, <Self as AutodiffBackend>::from_inner(kept))
     }
 
@@ -137,10 +143,22 @@ impl<B: ConvBackwardOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
         let (input, input_node) = input.into_parts();
         let (gamma, gamma_node) = gamma.into_parts();
         let (beta, beta_node) = beta.into_parts();
-        let (output, normalised) = B::normalise(input, gamma.clone(), beta, mean, variance.clone(), epsilon, activation);
-        let tracked = match NormaliseBackward.prepare::<C>([input_node, gamma_node, beta_node]).compute_bound().stateful() {
+        let (output, normalised) =
+            B::normalise(input, gamma.clone(), beta, mean, variance.clone(), epsilon, activation);
+        let tracked = match NormaliseBackward
+            .prepare::<C>([input_node, gamma_node, beta_node])
+            .compute_bound()
+            .stateful()
+        {
             OpsKind::Tracked(prep) => {
-                let saved = Saved { output: output.clone(), normalised: normalised.clone(), gamma, variance, epsilon, activation };
+                let saved = Saved {
+                    output: output.clone(),
+                    normalised: normalised.clone(),
+                    gamma,
+                    variance,
+                    epsilon,
+                    activation,
+                };
                 prep.finish(saved, output)
             }
             OpsKind::UnTracked(prep) => prep.finish(output),

@@ -9,7 +9,10 @@ use burn_cubecl::{
 
 use half::f16;
 
-use super::{Activation, ops::{ConvBackwardOps, ConvOps}};
+use super::{
+    Activation,
+    ops::{ConvBackwardOps, ConvOps},
+};
 use crate::nn::{
     cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh},
     matmul::cube::{Operand, has_units, matmul},
@@ -19,7 +22,14 @@ use crate::nn::{
 const COLUMNS: usize = 32;
 
 #[cube(launch_unchecked)]
-fn unfold_kernel<F: Float>(input: &[F], output: &mut [F], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
+fn unfold_kernel<F: Float>(
+    input: &[F],
+    output: &mut [F],
+    count: u32,
+    steps: u32,
+    channels: u32,
+    #[comptime] taps: usize,
+) {
     let (steps, channels) = (steps as usize, channels as usize);
     let mut at = ABSOLUTE_POS;
     while at < count as usize {
@@ -37,7 +47,14 @@ fn unfold_kernel<F: Float>(input: &[F], output: &mut [F], count: u32, steps: u32
 }
 
 #[cube(launch_unchecked)]
-fn fold_kernel<F: Float>(input: &[F], output: &mut [f32], count: u32, steps: u32, channels: u32, #[comptime] taps: usize) {
+fn fold_kernel<F: Float>(
+    input: &[F],
+    output: &mut [f32],
+    count: u32,
+    steps: u32,
+    channels: u32,
+    #[comptime] taps: usize,
+) {
     let (steps, channels) = (steps as usize, channels as usize);
     let mut at = ABSOLUTE_POS;
     while at < count as usize {
@@ -48,7 +65,9 @@ fn fold_kernel<F: Float>(input: &[F], output: &mut [f32], count: u32, steps: u32
         for tap in 0..taps {
             let step = row % steps + comptime!(taps / 2); // a tap ahead
             if step >= tap && step < steps + tap {
-                sum += f32::cast_from(input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel]);
+                sum += f32::cast_from(
+                    input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel],
+                );
             }
         }
         output[at] = sum;
@@ -85,7 +104,13 @@ fn activate_kernel(input: &[f32], output: &mut [f32], count: u32, #[comptime] ac
 }
 
 #[cube(launch_unchecked)]
-fn activate_backward_kernel(grad: &[f32], output: &[f32], grad_input: &mut [f32], count: u32, #[comptime] activation: Activation) {
+fn activate_backward_kernel(
+    grad: &[f32],
+    output: &[f32],
+    grad_input: &mut [f32],
+    count: u32,
+    #[comptime] activation: Activation,
+) {
     let mut at = ABSOLUTE_POS;
     while at < count as usize {
         grad_input[at] = grad[at] * slope(output[at], activation);
@@ -174,7 +199,11 @@ impl ConvOps for CubeBackend {
         let client = tensor.client.clone();
         // SAFETY: indices stop at `count` and inside the item's steps.
         unsafe {
-            let launch = if tensor.dtype == DType::F16 { unfold_kernel::launch_unchecked::<f16> } else { unfold_kernel::launch_unchecked::<f32> };
+            let launch = if tensor.dtype == DType::F16 {
+                unfold_kernel::launch_unchecked::<f16>
+            } else {
+                unfold_kernel::launch_unchecked::<f32>
+            };
             launch(
                 &client,
                 cubes(count),
@@ -190,14 +219,26 @@ impl ConvOps for CubeBackend {
         unfolded
     }
 
-    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn convolve(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [batch, steps, _] = input.shape().dims::<3>();
         let [width, outputs] = weight.shape().dims::<2>();
         let (output, kept) = if has_units(&input) {
-            let unfolded = Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
+            let unfolded =
+                Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
             (Self::float_matmul(unfolded.clone(), weight), unfolded)
         } else {
-            (matmul([batch * steps, width, outputs], Operand::windows(input.clone(), taps), Operand::matrix(weight)), input)
+            (
+                matmul(
+                    [batch * steps, width, outputs],
+                    Operand::windows(input.clone(), taps),
+                    Operand::matrix(weight),
+                ),
+                input,
+            )
         };
         (Self::float_reshape(output, Shape::from([batch, steps, outputs])), kept)
     }
@@ -208,7 +249,15 @@ impl ConvOps for CubeBackend {
         let client = tensor.client.clone();
         // SAFETY: indices stop at `count`.
         unsafe {
-            activate_kernel::launch_unchecked(&client, cubes(count), dim(), input(tensor), output(&activated), count as u32, activation)
+            activate_kernel::launch_unchecked(
+                &client,
+                cubes(count),
+                dim(),
+                input(tensor),
+                output(&activated),
+                count as u32,
+                activation,
+            )
         };
         activated
     }
@@ -257,7 +306,11 @@ impl ConvBackwardOps for CubeBackend {
         let client = unfolded.client.clone();
         // SAFETY: as above.
         unsafe {
-            let launch = if unfolded.dtype == DType::F16 { fold_kernel::launch_unchecked::<f16> } else { fold_kernel::launch_unchecked::<f32> };
+            let launch = if unfolded.dtype == DType::F16 {
+                fold_kernel::launch_unchecked::<f16>
+            } else {
+                fold_kernel::launch_unchecked::<f32>
+            };
             launch(
                 &client,
                 cubes(count),
@@ -273,7 +326,11 @@ impl ConvBackwardOps for CubeBackend {
         folded
     }
 
-    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+    fn convolve_backward_input(
+        grad: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> FloatTensor<Self> {
         let [batch, steps, outputs] = grad.shape().dims::<3>();
         let width = weight.shape().dims::<2>()[0];
         if has_units(&grad) {
@@ -282,11 +339,22 @@ impl ConvBackwardOps for CubeBackend {
             return Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps);
         }
         let inputs = width / taps;
-        let grad_input = matmul([batch * steps, taps * outputs, inputs], Operand::windows(grad, taps), Operand::taps_back(weight, taps));
-        Self::float_cast(Self::float_reshape(grad_input, Shape::from([batch, steps, inputs])), FloatDType::F32)
+        let grad_input = matmul(
+            [batch * steps, taps * outputs, inputs],
+            Operand::windows(grad, taps),
+            Operand::taps_back(weight, taps),
+        );
+        Self::float_cast(
+            Self::float_reshape(grad_input, Shape::from([batch, steps, inputs])),
+            FloatDType::F32,
+        )
     }
 
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+    fn convolve_backward_weight(
+        grad: FloatTensor<Self>,
+        kept: FloatTensor<Self>,
+        taps: usize,
+    ) -> FloatTensor<Self> {
         let [batch, steps, outputs] = grad.shape().dims::<3>();
         let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
         if has_units(&grad) {
@@ -296,7 +364,11 @@ impl ConvBackwardOps for CubeBackend {
         matmul([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))
     }
 
-    fn activate_backward(grad: FloatTensor<Self>, activated: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+    fn activate_backward(
+        grad: FloatTensor<Self>,
+        activated: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self> {
         let grad_input = empty_like(&grad);
         let count = grad.shape().num_elements();
         let client = grad.client.clone();
@@ -326,7 +398,8 @@ impl ConvBackwardOps for CubeBackend {
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let [rows, channels] = grad.shape().dims::<2>();
-        let (grad_input, grad_gamma, grad_beta) = (empty_like(&grad), empty(&grad, [channels]), empty(&grad, [channels]));
+        let (grad_input, grad_gamma, grad_beta) =
+            (empty_like(&grad), empty(&grad, [channels]), empty(&grad, [channels]));
         let client = grad.client.clone();
         // SAFETY: as above.
         unsafe {

@@ -3,8 +3,14 @@
 use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
 
-use super::{Activation, ops::{ConvBackwardOps, ConvOps}, winograd};
-use crate::nn::flex::{ALL_CORES, Matrix, contiguous, dims, for_each, matmul_add, tanh, tensor, values, values_mut};
+use super::{
+    Activation,
+    ops::{ConvBackwardOps, ConvOps},
+    winograd,
+};
+use crate::nn::flex::{
+    ALL_CORES, Matrix, contiguous, dims, for_each, matmul_add, tanh, tensor, values, values_mut,
+};
 
 /// The part of a row that a tap sees: first step, first neighbour, steps.
 fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
@@ -52,7 +58,13 @@ impl Signal {
         let outputs = weight.len() / width;
         let rows = self.batch * self.padded_steps() + 1 - self.taps;
         let mut output = vec![0.0; rows * outputs];
-        matmul_add(ALL_CORES, [rows, width, outputs], (&mut output, outputs), Matrix::row_major(&self.values, self.channels), Matrix::row_major(weight, outputs));
+        matmul_add(
+            ALL_CORES,
+            [rows, width, outputs],
+            (&mut output, outputs),
+            Matrix::row_major(&self.values, self.channels),
+            Matrix::row_major(weight, outputs),
+        );
         for item in 1..self.batch {
             let first = item * self.padded_steps() * outputs;
             output.copy_within(first..first + self.steps * outputs, item * self.steps * outputs);
@@ -68,7 +80,9 @@ fn reversed(weight: &[f32], outputs: usize, taps: usize) -> Vec<f32> {
     let mut reversed = vec![0.0; weight.len()];
     for (tap, weight) in weight.chunks_exact(channels * outputs).rev().enumerate() {
         for (channel, row) in weight.chunks_exact(outputs).enumerate() {
-            row.iter().enumerate().for_each(|(output, &weight)| reversed[(tap * outputs + output) * channels + channel] = weight);
+            row.iter().enumerate().for_each(|(output, &weight)| {
+                reversed[(tap * outputs + output) * channels + channel] = weight
+            });
         }
     }
     reversed
@@ -118,14 +132,19 @@ impl ConvOps for Flex {
                 let (step, neighbour, count) = overlap(steps, tap, taps);
                 for at in 0..count {
                     let to = ((item * steps + step + at) * taps + tap) * channels;
-                    unfolded[to..][..channels].copy_from_slice(&from[(item * steps + neighbour + at) * channels..][..channels]);
+                    unfolded[to..][..channels]
+                        .copy_from_slice(&from[(item * steps + neighbour + at) * channels..][..channels]);
                 }
             }
         }
         cast(tensor(unfolded, vec![batch, steps, taps * channels]), dtype)
     }
 
-    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn convolve(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let dtype = input.dtype();
         let (sizes, [inputs, outputs]) = (sizes(&input), [dims(&input)[2], dims(&weight)[1]]);
         if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
@@ -157,14 +176,18 @@ impl ConvOps for Flex {
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let [mut input, gamma, beta, mean, variance] = [input, gamma, beta, mean, variance].map(contiguous);
         let (shape, channels) = (dims(&input), dims(&gamma)[0]);
-        let (gamma, beta, mean) = (&values(&gamma)[..channels], &values(&beta)[..channels], &values(&mean)[..channels]);
-        let inverse: Vec<f32> = values(&variance).iter().map(|variance| (variance + epsilon).sqrt().recip()).collect();
+        let (gamma, beta, mean) =
+            (&values(&gamma)[..channels], &values(&beta)[..channels], &values(&mean)[..channels]);
+        let inverse: Vec<f32> =
+            values(&variance).iter().map(|variance| (variance + epsilon).sqrt().recip()).collect();
         let normalised = values_mut(&mut input);
         let mut output = vec![0.0; normalised.len()];
         let pieces = normalised.chunks_mut(ROWS * channels).zip(output.chunks_mut(ROWS * channels)).collect();
         for_each(pieces, |(normalised, output): (&mut [f32], &mut [f32])| {
             pulp::Arch::new().dispatch(|| {
-                for (normalised, output) in normalised.chunks_exact_mut(channels).zip(output.chunks_exact_mut(channels)) {
+                for (normalised, output) in
+                    normalised.chunks_exact_mut(channels).zip(output.chunks_exact_mut(channels))
+                {
                     for c in 0..channels {
                         normalised[c] = (normalised[c] - mean[c]) * inverse[c];
                         output[c] = normalised[c] * gamma[c] + beta[c];
@@ -197,37 +220,65 @@ impl ConvBackwardOps for Flex {
         tensor(folded, vec![batch, steps, channels])
     }
 
-    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+    fn convolve_backward_input(
+        grad: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> FloatTensor<Self> {
         let (sizes, [width, outputs]) = (sizes(&grad), [dims(&weight)[0], dims(&weight)[1]]);
         if weight.dtype() == DType::F32 && winograd::fits(taps, width / taps, outputs) {
-            let input = winograd::backward_input(values(&contiguous(grad)), values(&contiguous(weight)), sizes, outputs);
+            let input = winograd::backward_input(
+                values(&contiguous(grad)),
+                values(&contiguous(weight)),
+                sizes,
+                outputs,
+            );
             return tensor(input, vec![sizes.batch, sizes.steps, width / taps]);
         }
         let (grad, weight) = (Signal::padded(grad, taps), contiguous(weight));
         grad.convolve(&reversed(values(&weight), grad.channels, taps))
     }
 
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
+    fn convolve_backward_weight(
+        grad: FloatTensor<Self>,
+        kept: FloatTensor<Self>,
+        taps: usize,
+    ) -> FloatTensor<Self> {
         let dtype = grad.dtype();
         let (sizes, [inputs, outputs]) = (sizes(&grad), [dims(&kept)[2], dims(&grad)[2]]);
         if dtype == DType::F32 && winograd::fits(taps, inputs, outputs) {
-            let weight = winograd::backward_weight(values(&contiguous(grad)), values(&kept), sizes, [inputs, outputs]);
+            let weight =
+                winograd::backward_weight(values(&contiguous(grad)), values(&kept), sizes, [inputs, outputs]);
             return tensor(weight, vec![taps * inputs, outputs]);
         }
         let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
         // One product over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
         let mut grad_weight = vec![0.0; width * grad.channels];
-        let (rows, aligned) = (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
+        let (rows, aligned) =
+            (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);
         let sizes = [width, rows, grad.channels];
-        matmul_add(ALL_CORES, sizes, (&mut grad_weight, grad.channels), Matrix::column_major(values(&kept), width / taps), Matrix::row_major(aligned, grad.channels));
+        matmul_add(
+            ALL_CORES,
+            sizes,
+            (&mut grad_weight, grad.channels),
+            Matrix::column_major(values(&kept), width / taps),
+            Matrix::row_major(aligned, grad.channels),
+        );
         cast(tensor(grad_weight, vec![width, grad.channels]), dtype)
     }
 
-    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+    fn activate_backward(
+        grad: FloatTensor<Self>,
+        output: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self> {
         let (mut grad, output) = (contiguous(grad), contiguous(output));
         let passed = values_mut(&mut grad);
         pulp::Arch::new().dispatch(|| {
-            passed.iter_mut().zip(values(&output)).for_each(|(grad, &output)| *grad *= slope(activation, output));
+            passed
+                .iter_mut()
+                .zip(values(&output))
+                .for_each(|(grad, &output)| *grad *= slope(activation, output));
         });
         grad
     }
@@ -241,27 +292,38 @@ impl ConvBackwardOps for Flex {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let [mut grad, output, normalised, gamma, variance] = [grad, output, normalised, gamma, variance].map(contiguous);
+        let [mut grad, output, normalised, gamma, variance] =
+            [grad, output, normalised, gamma, variance].map(contiguous);
         let channels = dims(&gamma)[0];
-        let scale: Vec<f32> =
-            values(&gamma).iter().zip(values(&variance)).map(|(gamma, variance)| gamma / (variance + epsilon).sqrt()).collect();
+        let scale: Vec<f32> = values(&gamma)
+            .iter()
+            .zip(values(&variance))
+            .map(|(gamma, variance)| gamma / (variance + epsilon).sqrt())
+            .collect();
         let rows = values(&output).chunks(ROWS * channels).zip(values(&normalised).chunks(ROWS * channels));
         let mut sums = vec![0.0; rows.len() * 2 * channels];
-        let pieces = values_mut(&mut grad).chunks_mut(ROWS * channels).zip(rows).zip(sums.chunks_exact_mut(2 * channels)).collect();
-        for_each(pieces, |((grad, (output, normalised)), sums): ((&mut [f32], (&[f32], &[f32])), &mut [f32])| {
-            let (grad_gamma, grad_beta) = sums.split_at_mut(channels);
-            pulp::Arch::new().dispatch(|| {
-                let rows = output.chunks_exact(channels).zip(normalised.chunks_exact(channels));
-                for (grad, (output, normalised)) in grad.chunks_exact_mut(channels).zip(rows) {
-                    for c in 0..channels {
-                        let passed = grad[c] * slope(activation, output[c]);
-                        grad_gamma[c] += passed * normalised[c];
-                        grad_beta[c] += passed;
-                        grad[c] = passed * scale[c];
+        let pieces = values_mut(&mut grad)
+            .chunks_mut(ROWS * channels)
+            .zip(rows)
+            .zip(sums.chunks_exact_mut(2 * channels))
+            .collect();
+        for_each(
+            pieces,
+            |((grad, (output, normalised)), sums): ((&mut [f32], (&[f32], &[f32])), &mut [f32])| {
+                let (grad_gamma, grad_beta) = sums.split_at_mut(channels);
+                pulp::Arch::new().dispatch(|| {
+                    let rows = output.chunks_exact(channels).zip(normalised.chunks_exact(channels));
+                    for (grad, (output, normalised)) in grad.chunks_exact_mut(channels).zip(rows) {
+                        for c in 0..channels {
+                            let passed = grad[c] * slope(activation, output[c]);
+                            grad_gamma[c] += passed * normalised[c];
+                            grad_beta[c] += passed;
+                            grad[c] = passed * scale[c];
+                        }
                     }
-                }
-            });
-        });
+                });
+            },
+        );
         let (mut grad_gamma, mut grad_beta) = (vec![0.0; channels], vec![0.0; channels]);
         for piece in sums.chunks_exact(2 * channels) {
             grad_gamma.iter_mut().chain(&mut grad_beta).zip(piece).for_each(|(sum, value)| *sum += value);

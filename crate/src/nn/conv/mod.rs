@@ -122,7 +122,8 @@ mod tests {
         let device = Device::flex();
         let mut conv = ConvNorm::new(1, 1, 1, &device);
         conv.weight = Param::from_tensor(Tensor::from_floats([[2.0]], &device));
-        let output = conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Activation::None, Mode::Eval);
+        let output =
+            conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Activation::None, Mode::Eval);
         // Fresh statistics: mean 0, variance 1.
         let expected = TensorData::from([[[6.0f32], [-2.0]]]);
         output.into_data().assert_approx_eq::<f32>(&expected, burn::tensor::Tolerance::absolute(1e-4));

@@ -12,7 +12,11 @@ pub trait ConvOps: Backend {
     /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`: both in f32 or both in f16. Beyond both ends the input is zero.
     ///
     /// Returns the output, and the input as the backward pass wants it.
-    fn convolve(input: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> (FloatTensor<Self>, FloatTensor<Self>);
+    fn convolve(
+        input: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
 
     /// Activates each value.
     fn activate(input: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
@@ -38,13 +42,25 @@ pub trait ConvBackwardOps: ConvOps {
     fn fold_taps(unfolded: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
 
     /// Returns the gradient of `input`, in f32, from that of the output.
-    fn convolve_backward_input(grad: FloatTensor<Self>, weight: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+    fn convolve_backward_input(
+        grad: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        taps: usize,
+    ) -> FloatTensor<Self>;
 
     /// Returns the gradient of `weight`; `kept` is what [`ConvOps::convolve`] returned.
-    fn convolve_backward_weight(grad: FloatTensor<Self>, kept: FloatTensor<Self>, taps: usize) -> FloatTensor<Self>;
+    fn convolve_backward_weight(
+        grad: FloatTensor<Self>,
+        kept: FloatTensor<Self>,
+        taps: usize,
+    ) -> FloatTensor<Self>;
 
     /// Returns the gradient of `input`, from the output.
-    fn activate_backward(grad: FloatTensor<Self>, output: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self>;
+    fn activate_backward(
+        grad: FloatTensor<Self>,
+        output: FloatTensor<Self>,
+        activation: Activation,
+    ) -> FloatTensor<Self>;
 
     /// Returns the gradients of `input`, `gamma` and `beta`.
     fn normalise_backward(

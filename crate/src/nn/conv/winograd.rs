@@ -133,15 +133,18 @@ fn evaluate<const N: usize>(matrix: &Transform<N>, rows: [&[f32]; N], places: &m
 fn collect<const N: usize>(matrix: &Transform<N>, places: &[f32], out: &mut [f32], rows: [Option<usize>; N]) {
     let channels = places.len() / READ;
     for channel in (0..channels).step_by(LANES) {
-        let at: [&Lanes; READ] = from_fn(|place| places[place * channels + channel..].first_chunk().expect("whole registers"));
-        let sums: [[Lanes; PAIRS.len()]; 2] =
-            [1.0, -1.0].map(|sign| from_fn(|pair| from_fn(|lane| at[2 * pair + 2][lane] + sign * at[2 * pair + 3][lane])));
+        let at: [&Lanes; READ] =
+            from_fn(|place| places[place * channels + channel..].first_chunk().expect("whole registers"));
+        let sums: [[Lanes; PAIRS.len()]; 2] = [1.0, -1.0].map(|sign| {
+            from_fn(|pair| from_fn(|lane| at[2 * pair + 2][lane] + sign * at[2 * pair + 3][lane]))
+        });
         for (power, row) in rows.into_iter().enumerate() {
             let Some(row) = row else { continue };
             let out = &mut out[row * channels + channel..][..LANES];
             for lane in 0..LANES {
                 let mut sum = matrix[0][power] * at[0][lane] + matrix[1][power] * at[1][lane];
-                (0..PAIRS.len()).for_each(|pair| sum += matrix[2 + pair][power] * sums[power % 2][pair][lane]);
+                (0..PAIRS.len())
+                    .for_each(|pair| sum += matrix[2 + pair][power] * sums[power % 2][pair][lane]);
                 out[lane] += sum;
             }
         }
@@ -166,13 +169,20 @@ fn share(rows: usize) -> usize {
 }
 
 /// `[B, T, C]` at all places, a tile of `N` frames every four: `[B T / 4, 8, C]`. Beyond an item's ends there are zeros.
-fn evaluate_signal<const N: usize>(matrix: &Transform<N>, signal: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
+fn evaluate_signal<const N: usize>(
+    matrix: &Transform<N>,
+    signal: &[f32],
+    sizes: Sizes,
+    channels: usize,
+    before: usize,
+) -> Vec<f32> {
     let (row, share) = (READ * channels, share(sizes.batch * sizes.tiles()));
     let nothing = vec![0.0; channels];
     let write = |number: usize, places: &mut Unwritten| {
         pulp::Arch::new().dispatch(|| {
             for (tile, places) in places.chunks_exact_mut(row).enumerate() {
-                let (item, tile) = ((number * share + tile) / sizes.tiles(), (number * share + tile) % sizes.tiles());
+                let (item, tile) =
+                    ((number * share + tile) / sizes.tiles(), (number * share + tile) % sizes.tiles());
                 let frame = |frame| &signal[(item * sizes.steps + frame) * channels..][..channels];
                 evaluate(matrix, sizes.frames(tile, before).map(|at| at.map_or(&nothing[..], frame)), places);
             }
@@ -183,9 +193,17 @@ fn evaluate_signal<const N: usize>(matrix: &Transform<N>, signal: &[f32], sizes:
 }
 
 /// The transpose of [`evaluate_signal`].
-fn collect_signal<const N: usize>(matrix: &Transform<N>, places: &[f32], sizes: Sizes, channels: usize, before: usize) -> Vec<f32> {
+fn collect_signal<const N: usize>(
+    matrix: &Transform<N>,
+    places: &[f32],
+    sizes: Sizes,
+    channels: usize,
+    before: usize,
+) -> Vec<f32> {
     let mut signal = vec![0.0; sizes.batch * sizes.steps * channels];
-    let items = signal.chunks_exact_mut(sizes.steps * channels).zip(places.chunks_exact(sizes.tiles() * READ * channels));
+    let items = signal
+        .chunks_exact_mut(sizes.steps * channels)
+        .zip(places.chunks_exact(sizes.tiles() * READ * channels));
     for_each(items.collect(), |(signal, places): (&mut [f32], &[f32])| {
         pulp::Arch::new().dispatch(|| {
             for (tile, places) in places.chunks_exact(READ * channels).enumerate() {
@@ -204,7 +222,11 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
         pulp::Arch::new().dispatch(|| {
             for (input, places) in places.chunks_exact_mut(row).enumerate() {
                 let input = number * share + input;
-                evaluate(&KERNEL_TRANSFORM, from_fn(|tap| &weight[(tap * inputs + input) * outputs..][..outputs]), places);
+                evaluate(
+                    &KERNEL_TRANSFORM,
+                    from_fn(|tap| &weight[(tap * inputs + input) * outputs..][..outputs]),
+                    places,
+                );
             }
         });
     };
@@ -219,7 +241,13 @@ fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> V
         let rows = made.len() / (READ * n);
         for place in 0..READ {
             let a = a.from(number * share * a.strides[0] + place * places[0]);
-            matmul_into(ONE_CORE, [rows, k, n], (&mut made[place * n..], READ * n), a, b.from(place * places[1]));
+            matmul_into(
+                ONE_CORE,
+                [rows, k, n],
+                (&mut made[place * n..], READ * n),
+                a,
+                b.from(place * places[1]),
+            );
         }
     };
     // SAFETY: rows of so many columns at each place leave nothing out.
@@ -235,16 +263,27 @@ pub fn tiles(input: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
 pub fn convolve(tiles: &[f32], weight: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
     let (rows, outputs) = (tiles.len() / (READ * inputs), weight.len() / (TAPS * inputs));
     let weight = evaluate_weight(weight, outputs);
-    let made = matmuls([rows, inputs, outputs], Matrix::row_major(tiles, READ * inputs), Matrix::row_major(&weight, READ * outputs), [inputs, outputs]);
+    let made = matmuls(
+        [rows, inputs, outputs],
+        Matrix::row_major(tiles, READ * inputs),
+        Matrix::row_major(&weight, READ * outputs),
+        [inputs, outputs],
+    );
     collect_signal(&OUTPUTS, &made, sizes, outputs, 0)
 }
 
 /// The gradient of the input, from that of the output.
 pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize) -> Vec<f32> {
     let inputs = weight.len() / (TAPS * outputs);
-    let (grads, weight) = (evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0), evaluate_weight(weight, outputs));
+    let (grads, weight) =
+        (evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0), evaluate_weight(weight, outputs));
     let rows = grads.len() / (READ * outputs);
-    let made = matmuls([rows, outputs, inputs], Matrix::row_major(&grads, READ * outputs), Matrix::column_major(&weight, READ * outputs), [outputs, outputs]);
+    let made = matmuls(
+        [rows, outputs, inputs],
+        Matrix::row_major(&grads, READ * outputs),
+        Matrix::column_major(&weight, READ * outputs),
+        [outputs, outputs],
+    );
     collect_signal(&LAGRANGE, &made, sizes, inputs, TAPS / 2)
 }
 
@@ -252,7 +291,12 @@ pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize
 pub fn backward_weight(grad: &[f32], tiles: &[f32], sizes: Sizes, [inputs, outputs]: [usize; 2]) -> Vec<f32> {
     let grads = evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0);
     let rows = grads.len() / (READ * outputs);
-    let made = matmuls([inputs, rows, outputs], Matrix::column_major(tiles, READ * inputs), Matrix::row_major(&grads, READ * outputs), [inputs, outputs]);
+    let made = matmuls(
+        [inputs, rows, outputs],
+        Matrix::column_major(tiles, READ * inputs),
+        Matrix::row_major(&grads, READ * outputs),
+        [inputs, outputs],
+    );
     let mut weight = vec![0.0; TAPS * inputs * outputs];
     pulp::Arch::new().dispatch(|| {
         for (input, places) in made.chunks_exact(READ * outputs).enumerate() {

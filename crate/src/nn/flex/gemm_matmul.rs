@@ -14,26 +14,57 @@ fn last(rows: usize, columns: usize, [row, column]: [usize; 2]) -> usize {
 /// # Safety
 ///
 /// `out` has `m` rows of `n` values, `out_row` apart, that nobody else sees, and that hold something where it is added to.
-unsafe fn call(on: gemm::Parallelism, [m, k, n]: [usize; 3], (out, out_row): (*mut f32, usize), adds: bool, a: Matrix, b: Matrix) {
+unsafe fn call(
+    on: gemm::Parallelism,
+    [m, k, n]: [usize; 3],
+    (out, out_row): (*mut f32, usize),
+    adds: bool,
+    a: Matrix,
+    b: Matrix,
+) {
     assert!(last(m, k, a.strides) < a.values.len() && last(k, n, b.strides) < b.values.len());
-    let [out_row, a_row, a_column, b_row, b_column] = [out_row, a.strides[0], a.strides[1], b.strides[0], b.strides[1]].map(|stride| stride as isize);
+    let [out_row, a_row, a_column, b_row, b_column] =
+        [out_row, a.strides[0], a.strides[1], b.strides[0], b.strides[1]].map(|stride| stride as isize);
     let (a, b, kept) = (a.values.as_ptr(), b.values.as_ptr(), if adds { 1.0 } else { 0.0 });
     // SAFETY: the assertion bounds the furthest element of `a` and `b`, the caller that of `out`.
-    unsafe { gemm::gemm(m, n, k, out, 1, out_row, adds, a, a_column, a_row, b, b_column, b_row, kept, 1.0, false, false, false, on) };
+    unsafe {
+        gemm::gemm(
+            m, n, k, out, 1, out_row, adds, a, a_column, a_row, b, b_column, b_row, kept, 1.0, false, false,
+            false, on,
+        )
+    };
 }
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn matmul_add(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+pub fn matmul_add(
+    on: gemm::Parallelism,
+    sizes: [usize; 3],
+    (out, out_row): (&mut [f32], usize),
+    a: Matrix,
+    b: Matrix,
+) {
     let [m, _, n] = sizes;
-    assert!(n <= out_row && last(m, n, [out_row, 1]) < out.len(), "rows lie within what is written, and do not overlap");
+    assert!(
+        n <= out_row && last(m, n, [out_row, 1]) < out.len(),
+        "rows lie within what is written, and do not overlap"
+    );
     // SAFETY: as asserted, and `out` is borrowed mutably.
     unsafe { call(on, sizes, (out.as_mut_ptr(), out_row), true, a, b) };
 }
 
 /// The same in place of what `out` holds.
-pub fn matmul_into(on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+pub fn matmul_into(
+    on: gemm::Parallelism,
+    sizes: [usize; 3],
+    (out, out_row): (&mut Unwritten, usize),
+    a: Matrix,
+    b: Matrix,
+) {
     let [m, _, n] = sizes;
-    assert!(n <= out_row && last(m, n, [out_row, 1]) < out.len(), "rows lie within what is written, and do not overlap");
+    assert!(
+        n <= out_row && last(m, n, [out_row, 1]) < out.len(),
+        "rows lie within what is written, and do not overlap"
+    );
     // SAFETY: as asserted, and `out` is borrowed mutably; what it holds is not read.
     unsafe { call(on, sizes, (out.as_mut_ptr().cast(), out_row), false, a, b) };
 }
@@ -71,17 +102,35 @@ impl<'a> PackedWeights<'a> {
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows. Every other step begins with the last columns, which the step before
     /// has left in the cache.
-    pub fn matmul_add(&self, step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    pub fn matmul_add(
+        &self,
+        step: usize,
+        rows: usize,
+        (out, out_row): (&mut [f32], usize),
+        (a, a_row): (&[f32], usize),
+    ) {
         let &Self { matrix, inputs, outputs, ref panels } = self;
         let Some(panels) = panels else {
-            return matmul_add(ONE_CORE, [rows, inputs, outputs], (out, out_row), Matrix::row_major(a, a_row), matrix);
+            return matmul_add(
+                ONE_CORE,
+                [rows, inputs, outputs],
+                (out, out_row),
+                Matrix::row_major(a, a_row),
+                matrix,
+            );
         };
         let count = outputs.div_ceil(PANEL);
         for number in 0..count {
             let first = PANEL * if step % 2 == 0 { number } else { count - 1 - number };
             let width = PANEL.min(outputs - first);
             let panel = Matrix::row_major(&panels[first * inputs..], width);
-            matmul_add(ONE_CORE, [rows, inputs, width], (&mut out[first..], out_row), Matrix::row_major(a, a_row), panel);
+            matmul_add(
+                ONE_CORE,
+                [rows, inputs, width],
+                (&mut out[first..], out_row),
+                Matrix::row_major(a, a_row),
+                panel,
+            );
         }
     }
 }

@@ -29,7 +29,8 @@ pub fn dims(tensor: &FlexTensor) -> Vec<usize> {
 
 /// Contiguous, from the start of its buffer and in f32, so that [`values`] are exactly its own.
 pub fn contiguous(tensor: FlexTensor) -> FlexTensor {
-    let tensor = if tensor.dtype() == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F32) };
+    let tensor =
+        if tensor.dtype() == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F32) };
     tensor.to_contiguous()
 }
 
@@ -83,7 +84,11 @@ pub type Unwritten = [MaybeUninit<f32>];
 /// # Safety
 ///
 /// `write`, which is given a share's number and its values, writes all of them.
-pub unsafe fn written(count: usize, share: usize, write: impl Fn(usize, &mut Unwritten) + Send + Sync) -> Vec<f32> {
+pub unsafe fn written(
+    count: usize,
+    share: usize,
+    write: impl Fn(usize, &mut Unwritten) + Send + Sync,
+) -> Vec<f32> {
     let mut values = Box::new_uninit_slice(count);
     for_each(values.chunks_mut(share).enumerate().collect(), |(number, values)| write(number, values));
     // SAFETY: as promised, for each of them.
@@ -115,7 +120,10 @@ pub fn cores() -> usize {
 pub fn for_each<T: Send>(work: Vec<T>, each: impl Fn(T) + Send + Sync) {
     #[cfg(feature = "parallel")]
     if work.len() > 1 {
-        return rayon::iter::ParallelIterator::for_each(rayon::iter::IntoParallelIterator::into_par_iter(work), each);
+        return rayon::iter::ParallelIterator::for_each(
+            rayon::iter::IntoParallelIterator::into_par_iter(work),
+            each,
+        );
     }
     work.into_iter().for_each(each);
 }

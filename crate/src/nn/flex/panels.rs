@@ -11,7 +11,15 @@ const TERMS: usize = 256;
 
 /// Multiplies up to three rows, which lie term by term, by a panel of twelve columns, or up to four by one of eight, and adds that to `out`, whose rows lie
 /// `out_row` values apart.
-pub type MicroKernel = unsafe extern "C" fn(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize);
+pub type MicroKernel = unsafe extern "C" fn(
+    rows: usize,
+    columns: usize,
+    strip: *const f32,
+    panel: *const f32,
+    terms: usize,
+    out: *mut f32,
+    out_row: usize,
+);
 
 /// The browser's own, see [`use_micro_kernel`].
 static MICRO_KERNEL: OnceLock<MicroKernel> = OnceLock::new();
@@ -38,16 +46,24 @@ pub type PackedWeights = Panels<4, 8>;
 
 impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     /// Worth it even for one step, since every product needs it.
-    pub fn new(Matrix { values, strides: [row, column] }: Matrix, [terms, columns]: [usize; 2], _steps: usize) -> Self {
+    pub fn new(
+        Matrix { values, strides: [row, column] }: Matrix,
+        [terms, columns]: [usize; 2],
+        _steps: usize,
+    ) -> Self {
         let mut panels = Vec::with_capacity(columns.div_ceil(COLUMNS) * terms);
         for first in (0..columns).step_by(COLUMNS) {
             let (from, width) = (&values[first * column..], COLUMNS.min(columns - first));
             if column == 1 && width == COLUMNS {
-                panels.extend((0..terms).map(|term| *from[term * row..].first_chunk::<COLUMNS>().expect("a whole row of it")));
+                panels
+                    .extend((0..terms).map(|term| {
+                        *from[term * row..].first_chunk::<COLUMNS>().expect("a whole row of it")
+                    }));
             } else if row == 1 && width == COLUMNS {
                 side_by_side::<COLUMNS>((from, column), terms, |turned| panels.extend_from_slice(turned));
             } else {
-                let value = |term: usize, at: usize| if at < width { from[term * row + at * column] } else { 0.0 };
+                let value =
+                    |term: usize, at: usize| if at < width { from[term * row + at * column] } else { 0.0 };
                 panels.extend((0..terms).map(|term| std::array::from_fn(|at| value(term, at))));
             }
         }
@@ -55,7 +71,13 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     }
 
     /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
-    pub fn matmul_add(&self, _step: usize, rows: usize, (out, out_row): (&mut [f32], usize), (a, a_row): (&[f32], usize)) {
+    pub fn matmul_add(
+        &self,
+        _step: usize,
+        rows: usize,
+        (out, out_row): (&mut [f32], usize),
+        (a, a_row): (&[f32], usize),
+    ) {
         assert!((rows - 1) * out_row + self.columns <= out.len());
         // SAFETY: as asserted.
         unsafe { self.matmul_add_of(rows, (out.as_mut_ptr(), out_row), Matrix::row_major(a, a_row)) };
@@ -91,11 +113,27 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
                         unsafe {
                             let out = out.add(at * out_row + first);
                             match (micro_kernel.filter(|_| width == COLUMNS), count) {
-                                (Some(micro_kernel), _) => micro_kernel(count, COLUMNS, strip.as_ptr(), panel.as_flattened().as_ptr(), depth, out, out_row),
-                                (None, 1) => micro_kernel_add::<1, COLUMNS>(strip, panel, (out, out_row), width),
-                                (None, 2) => micro_kernel_add::<2, COLUMNS>(strip, panel, (out, out_row), width),
-                                (None, 3) => micro_kernel_add::<3, COLUMNS>(strip, panel, (out, out_row), width),
-                                (None, _) => micro_kernel_add::<4, COLUMNS>(strip, panel, (out, out_row), width),
+                                (Some(micro_kernel), _) => micro_kernel(
+                                    count,
+                                    COLUMNS,
+                                    strip.as_ptr(),
+                                    panel.as_flattened().as_ptr(),
+                                    depth,
+                                    out,
+                                    out_row,
+                                ),
+                                (None, 1) => {
+                                    micro_kernel_add::<1, COLUMNS>(strip, panel, (out, out_row), width)
+                                }
+                                (None, 2) => {
+                                    micro_kernel_add::<2, COLUMNS>(strip, panel, (out, out_row), width)
+                                }
+                                (None, 3) => {
+                                    micro_kernel_add::<3, COLUMNS>(strip, panel, (out, out_row), width)
+                                }
+                                (None, _) => {
+                                    micro_kernel_add::<4, COLUMNS>(strip, panel, (out, out_row), width)
+                                }
                             }
                         }
                         rest = others;
@@ -107,7 +145,13 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
 }
 
 /// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
-pub fn matmul_add(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut [f32], usize), a: Matrix, b: Matrix) {
+pub fn matmul_add(
+    _on: gemm::Parallelism,
+    sizes: [usize; 3],
+    (out, out_row): (&mut [f32], usize),
+    a: Matrix,
+    b: Matrix,
+) {
     let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
     // SAFETY: as asserted.
@@ -115,7 +159,13 @@ pub fn matmul_add(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&m
 }
 
 /// The same in place of what `out` holds.
-pub fn matmul_into(_on: gemm::Parallelism, sizes: [usize; 3], (out, out_row): (&mut Unwritten, usize), a: Matrix, b: Matrix) {
+pub fn matmul_into(
+    _on: gemm::Parallelism,
+    sizes: [usize; 3],
+    (out, out_row): (&mut Unwritten, usize),
+    a: Matrix,
+    b: Matrix,
+) {
     let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
     for row in 0..m {
@@ -147,7 +197,11 @@ fn strips(top: usize, rows: usize, most: usize) -> Vec<(usize, usize)> {
 }
 
 /// So many rows, `distance` values apart, term by term: four terms are turned at a time, as registers hold them.
-fn side_by_side<const R: usize>((values, distance): (&[f32], usize), terms: usize, mut take: impl FnMut(&[[f32; R]])) {
+fn side_by_side<const R: usize>(
+    (values, distance): (&[f32], usize),
+    terms: usize,
+    mut take: impl FnMut(&[[f32; R]]),
+) {
     const TURNED: usize = 4;
     let rows: [&[f32]; R] = std::array::from_fn(|row| &values[row * distance..][..terms]);
     let whole = terms - terms % TURNED;
@@ -163,12 +217,18 @@ fn side_by_side<const R: usize>((values, distance): (&[f32], usize), terms: usiz
 }
 
 /// Lays so many rows side by side, term by term.
-fn take<const R: usize>(strip: &mut Vec<f32>, Matrix { values: a, strides: [row, column] }: Matrix, terms: usize) {
+fn take<const R: usize>(
+    strip: &mut Vec<f32>,
+    Matrix { values: a, strides: [row, column] }: Matrix,
+    terms: usize,
+) {
     strip.reserve(R * terms);
     if column == 1 {
         side_by_side::<R>((a, row), terms, |turned| strip.extend_from_slice(turned.as_flattened()));
     } else if row == 1 {
-        (0..terms).for_each(|term| strip.extend_from_slice(a[term * column..].first_chunk::<R>().expect("all rows")));
+        (0..terms).for_each(|term| {
+            strip.extend_from_slice(a[term * column..].first_chunk::<R>().expect("all rows"))
+        });
     } else {
         (0..terms).for_each(|term| strip.extend((0..R).map(|at| a[term * column + at * row])));
     }
@@ -180,7 +240,12 @@ fn take<const R: usize>(strip: &mut Vec<f32>, Matrix { values: a, strides: [row,
 ///
 /// `out` has `R` rows of `width` values, `out_row` apart, which nobody else sees.
 #[inline(never)]
-unsafe fn micro_kernel_add<const R: usize, const C: usize>(strip: &[f32], panel: &[[f32; C]], (out, out_row): (*mut f32, usize), width: usize) {
+unsafe fn micro_kernel_add<const R: usize, const C: usize>(
+    strip: &[f32],
+    panel: &[[f32; C]],
+    (out, out_row): (*mut f32, usize),
+    width: usize,
+) {
     let mut sums = [[0.0f32; C]; R];
     for (a, b) in strip.as_chunks::<R>().0.iter().zip(panel) {
         for row in 0..R {
@@ -205,14 +270,29 @@ mod tests {
 
     #[test]
     fn products_are_the_librarys_for_all_sizes_and_either_matrix_transposed() {
-        let noise = |count: usize| (0..count).map(|index| (index * 7919 % 1009) as f32 / 504.5 - 1.0).collect::<Vec<f32>>();
-        for [m, k, n] in [[1, 1, 1], [5, 3, 8], [4, 8, 7], [3, 257, 17], [70, 300, 40], [129, 10, 1], [7, 6, 12], [68, 261, 36]] {
+        let noise = |count: usize| {
+            (0..count).map(|index| (index * 7919 % 1009) as f32 / 504.5 - 1.0).collect::<Vec<f32>>()
+        };
+        for [m, k, n] in [
+            [1, 1, 1],
+            [5, 3, 8],
+            [4, 8, 7],
+            [3, 257, 17],
+            [70, 300, 40],
+            [129, 10, 1],
+            [7, 6, 12],
+            [68, 261, 36],
+        ] {
             let (a, b) = (noise(m * k), noise(k * n));
             for a in [Matrix::row_major(&a[..], k), Matrix::column_major(&a[..], m)] {
                 for b in [Matrix::row_major(&b[..], n), Matrix::column_major(&b[..], k)] {
                     let distance = n + 3;
                     let same = |ours: Vec<f32>, theirs: Vec<f32>| {
-                        let worst = ours.iter().zip(&theirs).map(|(ours, theirs)| (ours - theirs).abs()).fold(0.0, f32::max);
+                        let worst = ours
+                            .iter()
+                            .zip(&theirs)
+                            .map(|(ours, theirs)| (ours - theirs).abs())
+                            .fold(0.0, f32::max);
                         assert!(worst < 1e-4, "{m} x {k} times {k} x {n}: {worst:e}");
                     };
                     let added = [matmul_add, gemm_matmul::matmul_add].map(|matmul_add| {
@@ -221,7 +301,8 @@ mod tests {
                         out
                     });
                     let put = [matmul_into, gemm_matmul::matmul_into].map(|matmul_into| {
-                        let mut out = noise(m * distance).into_iter().map(MaybeUninit::new).collect::<Vec<_>>();
+                        let mut out =
+                            noise(m * distance).into_iter().map(MaybeUninit::new).collect::<Vec<_>>();
                         matmul_into(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
                         // SAFETY: all of it was written from the start.
                         out.into_iter().map(|value| unsafe { value.assume_init() }).collect::<Vec<f32>>()
@@ -237,22 +318,49 @@ mod tests {
     #[test]
     fn a_micro_kernel_of_the_browser_takes_whole_panels() {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
-        unsafe extern "C" fn micro_kernel(rows: usize, columns: usize, strip: *const f32, panel: *const f32, terms: usize, out: *mut f32, out_row: usize) {
+        unsafe extern "C" fn micro_kernel(
+            rows: usize,
+            columns: usize,
+            strip: *const f32,
+            panel: *const f32,
+            terms: usize,
+            out: *mut f32,
+            out_row: usize,
+        ) {
             CALLS.fetch_add(1, Relaxed);
             for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
                 // SAFETY: it is called as `MicroKernel` specifies.
-                unsafe { *out.add(row * out_row + column) += (0..terms).map(|k| *strip.add(k * rows + row) * *panel.add(k * columns + column)).sum::<f32>() };
+                unsafe {
+                    *out.add(row * out_row + column) += (0..terms)
+                        .map(|k| *strip.add(k * rows + row) * *panel.add(k * columns + column))
+                        .sum::<f32>()
+                };
             }
         }
         // SAFETY: this one is slow, and does nothing but what it should.
         unsafe { use_micro_kernel(micro_kernel) };
         let (a, b) = (vec![0.5; 6 * 300], vec![2.0; 300 * 20]);
         let mut out = vec![1.0; 6 * 20];
-        matmul_add(ONE_CORE, [6, 300, 20], (&mut out, 20), Matrix::row_major(&a, 300), Matrix::row_major(&b, 20));
+        matmul_add(
+            ONE_CORE,
+            [6, 300, 20],
+            (&mut out, 20),
+            Matrix::row_major(&a, 300),
+            Matrix::row_major(&b, 20),
+        );
         assert_eq!(out, vec![301.0; 6 * 20]);
-        assert!(CALLS.load(Relaxed) >= 8, "two strips, two whole panels and two blocks of terms; of the last panel only half is wanted");
+        assert!(
+            CALLS.load(Relaxed) >= 8,
+            "two strips, two whole panels and two blocks of terms; of the last panel only half is wanted"
+        );
         let mut wide = vec![1.0; 6 * 24];
-        matmul_add(ONE_CORE, [6, 300, 24], (&mut wide, 24), Matrix::row_major(&a, 300), Matrix::row_major(&vec![2.0; 300 * 24], 24));
+        matmul_add(
+            ONE_CORE,
+            [6, 300, 24],
+            (&mut wide, 24),
+            Matrix::row_major(&a, 300),
+            Matrix::row_major(&vec![2.0; 300 * 24], 24),
+        );
         assert_eq!(wide, vec![301.0; 6 * 24]);
     }
 

@@ -56,7 +56,11 @@ impl<B: LstmBackwardOps, C: CheckpointStrategy> LstmOps for Autodiff<B, C> {
         let (w_hh, w_hh_node) = w_hh.into_parts();
         let (initial, initial_node) = initial.into_parts();
         let (states, gates) = B::lstm_forward(projected, w_hh.clone(), initial.clone(), scan.clone());
-        let tracked = match LstmBackward.prepare::<C>([projected_node, w_hh_node, initial_node]).compute_bound().stateful() {
+        let tracked = match LstmBackward
+            .prepare::<C>([projected_node, w_hh_node, initial_node])
+            .compute_bound()
+            .stateful()
+        {
             OpsKind::Tracked(prep) => {
                 let saved = Saved { states: states.clone(), gates: gates.clone(), w_hh, initial, scan };
                 prep.finish(saved, states)

@@ -104,7 +104,8 @@ fn forward_kernel<W: Float>(
         let mut cell_state = Four::new(0.0f32);
         #[unroll]
         for b in 0..ITEMS {
-            let column = min(first_item + b, batch - 1) * comptime!(2 * hidden) + min(unit, comptime!(hidden - 1));
+            let column =
+                min(first_item + b, batch - 1) * comptime!(2 * hidden) + min(unit, comptime!(hidden - 1));
             hidden_state.insert(b, initial[column]);
             cell_state.insert(b, initial[column + hidden]);
         }
@@ -139,7 +140,8 @@ fn forward_kernel<W: Float>(
                 let hidden_state = shared[k];
                 #[unroll]
                 for u in 0..units {
-                    let column = k * comptime!(4 * hidden) + min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
+                    let column = k * comptime!(4 * hidden)
+                        + min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
                     #[unroll]
                     for gate in 0..4usize {
                         let weight = f32::cast_from(w_hh[column + comptime!(gate * hidden)]);
@@ -262,7 +264,9 @@ fn backward_kernel<W: Float>(
                 let output = f32::cast_from(gates[gate_column + comptime!(3 * hidden)]);
                 let squashed = tanh(states[state_column + hidden]);
                 let d_hidden = d_hidden_state.extract(b) + grad[state_column];
-                let d_cell = d_cell_state.extract(b) + grad[state_column + hidden] + d_hidden * output * (1.0f32 - squashed * squashed);
+                let d_cell = d_cell_state.extract(b)
+                    + grad[state_column + hidden]
+                    + d_hidden * output * (1.0f32 - squashed * squashed);
                 let d_input = d_cell * candidate * input * (1.0f32 - input);
                 let d_forget = d_cell * old_cell * forget * (1.0f32 - forget);
                 let d_candidate = d_cell * input * (1.0f32 - candidate * candidate);
@@ -307,7 +311,8 @@ fn backward_kernel<W: Float>(
                     #[unroll]
                     for u in 0..units {
                         let unit = min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
-                        let weight = f32::cast_from(w_hh_transposed[(k + comptime!(gate * hidden)) * hidden + unit]);
+                        let weight =
+                            f32::cast_from(w_hh_transposed[(k + comptime!(gate * hidden)) * hidden + unit]);
                         d_hiddens[u] += d_gate * Four::new(weight);
                     }
                 }
@@ -339,7 +344,10 @@ impl LstmOps for CubeBackend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let grid = Grid::of(&projected);
         let Grid { steps, batch, hidden, units, threads } = grid;
-        let (states, gates) = (empty(&projected, [steps, batch, 2 * hidden]), empty_of(&projected, [steps, batch, 4 * hidden], w_hh.dtype));
+        let (states, gates) = (
+            empty(&projected, [steps, batch, 2 * hidden]),
+            empty_of(&projected, [steps, batch, 4 * hidden], w_hh.dtype),
+        );
         let client = projected.client.clone();
         let lengths = scan.lengths.map(|lengths| {
             let lengths: Vec<u32> = lengths.into_iter().map(|length| length as u32).collect();
@@ -349,8 +357,11 @@ impl LstmOps for CubeBackend {
         });
         // SAFETY: indices stop at the last item and the last unit, and all shapes follow from `projected`.
         unsafe {
-            let launch =
-                if w_hh.dtype == DType::F16 { forward_kernel::launch_unchecked::<f16> } else { forward_kernel::launch_unchecked::<f32> };
+            let launch = if w_hh.dtype == DType::F16 {
+                forward_kernel::launch_unchecked::<f16>
+            } else {
+                forward_kernel::launch_unchecked::<f32>
+            };
             launch(
                 &client,
                 grid.cubes(),
@@ -386,11 +397,16 @@ impl LstmBackwardOps for CubeBackend {
         let grid = Grid::of(&gates);
         let Grid { steps, batch, hidden, units, threads } = grid;
         let half = w_hh.dtype == DType::F16;
-        let (grad_gates, grad_initial) = (empty(&gates, [steps, batch, 4 * hidden]), empty(&gates, [batch, 2 * hidden]));
+        let (grad_gates, grad_initial) =
+            (empty(&gates, [steps, batch, 4 * hidden]), empty(&gates, [batch, 2 * hidden]));
         let previous = empty(&gates, [steps, batch, hidden]);
         // SAFETY: as in the forward pass.
         unsafe {
-            let launch = if half { backward_kernel::launch_unchecked::<f16> } else { backward_kernel::launch_unchecked::<f32> };
+            let launch = if half {
+                backward_kernel::launch_unchecked::<f16>
+            } else {
+                backward_kernel::launch_unchecked::<f32>
+            };
             launch(
                 &gates.client,
                 grid.cubes(),
@@ -417,7 +433,8 @@ impl LstmBackwardOps for CubeBackend {
             let rows = Self::float_reshape(tensor, Shape::from([steps * batch, width]));
             if half { Self::float_cast(rows, FloatDType::F16) } else { rows }
         };
-        let grad_w_hh = Self::matmul(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
+        let grad_w_hh =
+            Self::matmul(Self::float_transpose(rows(previous, hidden)), rows(grad_gates.clone(), 4 * hidden));
         (grad_gates, grad_w_hh, grad_initial)
     }
 }

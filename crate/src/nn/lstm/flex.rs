@@ -6,7 +6,10 @@ use super::{
     ScanOptions,
     ops::{LstmBackwardOps, LstmOps},
 };
-use crate::nn::flex::{ALL_CORES, Matrix, PackedWeights, contiguous, cores, dims, for_each, matmul, matmul_add, sigmoid, tanh, tensor, values, values_mut};
+use crate::nn::flex::{
+    ALL_CORES, Matrix, PackedWeights, contiguous, cores, dims, for_each, matmul, matmul_add, sigmoid, tanh,
+    tensor, values, values_mut,
+};
 
 /// Splits one item's gates into input, forget, candidate and output.
 #[inline(always)]
@@ -36,7 +39,14 @@ pub(in crate::nn) fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32
 
 /// One item's step backwards: `carried` is the gradient of its new state and becomes that of the old cell, `d_gates` is written.
 #[inline(always)]
-pub(in crate::nn) fn cell_backward(gates: &[f32], cell: &[f32], old_cell: &[f32], carried: &mut [f32], d_gates: &mut [f32], hidden: usize) {
+pub(in crate::nn) fn cell_backward(
+    gates: &[f32],
+    cell: &[f32],
+    old_cell: &[f32],
+    carried: &mut [f32],
+    d_gates: &mut [f32],
+    hidden: usize,
+) {
     let [d_input, d_forget, d_candidate, d_output] = split_gates(d_gates, hidden);
     let gate = |index: usize| &gates[index * hidden..][..hidden];
     let (input, forget, candidate, output) = (gate(0), gate(1), gate(2), gate(3));
@@ -72,7 +82,11 @@ impl Sizes {
         if scan.reverse {
             order.reverse();
         }
-        order.iter().enumerate().map(|(index, &step)| (step, index.checked_sub(1).map(|before| order[before]))).collect()
+        order
+            .iter()
+            .enumerate()
+            .map(|(index, &step)| (step, index.checked_sub(1).map(|before| order[before])))
+            .collect()
     }
 }
 
@@ -96,26 +110,40 @@ fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan
     let weights = PackedWeights::new(Matrix::row_major(w_hh, 4 * hidden), [hidden, 4 * hidden], steps);
     let mut states = vec![0.0; steps * batch * 2 * hidden];
     let gates = shares(gates, batch * 4 * hidden, items * 4 * hidden);
-    let work = shares(&mut states, batch * 2 * hidden, items * 2 * hidden).into_iter().zip(gates).zip(initial.chunks(items * 2 * hidden)).enumerate().collect();
-    for_each(work, |(share, ((mut states, mut gates), initial)): (usize, ((Vec<&mut [f32]>, Vec<&mut [f32]>), &[f32]))| {
-        let count = initial.len() / (2 * hidden);
-        for &(step, before) in &order {
-            let (current, gates) = (std::mem::take(&mut states[step]), &mut *gates[step]);
-            let previous = before.map_or(initial, |before| &*states[before]);
-            weights.matmul_add(step, count, (gates, 4 * hidden), (previous, 2 * hidden));
-            pulp::Arch::new().dispatch(|| {
-                for item in 0..count {
-                    let (old, new) = (&previous[item * 2 * hidden..][..2 * hidden], &mut current[item * 2 * hidden..][..2 * hidden]);
-                    if runs(scan, share * items + item, step) {
-                        cell_forward(&mut gates[item * 4 * hidden..][..4 * hidden], old, new, hidden);
-                    } else {
-                        new.copy_from_slice(old);
+    let work = shares(&mut states, batch * 2 * hidden, items * 2 * hidden)
+        .into_iter()
+        .zip(gates)
+        .zip(initial.chunks(items * 2 * hidden))
+        .enumerate()
+        .collect();
+    for_each(
+        work,
+        |(share, ((mut states, mut gates), initial)): (
+            usize,
+            ((Vec<&mut [f32]>, Vec<&mut [f32]>), &[f32]),
+        )| {
+            let count = initial.len() / (2 * hidden);
+            for &(step, before) in &order {
+                let (current, gates) = (std::mem::take(&mut states[step]), &mut *gates[step]);
+                let previous = before.map_or(initial, |before| &*states[before]);
+                weights.matmul_add(step, count, (gates, 4 * hidden), (previous, 2 * hidden));
+                pulp::Arch::new().dispatch(|| {
+                    for item in 0..count {
+                        let (old, new) = (
+                            &previous[item * 2 * hidden..][..2 * hidden],
+                            &mut current[item * 2 * hidden..][..2 * hidden],
+                        );
+                        if runs(scan, share * items + item, step) {
+                            cell_forward(&mut gates[item * 4 * hidden..][..4 * hidden], old, new, hidden);
+                        } else {
+                            new.copy_from_slice(old);
+                        }
                     }
-                }
-            });
-            states[step] = current;
-        }
-    });
+                });
+                states[step] = current;
+            }
+        },
+    );
     states
 }
 
@@ -125,7 +153,15 @@ struct Gradients {
     initial: Vec<f32>,
 }
 
-fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &ScanOptions) -> Gradients {
+fn backward(
+    grad: &[f32],
+    states: &[f32],
+    gates: &[f32],
+    w_hh: &[f32],
+    initial: &[f32],
+    sizes: &Sizes,
+    scan: &ScanOptions,
+) -> Gradients {
     let Sizes { steps, batch, hidden } = *sizes;
     let (state_row, gate_row) = (batch * 2 * hidden, batch * 4 * hidden);
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
@@ -133,7 +169,11 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     let mut grad_projected = vec![0.0; steps * gate_row];
     // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
     let mut grad_state = vec![0.0; state_row];
-    let work = shares(&mut grad_projected, gate_row, items * 4 * hidden).into_iter().zip(grad_state.chunks_mut(items * 2 * hidden)).enumerate().collect();
+    let work = shares(&mut grad_projected, gate_row, items * 4 * hidden)
+        .into_iter()
+        .zip(grad_state.chunks_mut(items * 2 * hidden))
+        .enumerate()
+        .collect();
     for_each(work, |(share, (mut grad_gates, carried)): (usize, (Vec<&mut [f32]>, &mut [f32]))| {
         let (first, count) = (share * items, carried.len() / (2 * hidden));
         let own = |step: usize| step * state_row + first * 2 * hidden;
@@ -162,11 +202,22 @@ fn backward(grad: &[f32], states: &[f32], gates: &[f32], w_hh: &[f32], initial: 
     let size = |rows: usize| [hidden, rows, 4 * hidden];
     let mut grad_w_hh = match steps {
         1 => vec![0.0; hidden * 4 * hidden],
-        steps => matmul(ALL_CORES, size((steps - 1) * batch), Matrix::column_major(&states[before..], 2 * hidden), Matrix::row_major(&grad_projected[after..], 4 * hidden)),
+        steps => matmul(
+            ALL_CORES,
+            size((steps - 1) * batch),
+            Matrix::column_major(&states[before..], 2 * hidden),
+            Matrix::row_major(&grad_projected[after..], 4 * hidden),
+        ),
     };
     if initial.iter().any(|&value| value != 0.0) {
         let grad_gates = Matrix::row_major(&grad_projected[first * gate_row..], 4 * hidden);
-        matmul_add(ALL_CORES, size(batch), (&mut grad_w_hh, 4 * hidden), Matrix::column_major(initial, 2 * hidden), grad_gates);
+        matmul_add(
+            ALL_CORES,
+            size(batch),
+            (&mut grad_w_hh, 4 * hidden),
+            Matrix::column_major(initial, 2 * hidden),
+            grad_gates,
+        );
     }
     Gradients { projected: grad_projected, w_hh: grad_w_hh, initial: grad_state }
 }
@@ -194,9 +245,22 @@ impl LstmBackwardOps for Flex {
         initial: FloatTensor<Self>,
         scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let (grad, states, gates, w_hh, initial) = (contiguous(grad), contiguous(states), contiguous(gates), contiguous(w_hh), contiguous(initial));
+        let (grad, states, gates, w_hh, initial) =
+            (contiguous(grad), contiguous(states), contiguous(gates), contiguous(w_hh), contiguous(initial));
         let sizes = Sizes::of(&gates);
-        let grads = backward(values(&grad), values(&states), values(&gates), values(&w_hh), values(&initial), &sizes, &scan);
-        (tensor(grads.projected, dims(&gates)), tensor(grads.w_hh, dims(&w_hh)), tensor(grads.initial, dims(&initial)))
+        let grads = backward(
+            values(&grad),
+            values(&states),
+            values(&gates),
+            values(&w_hh),
+            values(&initial),
+            &sizes,
+            &scan,
+        );
+        (
+            tensor(grads.projected, dims(&gates)),
+            tensor(grads.w_hh, dims(&w_hh)),
+            tensor(grads.initial, dims(&initial)),
+        )
     }
 }

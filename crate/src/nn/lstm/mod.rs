@@ -36,7 +36,12 @@ pub struct ScanOptions {
 /// Runs the recurrence on whatever device the tensors are on. Shapes as in `LstmOps`; returns the states `[T, B, 2H]`.
 pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
     if is_fused(&projected.device(), w_hh.dims()[0] <= MAX_GPU_HIDDEN) {
-        let (states, _gates) = Dispatch::lstm_forward(projected.into_dispatch(), w_hh.into_dispatch(), initial.into_dispatch(), scan);
+        let (states, _gates) = Dispatch::lstm_forward(
+            projected.into_dispatch(),
+            w_hh.into_dispatch(),
+            initial.into_dispatch(),
+            scan,
+        );
         Tensor::from_dispatch(states)
     } else {
         scan_with_tensors(projected, w_hh, initial, scan)
@@ -44,7 +49,12 @@ pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Sca
 }
 
 /// The same recurrence from plain tensor operations: the reference for every fused one.
-pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
+pub fn scan_with_tensors(
+    projected: Tensor<3>,
+    w_hh: Tensor<2>,
+    initial: Tensor<2>,
+    scan: ScanOptions,
+) -> Tensor<3> {
     let [steps, batch, width] = projected.dims();
     let hidden_width = width / 4;
     let w_hh = result(w_hh, Precision::Mixed);
@@ -54,7 +64,8 @@ pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<
     let order: Vec<usize> = if scan.reverse { (0..steps).rev().collect() } else { (0..steps).collect() };
     for step in order {
         let [hidden, cell] = split_state(state.clone());
-        let gates = projected.clone().slice([step..step + 1]).reshape([batch, width]) + hidden.matmul(w_hh.clone());
+        let gates =
+            projected.clone().slice([step..step + 1]).reshape([batch, width]) + hidden.matmul(w_hh.clone());
         let gate = |index: usize| gates.clone().narrow(1, index * hidden_width, hidden_width);
         let next_cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * tanh(gate(2));
         let next_hidden = sigmoid(gate(3)) * tanh(next_cell.clone());
@@ -63,7 +74,8 @@ pub fn scan_with_tensors(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<
             None => next,
             Some(lengths) => {
                 let ended: Vec<bool> = lengths.iter().map(|&length| step >= length).collect();
-                let ended = Tensor::<1, Bool>::from_data(TensorData::from(ended.as_slice()), &device).unsqueeze_dim::<2>(1);
+                let ended = Tensor::<1, Bool>::from_data(TensorData::from(ended.as_slice()), &device)
+                    .unsqueeze_dim::<2>(1);
                 next.mask_where(ended.expand([batch, 2 * hidden_width]), state)
             }
         };
@@ -137,7 +149,13 @@ impl Lstm {
     ///
     /// * `inputs`: `[T, B, D - J]`
     /// * `steady`: `[B, J]`
-    pub fn forward_beside(&self, inputs: Tensor<3>, steady: Tensor<2>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
+    pub fn forward_beside(
+        &self,
+        inputs: Tensor<3>,
+        steady: Tensor<2>,
+        state: Tensor<2>,
+        how: ScanOptions,
+    ) -> (Tensor<3>, Tensor<2>) {
         self.run(matmul_concat(inputs, steady, self.w_ih.val(), self.precision), state, how)
     }
 
@@ -167,12 +185,18 @@ pub struct BiLstm {
 
 impl BiLstm {
     pub fn with_precision(self, precision: Precision) -> Self {
-        Self { forward: self.forward.with_precision(precision), backward: self.backward.with_precision(precision) }
+        Self {
+            forward: self.forward.with_precision(precision),
+            backward: self.backward.with_precision(precision),
+        }
     }
 
     /// `hidden_width` is that of one direction.
     pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
-        Self { forward: Lstm::new(input_width, hidden_width, device), backward: Lstm::new(input_width, hidden_width, device) }
+        Self {
+            forward: Lstm::new(input_width, hidden_width, device),
+            backward: Lstm::new(input_width, hidden_width, device),
+        }
     }
 
     /// * `inputs`:  `[B, L, D]`
@@ -199,7 +223,8 @@ mod tests {
     fn check(steps: usize, batch: usize, width: usize, how: ScanOptions) {
         let device = Device::flex().autodiff();
         device.seed(7);
-        let random = |shape: [usize; 3]| Tensor::<3>::random(shape, Distribution::Uniform(-1.0, 1.0), &device);
+        let random =
+            |shape: [usize; 3]| Tensor::<3>::random(shape, Distribution::Uniform(-1.0, 1.0), &device);
         let projected = random([steps, batch, 4 * width]).require_grad();
         let w_hh = random([1, width, 4 * width]).squeeze_dim::<2>(0).detach().require_grad();
         let initial = random([1, batch, 2 * width]).squeeze_dim::<2>(0).detach().require_grad();
@@ -208,7 +233,12 @@ mod tests {
             let states = op(projected.clone(), w_hh.clone(), initial.clone(), how.clone());
             let grads = (states.clone() * weights.clone()).sum().backward();
             let of = |values: Option<Tensor<2>>| values.unwrap().into_data();
-            (states.into_data(), projected.grad(&grads).unwrap().into_data(), of(w_hh.grad(&grads)), of(initial.grad(&grads)))
+            (
+                states.into_data(),
+                projected.grad(&grads).unwrap().into_data(),
+                of(w_hh.grad(&grads)),
+                of(initial.grad(&grads)),
+            )
         };
         let (fused, plain) = (run(scan), run(scan_with_tensors));
         let tolerance = Tolerance::<f32>::absolute(1e-4);

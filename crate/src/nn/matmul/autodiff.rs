@@ -42,19 +42,24 @@ impl<B: MatmulOps> Backward<B, 3> for MatmulConcatBackward {
         let [of_a, of_steady, of_weight] = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
         let [a, steady, weight] = ops.state;
-        let ([count, width], batch, columns) = (a.shape().dims::<2>(), steady.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
+        let ([count, width], batch, columns) =
+            (a.shape().dims::<2>(), steady.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
         // The operand that is constant over time takes the sum over all steps.
         let steps = B::float_reshape(grad.clone(), Shape::new([count / batch, batch, columns]));
         let grad_steady = B::float_reshape(B::float_sum_dim(steps, 0), Shape::new([batch, columns]));
         if let Some(node) = of_a {
-            grads.register::<B>(node.id, B::matmul(grad.clone(), B::float_transpose(rows::<B>(weight.clone(), 0, width))));
+            grads.register::<B>(
+                node.id,
+                B::matmul(grad.clone(), B::float_transpose(rows::<B>(weight.clone(), 0, width))),
+            );
         }
         if let Some(node) = of_steady {
             let below = rows::<B>(weight.clone(), width, weight.shape().dims::<2>()[0]);
             grads.register::<B>(node.id, B::matmul(grad_steady.clone(), B::float_transpose(below)));
         }
         if let Some(node) = of_weight {
-            let stacked = B::matmul_stacked(B::float_transpose(a), grad, B::float_transpose(steady), grad_steady);
+            let stacked =
+                B::matmul_stacked(B::float_transpose(a), grad, B::float_transpose(steady), grad_steady);
             grads.register::<B>(node.id, stacked);
         }
     }
@@ -71,12 +76,17 @@ impl<B: MatmulOps, C: CheckpointStrategy> MatmulOps for Autodiff<B, C> {
         }
     }
 
-    fn matmul_concat(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn matmul_concat(
+        a: FloatTensor<Self>,
+        steady: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
         let (a, a_node) = a.into_parts();
         let (steady, steady_node) = steady.into_parts();
         let (weight, weight_node) = weight.into_parts();
         let made = B::matmul_concat(a.clone(), steady.clone(), weight.clone());
-        match MatmulConcatBackward.prepare::<C>([a_node, steady_node, weight_node]).compute_bound().stateful() {
+        match MatmulConcatBackward.prepare::<C>([a_node, steady_node, weight_node]).compute_bound().stateful()
+        {
             OpsKind::Tracked(prep) => prep.finish([a, steady, weight], made),
             OpsKind::UnTracked(prep) => prep.finish(made),
         }

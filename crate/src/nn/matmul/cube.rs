@@ -167,18 +167,46 @@ fn matmul_kernel<W: Float>(
         for share in 0..comptime!(FOURS * DEPTH / THREADS) {
             let at = place + comptime!(share * THREADS);
             // Threads side by side read what lies side by side.
-            let (four, term) = if comptime!(a_lies.down()) { (at % FOURS, at / FOURS) } else { (at / DEPTH, at % DEPTH) };
+            let (four, term) =
+                if comptime!(a_lies.down()) { (at % FOURS, at / FOURS) } else { (at / DEPTH, at % DEPTH) };
             let mut loaded = Four::new(0.0f32);
             #[unroll]
             for i in 0..4usize {
-                loaded.insert(i, value::<W>(a, first_row + 4 * four + i, from + term, rows, terms, a_width, a_steps, a_shift, a_lies));
+                loaded.insert(
+                    i,
+                    value::<W>(
+                        a,
+                        first_row + 4 * four + i,
+                        from + term,
+                        rows,
+                        terms,
+                        a_width,
+                        a_steps,
+                        a_shift,
+                        a_lies,
+                    ),
+                );
             }
             left[term * PITCH + four] = loaded;
-            let (four, term) = if comptime!(b_lies.down()) { (at / DEPTH, at % DEPTH) } else { (at % FOURS, at / FOURS) };
+            let (four, term) =
+                if comptime!(b_lies.down()) { (at / DEPTH, at % DEPTH) } else { (at % FOURS, at / FOURS) };
             let mut loaded = Four::new(0.0f32);
             #[unroll]
             for i in 0..4usize {
-                loaded.insert(i, value::<W>(b, from + term, first_column + 4 * four + i, terms, columns, b_width, b_steps, b_shift, b_lies));
+                loaded.insert(
+                    i,
+                    value::<W>(
+                        b,
+                        from + term,
+                        first_column + 4 * four + i,
+                        terms,
+                        columns,
+                        b_width,
+                        b_steps,
+                        b_shift,
+                        b_lies,
+                    ),
+                );
             }
             right[term * PITCH + four] = loaded;
         }
@@ -195,7 +223,8 @@ fn matmul_kernel<W: Float>(
                         let of_columns = right[term + across + comptime!(j * ALONG)];
                         #[unroll]
                         for r in 0..4usize {
-                            sums[comptime!((i * EACH + j) * 4 + r)] += Four::new(of_rows.extract(r)) * of_columns;
+                            sums[comptime!((i * EACH + j) * 4 + r)] +=
+                                Four::new(of_rows.extract(r)) * of_columns;
                         }
                     }
                 }
@@ -216,7 +245,8 @@ fn matmul_kernel<W: Float>(
                 #[unroll]
                 for c in 0..4usize {
                     if row < rows && column + c < columns {
-                        out[row * columns + column + c] = W::cast_from(sums[comptime!((i * EACH + j) * 4 + r)].extract(c));
+                        out[row * columns + column + c] =
+                            W::cast_from(sums[comptime!((i * EACH + j) * 4 + r)].extract(c));
                     }
                 }
             }
@@ -230,11 +260,16 @@ pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> Cub
     let made = empty_of(&a.tensor, [rows, columns], dtype);
     let client = a.tensor.client.clone();
     let cubes = CubeCount::Static(columns.div_ceil(TILE) as u32, rows.div_ceil(TILE) as u32, 1);
-    let [a_places, b_places] = [&a, &b].map(|operand| [operand.width as u32, operand.steps as u32, operand.shift as u32]);
+    let [a_places, b_places] =
+        [&a, &b].map(|operand| [operand.width as u32, operand.steps as u32, operand.shift as u32]);
     let (a_lies, b_lies) = (a.lies, b.lies);
     // SAFETY: what lies beyond an operand's ends is not read, and what lies beyond the result's not written.
     unsafe {
-        let launch = if dtype == DType::F16 { matmul_kernel::launch_unchecked::<f16> } else { matmul_kernel::launch_unchecked::<f32> };
+        let launch = if dtype == DType::F16 {
+            matmul_kernel::launch_unchecked::<f16>
+        } else {
+            matmul_kernel::launch_unchecked::<f32>
+        };
         launch(
             &client,
             cubes,

@@ -3,7 +3,9 @@
 use burn::backend::{DType, Flex, ops::FloatTensorOps, tensor::FloatTensor};
 
 use super::ops::{MatmulOps, beside, rows, stacked};
-use crate::nn::flex::{ALL_CORES, Matrix, Unwritten, dims, matmul, matmul_add, matmul_into, tensor, values, written};
+use crate::nn::flex::{
+    ALL_CORES, Matrix, Unwritten, dims, matmul, matmul_add, matmul_into, tensor, values, written,
+};
 
 impl MatmulOps for Flex {
     fn matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -14,18 +16,28 @@ impl MatmulOps for Flex {
         tensor(matmul(ALL_CORES, [m, k, n], Matrix::of(&a), Matrix::of(&b)), vec![m, n])
     }
 
-    fn matmul_concat(a: FloatTensor<Self>, steady: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn matmul_concat(
+        a: FloatTensor<Self>,
+        steady: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
         if a.dtype() != DType::F32 {
             return beside::<Self>(a, steady, weight);
         }
-        let [[m, k], [batch, width], [_, n]] = [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
+        let [[m, k], [batch, width], [_, n]] =
+            [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
         let below = Self::matmul(steady, rows::<Self>(weight.clone(), k, k + width));
         let mut made = values(&below).repeat(m / batch);
         matmul_add(ALL_CORES, [m, k, n], (&mut made, n), Matrix::of(&a), Matrix::of(&weight));
         tensor(made, vec![m, n])
     }
 
-    fn matmul_stacked(a: FloatTensor<Self>, b: FloatTensor<Self>, c: FloatTensor<Self>, d: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn matmul_stacked(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
         if a.dtype() != DType::F32 {
             return stacked::<Self>(a, b, c, d);
         }

@@ -61,15 +61,20 @@ pub fn result<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor
 
 /// `[N, K]` times `[K, M]`.
 pub fn matmul(input: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<2> {
-    let made = Dispatch::matmul(operand(input, precision).into_dispatch(), operand(weight, precision).into_dispatch());
+    let made = Dispatch::matmul(
+        operand(input, precision).into_dispatch(),
+        operand(weight, precision).into_dispatch(),
+    );
     result(Tensor::from_dispatch(made), precision)
 }
 
 /// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
 pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
-    let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight].map(|matrix| operand(matrix, precision).into_dispatch());
-    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, steady, weight)), precision).reshape([steps, batch, columns])
+    let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight]
+        .map(|matrix| operand(matrix, precision).into_dispatch());
+    result(Tensor::<2>::from_dispatch(Dispatch::matmul_concat(a, steady, weight)), precision)
+        .reshape([steps, batch, columns])
 }
 
 /// `[A, B, K]` to `[A, B, M]`.
@@ -92,7 +97,9 @@ mod tests {
     fn a_half_product_is_near_and_its_gradients_are_single() {
         let device = Device::flex().autodiff();
         device.seed(3);
-        let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
+        let random = |shape: [usize; 2]| {
+            Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad()
+        };
         let (a, b) = (random([5, 33]), random([33, 7]));
         let run = |precision| {
             let made = matmul(a.clone(), b.clone(), precision);
@@ -110,12 +117,21 @@ mod tests {
     fn half_products_beside_what_stays_the_same_are_near() {
         let device = Device::flex().autodiff();
         device.seed(4);
-        let random = |shape: [usize; 2]| Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad();
+        let random = |shape: [usize; 2]| {
+            Tensor::<2>::random(shape, Distribution::Normal(0.0, 1.0), &device).require_grad()
+        };
         let (inputs, steady, weight) = (random([12, 9]), random([3, 5]), random([14, 7]));
         let run = |precision| {
-            let made = matmul_concat(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), precision);
+            let made =
+                matmul_concat(inputs.clone().reshape([4, 3, 9]), steady.clone(), weight.clone(), precision);
             let grads = made.clone().powi_scalar(2).sum().backward();
-            [made.inner().reshape([12, 7]), inputs.grad(&grads).unwrap(), steady.grad(&grads).unwrap(), weight.grad(&grads).unwrap()].map(Tensor::into_data)
+            [
+                made.inner().reshape([12, 7]),
+                inputs.grad(&grads).unwrap(),
+                steady.grad(&grads).unwrap(),
+                weight.grad(&grads).unwrap(),
+            ]
+            .map(Tensor::into_data)
         };
         for (half, single) in run(Precision::Mixed).iter().zip(run(Precision::F32)) {
             half.assert_approx_eq::<f32>(&single, Tolerance::rel_abs(2e-2, 2e-1));

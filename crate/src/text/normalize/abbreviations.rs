@@ -47,11 +47,15 @@ const ABBREVIATIONS: &[(&str, &str, When)] = &[
     ("thur", "thursday", Capital), ("thurs", "thursday", Capital), ("fri", "friday", Capital), ("sat", "saturday", Capital), ("sun", "sunday", Capital),
 ];
 /// Words as well: without a neighbour that shows the abbreviation they are read as they stand.
-const ALSO_WORDS: &[&str] =
-    &["mar", "jun", "jul", "mon", "wed", "sat", "sun", "fri", "dec", "co", "sen", "rep", "gen", "hon", "max", "min"];
+const ALSO_WORDS: &[&str] = &[
+    "mar", "jun", "jul", "mon", "wed", "sat", "sun", "fri", "dec", "co", "sen", "rep", "gen", "hon", "max",
+    "min",
+];
 /// Names of towns go on with a saint behind these.
-const BEFORE_SAINT: &[&str] =
-    &["Cape", "East", "Fort", "Ft.", "Lake", "Mount", "Mt.", "New", "North", "Old", "Port", "Pt.", "Sault", "South", "West"];
+const BEFORE_SAINT: &[&str] = &[
+    "Cape", "East", "Fort", "Ft.", "Lake", "Mount", "Mt.", "New", "North", "Old", "Port", "Pt.", "Sault",
+    "South", "West",
+];
 const STREETS: &[&str] = &["st", "ave", "blvd", "rd", "ln", "dr"];
 const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("wwi", "world war one"),
@@ -75,8 +79,15 @@ const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("bldg", "building"),
 ];
 /// Capitalized, behind a name or an ordinal number.
-const STREETS_WITHOUT_PERIOD: &[(&str, &str)] =
-    &[("Ave", "avenue"), ("Blvd", "boulevard"), ("Dr", "drive"), ("Ln", "lane"), ("Pkwy", "parkway"), ("Rd", "road"), ("St", "street")];
+const STREETS_WITHOUT_PERIOD: &[(&str, &str)] = &[
+    ("Ave", "avenue"),
+    ("Blvd", "boulevard"),
+    ("Dr", "drive"),
+    ("Ln", "lane"),
+    ("Pkwy", "parkway"),
+    ("Rd", "road"),
+    ("St", "street"),
+];
 #[rustfmt::skip]
 const STATES: &[(&str, &str)] = &[
     ("AL", "alabama"), ("AK", "alaska"), ("AZ", "arizona"), ("AR", "arkansas"), ("CA", "california"), ("CO", "colorado"), ("CT", "connecticut"), ("DE", "delaware"),
@@ -97,8 +108,20 @@ pub const SHORTENED_STATES: &[(&str, &str)] = &[
     ("wyo", "wyoming"),
 ];
 /// What a number is of: "tel. no.", "serial no."
-const NUMBERED: &[&str] =
-    &["account", "house", "model", "order", "part", "phone", "ref", "reference", "room", "serial", "tel", "telephone"];
+const NUMBERED: &[&str] = &[
+    "account",
+    "house",
+    "model",
+    "order",
+    "part",
+    "phone",
+    "ref",
+    "reference",
+    "room",
+    "serial",
+    "tel",
+    "telephone",
+];
 /// An abbreviation in lower case, without its period.
 pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> {
     ABBREVIATIONS.iter().find(|(short, ..)| *short == lower)
@@ -160,15 +183,20 @@ pub fn read(place: &Place) -> Reading {
         }
         let capital_follows = place.body(1).is_some_and(|next| is_capitalized(next) && !is_starter(next));
         let named = place.before().is_some_and(|before| {
-            (capital_before && !BEFORE_SAINT.contains(&before) || starts_with_digit(before)) && Chunk::new(before).close.is_empty()
+            (capital_before && !BEFORE_SAINT.contains(&before) || starts_with_digit(before))
+                && Chunk::new(before).close.is_empty()
         });
         match chunk.body {
             "St" if capital_follows && !named => return Some(("saint".into(), 1)),
             "Dr" if capital_follows => return Some(("doctor".into(), 1)),
-            "Rm" | "Rte" if number_follows => return Some((if chunk.body == "Rm" { "room" } else { "route" }.into(), 1)),
+            "Rm" | "Rte" if number_follows => {
+                return Some((if chunk.body == "Rm" { "room" } else { "route" }.into(), 1));
+            }
             "Ph" | "Tel" if chunk.close == ":" => return Some(("phone".into(), 1)),
             street => {
-                if let Some((_, full)) = STREETS_WITHOUT_PERIOD.iter().find(|(short, _)| *short == street).filter(|_| named) {
+                if let Some((_, full)) =
+                    STREETS_WITHOUT_PERIOD.iter().find(|(short, _)| *short == street).filter(|_| named)
+                {
                     return Some((full.to_string(), 1));
                 }
             }
@@ -177,8 +205,8 @@ pub fn read(place: &Place) -> Reading {
             return Some((full.to_string(), 1));
         }
         // "Jan 5", "Sept 2020", "Mon, May 5"
-        let day =
-            (find(&lower)?.2 == Capital && calendar_name(chunk.body).is_some() && number_follows).then(|| calendar_name(chunk.body))??;
+        let day = (find(&lower)?.2 == Capital && calendar_name(chunk.body).is_some() && number_follows)
+            .then(|| calendar_name(chunk.body))??;
         return Some((day.to_string(), 1));
     }
     let ends = place.raw(1).is_none();
@@ -192,17 +220,22 @@ pub fn read(place: &Place) -> Reading {
     match lower.as_str() {
         // "Elm St. Bridge", "42nd St. Station"
         "st" if place.before().is_some_and(|before| {
-            let named = capital_before && !BEFORE_SAINT.contains(&before) && Chunk::new(before).close.is_empty();
+            let named =
+                capital_before && !BEFORE_SAINT.contains(&before) && Chunk::new(before).close.is_empty();
             named || starts_with_digit(before)
         }) =>
         {
             return Some(("street".into(), 1));
         }
-        "st" if next.is_some_and(|next| is_capitalized(next.body)) && !place.raw(1).is_some_and(is_starter) => {
+        "st" if next.is_some_and(|next| is_capitalized(next.body))
+            && !place.raw(1).is_some_and(is_starter) =>
+        {
             return Some(("saint".into(), 1));
         }
         "st" => return Some(("street".into(), 1)),
-        "dr" if capital_before && !next.is_some_and(|next| is_capitalized(next.body) && !is_starter(next.body)) => {
+        "dr" if capital_before
+            && !next.is_some_and(|next| is_capitalized(next.body) && !is_starter(next.body)) =>
+        {
             return Some(("drive".into(), 1));
         }
         "dr" => return Some(("doctor".into(), 1)),
@@ -212,14 +245,24 @@ pub fn read(place: &Place) -> Reading {
         {
             return Some(("number".into(), 1));
         }
-        "tel" if place.chunk(1).is_some_and(|next| next.body == "no") => return Some(("telephone".into(), 1)),
-        "apt" if ["my", "your", "his", "her", "our", "their", "the", "this", "an"].contains(&place.word_before().as_str()) => {
+        "tel" if place.chunk(1).is_some_and(|next| next.body == "no") => {
+            return Some(("telephone".into(), 1));
+        }
+        "apt"
+            if ["my", "your", "his", "her", "our", "their", "the", "this", "an"]
+                .contains(&place.word_before().as_str()) =>
+        {
             return Some(("apartment".into(), 1));
         }
         "n" | "s" | "e" | "w" => {
-            let street = (2..=3).any(|at| place.chunk(at).is_some_and(|chunk| STREETS.contains(&chunk.body.to_ascii_lowercase().as_str())));
-            let (_, side) =
-                [("n", "north"), ("s", "south"), ("e", "east"), ("w", "west")].into_iter().find(|(short, _)| *short == lower)?;
+            let street = (2..=3).any(|at| {
+                place
+                    .chunk(at)
+                    .is_some_and(|chunk| STREETS.contains(&chunk.body.to_ascii_lowercase().as_str()))
+            });
+            let (_, side) = [("n", "north"), ("s", "south"), ("e", "east"), ("w", "west")]
+                .into_iter()
+                .find(|(short, _)| *short == lower)?;
             return (street && !capital_before).then(|| (side.to_string(), 1));
         }
         _ => {}
@@ -232,7 +275,10 @@ pub fn read(place: &Place) -> Reading {
         MayEnd => !(ends && ALSO_WORDS.contains(&short) && !capital_before),
         Inside => !ends && (with_article || is_capitalized(place.raw(1).unwrap_or(""))),
         Counting => number_follows || names_something,
-        Capital => is_capitalized(chunk.body) && !(ALSO_WORDS.contains(&short) && ends && chunk.close == "." && place.begins()),
+        Capital => {
+            is_capitalized(chunk.body)
+                && !(ALSO_WORDS.contains(&short) && ends && chunk.close == "." && place.begins())
+        }
     };
     holds.then(|| (full.to_string(), 1))
 }
@@ -243,7 +289,10 @@ pub fn is_label(abbreviation: &str, next: &str) -> bool {
     if letter.len() > 1 && is_numeral(letter) {
         return true;
     }
-    let named = letter.len() == 1 && is_capitalized(letter) && letter != "I" && (letter != "A" || is_capitalized(abbreviation));
+    let named = letter.len() == 1
+        && is_capitalized(letter)
+        && letter != "I"
+        && (letter != "A" || is_capitalized(abbreviation));
     named && !abbreviation.eq_ignore_ascii_case("no")
 }
 

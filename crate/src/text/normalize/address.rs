@@ -4,21 +4,21 @@ use super::digits::number_or_year;
 use super::place::{Place, Reading};
 
 const DOMAINS: &[&str] = &[
-    "com", "org", "net", "edu", "gov", "io", "dev", "ai", "app", "uk", "us", "de", "fr", "eu", "ca", "info", "tv", "me", "co", "rs", "ly",
-    "fm",
+    "com", "org", "net", "edu", "gov", "io", "dev", "ai", "app", "uk", "us", "de", "fr", "eu", "ca", "info",
+    "tv", "me", "co", "rs", "ly", "fm",
 ];
 const FILES: &[&str] = &[
-    "pdf", "txt", "jpg", "jpeg", "png", "gif", "mp3", "mp4", "wav", "exe", "js", "ts", "py", "html", "css", "csv", "doc", "docx", "xls",
-    "xlsx", "zip", "json", "md", "toml",
+    "pdf", "txt", "jpg", "jpeg", "png", "gif", "mp3", "mp4", "wav", "exe", "js", "ts", "py", "html", "css",
+    "csv", "doc", "docx", "xls", "xlsx", "zip", "json", "md", "toml",
 ];
 const SEPARATORS: [char; 11] = ['.', '@', '/', '-', '_', ':', '?', '=', '&', '#', '+'];
 
 pub fn read(place: &Place) -> Reading {
     let body = place.chunk(0)?.body;
-    if let Some(tag) = body
-        .strip_prefix('#')
-        .filter(|tag| tag.bytes().any(|byte| byte.is_ascii_alphabetic()) && tag.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-    {
+    if let Some(tag) = body.strip_prefix('#').filter(|tag| {
+        tag.bytes().any(|byte| byte.is_ascii_alphabetic())
+            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    }) {
         return Some((format!("hashtag {}", camel(tag)), 1));
     }
     is_address(body).then(|| (spell(body), 1))
@@ -84,9 +84,12 @@ fn camel(word: &str) -> String {
     for at in 1..bytes.len() {
         let (before, here) = (bytes[at - 1], bytes[at]);
         let turns = before.is_ascii_lowercase() && here.is_ascii_uppercase();
-        let last_capital =
-            before.is_ascii_uppercase() && here.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-        if word.is_char_boundary(at) && (turns || last_capital || before.is_ascii_digit() != here.is_ascii_digit()) {
+        let last_capital = before.is_ascii_uppercase()
+            && here.is_ascii_uppercase()
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+        if word.is_char_boundary(at)
+            && (turns || last_capital || before.is_ascii_digit() != here.is_ascii_digit())
+        {
             words.push(&word[start..at]);
             start = at;
         }

@@ -5,8 +5,20 @@ use super::digits::{integer, is_digits, short_year, split_fraction};
 use super::place::{Chunk, Place, Reading, starts_with_digit};
 use crate::text::numbers::{self, cardinal, decade, ordinal};
 
-const MONTHS: [&str; 12] =
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 
 pub fn is_month(word: &str) -> bool {
     calendar_name(word).is_some_and(|name| MONTHS.contains(&name))
@@ -14,7 +26,8 @@ pub fn is_month(word: &str) -> bool {
 
 /// A month or season in lower case, or what goes before one: a year follows.
 pub fn is_season(word: &str) -> bool {
-    MONTHS.contains(&word) || ["spring", "summer", "fall", "autumn", "winter", "early", "late", "mid", "circa"].contains(&word)
+    MONTHS.contains(&word)
+        || ["spring", "summer", "fall", "autumn", "winter", "early", "late", "mid", "circa"].contains(&word)
 }
 
 /// A time of day and what follows it. A plain hour, or one with a dot, is one only before "am" or "pm".
@@ -29,9 +42,10 @@ struct Time<'a> {
 /// "am", "p.m" and the like at the start of a text, and what follows.
 fn half_of_day(text: &str) -> Option<(&'static str, &str)> {
     let lower = text.to_ascii_lowercase();
-    let (name, length) = [("a.m.", "A M"), ("p.m.", "P M"), ("a.m", "A M"), ("p.m", "P M"), ("am", "A M"), ("pm", "P M")]
-        .into_iter()
-        .find_map(|(written, name)| lower.starts_with(written).then_some((name, written.len())))?;
+    let (name, length) =
+        [("a.m.", "A M"), ("p.m.", "P M"), ("a.m", "A M"), ("p.m", "P M"), ("am", "A M"), ("pm", "P M")]
+            .into_iter()
+            .find_map(|(written, name)| lower.starts_with(written).then_some((name, written.len())))?;
     let rest = &text[length..];
     (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some((name, rest))
 }
@@ -49,8 +63,8 @@ fn time(text: &str) -> Option<Time<'_>> {
     }
     // "3:43.13"
     let hundredths = rest.strip_prefix('.').filter(|rest| parts.len() > 1 && !dotted && is_digits(rest));
-    let (half, rest) =
-        half_of_day(if hundredths.is_some() { "" } else { rest }).unwrap_or(("", if hundredths.is_some() { "" } else { rest }));
+    let (half, rest) = half_of_day(if hundredths.is_some() { "" } else { rest })
+        .unwrap_or(("", if hundredths.is_some() { "" } else { rest }));
     let below_ten = |value: u64| if value < 10 { format!("oh {}", cardinal(value)) } else { cardinal(value) };
     let mut words = cardinal(hours);
     match parts.get(1).and_then(two) {
@@ -65,7 +79,13 @@ fn time(text: &str) -> Option<Time<'_>> {
     if let Some(digits) = hundredths {
         words = format!("{words} point {}", numbers::one_by_one(digits));
     }
-    Some(Time { words, half, has_minutes: parts.len() > 1 && !dotted, dotted: parts.len() > 1 && dotted, rest })
+    Some(Time {
+        words,
+        half,
+        has_minutes: parts.len() > 1 && !dotted,
+        dotted: parts.len() > 1 && dotted,
+        rest,
+    })
 }
 
 /// "3:45 am", "10am-5pm", "10:30-11:30", "12-1 pm", "17:30", "6.30 p.m. ET".
@@ -91,7 +111,8 @@ pub fn clock(place: &Place) -> Reading {
     {
         // "9 am–5 pm"
         if let Some(until) = rest.strip_prefix(['-', '–']) {
-            let chunks: Vec<&str> = [until].into_iter().chain(place.chunks[place.index + 2..].iter().copied().take(2)).collect();
+            let chunks: Vec<&str> =
+                [until].into_iter().chain(place.chunks[place.index + 2..].iter().copied().take(2)).collect();
             let (words, more) = clock(&Place { chunks: &chunks, index: 0, ..*place })?;
             return Some((format!("{} {half} to {words}", first.words), 1 + more));
         }
@@ -100,7 +121,10 @@ pub fn clock(place: &Place) -> Reading {
             following = half.to_string();
         }
     }
-    if (first.dotted || second.as_ref().is_some_and(|second| second.dotted)) && last_half.is_empty() && following.is_empty() {
+    if (first.dotted || second.as_ref().is_some_and(|second| second.dotted))
+        && last_half.is_empty()
+        && following.is_empty()
+    {
         return None;
     }
     if !(last_half.is_empty() && following.is_empty())
@@ -129,7 +153,8 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
         && (day > 16 || month >= day)
     {
         let chunks = ["on", from, "on", to];
-        let [from, to] = [1, 3].map(|index| numeric_date(&Place { chunks: &chunks, index, ..*place }, chunks[index]));
+        let [from, to] =
+            [1, 3].map(|index| numeric_date(&Place { chunks: &chunks, index, ..*place }, chunks[index]));
         return Some((format!("{} to {}", from?.0, to?.0), 1));
     }
     let parts: Vec<&str> = body.split(['/', '-', '.']).collect();
@@ -141,9 +166,9 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             (Some(if *value < 50 { value + 2000 } else { value + 1900 }), *a, *b)
         }
         ([_, _], [a, b]) if body.contains('/') => match place.word_before().as_str() {
-            "by" if place
-                .back(2)
-                .is_some_and(|word| ["divid", "multipl"].iter().any(|stem| word.to_ascii_lowercase().starts_with(stem))) =>
+            "by" if place.back(2).is_some_and(|word| {
+                ["divid", "multipl"].iter().any(|stem| word.to_ascii_lowercase().starts_with(stem))
+            }) =>
             {
                 return None;
             }
@@ -152,7 +177,9 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             _ if body.starts_with('0') && body.len() == 5 => (None, *a, *b),
             "and" | "between" | "from" | "through" | "to" if *b == 1 || *b > 10 && *b != 16 => (None, *a, *b),
             // "Tues 3/5"
-            _ if place.before().is_some_and(|before| calendar_name(Chunk::new(before).body).is_some()) => (None, *a, *b),
+            _ if place.before().is_some_and(|before| calendar_name(Chunk::new(before).body).is_some()) => {
+                (None, *a, *b)
+            }
             _ => return None,
         },
         _ => return None,
@@ -174,7 +201,8 @@ pub fn named_date(place: &Place) -> Reading {
     }
     let month = calendar_name(chunk.body).filter(|name| MONTHS.contains(name))?;
     let abbreviated = chunk.close == "." && !MONTHS.contains(&chunk.body.to_ascii_lowercase().as_str());
-    let day = place.chunk(1).filter(|day| day.open.is_empty() && (chunk.close.is_empty() || abbreviated))?.body;
+    let day =
+        place.chunk(1).filter(|day| day.open.is_empty() && (chunk.close.is_empty() || abbreviated))?.body;
     let one_day = |day: &str| {
         let digits = day.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let value = integer(digits).filter(|value| digits.len() <= 2 && (1..=31).contains(value))?;
@@ -212,6 +240,7 @@ pub fn decades(place: &Place, body: &str) -> Reading {
         None => one(body)?,
     };
     // "10s later" is a time, not a decade.
-    let seconds = place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next)) && !body.starts_with('\'');
+    let seconds = place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next))
+        && !body.starts_with('\'');
     (!seconds).then_some((words, 1))
 }

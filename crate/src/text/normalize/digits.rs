@@ -18,7 +18,8 @@ impl<'a> Number<'a> {
         let mut end = digits(text);
         while end > 0 && text[end..].starts_with(',') && matches!(digits(&text[end + 1..]), 2 | 3) {
             let group = digits(&text[end + 1..]);
-            let more = text[end + 1 + group..].starts_with(',') && digits(&text[(end + 2 + group).min(text.len())..]) > 1;
+            let more = text[end + 1 + group..].starts_with(',')
+                && digits(&text[(end + 2 + group).min(text.len())..]) > 1;
             if group == 2 && !more {
                 break;
             }
@@ -98,7 +99,9 @@ pub fn short_year(digits: &str) -> String {
 /// "737" as "seven thirty seven", "101" as "one oh one".
 pub fn in_pairs(digits: &str) -> String {
     match (digits.len(), integer(digits)) {
-        (3, Some(value)) if value % 100 != 0 && value > 99 => format!("{} {}", cardinal(value / 100), short_year(&digits[1..])),
+        (3, Some(value)) if value % 100 != 0 && value > 99 => {
+            format!("{} {}", cardinal(value / 100), short_year(&digits[1..]))
+        }
         (4, Some(value)) if value > 999 => numbers::year(value),
         _ => number_or_year(digits),
     }
@@ -126,7 +129,9 @@ pub fn in_context(number: &Number, place: &Place) -> String {
     ];
     const DIGITWISE: &[&str] = &["code", "pin", "call", "dial", "dialed", "called", "zip", "extension"];
     const PEOPLE: &[&str] = &["people", "men", "women", "children", "feet", "sheep", "percent"];
-    const YEAR_BEFORE: &[&str] = &["in", "since", "the", "of", "by", "until", "from", "year", "during", "before", "after", "and", "to"];
+    const YEAR_BEFORE: &[&str] = &[
+        "in", "since", "the", "of", "by", "until", "from", "year", "during", "before", "after", "and", "to",
+    ];
     // "area code is 415"
     let before = match place.word_before().as_str() {
         "is" => place.back(2).map_or_else(String::new, str::to_ascii_lowercase),
@@ -140,19 +145,28 @@ pub fn in_context(number: &Number, place: &Place) -> String {
     // "0900 hours"
     if plain && digits.len() == 4 && digits.starts_with('0') && place.body(1) == Some("hours") {
         let minutes = &digits[2..];
-        return format!("{} {}", one_by_one(&digits[..2]), if minutes == "00" { "hundred".to_string() } else { number_or_year(minutes) });
+        return format!(
+            "{} {}",
+            one_by_one(&digits[..2]),
+            if minutes == "00" { "hundred".to_string() } else { number_or_year(minutes) }
+        );
     }
-    let state = place.before().is_some_and(|before| before.len() == 2 && before.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let state = place
+        .before()
+        .is_some_and(|before| before.len() == 2 && before.bytes().all(|byte| byte.is_ascii_uppercase()));
     if plain && digits.len() == 5 && state {
         return one_by_one(digits);
     }
     // "the 747"
-    let airliner = digits.starts_with('7') && digits.ends_with('7') && ["a", "the"].contains(&before.as_str());
+    let airliner =
+        digits.starts_with('7') && digits.ends_with('7') && ["a", "the"].contains(&before.as_str());
     if plain && digits.len() == 3 && (airliner || LABELED.contains(&before.as_str())) {
         return in_pairs(digits);
     }
     let counts = place.body(1).is_some_and(|next| PEOPLE.contains(&next) || is_plural(next));
-    let dated = YEAR_BEFORE.contains(&before.as_str()) || before.starts_with('q') && before.len() == 2 || super::dates::is_season(&before);
+    let dated = YEAR_BEFORE.contains(&before.as_str())
+        || before.starts_with('q') && before.len() == 2
+        || super::dates::is_season(&before);
     // "in 1066" is a year, "1066 times" is not.
     if plain
         && digits.len() == 4
@@ -163,13 +177,21 @@ pub fn in_context(number: &Number, place: &Place) -> String {
     {
         return in_pairs(digits);
     }
-    if number.is_year() && counts && !dated && !digits.ends_with("00") { number.count() } else { number.words() }
+    if number.is_year() && counts && !dated && !digits.ends_with("00") {
+        number.count()
+    } else {
+        number.words()
+    }
 }
 
 /// Two numbers joined by a dash: "ten to twenty", "nineteen ninety to ninety one".
 pub fn range(from: &Number, to: &Number) -> String {
     if from.is_year() && to.decimals.is_empty() && (to.whole.len() == 2 || to.is_year()) {
-        return format!("{} to {}", from.words(), if to.whole.len() == 2 { short_year(to.whole) } else { to.words() });
+        return format!(
+            "{} to {}",
+            from.words(),
+            if to.whole.len() == 2 { short_year(to.whole) } else { to.words() }
+        );
     }
     // "a fifty fifty chance"
     format!("{}{}{}", from.count(), if from == to { " " } else { " to " }, to.count())
@@ -226,7 +248,9 @@ pub fn slashed(place: &Place, body: &str) -> Reading {
             Some(parts) => {
                 // "3/4 tsp."
                 let unit = super::quantity::unit_of(place, "").filter(|_| place.raw(1).is_some());
-                return Some(unit.map_or((parts.clone(), 1), |((one, _), used)| (format!("{parts} {one}"), used)));
+                return Some(
+                    unit.map_or((parts.clone(), 1), |((one, _), used)| (format!("{parts} {one}"), used)),
+                );
             }
             None => format!("{} over {}", cardinal(top), cardinal(bottom)),
         }
@@ -241,7 +265,9 @@ pub fn version(place: &Place, body: &str) -> Reading {
         None => (false, body),
     };
     let groups: Vec<&str> = digits.split('.').collect();
-    if !groups.iter().all(|group| is_digits(group)) || groups.len() < 3 && !named && !(groups.len() == 2 && is_program(place)) {
+    if !groups.iter().all(|group| is_digits(group))
+        || groups.len() < 3 && !named && !(groups.len() == 2 && is_program(place))
+    {
         return None;
     }
     let words = groups.iter().map(|group| number_or_year(group)).collect::<Vec<_>>().join(" point ");
@@ -250,8 +276,8 @@ pub fn version(place: &Place, body: &str) -> Reading {
 
 fn is_program(place: &Place) -> bool {
     const PROGRAMS: &[&str] = &[
-        "python", "ios", "android", "macos", "java", "rust", "ruby", "php", "node", "chrome", "firefox", "safari", "ubuntu", "debian",
-        "linux",
+        "python", "ios", "android", "macos", "java", "rust", "ruby", "php", "node", "chrome", "firefox",
+        "safari", "ubuntu", "debian", "linux",
     ];
     PROGRAMS.contains(&place.word_before().as_str())
 }
@@ -259,8 +285,10 @@ fn is_program(place: &Place) -> bool {
 /// "4 July" as "the fourth of july".
 pub fn day_before_month(number: &Number, place: &Place) -> Reading {
     let day = number.value().filter(|day| (1..=31).contains(day) && number.whole.len() <= 2)?;
-    let month =
-        place.body(1).filter(|next| is_capitalized(next) && next.len() > 2 && super::dates::is_month(next)).and_then(calendar_name)?;
+    let month = place
+        .body(1)
+        .filter(|next| is_capitalized(next) && next.len() > 2 && super::dates::is_month(next))
+        .and_then(calendar_name)?;
     let article = if place.word_before() == "the" { "" } else { "the " };
     Some((format!("{article}{} of {month}", ordinal(day)), 2))
 }

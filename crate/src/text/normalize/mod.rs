@@ -33,8 +33,9 @@ const MAX_CHUNK: usize = 100;
 const SPELLED: &[&str] = &["BCE", "COO", "CST", "DOB", "EST", "GMT", "LED", "MST", "PST", "US", "UTC"];
 /// Two capitals that are a word, in capitals for emphasis; others are letters.
 const SHORT_WORDS: &[&str] = &[
-    "AH", "AM", "AN", "AS", "AT", "BE", "BY", "DO", "DR", "EX", "GO", "HA", "HE", "HI", "HO", "IF", "IN", "IS", "IT", "JR", "ME", "MR",
-    "MY", "NO", "OF", "OH", "ON", "OR", "SO", "SR", "TO", "UH", "UM", "UP", "WE", "YO",
+    "AH", "AM", "AN", "AS", "AT", "BE", "BY", "DO", "DR", "EX", "GO", "HA", "HE", "HI", "HO", "IF", "IN",
+    "IS", "IT", "JR", "ME", "MR", "MY", "NO", "OF", "OH", "ON", "OR", "SO", "SR", "TO", "UH", "UM", "UP",
+    "WE", "YO",
 ];
 /// What names with a capital inside begin with; they are one word.
 const NAME_PREFIXES: &[&str] = &["Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "O"];
@@ -85,11 +86,16 @@ fn initials(place: &Place, body: &str) -> Reading {
         return Some((spelled(&body.to_ascii_uppercase()), 1));
     }
     let chunk = place.chunk(0)?;
-    let initial = chunk.close == "." && body.len() == 1 && body.bytes().all(|byte| byte.is_ascii_uppercase()) && body != "I";
-    let department =
-        body == "IT" && !place.shouted && ["the", "our", "an", "in", "their", "your", "my"].contains(&place.word_before().as_str());
+    let initial = chunk.close == "."
+        && body.len() == 1
+        && body.bytes().all(|byte| byte.is_ascii_uppercase())
+        && body != "I";
+    let department = body == "IT"
+        && !place.shouted
+        && ["the", "our", "an", "in", "their", "your", "my"].contains(&place.word_before().as_str());
     let before_operator = |operators: &[&str]| place.raw(1).is_some_and(|next| operators.contains(&next));
-    let variable = body.eq_ignore_ascii_case("a") && before_operator(&["->", "=", "<", ">", "≈", "≠", "≤", "≥"])
+    let variable = body.eq_ignore_ascii_case("a")
+        && before_operator(&["->", "=", "<", ">", "≈", "≠", "≤", "≥"])
         || body == "A" && before_operator(&["+", "&"]);
     (initial || department || variable).then(|| (spelled(&body.to_ascii_uppercase()), 1))
 }
@@ -113,7 +119,9 @@ fn numeric(place: &Place, body: &str) -> Reading {
         return Some(reading);
     }
     for (mark, sign) in SIGNS {
-        if let Some(rest) = body.strip_prefix(mark).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))
+        if let Some(rest) = body
+            .strip_prefix(mark)
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))
         {
             let (words, used) = numeric(place, rest)?;
             return Some((format!("{sign} {words}"), used));
@@ -139,9 +147,11 @@ fn ratio(body: &str) -> Reading {
 /// A sign between blanks. Nothing to say is a pause.
 fn operator(place: &Place) -> Option<&'static str> {
     let digit_before = place.before().is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()));
-    let digit_after = place.raw(1).is_some_and(|next| starts_with_digit(next.trim_start_matches(['$', '£', '€'])));
+    let digit_after =
+        place.raw(1).is_some_and(|next| starts_with_digit(next.trim_start_matches(['$', '£', '€'])));
     let between = digit_before && digit_after;
-    let measured = place.back(2).is_some_and(starts_with_digit) && place.before().is_some_and(|unit| unit.len() <= 3);
+    let measured =
+        place.back(2).is_some_and(starts_with_digit) && place.before().is_some_and(|unit| unit.len() <= 3);
     let compares = place.before().is_some() && place.raw(1).is_some();
     Some(match place.raw(0)? {
         "<" if compares => "is less than",
@@ -173,19 +183,24 @@ fn operator(place: &Place) -> Option<&'static str> {
 
 /// The words of "OwnVoice" and "SpaceX"; names like "McDonald" are one.
 fn camel_case(word: &str) -> Option<(&str, &str)> {
-    let at =
-        word.bytes().zip(word.bytes().skip(1)).position(|(before, here)| before.is_ascii_lowercase() && here.is_ascii_uppercase())? + 1;
+    let at = word
+        .bytes()
+        .zip(word.bytes().skip(1))
+        .position(|(before, here)| before.is_ascii_lowercase() && here.is_ascii_uppercase())?
+        + 1;
     let (first, second) = word.split_at(at);
     let is_word = |part: &str| part.len() > 1 && part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-    let goes_on =
-        second.bytes().nth(1).is_some_and(|next| next.is_ascii_lowercase()) || second.bytes().all(|byte| byte.is_ascii_uppercase());
+    let goes_on = second.bytes().nth(1).is_some_and(|next| next.is_ascii_lowercase())
+        || second.bytes().all(|byte| byte.is_ascii_uppercase());
     (is_word(first) && goes_on && !NAME_PREFIXES.contains(&first)).then_some((first, second))
 }
 
 /// Whether capitals, in a text that has small letters too, are read as letters although the dictionary may have a word of them.
 fn is_spelled(capitals: &str) -> bool {
     SPELLED.contains(&capitals)
-        || capitals.len() == 2 && capitals.bytes().all(|byte| byte.is_ascii_uppercase()) && !SHORT_WORDS.contains(&capitals)
+        || capitals.len() == 2
+            && capitals.bytes().all(|byte| byte.is_ascii_uppercase())
+            && !SHORT_WORDS.contains(&capitals)
 }
 
 /// The letters of an abbreviation, one by one.
@@ -289,7 +304,10 @@ mod tests {
             ("Don’t!", "don't!"),
             ("one\n\ntwo\nthree", "one. two three."),
             ("a & b + c = d", "a and b plus c equals d."),
-            ("mail me@site.org or www.example.com/page", "mail me at site dot org or W W W dot example dot com slash page."),
+            (
+                "mail me@site.org or www.example.com/page",
+                "mail me at site dot org or W W W dot example dot com slash page.",
+            ),
             ("Café 你好 😀 naïve", "cafe naive."),
             (",,, hello", "hello."),
         ]);
@@ -305,7 +323,9 @@ mod tests {
 
     #[test]
     fn normal_text_stays_as_it_is() {
-        for text in ["Dr. Smith paid $5.50 on March 3rd, 1995, at 3:45 p.m.!", "NASA's 1990s budget: 3.5% (or less)?"] {
+        for text in
+            ["Dr. Smith paid $5.50 on March 3rd, 1995, at 3:45 p.m.!", "NASA's 1990s budget: 3.5% (or less)?"]
+        {
             let once = normalize(text).unwrap();
             assert_eq!(normalize(&once).unwrap(), once);
         }

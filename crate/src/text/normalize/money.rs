@@ -36,9 +36,9 @@ fn scale(word: &str) -> Option<&'static str> {
 
 /// "$10-20", "$3.5 million", "£3.99", "$10/hr"; the mark may stand behind: "20€", "100 USD".
 pub fn read(place: &Place, body: &str) -> Reading {
-    let before = CURRENCIES
-        .iter()
-        .find(|(mark, ..)| body.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')));
+    let before = CURRENCIES.iter().find(|(mark, ..)| {
+        body.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
+    });
     if let Some(currency) = before {
         let (amount, rest) = Amount::scan(&body[currency.0.len()..], currency.0)?;
         return priced(place, &amount, rest, 1, currency);
@@ -51,18 +51,28 @@ pub fn read(place: &Place, body: &str) -> Reading {
     }
 }
 
-fn priced(place: &Place, amount: &Amount, rest: &str, used: usize, (_, one, many, cent, cents): &Currency) -> Reading {
+fn priced(
+    place: &Place,
+    amount: &Amount,
+    rest: &str,
+    used: usize,
+    (_, one, many, cent, cents): &Currency,
+) -> Reading {
     let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     // "$1-million"
-    if let Some(scale) = rest.strip_prefix('-').and_then(|rest| SCALES.into_iter().find(|scale| *scale == rest)) {
+    if let Some(scale) =
+        rest.strip_prefix('-').and_then(|rest| SCALES.into_iter().find(|scale| *scale == rest))
+    {
         return Some((format!("{} {scale} {one}", amount.count()), used));
     }
-    let (scaled, rest, used) =
-        match (scale(&rest[..letters]), place.body(used).and_then(|next| scale(next).filter(|_| next != "t" && next != "b"))) {
-            (Some(scale), _) if letters > 0 => (Some(scale), &rest[letters..], used),
-            (_, Some(scale)) if rest.is_empty() => (Some(scale), rest, used + 1),
-            _ => (None, rest, used),
-        };
+    let (scaled, rest, used) = match (
+        scale(&rest[..letters]),
+        place.body(used).and_then(|next| scale(next).filter(|_| next != "t" && next != "b")),
+    ) {
+        (Some(scale), _) if letters > 0 => (Some(scale), &rest[letters..], used),
+        (_, Some(scale)) if rest.is_empty() => (Some(scale), rest, used + 1),
+        _ => (None, rest, used),
+    };
     let singular = is_adjective(place, used) || rest.starts_with('-');
     let unit = if singular || amount.is_one() && scaled.is_none() { one } else { many };
     let from = &amount.from;
@@ -72,7 +82,8 @@ fn priced(place: &Place, amount: &Amount, rest: &str, used: usize, (_, one, many
         let hundredths = integer(from.decimals)?;
         let part = format!("{} {}", cardinal(hundredths), if hundredths == 1 { cent } else { cents });
         let whole = Number { decimals: "", ..*from };
-        let whole_words = format!("{} {}", whole.count(), if singular || whole.is_one() { one } else { many });
+        let whole_words =
+            format!("{} {}", whole.count(), if singular || whole.is_one() { one } else { many });
         match (whole.value().unwrap_or(u64::from(!whole.whole.is_empty())), hundredths) {
             (_, 0) => whole_words,
             (0, _) => part,

@@ -16,7 +16,8 @@ impl<'a> Chunk<'a> {
         let core = chunk.trim_start_matches(is_opening);
         let body = core.trim_end_matches(is_closing);
         let (open, close) = (&chunk[..chunk.len() - core.len()], &core[body.len()..]);
-        let quoted = body.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|rest| !rest.is_empty());
+        let quoted =
+            body.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|rest| !rest.is_empty());
         Self { open, body: quoted.unwrap_or(body), close }
     }
 }
@@ -42,7 +43,8 @@ impl<'a> Place<'a> {
     /// The chunk that many places ahead, or nothing where punctuation stands between.
     pub fn body(&self, ahead: usize) -> Option<&'a str> {
         let joined = (0..ahead).all(|at| {
-            self.chunk(at).is_some_and(|chunk| chunk.close.is_empty()) && self.chunk(at + 1).is_some_and(|next| next.open.is_empty())
+            self.chunk(at).is_some_and(|chunk| chunk.close.is_empty())
+                && self.chunk(at + 1).is_some_and(|next| next.open.is_empty())
         });
         self.chunk(ahead).filter(|chunk| joined && !chunk.body.is_empty()).map(|chunk| chunk.body)
     }
@@ -83,9 +85,23 @@ pub fn is_capitalized(word: &str) -> bool {
 
 /// Whether a word in lower case ends like the plural of a noun.
 pub fn is_plural(word: &str) -> bool {
-    const SINGULAR: &[&str] =
-        &["across", "always", "besides", "does", "downwards", "perhaps", "plus", "this", "thus", "towards", "upwards"];
-    let plural = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    const SINGULAR: &[&str] = &[
+        "across",
+        "always",
+        "besides",
+        "does",
+        "downwards",
+        "perhaps",
+        "plus",
+        "this",
+        "thus",
+        "towards",
+        "upwards",
+    ];
+    let plural = word.len() > 3
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && word.bytes().all(|byte| byte.is_ascii_lowercase());
     plural && !SINGULAR.contains(&word)
 }
 

@@ -57,14 +57,16 @@ fn unit(text: &str) -> Option<(String, String)> {
             // "GB/month"
             None => match simple_unit(below) {
                 Some((_, one, _)) => one.to_string(),
-                None => Some(below).filter(|word| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()))?.to_string(),
+                None => Some(below)
+                    .filter(|word| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()))?
+                    .to_string(),
             },
         };
         return Some((format!("{one} per {below}"), format!("{many} per {below}")));
     }
     let power = |name: &str, root: &str| {
-        let (_, one, many) =
-            simple_unit(root).filter(|(_, one, _)| one.ends_with("meter") || ["foot", "inch", "mile", "yard"].contains(one))?;
+        let (_, one, many) = simple_unit(root)
+            .filter(|(_, one, _)| one.ends_with("meter") || ["foot", "inch", "mile", "yard"].contains(one))?;
         Some((format!("{name} {one}"), format!("{name} {many}")))
     };
     let square = text.strip_suffix("^2").or_else(|| text.strip_suffix('2'));
@@ -92,7 +94,10 @@ impl<'a> Amount<'a> {
     pub fn scan(text: &'a str, mark: &str) -> Option<(Self, &'a str)> {
         let (from, rest) = Number::scan(text)?;
         let bare = rest.trim_start_matches(['°', '%']);
-        let second = bare.strip_prefix(['-', '–']).map(|rest| rest.strip_prefix(mark).unwrap_or(rest)).and_then(Number::scan);
+        let second = bare
+            .strip_prefix(['-', '–'])
+            .map(|rest| rest.strip_prefix(mark).unwrap_or(rest))
+            .and_then(Number::scan);
         match second.filter(|(to, rest)| !to.whole.is_empty() && !rest.starts_with(['-', '–', '/', ':'])) {
             Some((to, rest)) => Some((Self { from, to: Some(to) }, rest)),
             None => Some((Self { from, to: None }, rest)),
@@ -100,7 +105,9 @@ impl<'a> Amount<'a> {
     }
 
     pub fn count(&self) -> String {
-        self.to.as_ref().map_or_else(|| self.from.count(), |to| format!("{} to {}", self.from.count(), to.count()))
+        self.to
+            .as_ref()
+            .map_or_else(|| self.from.count(), |to| format!("{} to {}", self.from.count(), to.count()))
     }
 
     pub fn is_one(&self) -> bool {
@@ -110,15 +117,20 @@ impl<'a> Amount<'a> {
 
 /// Whether a noun follows what `used` chunks hold and an article stands before: "a twenty dollar bill", "the twenty dollar bill".
 pub fn is_adjective(place: &Place, used: usize) -> bool {
-    const DETERMINERS: &[&str] =
-        &["a", "an", "the", "this", "that", "my", "your", "his", "her", "its", "our", "their", "another", "every", "each"];
+    const DETERMINERS: &[&str] = &[
+        "a", "an", "the", "this", "that", "my", "your", "his", "her", "its", "our", "their", "another",
+        "every", "each",
+    ];
     // "twenty pound weights"
-    let short = used > 1 && place.chunk(used - 1).is_some_and(|unit| is_short_unit(unit.body) && !unit.body.ends_with('s'));
+    let short = used > 1
+        && place.chunk(used - 1).is_some_and(|unit| is_short_unit(unit.body) && !unit.body.ends_with('s'));
     if short && place.raw(used).is_some_and(is_plural) {
         return true;
     }
     DETERMINERS.contains(&place.word_before().as_str())
-        && place.raw(used).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_alphabetic()) && !FUNCTION_WORDS.contains(&next))
+        && place.raw(used).is_some_and(|next| {
+            next.starts_with(|c: char| c.is_ascii_alphabetic()) && !FUNCTION_WORDS.contains(&next)
+        })
         && place.chunk(used - 1).is_some_and(|chunk| matches!(chunk.close, "" | "."))
 }
 
@@ -127,19 +139,30 @@ fn feet_and_inches(place: &Place, body: &str) -> Reading {
     let (number, rest) = Number::scan(body)?;
     if let Some(inches) = rest.strip_prefix('\'') {
         if inches.is_empty() {
-            return Some((format!("{} {}", number.count(), if number.is_one() { "foot" } else { "feet" }), 1));
+            return Some((
+                format!("{} {}", number.count(), if number.is_one() { "foot" } else { "feet" }),
+                1,
+            ));
         }
-        return is_digits(inches).then(|| Some((format!("{} foot {}", number.count(), cardinal(integer(inches)?)), 1))).flatten();
+        return is_digits(inches)
+            .then(|| Some((format!("{} foot {}", number.count(), cardinal(integer(inches)?)), 1)))
+            .flatten();
     }
     let chunk = place.chunk(0)?;
     if !rest.is_empty() || !chunk.close.starts_with('"') {
         return None;
     }
     // A quote that opened before closes here instead.
-    let quotes =
-        place.chunks[place.index.saturating_sub(MAX_QUOTE)..place.index].iter().map(|chunk| chunk.matches('"').count()).sum::<usize>();
+    let quotes = place.chunks[place.index.saturating_sub(MAX_QUOTE)..place.index]
+        .iter()
+        .map(|chunk| chunk.matches('"').count())
+        .sum::<usize>();
     let inches = quotes % 2 == 0 && !chunk.open.contains('"');
-    let name = if number.is_one() || is_adjective(&Place { ..*place }, 1) || place.word_before() == "a" { "inch" } else { "inches" };
+    let name = if number.is_one() || is_adjective(&Place { ..*place }, 1) || place.word_before() == "a" {
+        "inch"
+    } else {
+        "inches"
+    };
     inches.then(|| (format!("{} {name}", number.count()), 1))
 }
 
@@ -163,19 +186,26 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
         let power = if next == "sq" { "square" } else { "cubic" };
         return Some(((format!("{power} {one}"), format!("{power} {many}")), 3));
     }
-    let dimension = behind.is_none_or(|next| ["tall", "long", "wide", "high", "deep", "thick", "x", "by"].contains(&next));
+    let dimension = behind
+        .is_none_or(|next| ["tall", "long", "wide", "high", "deep", "thick", "x", "by"].contains(&next));
     let close = place.chunk(1)?.close;
     // "1 c. milk"
-    if next == "c" && close == "." && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase)) {
+    if next == "c" && close == "." && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
+    {
         return Some((("cup".into(), "cups".into()), 2));
     }
     // "42 W. 5th St."
-    let goes_on =
-        place.raw(2).is_some_and(|after| after.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()) && !is_starter(after));
+    let goes_on = place.raw(2).is_some_and(|after| {
+        after.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()) && !is_starter(after)
+    });
     if next.len() == 1 && next.starts_with(|c: char| c.is_ascii_uppercase()) && close == "." && goes_on {
         return None;
     }
-    if ATTACHED_ONLY.contains(&next) && !(next == "in" && (dimension || close.starts_with('.'))) && next != "ha" && next != "pt" {
+    if ATTACHED_ONLY.contains(&next)
+        && !(next == "in" && (dimension || close.starts_with('.')))
+        && next != "ha"
+        && next != "pt"
+    {
         return None;
     }
     Some((unit(next)?, 2))
@@ -203,15 +233,25 @@ pub fn number(place: &Place, body: &str) -> Reading {
         if let Some(parts) = parts.and_then(|(top, bottom)| digits::fraction(top, bottom)) {
             // "2 1/2 hrs"
             let behind = Place { index: place.index + 1, ..*place };
-            let (unit, used) = unit_of(&behind, "").map_or((String::new(), 1), |((_, many), used)| (many, used));
+            let (unit, used) =
+                unit_of(&behind, "").map_or((String::new(), 1), |((_, many), used)| (many, used));
             return Some((format!("{} and {parts} {unit}", from.count()), 1 + used));
         }
     }
     // "2x4"
-    if let Some(((by, ""), true)) =
-        rest.strip_prefix(['x', 'X', '×']).and_then(Number::scan).map(|(by, rest)| ((by, rest), amount.to.is_none()))
+    if let Some(((by, ""), true)) = rest
+        .strip_prefix(['x', 'X', '×'])
+        .and_then(Number::scan)
+        .map(|(by, rest)| ((by, rest), amount.to.is_none()))
     {
-        return Some((format!("{} by {}", from.words(), if from.is_year() { digits::in_pairs(by.whole) } else { by.words() }), 1));
+        return Some((
+            format!(
+                "{} by {}",
+                from.words(),
+                if from.is_year() { digits::in_pairs(by.whole) } else { by.words() }
+            ),
+            1,
+        ));
     }
     if let Some(scaled) = scaled(place, &amount, rest) {
         return Some(scaled);
@@ -221,7 +261,8 @@ pub fn number(place: &Place, body: &str) -> Reading {
         return Some((format!("{} {unit}", amount.count()), used));
     }
     // "10-kg bag"
-    if let Some((symbol, more)) = rest.strip_prefix('-').map(|rest| rest.split_once('-').unwrap_or((rest, "")))
+    if let Some((symbol, more)) =
+        rest.strip_prefix('-').map(|rest| rest.split_once('-').unwrap_or((rest, "")))
         && !["in", "a", "x", "h"].contains(&symbol)
         && let Some((one, _)) = unit(symbol)
     {
@@ -255,8 +296,17 @@ fn duration(place: &Place) -> Reading {
         let mut parts = Vec::new();
         let mut smaller = largest;
         while let Some((number, behind)) = Number::scan(rest).filter(|_| !rest.is_empty()) {
-            let Some(at) = UNITS.iter().position(|(short, _)| behind.starts_with(short)).filter(|at| *at >= smaller) else { break };
-            parts.push(format!("{} {}{}", number.count(), UNITS[at].1, if number.is_one() { "" } else { "s" }));
+            let Some(at) =
+                UNITS.iter().position(|(short, _)| behind.starts_with(short)).filter(|at| *at >= smaller)
+            else {
+                break;
+            };
+            parts.push(format!(
+                "{} {}{}",
+                number.count(),
+                UNITS[at].1,
+                if number.is_one() { "" } else { "s" }
+            ));
             (rest, smaller) = (&behind[1..], at + 1);
         }
         if !rest.is_empty() {
@@ -270,7 +320,9 @@ fn duration(place: &Place) -> Reading {
 
 /// Whether a word is the short form of a unit and nothing else: "tbsp", not "in".
 pub fn is_short_unit(word: &str) -> bool {
-    word.len() > 1 && !["in", "ac", "mo", "pt", "cal", "sec", "min"].contains(&word) && UNITS.iter().any(|(short, ..)| *short == word)
+    word.len() > 1
+        && !["in", "ac", "mo", "pt", "cal", "sec", "min"].contains(&word)
+        && UNITS.iter().any(|(short, ..)| *short == word)
 }
 
 /// "5M users", "10k followers"; not "5G", "4K TV", "seat 5B".
@@ -282,7 +334,9 @@ fn scaled(place: &Place, amount: &Amount, rest: &str) -> Reading {
         "K" | "k" => "thousand",
         "M" => "million",
         "B" if !amount.from.decimals.is_empty()
-            || place.body(1).is_some_and(|next| next.len() > 3 && next.bytes().all(|byte| byte.is_ascii_lowercase())) =>
+            || place
+                .body(1)
+                .is_some_and(|next| next.len() > 3 && next.bytes().all(|byte| byte.is_ascii_lowercase())) =>
         {
             "billion"
         }

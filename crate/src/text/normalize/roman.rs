@@ -10,7 +10,8 @@ const REGNAL: &[&str] = &[
     "george", "gregory", "gustav", "henry", "innocent", "ivan", "james", "john", "juan", "leo", "leopold", "louis", "mary", "napoleon", "nicholas", "otto", "paul",
     "peter", "philip", "pius", "ramses", "richard", "umberto", "urban", "victor", "wilhelm", "william",
 ];
-const RULERS: &[&str] = &["king", "queen", "pope", "emperor", "empress", "tsar", "czar", "prince", "kaiser", "sultan"];
+const RULERS: &[&str] =
+    &["king", "queen", "pope", "emperor", "empress", "tsar", "czar", "prince", "kaiser", "sultan"];
 #[rustfmt::skip]
 const COUNTED: &[&str] = &[
     "act", "appendix", "article", "book", "bowl", "canto", "chapter", "class", "division", "episode", "fantasy", "figure", "grade", "group", "level", "mark", "part",
@@ -28,7 +29,8 @@ pub fn is_numeral(text: &str) -> bool {
 }
 
 fn value(numeral: &str) -> Option<u64> {
-    const PARTS: [(u64, &str); 9] = [(100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")];
+    const PARTS: [(u64, &str); 9] =
+        [(100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")];
     let mut rest = numeral;
     let mut value = 0;
     for (worth, letters) in PARTS {
@@ -56,7 +58,8 @@ fn value(numeral: &str) -> Option<u64> {
 pub fn read(place: &Place) -> Reading {
     let chunk = place.chunk(0)?;
     let before = place.word_before();
-    let abbreviated = place.before().is_some_and(|before| COUNTED_SHORT.contains(&before.to_ascii_lowercase().as_str()));
+    let abbreviated =
+        place.before().is_some_and(|before| COUNTED_SHORT.contains(&before.to_ascii_lowercase().as_str()));
     let counted = COUNTED.contains(&before.as_str()) || abbreviated;
     // "chapters I–III"
     if let Some((from, to)) = chunk.body.split_once(['-', '–'])
@@ -66,8 +69,11 @@ pub fn read(place: &Place) -> Reading {
         return Some((format!("{} to {}", cardinal(from), cardinal(to)), 1));
     }
     // "scene ii"
-    let value = value(chunk.body).or_else(|| value(&chunk.body.to_ascii_uppercase()).filter(|_| counted && chunk.body.len() > 1))?;
-    if chunk.body.len() > 1 && place.body(1).is_some_and(|next| ORDERED.contains(&next.to_ascii_lowercase().as_str())) {
+    let value = value(chunk.body)
+        .or_else(|| value(&chunk.body.to_ascii_uppercase()).filter(|_| counted && chunk.body.len() > 1))?;
+    if chunk.body.len() > 1
+        && place.body(1).is_some_and(|next| ORDERED.contains(&next.to_ascii_lowercase().as_str()))
+    {
         return Some((ordinal(value), 1));
     }
     let goes_on = place.body(1).is_some_and(|next| !is_capitalized(next) || is_starter(next));
@@ -76,26 +82,33 @@ pub fn read(place: &Place) -> Reading {
         return Some((cardinal(value), 1));
     }
     // "Thurston Howell III" is a person; what games and films are called is counted.
-    const SEQUELS: &[&str] = &["auto", "craft", "fighter", "future", "kombat", "saga", "story", "souls", "wars"];
+    const SEQUELS: &[&str] =
+        &["auto", "craft", "fighter", "future", "kombat", "saga", "story", "souls", "wars"];
     let is_name = |back: usize| {
-        place
-            .back(back)
-            .is_some_and(|word| is_capitalized(word) && !is_starter(word) && word.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        place.back(back).is_some_and(|word| {
+            is_capitalized(word) && !is_starter(word) && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        })
     };
     if chunk.body == "III" && !counted && !SEQUELS.contains(&before.as_str()) && is_name(1) && is_name(2) {
         return Some((format!("the {}", ordinal(value)), 1));
     }
     let ruler = REGNAL.contains(&before.as_str()) && place.before().is_some_and(is_capitalized);
     if ruler {
-        let title =
-            (2..=3).any(|back| place.back(back).is_some_and(|word| RULERS.contains(&Chunk::new(word).body.to_ascii_lowercase().as_str())));
-        return (chunk.body.len() > 1 || title || chunk.body != "I" && goes_on).then(|| (format!("the {}", ordinal(value)), 1));
+        let title = (2..=3).any(|back| {
+            place
+                .back(back)
+                .is_some_and(|word| RULERS.contains(&Chunk::new(word).body.to_ascii_lowercase().as_str()))
+        });
+        return (chunk.body.len() > 1 || title || chunk.body != "I" && goes_on)
+            .then(|| (format!("the {}", ordinal(value)), 1));
     }
     if counted {
         return Some((cardinal(value), 1));
     }
     // A letter, or a word in capitals, unless a name stands before; "XL" is a size.
-    let named = place.before().is_some_and(|before| is_capitalized(before) && !is_starter(before) && Chunk::new(before).close.is_empty());
+    let named = place.before().is_some_and(|before| {
+        is_capitalized(before) && !is_starter(before) && Chunk::new(before).close.is_empty()
+    });
     let in_series = chunk.body.len() > 1
         && (place.before().is_none() && chunk.close.is_empty() && place.raw(1).is_none()
             || [place.back(2), place.back(1), place.raw(1), place.raw(2)]
@@ -105,7 +118,8 @@ pub fn read(place: &Place) -> Reading {
     if chunk.body.len() < 2 || place.shouted && !in_series {
         return None;
     }
-    let size = matches!(chunk.body, "XL" | "XX" | "XXL" | "LI" | "CV" | "CC" | "CI" | "CL") || before == "size";
+    let size =
+        matches!(chunk.body, "XL" | "XX" | "XXL" | "LI" | "CV" | "CC" | "CI" | "CL") || before == "size";
     let counts = !size && (named || in_series);
     Some((if counts { cardinal(value) } else { super::spelled(chunk.body) }, 1))
 }

@@ -21,10 +21,14 @@ const STARTERS: &[&str] = &[
 
 /// Whether a capitalized word begins a sentence rather than going on with a name.
 pub fn is_starter(word: &str) -> bool {
-    let bare = word.trim_start_matches(['"', '\'', '(', '[', '“', '‘']).trim_end_matches(|c: char| !c.is_alphanumeric());
+    let bare = word
+        .trim_start_matches(['"', '\'', '(', '[', '“', '‘'])
+        .trim_end_matches(|c: char| !c.is_alphanumeric());
     // An initial is none: "A. B. Lee".
     let initial = bare.len() == 1 && bare != "I" && word.ends_with('.');
-    is_capitalized(bare) && !initial && STARTERS.contains(&bare.replace('’', "'").to_ascii_lowercase().as_str())
+    is_capitalized(bare)
+        && !initial
+        && STARTERS.contains(&bare.replace('’', "'").to_ascii_lowercase().as_str())
 }
 
 /// Whether a sentence ends behind `chunk`, seen from its punctuation and the word that follows.
@@ -57,10 +61,14 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
         let capitals = bare.len() > 1 && bare.bytes().all(|byte| byte.is_ascii_uppercase());
         return is_capitalized(bare) && !capitals && calendar_name(bare).is_none() && !ZONES.contains(&bare);
     }
-    if matches!(lower.as_str(), "st" | "dr") || is_initials(word) && !matches!(lower.as_str(), "e.g" | "i.e") {
+    if matches!(lower.as_str(), "st" | "dr") || is_initials(word) && !matches!(lower.as_str(), "e.g" | "i.e")
+    {
         return is_starter(next);
     }
-    if word.len() == 1 && word.starts_with(|c: char| c.is_ascii_alphabetic()) && !(lower == "p" && starts_with_digit(next_word)) {
+    if word.len() == 1
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !(lower == "p" && starts_with_digit(next_word))
+    {
         return word == "I" || is_starter(next);
     }
     match find(&lower) {

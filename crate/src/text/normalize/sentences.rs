@@ -30,7 +30,8 @@ pub fn sentences(text: &str) -> Vec<String> {
 fn push_split(sentences: &mut Vec<String>, sentence: &str) {
     let mut rest = sentence.trim();
     // Phones in braces take some four characters for each letter, and a word of them is not cut.
-    let (longest, word_end) = if sentence.contains('{') { (4 * MAX_SENTENCE, '}') } else { (MAX_SENTENCE, ' ') };
+    let (longest, word_end) =
+        if sentence.contains('{') { (4 * MAX_SENTENCE, '}') } else { (MAX_SENTENCE, ' ') };
     while let Some((limit, _)) = rest.char_indices().nth(longest) {
         let head = &rest[..limit];
         let after_half = |place: &usize| *place > limit / 3;

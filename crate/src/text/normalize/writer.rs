@@ -33,7 +33,8 @@ impl Writer {
 
     /// The strongest of the pauses between two words wins.
     fn pause(&mut self, mark: char) {
-        let strength = |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |place| place + 1);
+        let strength =
+            |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |place| place + 1);
         if strength(Some(mark)) > strength(self.pause) {
             self.pause = Some(mark);
         }
@@ -86,7 +87,10 @@ impl Writer {
                 ';' | ':' | ',' | ')' | ']' | '}' | '–' | '—' => self.pause(','),
                 '.' if close.contains("..") => self.pause(','),
                 // "5 in. long"
-                '.' if used > 1 && place.raw(used).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) => {}
+                '.' if used > 1
+                    && place
+                        .raw(used)
+                        .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) => {}
                 '.' if !ends_sentence(place.raw(last).unwrap_or(""), place.raw(used)) => {}
                 '.' | '?' | '!' => self.pause(mark),
                 _ => {}
@@ -124,9 +128,13 @@ impl Writer {
             let alone = Place { chunks: &chunks, index: 0, shouted: place.shouted };
             match read(&alone, part).filter(|_| !part.is_empty()) {
                 Some((words, _)) => self.words(&words),
-                None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => self.words(&spelled(part)),
+                None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                    self.words(&spelled(part))
+                }
                 // The "a" of "a² + b²".
-                None if part.len() == 1 && piece.ends_with(['^', '=']) => self.words(&spelled(&part.to_ascii_uppercase())),
+                None if part.len() == 1 && piece.ends_with(['^', '=']) => {
+                    self.words(&spelled(&part.to_ascii_uppercase()))
+                }
                 None => self.mixed(part, place.shouted),
             }
             let rest = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
@@ -168,7 +176,11 @@ impl Writer {
             let length = if first.is_ascii_digit() {
                 let length = run(|c| c.is_ascii_digit());
                 // "A320"
-                self.words(&if after_letter { digits::in_pairs(&rest[..length]) } else { number_or_year(&rest[..length]) });
+                self.words(&if after_letter {
+                    digits::in_pairs(&rest[..length])
+                } else {
+                    number_or_year(&rest[..length])
+                });
                 length
             } else if is_letter(first) {
                 let length = run(is_letter);
@@ -212,7 +224,8 @@ impl Writer {
     /// A run of letters: capitals are kept where they may be an abbreviation or the name of a letter.
     fn word(&mut self, word: &str, shouted: bool) {
         let capitals = word.bytes().all(|byte| byte.is_ascii_uppercase());
-        let in_capitals = |stem: &&str| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase());
+        let in_capitals =
+            |stem: &&str| !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_uppercase());
         // "CDs", "URL's", "straight A's"
         let plural = word
             .strip_suffix("'s")

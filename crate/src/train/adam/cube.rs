@@ -27,7 +27,14 @@ fn squares_kernel(gradient: &[f32], parts: &mut [f32], count: u32, first: u32) {
 /// One thread's work, but on the device: nothing has to be read back. Exponents are compared as bits, since a compiler of shaders may take it
 /// that all numbers are finite.
 #[cube(launch_unchecked)]
-fn clip_kernel(squared_norm: &[f32], scaling: &[f32], factor: &mut [f32], new_scaling: &mut [f32], clip_norm: f32, #[comptime] grows: bool) {
+fn clip_kernel(
+    squared_norm: &[f32],
+    scaling: &[f32],
+    factor: &mut [f32],
+    new_scaling: &mut [f32],
+    clip_norm: f32,
+    #[comptime] grows: bool,
+) {
     let scale = scaling[0];
     let since = scaling[1] + 1.0f32;
     let mut new_scale = scale;
@@ -102,12 +109,25 @@ impl AdamOps for CubeBackend {
         let cubes = CubeCount::Static(count.div_ceil(THREADS).min(PARTS) as u32, 1, 1);
         // SAFETY: reads stop at `count`; each workgroup writes its own sum.
         unsafe {
-            squares_kernel::launch_unchecked(&client, cubes, dim(), input(gradient), output(&parts), count as u32, (place * PARTS) as u32);
+            squares_kernel::launch_unchecked(
+                &client,
+                cubes,
+                dim(),
+                input(gradient),
+                output(&parts),
+                count as u32,
+                (place * PARTS) as u32,
+            );
         }
         parts
     }
 
-    fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn clip(
+        squared_norm: FloatTensor<Self>,
+        scaling: FloatTensor<Self>,
+        clip_norm: f32,
+        grows: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let (factor, new_scaling) = (empty(&scaling, [1]), empty_like(&scaling));
         let client = scaling.client.clone();
         // SAFETY: one thread reads and writes the first values of its tensors.
@@ -136,7 +156,8 @@ impl AdamOps for CubeBackend {
         settings: Settings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
-        let (new_parameter, new_first, new_second) = (empty_like(&parameter), empty_like(&first), empty_like(&second));
+        let (new_parameter, new_first, new_second) =
+            (empty_like(&parameter), empty_like(&first), empty_like(&second));
         let count = parameter.shape().num_elements();
         let client = parameter.client.clone();
         // SAFETY: indices stop at `count`, which all of them hold.

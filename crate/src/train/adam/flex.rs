@@ -28,7 +28,12 @@ impl AdamOps for Flex {
         parts
     }
 
-    fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn clip(
+        squared_norm: FloatTensor<Self>,
+        scaling: FloatTensor<Self>,
+        clip_norm: f32,
+        grows: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let (squared_norm, scaling) = (contiguous(squared_norm), contiguous(scaling));
         let &[scale, since, overflows] = values(&scaling) else { unreachable!("[SCALING]") };
         let norm = values(&squared_norm)[0].sqrt();
@@ -54,15 +59,22 @@ impl AdamOps for Flex {
         if factor == 0.0 {
             return (parameter, first, second);
         }
-        let [parameter, gradient, mut first, mut second] = [parameter, gradient, first, second].map(contiguous);
+        let [parameter, gradient, mut first, mut second] =
+            [parameter, gradient, first, second].map(contiguous);
         let Settings { rate, kept, beta_1, beta_2, epsilon } = settings;
         // Somebody holds the parameter still: changed in place it would be copied first.
         let mut moved = Box::new_uninit_slice(values(&parameter).len());
-        let work = moved.chunks_mut(PIECE).zip(values(&parameter).chunks(PIECE)).zip(values(&gradient).chunks(PIECE));
-        let work = work.zip(values_mut(&mut first).chunks_mut(PIECE).zip(values_mut(&mut second).chunks_mut(PIECE)));
+        let work = moved
+            .chunks_mut(PIECE)
+            .zip(values(&parameter).chunks(PIECE))
+            .zip(values(&gradient).chunks(PIECE));
+        let work =
+            work.zip(values_mut(&mut first).chunks_mut(PIECE).zip(values_mut(&mut second).chunks_mut(PIECE)));
         for_each(work.collect(), |(((moved, parameter), gradient), (first, second))| {
             pulp::Arch::new().dispatch(|| {
-                for ((((moved, value), gradient), first), second) in moved.iter_mut().zip(parameter).zip(gradient).zip(first).zip(second) {
+                for ((((moved, value), gradient), first), second) in
+                    moved.iter_mut().zip(parameter).zip(gradient).zip(first).zip(second)
+                {
                     let gradient = gradient * factor;
                     *first = beta_1 * *first + (1.0 - beta_1) * gradient;
                     *second = beta_2 * *second + (1.0 - beta_2) * gradient * gradient;

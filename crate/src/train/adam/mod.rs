@@ -32,7 +32,14 @@ pub struct AdamConfig {
 
 impl Default for AdamConfig {
     fn default() -> Self {
-        Self { beta_1: 0.9, beta_2: 0.999, epsilon: 1e-6, weight_decay: 1e-6, clip_norm: 1.0, precision: Precision::F32 }
+        Self {
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-6,
+            weight_decay: 1e-6,
+            clip_norm: 1.0,
+            precision: Precision::F32,
+        }
     }
 }
 
@@ -92,12 +99,24 @@ impl Adam {
         let scaling = self.scaling(device);
         let parts = Tensor::<1>::zeros([gathered.found.len() * PARTS], device).into_dispatch();
         let gradients_in_order = gathered.found.into_iter().map(|(gradient, _)| gradient).enumerate();
-        let parts = gradients_in_order.fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
+        let parts = gradients_in_order
+            .fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
         let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
         let grows = self.config.precision == Precision::Mixed;
-        let (factor, scaling) = Dispatch::clip(squared_norm.into_dispatch(), scaling.into_dispatch(), self.config.clip_norm, grows);
+        let (factor, scaling) = Dispatch::clip(
+            squared_norm.into_dispatch(),
+            scaling.into_dispatch(),
+            self.config.clip_norm,
+            grows,
+        );
         self.scaling = Some(Tensor::from_dispatch(scaling));
-        module.map(&mut Update { adam: self, gradients, factor: Tensor::from_dispatch(factor), rate, path: Vec::new() })
+        module.map(&mut Update {
+            adam: self,
+            gradients,
+            factor: Tensor::from_dispatch(factor),
+            rate,
+            path: Vec::new(),
+        })
     }
 }
 
@@ -138,7 +157,8 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
         });
         let rate = (self.rate)(&path);
         let updates = self.adam.updates as i32;
-        let correction = (1.0 - f64::from(beta_2).powi(updates)).sqrt() / (1.0 - f64::from(beta_1).powi(updates));
+        let correction =
+            (1.0 - f64::from(beta_2).powi(updates)).sqrt() / (1.0 - f64::from(beta_1).powi(updates));
         let kept = (1.0 - rate * f64::from(weight_decay)) as f32;
         let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon };
         param.map(|value| {
@@ -150,7 +170,8 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
                 self.factor.clone().into_dispatch(),
                 settings,
             );
-            let moments = Moments { first: Tensor::from_dispatch(first), second: Tensor::from_dispatch(second) };
+            let moments =
+                Moments { first: Tensor::from_dispatch(first), second: Tensor::from_dispatch(second) };
             self.adam.moments.insert(path, moments);
             Tensor::from_inner(Tensor::from_dispatch(value)).require_grad()
         })
@@ -205,7 +226,9 @@ mod tests {
         };
         let (of_single, of_mixed) = (gradients(&mut single), gradients(&mut mixed));
         let expected = weights(&single.step(layer.clone(), &of_single, |_| 0.01));
-        for (found, expected) in weights(&mixed.step(layer.clone(), &of_mixed, |_| 0.01)).into_iter().zip(expected) {
+        for (found, expected) in
+            weights(&mixed.step(layer.clone(), &of_mixed, |_| 0.01)).into_iter().zip(expected)
+        {
             assert!((found - expected).abs() < 1e-6, "{found}, {expected}");
         }
         let scaling = |adam: &Adam| adam.scaling.clone().unwrap().into_data().try_to_vec::<f32>().unwrap();

@@ -34,7 +34,12 @@ pub trait AdamOps: Backend {
     ///
     /// * `squared_norm`: `[1]`
     /// * `scaling`:      `[SCALING]`
-    fn clip(squared_norm: FloatTensor<Self>, scaling: FloatTensor<Self>, clip_norm: f32, grows: bool) -> (FloatTensor<Self>, FloatTensor<Self>);
+    fn clip(
+        squared_norm: FloatTensor<Self>,
+        scaling: FloatTensor<Self>,
+        clip_norm: f32,
+        grows: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
 
     /// The parameter and its moments after an update; as they were where `factor`, `[1]`, is zero. The others have as many values as the parameter.
     fn update(

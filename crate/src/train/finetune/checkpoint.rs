@@ -41,7 +41,8 @@ impl FineTuner {
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
         let (mut weights, metadata) = deserialize(checkpoint).map_err(Error::CheckpointCorrupt)?;
         let json = metadata.get(STATE).ok_or_else(|| Error::CheckpointCorrupt("it has no state".into()))?;
-        let state: TrainerState = serde_json::from_str(json).map_err(|error| Error::CheckpointCorrupt(format!("its state: {error}")))?;
+        let state: TrainerState = serde_json::from_str(json)
+            .map_err(|error| Error::CheckpointCorrupt(format!("its state: {error}")))?;
         if state.base != base.hash() {
             return Err(Error::BaseMismatch { expected: state.base, found: base.hash().into() });
         }
@@ -52,8 +53,12 @@ impl FineTuner {
         tuner.loss = state.loss.unwrap_or(f32::NAN);
         tuner.stopping = state.stopping;
         let mut take = |prefix: &str| -> HostWeights {
-            let names: Vec<String> = weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
-            names.into_iter().map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed"))).collect()
+            let names: Vec<String> =
+                weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
+            names
+                .into_iter()
+                .map(|name| (name[prefix.len()..].to_string(), weights.remove(&name).expect("listed")))
+                .collect()
         };
         let (current, best) = (take(CURRENT), take(BEST));
         if current.is_empty() || best.is_empty() != state.best.is_none() {
@@ -71,7 +76,9 @@ impl FineTuner {
     pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
         let mut weights = optimizer_weights(&self.adam);
         let mut put = |prefix: &str, parts: &Adapted| {
-            weights.extend(adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
+            weights.extend(
+                adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)),
+            );
         };
         put(CURRENT, &self.parts);
         if let Some((_, best)) = &self.best {

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    rehearsal::Rehearsal,
     frame_store::{FrameStore, Span, WindowBatch, draw},
+    rehearsal::Rehearsal,
 };
 use crate::weights::{HostWeights, Weight, Weights};
 
@@ -67,7 +67,8 @@ impl ClipDataset {
         let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window, reduction) };
         let Some(rehearsal) = &self.rehearsal else { return windows };
         let drawn = rehearsal.draw(rehearsed, window, &mut rng);
-        let rehearsed_frames: usize = drawn.iter().map(|drawn| rehearsal.store.valid(drawn.start, window)).sum();
+        let rehearsed_frames: usize =
+            drawn.iter().map(|drawn| rehearsal.store.valid(drawn.start, window)).sum();
         if shard.of(&drawn).is_empty() {
             return windows;
         }
@@ -81,7 +82,10 @@ impl ClipDataset {
         if let Some(Rehearsal { store, speakers }) = &self.rehearsal {
             store.put("rehearsal.", weights);
             let shape = speakers.dims();
-            weights.insert("rehearsal.speakers".into(), Weight { shape: shape.to_vec(), values: speakers.clone().reshape([shape[0] * shape[1]]) });
+            weights.insert(
+                "rehearsal.speakers".into(),
+                Weight { shape: shape.to_vec(), values: speakers.clone().reshape([shape[0] * shape[1]]) },
+            );
         }
         let rehearsed = self.rehearsal.as_ref().map(|rehearsal| &rehearsal.store.clips);
         serde_json::to_string(&(&self.sampler, &self.store.clips, rehearsed)).expect("plain data")
@@ -89,17 +93,29 @@ impl ClipDataset {
 
     /// The inverse of [`Self::put`]; `None` where a tensor is missing or the JSON is of another form.
     pub fn take(json: &str, weights: &mut HostWeights, device: &Device) -> Option<Self> {
-        let (sampler, clips, rehearsed): (SamplerConfig, Vec<Span>, Option<Vec<Span>>) = serde_json::from_str(json).ok()?;
+        let (sampler, clips, rehearsed): (SamplerConfig, Vec<Span>, Option<Vec<Span>>) =
+            serde_json::from_str(json).ok()?;
         let rehearsal = match rehearsed {
             None => None,
             Some(sentences) => {
                 let (shape, values) = weights.remove("rehearsal.speakers")?;
-                let speakers = Tensor::from_data(TensorData::new(values, <[usize; 2]>::try_from(shape).ok()?), device);
-                Some(Rehearsal { store: FrameStore::take("rehearsal.", sentences, weights, device)?, speakers })
+                let speakers =
+                    Tensor::from_data(TensorData::new(values, <[usize; 2]>::try_from(shape).ok()?), device);
+                Some(Rehearsal {
+                    store: FrameStore::take("rehearsal.", sentences, weights, device)?,
+                    speakers,
+                })
             }
         };
-        let fits = (1..=clips.len()).contains(&sampler.clips) && sampler.reduction > 0 && sampler.window > 0 && sampler.window % sampler.reduction == 0;
-        fits.then_some(Self { store: FrameStore::take("clips.", clips, weights, device)?, rehearsal, sampler })
+        let fits = (1..=clips.len()).contains(&sampler.clips)
+            && sampler.reduction > 0
+            && sampler.window > 0
+            && sampler.window % sampler.reduction == 0;
+        fits.then_some(Self {
+            store: FrameStore::take("clips.", clips, weights, device)?,
+            rehearsal,
+            sampler,
+        })
     }
 }
 
@@ -110,12 +126,30 @@ mod tests {
     #[test]
     fn held_out_clips_are_drawn_in_the_cooldown() {
         let device = Device::flex();
-        let frames = |width: usize| Tensor::<1, Int>::arange(0..80, &device).float().reshape([1, 80, 1]).expand([1, 80, width]);
-        let store = FrameStore { context: frames(2), targets: frames(3), previous: None, mask: frames(1).ones_like(), clips: [0, 40].map(|first| Span { first, frames: 40 }).to_vec() };
-        let sampler = SamplerConfig { seed: 1, clips: 1, batch: 4, window: 10, reduction: 2, rehearsed: 0, weight: 0.0 };
+        let frames = |width: usize| {
+            Tensor::<1, Int>::arange(0..80, &device).float().reshape([1, 80, 1]).expand([1, 80, width])
+        };
+        let store = FrameStore {
+            context: frames(2),
+            targets: frames(3),
+            previous: None,
+            mask: frames(1).ones_like(),
+            clips: [0, 40].map(|first| Span { first, frames: 40 }).to_vec(),
+        };
+        let sampler = SamplerConfig {
+            seed: 1,
+            clips: 1,
+            batch: 4,
+            window: 10,
+            reduction: 2,
+            rehearsed: 0,
+            weight: 0.0,
+        };
         let dataset = ClipDataset { store, rehearsal: None, sampler };
         let latest = |in_cooldown| {
-            let latest = |iteration| dataset.windows(iteration, in_cooldown, Shard::WHOLE).targets.max().into_scalar::<f32>();
+            let latest = |iteration| {
+                dataset.windows(iteration, in_cooldown, Shard::WHOLE).targets.max().into_scalar::<f32>()
+            };
             (0..20).map(latest).fold(0.0, f32::max)
         };
         assert_eq!((latest(false), latest(true)), (39.0, 79.0));

@@ -42,7 +42,10 @@ impl EarlyStopping {
         } else {
             self.bad_checks += 1;
         }
-        Verdict { keep: score >= best - self.rule.margin(), stop: self.bad_checks == PATIENCE && self.rule != StopRule::Fixed }
+        Verdict {
+            keep: score >= best - self.rule.margin(),
+            stop: self.bad_checks == PATIENCE && self.rule != StopRule::Fixed,
+        }
     }
 }
 
@@ -54,7 +57,10 @@ mod tests {
     fn run(rule: StopRule, scores: &[f32]) -> (Vec<bool>, Option<usize>) {
         let mut stopping = EarlyStopping::new(rule);
         let verdicts: Vec<Verdict> = scores.iter().map(|&score| stopping.observe(score)).collect();
-        (verdicts.iter().map(|verdict| verdict.keep).collect(), verdicts.iter().position(|verdict| verdict.stop))
+        (
+            verdicts.iter().map(|verdict| verdict.keep).collect(),
+            verdicts.iter().position(|verdict| verdict.stop),
+        )
     }
 
     #[test]
@@ -91,7 +97,9 @@ mod tests {
     #[test]
     fn a_state_restored_from_json_goes_on_as_the_original() {
         let mut stopping = EarlyStopping::new(StopRule::Voice);
-        let restored = |stopping: &EarlyStopping| -> EarlyStopping { serde_json::from_str(&serde_json::to_string(stopping).unwrap()).unwrap() };
+        let restored = |stopping: &EarlyStopping| -> EarlyStopping {
+            serde_json::from_str(&serde_json::to_string(stopping).unwrap()).unwrap()
+        };
         for score in [0.1, 0.3, 0.3, 0.3] {
             let mut again = restored(&stopping);
             assert_eq!(again.observe(score), stopping.observe(score));

@@ -50,7 +50,10 @@ impl FrameStore {
     pub fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> WindowBatch {
         let device = self.targets.device();
         let index = |stride: usize| {
-            let frames: Vec<i32> = starts.iter().flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32)).collect();
+            let frames: Vec<i32> = starts
+                .iter()
+                .flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32))
+                .collect();
             let count = frames.len();
             Tensor::<1, Int>::from_data(TensorData::new(frames, [count]), &device)
         };
@@ -114,7 +117,8 @@ pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>)
         Some(others) => Tensor::cat(vec![learned(batch - others.dims()[0]), others.clone()], 0),
     };
     let state = parts.decoder.start(batch, &windows.targets.device());
-    let (frames, _) = parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speakers, state);
+    let (frames, _) =
+        parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speakers, state);
     let residual = parts.postnet.forward(frames.clone(), Mode::Eval);
     (frames.clone(), frames + residual)
 }
@@ -148,7 +152,12 @@ impl WindowBatch {
 impl FrameStore {
     /// Adds the tensors to `weights`, their names prefixed by `prefix`.
     pub fn put(&self, prefix: &str, weights: &mut Weights) {
-        let named = [("context", Some(&self.context)), ("targets", Some(&self.targets)), ("previous", self.previous.as_ref()), ("mask", Some(&self.mask))];
+        let named = [
+            ("context", Some(&self.context)),
+            ("targets", Some(&self.targets)),
+            ("previous", self.previous.as_ref()),
+            ("mask", Some(&self.mask)),
+        ];
         for (name, tensor) in named {
             if let Some(tensor) = tensor {
                 let shape = tensor.dims().to_vec();
@@ -164,7 +173,13 @@ impl FrameStore {
             let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
             Some(Tensor::<3>::from_data(TensorData::new(values, <[usize; 3]>::try_from(shape).ok()?), device))
         };
-        Some(Self { context: tensor("context")?, targets: tensor("targets")?, previous: tensor("previous"), mask: tensor("mask")?, clips })
+        Some(Self {
+            context: tensor("context")?,
+            targets: tensor("targets")?,
+            previous: tensor("previous"),
+            mask: tensor("mask")?,
+            clips,
+        })
     }
 }
 
@@ -172,13 +187,16 @@ impl FrameStore {
 pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore {
     let (config, device) = (base.config(), &base.device);
     let mels = config.mels;
-    let (mut contexts, mut targets, mut previous, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut contexts, mut targets, mut previous, mut mask, mut spans) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut first = 0;
     for clip in clips {
         let frames = clip.frames();
         let padded = frames.next_multiple_of(window);
-        contexts.push(base.with_excitation(base.contexts(&clip.symbols, &clip.durations, padded), &clip.f0_hz));
-        let normalised: Vec<f32> = clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
+        contexts
+            .push(base.with_excitation(base.contexts(&clip.symbols, &clip.durations, padded), &clip.f0_hz));
+        let normalised: Vec<f32> =
+            clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
         let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
         for index in 0..padded {
             targets.extend_from_slice(frame(index));
@@ -192,7 +210,9 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
         spans.push(Span { first, frames });
         first += padded;
     }
-    let tensor = |values: Vec<f32>, width: usize| Tensor::from_data(TensorData::new(values, [1, first, width]), device);
+    let tensor = |values: Vec<f32>, width: usize| {
+        Tensor::from_data(TensorData::new(values, [1, first, width]), device)
+    };
     FrameStore {
         context: Tensor::cat(contexts, 1),
         targets: tensor(targets, mels),
@@ -209,6 +229,10 @@ mod tests {
     #[test]
     fn windows_are_spread_over_all_clips() {
         let clips = [Span { first: 0, frames: 30 }, Span { first: 40, frames: 50 }];
-        assert_eq!(spread(&clips, 20, 4), [0, 10, 50, 70], "frames 0, 20, 40 and 60 of 80, none past the end of its clip");
+        assert_eq!(
+            spread(&clips, 20, 4),
+            [0, 10, 50, 70],
+            "frames 0, 20, 40 and 60 of 80, none past the end of its clip"
+        );
     }
 }

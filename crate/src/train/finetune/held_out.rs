@@ -5,13 +5,13 @@ use crate::{
     Result,
     align::{ForcedAligner, PhonemeErrors},
     audio::{
-        variance_scale::{scale_variance, variance_scale},
         mel::{Mel, MelConfig},
         speaker::{SpeakerStats, similarity},
+        variance_scale::{scale_variance, variance_scale},
     },
     model::TacotronConfig,
-    train::{clip::AlignedClip, options::ValidationMetrics, segment::ONE_IN},
     nn::readback::read,
+    train::{clip::AlignedClip, options::ValidationMetrics, segment::ONE_IN},
     voice::{Adapted, Base},
 };
 
@@ -42,7 +42,12 @@ impl HeldOut {
     /// * `clips`: all of them, as in `store`
     ///
     /// `None` where there is only one, too short to be cut.
-    pub async fn of(base: &Base, aligner: ForcedAligner, clips: &[AlignedClip], store: &FrameStore) -> Result<Option<Self>> {
+    pub async fn of(
+        base: &Base,
+        aligner: ForcedAligner,
+        clips: &[AlignedClip],
+        store: &FrameStore,
+    ) -> Result<Option<Self>> {
         let count = (clips.len() / ONE_IN).clamp(1, MAX_HELD_OUT);
         if clips.len() < 2 {
             return Ok(None);
@@ -51,13 +56,26 @@ impl HeldOut {
         let mut speaker = SpeakerStats::default();
         clips.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
         let last = clips.iter().zip(&store.clips).skip(clips.len() - count);
-        let held: Vec<_> = last.map(|(clip, span)| HeldClip { first: span.first, symbols: clip.symbols.clone(), recorded: mel(clip) }).collect();
+        let held: Vec<_> = last
+            .map(|(clip, span)| HeldClip {
+                first: span.first,
+                symbols: clip.symbols.clone(),
+                recorded: mel(clip),
+            })
+            .collect();
         let mut errors = PhonemeErrors::default();
         for clip in &held {
             errors += aligner.phoneme_errors(&clip.recorded, &clip.symbols).await?;
         }
         let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
-        Ok(Some(Self { clips: held, speaker, phoneme_error_rate: errors.rate(), config, mel_config, aligner }))
+        Ok(Some(Self {
+            clips: held,
+            speaker,
+            phoneme_error_rate: errors.rate(),
+            config,
+            mel_config,
+            aligner,
+        }))
     }
 
     pub fn count(&self) -> usize {
@@ -65,7 +83,12 @@ impl HeldOut {
     }
 
     /// Predicts the clips with their own durations and compares the spectrograms with the recordings.
-    pub async fn validate(&self, parts: &Adapted, store: &FrameStore, window: usize) -> Result<ValidationMetrics> {
+    pub async fn validate(
+        &self,
+        parts: &Adapted,
+        store: &FrameStore,
+        window: usize,
+    ) -> Result<ValidationMetrics> {
         let windows_of = |clip: &HeldClip| (clip.first..clip.first + clip.recorded.frames()).step_by(window);
         let starts: Vec<usize> = self.clips.iter().flat_map(windows_of).collect();
         store.targets.device().seed(0); // The prenet drops the same values at each validation.
@@ -91,6 +114,11 @@ impl HeldOut {
             stats.merge(&SpeakerStats::from_mel(&said));
             errors += self.aligner.phoneme_errors(&said, &clip.symbols).await?;
         }
-        Ok(ValidationMetrics { loss, similarity: similarity(&stats, &self.speaker), phoneme_error_rate: errors.rate(), variance_scale })
+        Ok(ValidationMetrics {
+            loss,
+            similarity: similarity(&stats, &self.speaker),
+            phoneme_error_rate: errors.rate(),
+            variance_scale,
+        })
     }
 }

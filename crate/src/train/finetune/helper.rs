@@ -57,9 +57,11 @@ impl Helper {
         let corrupt = |what: &str| Error::CheckpointCorrupt(format!("the initial state of a helper: {what}"));
         let (mut weights, metadata) = deserialize(worker_init).map_err(Error::CheckpointCorrupt)?;
         let text = |key: &str| metadata.get(key).map_or("", String::as_str);
-        let config: TacotronConfig = serde_json::from_str(text("model")).map_err(|_| corrupt("it has no model"))?;
+        let config: TacotronConfig =
+            serde_json::from_str(text("model")).map_err(|_| corrupt("it has no model"))?;
         config.check().map_err(Error::CheckpointCorrupt)?;
-        let dataset = ClipDataset::take(text("dataset"), &mut weights, device).ok_or_else(|| corrupt("it has no dataset"))?;
+        let dataset = ClipDataset::take(text("dataset"), &mut weights, device)
+            .ok_or_else(|| corrupt("it has no dataset"))?;
         let blank = Adapted {
             decoder: Decoder::new(&config, device),
             postnet: Postnet::new(&config, device),
@@ -72,11 +74,18 @@ impl Helper {
     ///
     /// * `in_cooldown`: [`FineTuner::in_cooldown`] before this iteration
     /// * `buffer`:      filled by [`FineTuner::put_weights_async`]
-    pub async fn gradients_async(&mut self, iteration: usize, in_cooldown: bool, buffer: &mut impl FlatBuffer, shard: Shard) -> Result<()> {
+    pub async fn gradients_async(
+        &mut self,
+        iteration: usize,
+        in_cooldown: bool,
+        buffer: &mut impl FlatBuffer,
+        shard: Shard,
+    ) -> Result<()> {
         let places = Places::of(&self.parts, buffer)?;
         self.parts = self.parts.clone().map(&mut Set { path: Vec::new(), places: &places, buffer });
         let loss = loss(&self.parts, &self.dataset.windows(iteration, in_cooldown, shard));
-        let mut found = CollectGradients { gradients: &mut loss.backward(), path: Vec::new(), values: BTreeMap::new() };
+        let mut found =
+            CollectGradients { gradients: &mut loss.backward(), path: Vec::new(), values: BTreeMap::new() };
         self.parts.visit(&mut found);
         for (name, &Place { at, count }) in &places.0 {
             match found.values.remove(name) {
@@ -106,7 +115,12 @@ impl FineTuner {
         let mut weights = collect(&self.parts);
         let dataset = self.dataset.put(&mut weights);
         let model = serde_json::to_string(base.config()).expect("plain data");
-        serialize(weights, Storage::Full, Metadata::from([("model".to_string(), model), ("dataset".to_string(), dataset)])).await
+        serialize(
+            weights,
+            Storage::Full,
+            Metadata::from([("model".to_string(), model), ("dataset".to_string(), dataset)]),
+        )
+        .await
     }
 
     /// Length of a buffer: all weights, and a loss.
@@ -130,7 +144,12 @@ impl FineTuner {
 }
 
 /// Adds the gradients and the loss of a helper to those of this process.
-pub fn add(parts: &Adapted, gradients: &mut Gradients, loss: Tensor<1>, helped: &impl FlatBuffer) -> Result<Tensor<1>> {
+pub fn add(
+    parts: &Adapted,
+    gradients: &mut Gradients,
+    loss: Tensor<1>,
+    helped: &impl FlatBuffer,
+) -> Result<Tensor<1>> {
     let places = Places::of(parts, helped)?;
     parts.visit(&mut Add { gradients, path: Vec::new(), places: &places, helped });
     Ok(loss.add_scalar(helped.get(helped.size() - 1, 1)[0]))
@@ -153,7 +172,11 @@ impl Places {
             (name, place)
         });
         let places = Self(places.collect());
-        if next + 1 == buffer.size() { Ok(places) } else { Err(Error::OptionInvalid("these weights are of another model".into())) }
+        if next + 1 == buffer.size() {
+            Ok(places)
+        } else {
+            Err(Error::OptionInvalid("these weights are of another model".into()))
+        }
     }
 }
 
@@ -168,7 +191,10 @@ impl<E: FlatBuffer> ModuleMapper for Set<'_, E> {
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let Some(&Place { at, count }) = self.places.0.get(&self.path.join(".")) else { return param };
-        param.map(|old| Tensor::from_data(TensorData::new(self.buffer.get(at, count), old.dims()), &old.device()).require_grad())
+        param.map(|old| {
+            Tensor::from_data(TensorData::new(self.buffer.get(at, count), old.dims()), &old.device())
+                .require_grad()
+        })
     }
 }
 
@@ -203,7 +229,10 @@ impl<E: FlatBuffer> ModuleVisitor for Add<'_, E> {
         let value = param.val();
         let Some(&Place { at, count }) = self.places.0.get(&self.path.join(".")) else { return };
         let Some(gradient) = value.grad(self.gradients) else { return };
-        let helped = Tensor::<D>::from_data(TensorData::new(self.helped.get(at, count), gradient.dims()), &gradient.device());
+        let helped = Tensor::<D>::from_data(
+            TensorData::new(self.helped.get(at, count), gradient.dims()),
+            &gradient.device(),
+        );
         // Into what nobody else holds.
         value.grad_replace(self.gradients, helped + gradient);
     }

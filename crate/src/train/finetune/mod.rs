@@ -126,12 +126,24 @@ impl FineTuner {
         if clips.is_empty() {
             return Err(Error::NoClips);
         }
-        if options.iterations == 0 || options.batch == 0 || options.window < base.config().reduction || options.window % base.config().reduction != 0 {
-            return Err(Error::OptionInvalid("iterations, batch and window must be positive, the window a multiple of the reduction".into()));
+        if options.iterations == 0
+            || options.batch == 0
+            || options.window < base.config().reduction
+            || options.window % base.config().reduction != 0
+        {
+            return Err(Error::OptionInvalid(
+                "iterations, batch and window must be positive, the window a multiple of the reduction"
+                    .into(),
+            ));
         }
         // They may come from a checkpoint, which is untrusted input.
-        if options.batch > MAX_BATCH || options.window > MAX_WINDOW || ![options.rate, options.speaker_rate].iter().all(|rate| (0.0..=1.0).contains(rate)) {
-            return Err(Error::OptionInvalid(format!("at most {MAX_BATCH} windows of {MAX_WINDOW} frames are learned from at once, at rates between 0 and 1")));
+        if options.batch > MAX_BATCH
+            || options.window > MAX_WINDOW
+            || ![options.rate, options.speaker_rate].iter().all(|rate| (0.0..=1.0).contains(rate))
+        {
+            return Err(Error::OptionInvalid(format!(
+                "at most {MAX_BATCH} windows of {MAX_WINDOW} frames are learned from at once, at rates between 0 and 1"
+            )));
         }
         if !(0.0..=10.0).contains(&options.rehearsal) {
             return Err(Error::OptionInvalid("rehearsal must lie between 0 and 10".into()));
@@ -148,7 +160,8 @@ impl FineTuner {
         let store = assemble(base, &aligned, options.window);
         let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
         let speaker = nearest_speaker(base, &store, &options).await?;
-        let rehearsal = if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
+        let rehearsal =
+            if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
         let duration_scale = duration_scale(base, &aligned, speaker).await?;
         let intonation = intonation(base, &aligned, speaker).await?;
         let sampler = SamplerConfig {
@@ -167,7 +180,11 @@ impl FineTuner {
         let mut tuner = Self {
             device: base.device.clone().autodiff(),
             parts: options.adapts.prepare(start.parts.train()).with_precision(options.precision),
-            adam: Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() }),
+            adam: Adam::new(AdamConfig {
+                weight_decay: 0.0,
+                precision: options.precision,
+                ..AdamConfig::default()
+            }),
             dataset: ClipDataset { store, rehearsal, sampler },
             held_out,
             // A held-out clip, where there is one.
@@ -200,17 +217,25 @@ impl FineTuner {
             mask: nothing(1) + 1.0,
             clips: vec![Span { first: 0, frames: options.window }],
         };
-        let parts = Voice::of_base_speaker(base, base.default_speaker()).parts.train().with_precision(options.precision);
+        let parts = Voice::of_base_speaker(base, base.default_speaker())
+            .parts
+            .train()
+            .with_precision(options.precision);
         let windows = |count: usize| store.gather(&vec![0; count], options.window, config.reduction);
         let windows = match options.rehearsed() {
             0 => windows(options.batch),
             count => {
                 let speakers = parts.speaker.val().inner().repeat_dim(0, count);
-                windows(options.batch).and(WindowBatch { others: Some(speakers), ..windows(count) }, options.rehearsal)
+                windows(options.batch)
+                    .and(WindowBatch { others: Some(speakers), ..windows(count) }, options.rehearsal)
             }
         };
         let loss = loss(&parts, &windows);
-        let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, precision: options.precision, ..AdamConfig::default() });
+        let mut adam = Adam::new(AdamConfig {
+            weight_decay: 0.0,
+            precision: options.precision,
+            ..AdamConfig::default()
+        });
         let gradients = adam.scaled(loss).backward();
         let parts = adam.step(parts, &gradients, |_| 0.0);
         read(parts.speaker.val().inner().slice([0..1, 0..1]).reshape([1])).await.map(drop)
@@ -230,7 +255,11 @@ impl FineTuner {
     ///
     /// * `helped`: awaited after this process has computed its own shard: the buffer of each helper, or `None` where one failed, and this process then
     ///   computes the whole batch
-    pub async fn step_with_async<E: FlatBuffer>(&mut self, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<Step> {
+    pub async fn step_with_async<E: FlatBuffer>(
+        &mut self,
+        helpers: usize,
+        helped: impl AsyncFnOnce() -> Option<Vec<E>>,
+    ) -> Result<Step> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
         let (loss, gradients) = self.gradients(in_cooldown, helpers, helped).await?;
@@ -268,7 +297,15 @@ impl FineTuner {
             true => Some(TuneStop::Iterations),
         };
         let seconds = begun.elapsed().as_secs_f32();
-        Ok(Step { iteration, iterations: self.end, loss: self.loss, seconds, validation, overflows: self.overflows, stop })
+        Ok(Step {
+            iteration,
+            iterations: self.end,
+            loss: self.loss,
+            seconds,
+            validation,
+            overflows: self.overflows,
+            stop,
+        })
     }
 
     /// Whether the next iteration belongs to the cooldown: falling rates, all clips.
@@ -303,13 +340,19 @@ impl FineTuner {
     async fn keep_last(&mut self) -> Result<()> {
         if let Some(now) = self.validate().await? {
             let found = self.best.as_ref().map_or(now, |&(validation, _)| validation);
-            self.best = Some((ValidationMetrics { variance_scale: now.variance_scale, ..found }, self.parts.clone()));
+            self.best =
+                Some((ValidationMetrics { variance_scale: now.variance_scale, ..found }, self.parts.clone()));
         }
         Ok(())
     }
 
     /// Loss and gradients of an iteration.
-    async fn gradients<E: FlatBuffer>(&mut self, in_cooldown: bool, helpers: usize, helped: impl AsyncFnOnce() -> Option<Vec<E>>) -> Result<(Tensor<1>, Gradients)> {
+    async fn gradients<E: FlatBuffer>(
+        &mut self,
+        in_cooldown: bool,
+        helpers: usize,
+        helped: impl AsyncFnOnce() -> Option<Vec<E>>,
+    ) -> Result<(Tensor<1>, Gradients)> {
         let iteration = self.iteration();
         let mut compute = |shard| {
             let loss = loss(&self.parts, &self.dataset.windows(iteration, in_cooldown, shard));
@@ -336,7 +379,10 @@ impl FineTuner {
     /// Metrics of the current parameters on the held-out clips; `None` where no clip is held out.
     async fn validate(&self) -> Result<Option<ValidationMetrics>> {
         match &self.held_out {
-            Some(held_out) => held_out.validate(&self.parts.valid(), &self.dataset.store, self.options.window).await.map(Some),
+            Some(held_out) => held_out
+                .validate(&self.parts.valid(), &self.dataset.store, self.options.window)
+                .await
+                .map(Some),
             None => Ok(None),
         }
     }
@@ -348,15 +394,33 @@ impl FineTuner {
         let padded = frames.next_multiple_of(reduction);
         self.device.seed(0);
         let windows = self.dataset.store.gather(&[first], padded, reduction);
-        let predicted = read(predict(&self.parts.valid(), &windows).1.narrow(1, 0, frames).reshape([frames * base.config().mels])).await?;
+        let predicted = read(
+            predict(&self.parts.valid(), &windows)
+                .1
+                .narrow(1, 0, frames)
+                .reshape([frames * base.config().mels]),
+        )
+        .await?;
         self.shown.beside(base.config().log_mels(predicted, base.mel_config()), &base.aligner).await
     }
 
     /// A voice of the current parameters.
     pub fn preview(&self) -> Voice {
-        let info = VoiceInfo { adapted: true, iterations: self.iteration(), seconds: self.seconds, ..VoiceInfo::default() };
+        let info = VoiceInfo {
+            adapted: true,
+            iterations: self.iteration(),
+            seconds: self.seconds,
+            ..VoiceInfo::default()
+        };
         let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
-        Voice { parts, timing_speaker: self.timing_speaker.clone(), duration_scale: self.duration_scale, variance_scale: self.variance_scale(), intonation: self.intonation, info }
+        Voice {
+            parts,
+            timing_speaker: self.timing_speaker.clone(),
+            duration_scale: self.duration_scale,
+            variance_scale: self.variance_scale(),
+            intonation: self.intonation,
+            info,
+        }
     }
 
     /// The variance scale of the metrics that are kept, see [`crate::audio::variance_scale`].
@@ -367,11 +431,25 @@ impl FineTuner {
     /// The voice of the parameters that the stop rule kept.
     pub async fn finish_async(self) -> Result<Voice> {
         let iterations = self.iteration();
-        let held_out_loss = self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
+        let held_out_loss =
+            self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
         let variance_scale = self.variance_scale();
-        let parts = self.best.map_or(self.parts, |(_, best)| best).materialize().valid().with_precision(Precision::F32);
-        let info = VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
-        Ok(Voice { parts, timing_speaker: self.timing_speaker, duration_scale: self.duration_scale, variance_scale, intonation: self.intonation, info })
+        let parts = self
+            .best
+            .map_or(self.parts, |(_, best)| best)
+            .materialize()
+            .valid()
+            .with_precision(Precision::F32);
+        let info =
+            VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
+        Ok(Voice {
+            parts,
+            timing_speaker: self.timing_speaker,
+            duration_scale: self.duration_scale,
+            variance_scale,
+            intonation: self.intonation,
+            info,
+        })
     }
 }
 
@@ -379,9 +457,13 @@ impl FineTuner {
 fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
     let speakers = base.model.speakers.val();
     if weights.len() != speakers.dims()[0] {
-        return Err(Error::OptionInvalid(format!("a mixture needs a weight for each of {} speakers", speakers.dims()[0])));
+        return Err(Error::OptionInvalid(format!(
+            "a mixture needs a weight for each of {} speakers",
+            speakers.dims()[0]
+        )));
     }
-    Ok(Tensor::<2>::from_data(TensorData::new(weights.to_vec(), [1, weights.len()]), &base.device).matmul(speakers)) // (1, S) x (S, V)
+    Ok(Tensor::<2>::from_data(TensorData::new(weights.to_vec(), [1, weights.len()]), &base.device)
+        .matmul(speakers)) // (1, S) x (S, V)
 }
 
 /// Speakers that all of the audio decides between; a few windows choose them.
@@ -392,7 +474,9 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     let frames: usize = store.clips.iter().map(|clip| clip.frames).sum();
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
     // Of each count a multiple of the batch: one shape, compiled once.
-    for (count, keep) in [(options.batch, NEAREST), (frames.div_ceil(options.window).next_multiple_of(options.batch), 1)] {
+    for (count, keep) in
+        [(options.batch, NEAREST), (frames.div_ceil(options.window).next_multiple_of(options.batch), 1)]
+    {
         let starts = spread(&store.clips, options.window, count);
         let mut losses = Vec::with_capacity(speakers.len());
         for index in speakers {
@@ -419,7 +503,13 @@ async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> R
     for clip in clips {
         let input = Symbols::new(&[&clip.symbols], None, &base.device);
         let encoded = base.model.encode(&input, Mode::Eval);
-        let logs = read(base.model.durations.forward(encoded, base.speaker(speaker), &input.lengths).reshape([clip.symbols.len()])).await?;
+        let logs = read(
+            base.model
+                .durations
+                .forward(encoded, base.speaker(speaker), &input.lengths)
+                .reshape([clip.symbols.len()]),
+        )
+        .await?;
         for ((&symbol, &frames), predicted) in clip.symbols.iter().zip(&clip.durations).zip(logs) {
             if symbols::is_phone(symbol) {
                 sum += ((frames as f32).ln() - predicted) * if clip.foreign { 0.5 } else { 1.0 };
@@ -435,8 +525,11 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
     let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
     for clip in clips {
         let frames = clip.frames();
-        let contexts = base.contexts(&clip.symbols, &clip.durations, frames.next_multiple_of(base.config().reduction));
-        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else { return Ok(None) };
+        let contexts =
+            base.contexts(&clip.symbols, &clip.durations, frames.next_multiple_of(base.config().reduction));
+        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else {
+            return Ok(None);
+        };
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.ln_hz).filter(|(hz, _)| **hz > 0.0) {
             recorded.push(hz.ln());
             predicted.push(ln_hz);
@@ -453,6 +546,7 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
         values.sort_by(f32::total_cmp);
         values[values.len() * 9 / 10] - values[values.len() / 10]
     };
-    let spread = (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
+    let spread =
+        (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
     Ok(Some(Intonation { mean_hz, spread }))
 }

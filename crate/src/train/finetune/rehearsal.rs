@@ -64,7 +64,8 @@ pub struct DrawnWindow {
 impl Rehearsal {
     pub async fn of(base: &Base, window: usize) -> Result<Self> {
         let count = base.manifest.speakers.len();
-        let (mut clips, mut speakers) = (Vec::with_capacity(SENTENCES.len()), Vec::with_capacity(SENTENCES.len()));
+        let (mut clips, mut speakers) =
+            (Vec::with_capacity(SENTENCES.len()), Vec::with_capacity(SENTENCES.len()));
         for (number, sentence) in SENTENCES.iter().enumerate() {
             // Evenly over the table, in which related speakers are neighbours.
             let voice = Voice::of_base_speaker(base, number * count / SENTENCES.len());
@@ -86,10 +87,14 @@ impl Rehearsal {
 
     /// The windows as a batch, with their speakers.
     pub fn gather(&self, drawn: &[DrawnWindow], window: usize, reduction: usize) -> WindowBatch {
-        let (starts, sentences): (Vec<usize>, Vec<i32>) = drawn.iter().map(|drawn| (drawn.start, drawn.sentence as i32)).unzip();
+        let (starts, sentences): (Vec<usize>, Vec<i32>) =
+            drawn.iter().map(|drawn| (drawn.start, drawn.sentence as i32)).unzip();
         let count = sentences.len();
         let rows = Tensor::<1, Int>::from_data(TensorData::new(sentences, [count]), &self.speakers.device());
-        WindowBatch { others: Some(self.speakers.clone().select(0, rows)), ..self.store.gather(&starts, window, reduction) }
+        WindowBatch {
+            others: Some(self.speakers.clone().select(0, rows)),
+            ..self.store.gather(&starts, window, reduction)
+        }
     }
 }
 
@@ -102,7 +107,8 @@ mod tests {
     #[test]
     fn the_sentences_hold_every_phone() {
         let phonemizer = Phonemizer::embedded();
-        let written = SENTENCES.map(|sentence| symbols::format(&phonemizer.symbols(sentence).unwrap())).join(" ");
+        let written =
+            SENTENCES.map(|sentence| symbols::format(&phonemizer.symbols(sentence).unwrap())).join(" ");
         let phones: BTreeSet<&str> = written
             .split_whitespace()
             .map(|symbol| symbol.trim_end_matches(|c: char| c.is_ascii_digit()))

@@ -28,7 +28,11 @@ impl<B: LossBackwardOps> Backward<B, 1> for ErrorsBackward {
 }
 
 impl<B: LossBackwardOps, C: CheckpointStrategy> LossOps for Autodiff<B, C> {
-    fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn errors(
+        predicted: FloatTensor<Self>,
+        targets: FloatTensor<Self>,
+        mask: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
         assert!(!targets.is_tracked() && !mask.is_tracked(), "only the prediction has a gradient");
         let (predicted, node) = predicted.into_parts();
         let (targets, mask) = (targets.into_primitive(), mask.into_primitive());

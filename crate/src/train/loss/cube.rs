@@ -52,7 +52,11 @@ fn errors_backward_kernel(
 }
 
 impl LossOps for CubeBackend {
-    fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn errors(
+        predicted: FloatTensor<Self>,
+        targets: FloatTensor<Self>,
+        mask: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
         let [batch, steps, mels] = predicted.shape().dims::<3>();
         let sums = empty(&predicted, [PARTS]);
         let client = predicted.client.clone();

@@ -9,7 +9,11 @@ use crate::nn::flex::{contiguous, dims, tensor, values, values_mut};
 const LANES: usize = 16;
 
 impl LossOps for Flex {
-    fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
+    fn errors(
+        predicted: FloatTensor<Self>,
+        targets: FloatTensor<Self>,
+        mask: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
         let [predicted, targets, mask] = [predicted, targets, mask].map(contiguous);
         let mels = dims(&predicted)[2];
         let mut sums = vec![0.0; PARTS];

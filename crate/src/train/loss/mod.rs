@@ -20,7 +20,12 @@ use crate::{
 ///
 /// * `predicted`, `targets`: `[B, T, M]`
 /// * `mask`:                 `[B, T, 1]`
-pub fn spectrogram_loss(predicted: Tensor<3>, targets: Tensor<3>, mask: Tensor<3>, valid_frames: usize) -> Tensor<1> {
+pub fn spectrogram_loss(
+    predicted: Tensor<3>,
+    targets: Tensor<3>,
+    mask: Tensor<3>,
+    valid_frames: usize,
+) -> Tensor<1> {
     let mels = targets.dims()[2];
     let sums = Dispatch::errors(predicted.into_dispatch(), targets.into_dispatch(), mask.into_dispatch());
     Tensor::<1>::from_dispatch(sums).sum().div_scalar((valid_frames * mels) as f32)
@@ -52,7 +57,13 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     let encoded = model.encode(symbols, mode);
     let speaker = model.speakers.val().select(0, batch.speakers.clone());
     let log_durations = model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths);
-    let mut context = model.upsample(symbols, encoded, batch.durations.clone(), batch.times.clone(), batch.positions.clone());
+    let mut context = model.upsample(
+        symbols,
+        encoded,
+        batch.durations.clone(),
+        batch.times.clone(),
+        batch.positions.clone(),
+    );
     let mut pitch = Tensor::zeros([1], &device);
     if let (Some(predictor), Some(true_pitch)) = (&model.pitch, &batch.pitch) {
         let steps = context.dims()[1] / model.decoder.reduction();
@@ -60,10 +71,14 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
         pitch = pitch_loss(predicted, true_pitch, batch);
         context = Tensor::cat(vec![context, true_pitch.excitation.clone()], 2);
     }
-    let (frames, _) = model.decoder.forward(batch.previous.clone(), context, speaker, model.decoder.start(items, &device));
+    let (frames, _) =
+        model.decoder.forward(batch.previous.clone(), context, speaker, model.decoder.start(items, &device));
     let residual = model.postnet.forward(frames.clone(), mode);
-    let compare = |predicted| spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames);
-    let duration_error = (log_durations - batch.durations.clone().clamp_min(1.0).log()) * symbols.mask.clone();
+    let compare = |predicted| {
+        spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames)
+    };
+    let duration_error =
+        (log_durations - batch.durations.clone().clamp_min(1.0).log()) * symbols.mask.clone();
     let symbol_count: usize = symbols.lengths.iter().sum();
     Losses {
         before: compare(frames.clone()),
@@ -74,9 +89,14 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
 }
 
 /// * `predicted`: `[B, T, 2]`, as [`crate::model::pitch::PitchPredictor`] returns it
-fn pitch_loss(predicted: Tensor<3>, PitchBatch { contour, voiced, voiced_frames, .. }: &PitchBatch, batch: &Batch) -> Tensor<1> {
+fn pitch_loss(
+    predicted: Tensor<3>,
+    PitchBatch { contour, voiced, voiced_frames, .. }: &PitchBatch,
+    batch: &Batch,
+) -> Tensor<1> {
     let (found, logit) = (predicted.clone().narrow(2, 0, 1), predicted.narrow(2, 1, 1));
-    let error = ((found - contour.clone()).abs() * voiced.clone()).sum().div_scalar((*voiced_frames).max(1) as f32);
+    let error =
+        ((found - contour.clone()).abs() * voiced.clone()).sum().div_scalar((*voiced_frames).max(1) as f32);
     let unvoiced = voiced.clone().neg().add_scalar(1.0);
     let likelihood = voiced.clone() * log_sigmoid(logit.clone()) + unvoiced * log_sigmoid(logit.neg());
     error - (likelihood * batch.mask.clone()).sum().div_scalar(batch.valid_frames as f32)
@@ -107,15 +127,23 @@ pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) ->
     let previous = batch.previous.clone().expect("attention hears its last frame");
     let decoded = model.teacher_force(&batch.symbols, speaker, previous, mode);
     let residual = model.postnet.forward(decoded.frames.clone(), mode);
-    let compare = |predicted| spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames);
+    let compare = |predicted| {
+        spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames)
+    };
     let [items, steps, _] = decoded.alignment.dims();
     let spoken = spoken_steps(batch, steps); // (B, N)
     let count = spoken.clone().sum();
 
     // After the last spoken step the gate stays open, so that a decoder that missed it ends at the next.
-    let next = Tensor::cat(vec![spoken.clone().narrow(1, 1, steps - 1), Tensor::zeros([items, 1], &spoken.device())], 1);
+    let next = Tensor::cat(
+        vec![spoken.clone().narrow(1, 1, steps - 1), Tensor::zeros([items, 1], &spoken.device())],
+        1,
+    );
     let logits = decoded.gate.expect("attention says when it is done");
-    let gate = (next.clone() * log_sigmoid(logits.clone().neg()) + next.neg().add_scalar(1.0) * log_sigmoid(logits)).mean().neg();
+    let gate = (next.clone() * log_sigmoid(logits.clone().neg())
+        + next.neg().add_scalar(1.0) * log_sigmoid(logits))
+    .mean()
+    .neg();
     let guide = (decoded.alignment * spoken_symbols(batch, steps)).sum_dim(2).squeeze_dim::<2>(2); // (B, N)
     AttentionLosses {
         before: compare(decoded.frames.clone()),
@@ -144,7 +172,11 @@ fn spoken_symbols(batch: &Batch, steps: usize) -> Tensor<3> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{audio::mel::{Mel, MelConfig}, model::TacotronConfig, train::{batch::assemble, features::Features}};
+    use crate::{
+        audio::mel::{Mel, MelConfig},
+        model::TacotronConfig,
+        train::{batch::assemble, features::Features},
+    };
 
     /// One utterance of symbols with these frames, in a window that is longer than it.
     fn batch(durations: &[u32], window: usize) -> (TacotronConfig, Batch) {
@@ -152,7 +184,15 @@ mod tests {
         let frames = durations.iter().sum::<u32>() as usize;
         let mut features = Features::new(MelConfig::speech_16k());
         let mel = Mel { mels: 80, data: vec![-5.0; frames * 80] };
-        features.push("a", "x".into(), "x".into(), vec![1; durations.len()], Some(durations.to_vec()), &mel, &[]);
+        features.push(
+            "a",
+            "x".into(),
+            "x".into(),
+            vec![1; durations.len()],
+            Some(durations.to_vec()),
+            &mel,
+            &[],
+        );
         let batch = assemble(&features, &[(&features.utterances[0], 0)], window, &config, &Device::flex());
         (config, batch)
     }
@@ -172,8 +212,10 @@ mod tests {
         let (config, batch) = batch(&[3, 2, 1], 8);
         let gate = |bias: f32| {
             let mut model = AttentiveTacotron::new(&config, &Device::flex());
-            model.decoder.gate.weight = burn::module::Param::from_tensor(model.decoder.gate.weight.val().zeros_like());
-            model.decoder.gate.bias = Some(burn::module::Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
+            model.decoder.gate.weight =
+                burn::module::Param::from_tensor(model.decoder.gate.weight.val().zeros_like());
+            model.decoder.gate.bias =
+                Some(burn::module::Param::from_tensor(Tensor::from_floats([bias], &Device::flex())));
             attention_losses(&model, &batch, Mode::Eval).gate.into_scalar::<f32>()
         };
         // Two of four steps are an end: a gate at one half is uninformative, one that is certainly shut is wrong half the time.

@@ -10,7 +10,11 @@ pub const PARTS: usize = 64;
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait LossOps: Backend {
     /// Sums of `|e| + e^2` for `e = (predicted - targets) * mask`, `[PARTS]`. Only `predicted` has a gradient.
-    fn errors(predicted: FloatTensor<Self>, targets: FloatTensor<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self>;
+    fn errors(
+        predicted: FloatTensor<Self>,
+        targets: FloatTensor<Self>,
+        mask: FloatTensor<Self>,
+    ) -> FloatTensor<Self>;
 }
 
 /// Gradients of [`LossOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.

@@ -54,7 +54,11 @@ impl<B: AttentionLstmBackwardOps> Backward<B, 8> for AttentionLstmBackward {
 }
 
 impl<B: AttentionLstmBackwardOps, C: CheckpointStrategy> AttentionLstmOps for Autodiff<B, C> {
-    fn attention_lstm(projected: FloatTensor<Self>, with: AttentionLstmInputs<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn attention_lstm(
+        projected: FloatTensor<Self>,
+        with: AttentionLstmInputs<Self>,
+        mask: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         assert!(!mask.is_tracked(), "no gradient reaches the mask");
         let (projected, projected_node) = projected.into_parts();
         let parts = with.parts().map(|tensor| tensor.into_parts());
@@ -63,7 +67,9 @@ impl<B: AttentionLstmBackwardOps, C: CheckpointStrategy> AttentionLstmOps for Au
         let nodes = [projected_node, weights, query, keys, energy, location, values, initial];
         let (rows, gates) = B::attention_lstm(projected, with.clone().into(), mask.into_primitive());
         let tracked = match AttentionLstmBackward.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(Saved { rows: rows.clone(), gates: gates.clone(), with }, rows),
+            OpsKind::Tracked(prep) => {
+                prep.finish(Saved { rows: rows.clone(), gates: gates.clone(), with }, rows)
+            }
             OpsKind::UnTracked(prep) => prep.finish(rows),
         };
         (tracked, <Self as AutodiffBackend>::from_inner(gates))

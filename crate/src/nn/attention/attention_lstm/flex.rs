@@ -8,7 +8,10 @@ use super::{
     ops::{AttentionLstmBackwardOps, AttentionLstmOps},
 };
 use crate::nn::{
-    flex::{ALL_CORES, Matrix, ONE_CORE, PackedWeights, contiguous, cores, dims, for_each, matmul_add, tensor, values as slice, values_mut},
+    flex::{
+        ALL_CORES, Matrix, ONE_CORE, PackedWeights, contiguous, cores, dims, for_each, matmul_add, tensor,
+        values as slice, values_mut,
+    },
     lstm::flex::{cell_backward, cell_forward, shares},
 };
 
@@ -77,31 +80,48 @@ impl Scan<'_> {
     fn forward(&self, gates: &mut [f32], mask: &[f32]) -> Vec<f32> {
         let &Self { steps, batch, row, memory, .. } = self;
         let (hidden, share, Sizes { symbols, width, .. }) = (row.hidden, self.share(), memory.sizes);
-        let weights = PackedWeights::new(Matrix::row_major(self.weights, 4 * hidden), [row.heard(), 4 * hidden], steps);
+        let weights =
+            PackedWeights::new(Matrix::row_major(self.weights, 4 * hidden), [row.heard(), 4 * hidden], steps);
         let query = PackedWeights::new(Matrix::row_major(self.query, width), [hidden, width], steps);
         let mut rows = vec![0.0; steps * batch * row.width()];
         let gates = shares(gates, batch * 4 * hidden, share * 4 * hidden);
-        let work = shares(&mut rows, batch * row.width(), share * row.width()).into_iter().zip(gates).zip(self.initial.chunks(share * row.width()));
+        let work = shares(&mut rows, batch * row.width(), share * row.width())
+            .into_iter()
+            .zip(gates)
+            .zip(self.initial.chunks(share * row.width()));
         for_each(work.enumerate().collect(), |(number, ((mut rows, mut gates), initial))| {
             let count = initial.len() / row.width();
             let (mut queries, mut scratch) = (vec![0.0; count * width], Scratch::new(memory.sizes));
             for step in 0..steps {
                 let (before, rest) = rows.split_at_mut(step);
-                let (before, now, gates) = (before.last().map_or(initial, |row| &**row), &mut *rest[0], &mut *gates[step]);
+                let (before, now, gates) =
+                    (before.last().map_or(initial, |row| &**row), &mut *rest[0], &mut *gates[step]);
                 weights.matmul_add(step, count, (gates, 4 * hidden), (before, row.width()));
                 pulp::Arch::new().dispatch(|| {
-                    let items = gates.chunks_exact_mut(4 * hidden).zip(before.chunks_exact(row.width())).zip(now.chunks_exact_mut(row.width()));
+                    let items = gates
+                        .chunks_exact_mut(4 * hidden)
+                        .zip(before.chunks_exact(row.width()))
+                        .zip(now.chunks_exact_mut(row.width()));
                     for ((gates, before), now) in items {
                         cell_forward(gates, row.of(before).state, row.of_mut(now).state, hidden);
                     }
                 });
                 queries.fill(0.0);
                 query.matmul_add(step, count, (&mut queries, width), (&now[row.channels..], row.width()));
-                let items = queries.chunks_exact(width).zip(before.chunks_exact(row.width())).zip(now.chunks_exact_mut(row.width()));
+                let items = queries
+                    .chunks_exact(width)
+                    .zip(before.chunks_exact(row.width()))
+                    .zip(now.chunks_exact_mut(row.width()));
                 for (item, ((query, before), now)) in items.enumerate() {
                     let (item, before, now) = (number * share + item, row.of(before), row.of_mut(now));
                     let out = [now.weights, now.cumulative, now.context];
-                    memory.item(item).forward(query, &mask[item * symbols..], [before.weights, before.cumulative], out, &mut scratch);
+                    memory.item(item).forward(
+                        query,
+                        &mask[item * symbols..],
+                        [before.weights, before.cumulative],
+                        out,
+                        &mut scratch,
+                    );
                 }
             }
         });
@@ -113,83 +133,163 @@ impl Scan<'_> {
         let &Self { steps, batch, row, memory, .. } = self;
         let Sizes { symbols, width, channels, taps } = memory.sizes;
         let (hidden, share, all) = (row.hidden, self.share(), steps * batch);
-        let weights = PackedWeights::new(Matrix::column_major(self.weights, 4 * hidden), [4 * hidden, row.heard()], steps);
+        let weights = PackedWeights::new(
+            Matrix::column_major(self.weights, 4 * hidden),
+            [4 * hidden, row.heard()],
+            steps,
+        );
         let query = PackedWeights::new(Matrix::column_major(self.query, width), [width, hidden], steps);
         let mut queries = vec![0.0; all * width];
         let states = Matrix::row_major(&rows[channels..], row.width());
-        matmul_add(ALL_CORES, [all, hidden, width], (&mut queries, width), states, Matrix::row_major(self.query, width));
+        matmul_add(
+            ALL_CORES,
+            [all, hidden, width],
+            (&mut queries, width),
+            states,
+            Matrix::row_major(self.query, width),
+        );
 
-        let (mut d_projected, mut d_queries, mut d_contexts) = (vec![0.0; all * 4 * hidden], vec![0.0; all * width], vec![0.0; all * channels]);
+        let (mut d_projected, mut d_queries, mut d_contexts) =
+            (vec![0.0; all * 4 * hidden], vec![0.0; all * width], vec![0.0; all * channels]);
         let (mut d_keys, mut d_energy) = (vec![0.0; batch * symbols * width], vec![0.0; batch * width]);
         let mut d_location = vec![0.0; batch * 2 * taps * width];
         // Of what leaves the current step.
         let mut d_row = vec![0.0; batch * row.width()];
         let work = shares(&mut d_projected, batch * 4 * hidden, share * 4 * hidden).into_iter();
-        let work = work.zip(shares(&mut d_queries, batch * width, share * width)).zip(shares(&mut d_contexts, batch * channels, share * channels));
-        let work = work.zip(d_keys.chunks_mut(share * symbols * width)).zip(d_energy.chunks_mut(share * width));
-        let work = work.zip(d_location.chunks_mut(share * 2 * taps * width)).zip(d_row.chunks_mut(share * row.width()));
-        for_each(work.enumerate().collect(), |(number, ((((((mut d_gates, mut d_queries), mut d_contexts), d_keys), d_energy), d_location), carried))| {
-            let (first, count) = (number * share, carried.len() / row.width());
-            let mut scratch = Scratch::new(memory.sizes);
-            let mut d_before = vec![0.0; 2 * symbols];
-            for step in (0..steps).rev() {
-                let of = |values, step: usize| &rows_of(values, step, batch, row.width())[first * row.width()..][..count * row.width()];
-                let (now, before) = (of(rows, step), step.checked_sub(1).map_or(&self.initial[first * row.width()..], |before| of(rows, before)));
-                let (gates, queries) = (&rows_of(gates, step, batch, 4 * hidden)[first * 4 * hidden..], &rows_of(&queries, step, batch, width)[first * width..]);
-                let (d_gates, d_queries, d_contexts) = (&mut *d_gates[step], &mut *d_queries[step], &mut *d_contexts[step]);
-                pulp::Arch::new().dispatch(|| add(carried, 1.0, of(grad, step)));
-                for item in 0..count {
-                    let at = |values: &[f32]| -> std::ops::Range<usize> { item * values.len() / count..(item + 1) * values.len() / count };
-                    let (now, before) = (row.of(&now[item * row.width()..][..row.width()]), row.of(&before[item * row.width()..][..row.width()]));
-                    let carried = row.of_mut(&mut carried[item * row.width()..][..row.width()]);
-                    d_before.fill(0.0);
-                    let (d_weights, d_cumulative) = d_before.split_at_mut(symbols);
-                    let (keys, energy, location) = (at(d_keys), at(d_energy), at(d_location));
-                    memory.item(first + item).backward(
-                        [carried.weights, carried.cumulative, carried.context],
-                        now.weights,
-                        &queries[item * width..][..width],
-                        [before.weights, before.cumulative],
-                        &mut d_queries[item * width..][..width],
-                        [d_weights, d_cumulative],
-                        &mut Shared { keys: &mut d_keys[keys], energy: &mut d_energy[energy], location: &mut d_location[location] },
-                        &mut scratch,
+        let work = work.zip(shares(&mut d_queries, batch * width, share * width)).zip(shares(
+            &mut d_contexts,
+            batch * channels,
+            share * channels,
+        ));
+        let work =
+            work.zip(d_keys.chunks_mut(share * symbols * width)).zip(d_energy.chunks_mut(share * width));
+        let work = work
+            .zip(d_location.chunks_mut(share * 2 * taps * width))
+            .zip(d_row.chunks_mut(share * row.width()));
+        for_each(
+            work.enumerate().collect(),
+            |(
+                number,
+                ((((((mut d_gates, mut d_queries), mut d_contexts), d_keys), d_energy), d_location), carried),
+            )| {
+                let (first, count) = (number * share, carried.len() / row.width());
+                let mut scratch = Scratch::new(memory.sizes);
+                let mut d_before = vec![0.0; 2 * symbols];
+                for step in (0..steps).rev() {
+                    let of = |values, step: usize| {
+                        &rows_of(values, step, batch, row.width())[first * row.width()..]
+                            [..count * row.width()]
+                    };
+                    let (now, before) = (
+                        of(rows, step),
+                        step.checked_sub(1)
+                            .map_or(&self.initial[first * row.width()..], |before| of(rows, before)),
                     );
-                    d_contexts[item * channels..][..channels].copy_from_slice(carried.context);
-                    carried.weights.copy_from_slice(d_weights);
-                    carried.cumulative.copy_from_slice(d_cumulative);
-                    carried.context.fill(0.0); // Refilled by the product that follows.
-                }
-                query.matmul_add(step, count, (&mut carried[channels..], row.width()), (d_queries, width));
-                pulp::Arch::new().dispatch(|| {
+                    let (gates, queries) = (
+                        &rows_of(gates, step, batch, 4 * hidden)[first * 4 * hidden..],
+                        &rows_of(&queries, step, batch, width)[first * width..],
+                    );
+                    let (d_gates, d_queries, d_contexts) =
+                        (&mut *d_gates[step], &mut *d_queries[step], &mut *d_contexts[step]);
+                    pulp::Arch::new().dispatch(|| add(carried, 1.0, of(grad, step)));
                     for item in 0..count {
-                        let (now, before) = (row.of(&now[item * row.width()..][..row.width()]), row.of(&before[item * row.width()..][..row.width()]));
+                        let at = |values: &[f32]| -> std::ops::Range<usize> {
+                            item * values.len() / count..(item + 1) * values.len() / count
+                        };
+                        let (now, before) = (
+                            row.of(&now[item * row.width()..][..row.width()]),
+                            row.of(&before[item * row.width()..][..row.width()]),
+                        );
                         let carried = row.of_mut(&mut carried[item * row.width()..][..row.width()]);
-                        let (gates, d_gates) = (&gates[item * 4 * hidden..][..4 * hidden], &mut d_gates[item * 4 * hidden..][..4 * hidden]);
-                        cell_backward(gates, &now.state[hidden..], &before.state[hidden..], carried.state, d_gates, hidden);
+                        d_before.fill(0.0);
+                        let (d_weights, d_cumulative) = d_before.split_at_mut(symbols);
+                        let (keys, energy, location) = (at(d_keys), at(d_energy), at(d_location));
+                        memory.item(first + item).backward(
+                            [carried.weights, carried.cumulative, carried.context],
+                            now.weights,
+                            &queries[item * width..][..width],
+                            [before.weights, before.cumulative],
+                            &mut d_queries[item * width..][..width],
+                            [d_weights, d_cumulative],
+                            &mut Shared {
+                                keys: &mut d_keys[keys],
+                                energy: &mut d_energy[energy],
+                                location: &mut d_location[location],
+                            },
+                            &mut scratch,
+                        );
+                        d_contexts[item * channels..][..channels].copy_from_slice(carried.context);
+                        carried.weights.copy_from_slice(d_weights);
+                        carried.cumulative.copy_from_slice(d_cumulative);
+                        carried.context.fill(0.0); // Refilled by the product that follows.
                     }
-                });
-                weights.matmul_add(step, count, (carried, row.width()), (d_gates, 4 * hidden));
-            }
-        });
+                    query.matmul_add(
+                        step,
+                        count,
+                        (&mut carried[channels..], row.width()),
+                        (d_queries, width),
+                    );
+                    pulp::Arch::new().dispatch(|| {
+                        for item in 0..count {
+                            let (now, before) = (
+                                row.of(&now[item * row.width()..][..row.width()]),
+                                row.of(&before[item * row.width()..][..row.width()]),
+                            );
+                            let carried = row.of_mut(&mut carried[item * row.width()..][..row.width()]);
+                            let (gates, d_gates) = (
+                                &gates[item * 4 * hidden..][..4 * hidden],
+                                &mut d_gates[item * 4 * hidden..][..4 * hidden],
+                            );
+                            cell_backward(
+                                gates,
+                                &now.state[hidden..],
+                                &before.state[hidden..],
+                                carried.state,
+                                d_gates,
+                                hidden,
+                            );
+                        }
+                    });
+                    weights.matmul_add(step, count, (carried, row.width()), (d_gates, 4 * hidden));
+                }
+            },
+        );
         // What all steps share: products over time and batch.
         let mut d_weights = vec![0.0; row.heard() * 4 * hidden];
         let mut heard = |count: usize, before: &[f32], d_gates: &[f32]| {
             let out = (&mut d_weights[..], 4 * hidden);
-            matmul_add(ALL_CORES, [row.heard(), count, 4 * hidden], out, Matrix::column_major(before, row.width()), Matrix::row_major(d_gates, 4 * hidden));
+            matmul_add(
+                ALL_CORES,
+                [row.heard(), count, 4 * hidden],
+                out,
+                Matrix::column_major(before, row.width()),
+                Matrix::row_major(d_gates, 4 * hidden),
+            );
         };
         heard(batch, self.initial, &d_projected);
         if steps > 1 {
             heard((steps - 1) * batch, rows, &d_projected[batch * 4 * hidden..]);
         }
         let mut d_query = vec![0.0; hidden * width];
-        matmul_add(ALL_CORES, [hidden, all, width], (&mut d_query, width), Matrix::column_major(&rows[channels..], row.width()), Matrix::row_major(&d_queries, width));
+        matmul_add(
+            ALL_CORES,
+            [hidden, all, width],
+            (&mut d_query, width),
+            Matrix::column_major(&rows[channels..], row.width()),
+            Matrix::row_major(&d_queries, width),
+        );
         let mut d_values = vec![0.0; batch * symbols * channels];
-        for_each(d_values.chunks_exact_mut(symbols * channels).enumerate().collect(), |(item, d_values): (usize, &mut [f32])| {
-            let weights = Matrix::column_major(&rows[item * row.width() + channels + 2 * hidden..], batch * row.width());
-            let contexts = Matrix::row_major(&d_contexts[item * channels..], batch * channels);
-            matmul_add(ONE_CORE, [symbols, steps, channels], (d_values, channels), weights, contexts);
-        });
+        for_each(
+            d_values.chunks_exact_mut(symbols * channels).enumerate().collect(),
+            |(item, d_values): (usize, &mut [f32])| {
+                let weights = Matrix::column_major(
+                    &rows[item * row.width() + channels + 2 * hidden..],
+                    batch * row.width(),
+                );
+                let contexts = Matrix::row_major(&d_contexts[item * channels..], batch * channels);
+                matmul_add(ONE_CORE, [symbols, steps, channels], (d_values, channels), weights, contexts);
+            },
+        );
         let with = AttentionLstmInputs {
             weights: tensor(d_weights, vec![row.heard(), 4 * hidden]),
             query: tensor(d_query, vec![hidden, width]),
@@ -209,7 +309,11 @@ fn rows_of(values: &[f32], step: usize, batch: usize, width: usize) -> &[f32] {
 }
 
 impl AttentionLstmOps for Flex {
-    fn attention_lstm(projected: FloatTensor<Self>, with: AttentionLstmInputs<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>) {
+    fn attention_lstm(
+        projected: FloatTensor<Self>,
+        with: AttentionLstmInputs<Self>,
+        mask: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let mut gates = contiguous(projected);
         let [weights, query, initial, mask] = [with.weights, with.query, with.initial, mask].map(contiguous);
         let memory = Memory::new(with.keys, with.energy, with.location, with.values);
@@ -226,16 +330,35 @@ impl AttentionLstmBackwardOps for Flex {
         gates: FloatTensor<Self>,
         with: AttentionLstmInputs<Self>,
     ) -> (FloatTensor<Self>, AttentionLstmInputs<Self>) {
-        let [grad, rows, gates, weights, query, initial] = [grad, rows, gates, with.weights, with.query, with.initial].map(contiguous);
+        let [grad, rows, gates, weights, query, initial] =
+            [grad, rows, gates, with.weights, with.query, with.initial].map(contiguous);
         let memory = Memory::new(with.keys, with.energy, with.location, with.values);
-        Scan::new(&gates, &memory, &weights, &query, &initial).backward(slice(&grad), slice(&rows), slice(&gates))
+        Scan::new(&gates, &memory, &weights, &query, &initial).backward(
+            slice(&grad),
+            slice(&rows),
+            slice(&gates),
+        )
     }
 }
 
 impl<'a> Scan<'a> {
-    fn new(gates: &FlexTensor, memory: &'a Memory, weights: &'a FlexTensor, query: &'a FlexTensor, initial: &'a FlexTensor) -> Self {
+    fn new(
+        gates: &FlexTensor,
+        memory: &'a Memory,
+        weights: &'a FlexTensor,
+        query: &'a FlexTensor,
+        initial: &'a FlexTensor,
+    ) -> Self {
         let [steps, batch, width] = dims(gates)[..] else { unreachable!("[N, B, 4H]") };
         let row = Row { symbols: memory.sizes.symbols, channels: memory.sizes.channels, hidden: width / 4 };
-        Self { steps, batch, row, memory, weights: slice(weights), query: slice(query), initial: slice(initial) }
+        Self {
+            steps,
+            batch,
+            row,
+            memory,
+            weights: slice(weights),
+            query: slice(query),
+            initial: slice(initial),
+        }
     }
 }

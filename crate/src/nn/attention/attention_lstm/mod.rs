@@ -56,7 +56,14 @@ impl Attended {
     /// * `query`:    `[H, A]`
     /// * `state`:    `[B, 2H]`
     /// * `attended`: `[B, 2 L + C]`
-    pub fn scan(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, state: Tensor<2>, attended: Tensor<2>) -> AttentionLstmOutputs {
+    pub fn scan(
+        &self,
+        heard: Tensor<3>,
+        lstm: &Lstm,
+        query: Tensor<2>,
+        state: Tensor<2>,
+        attended: Tensor<2>,
+    ) -> AttentionLstmOutputs {
         if !is_cpu(&self.keys.device()) {
             return self.scan_by_steps(heard, lstm, query, state, attended);
         }
@@ -64,8 +71,10 @@ impl Attended {
         let ([_, symbols, channels], hidden) = (self.values.dims(), lstm.hidden_width());
         let w_ih = lstm.w_ih.val();
         let of_context = w_ih.clone().narrow(0, width, channels);
-        let projected = heard.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width)) + lstm.bias.val().unsqueeze();
-        let initial = Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
+        let projected = heard.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width))
+            + lstm.bias.val().unsqueeze();
+        let initial =
+            Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
         let with = AttentionLstmInputs {
             weights: Tensor::cat(vec![of_context, lstm.w_hh.val()], 0).into_dispatch(),
             query: query.into_dispatch(),
@@ -76,7 +85,8 @@ impl Attended {
             initial: initial.into_dispatch(),
         };
         let projected = projected.reshape([steps, batch, 4 * hidden]);
-        let (rows, _gates) = Dispatch::attention_lstm(projected.into_dispatch(), with, self.mask.clone().into_dispatch());
+        let (rows, _gates) =
+            Dispatch::attention_lstm(projected.into_dispatch(), with, self.mask.clone().into_dispatch());
         let rows = Tensor::<3>::from_dispatch(rows);
         let last = rows.clone().narrow(0, steps - 1, 1).squeeze_dim::<2>(0);
         let after = channels + 2 * hidden;
@@ -85,14 +95,25 @@ impl Attended {
             hidden: rows.clone().narrow(2, channels, hidden),
             weights: rows.narrow(2, after, symbols),
             state: last.clone().narrow(1, channels, 2 * hidden),
-            attended: Tensor::cat(vec![last.clone().narrow(1, after, 2 * symbols), last.narrow(1, 0, channels)], 1),
+            attended: Tensor::cat(
+                vec![last.clone().narrow(1, after, 2 * symbols), last.narrow(1, 0, channels)],
+                1,
+            ),
         }
     }
 
     /// The same step by step: what GPUs run, and the reference for the above.
-    pub fn scan_by_steps(&self, heard: Tensor<3>, lstm: &Lstm, query: Tensor<2>, mut state: Tensor<2>, mut attended: Tensor<2>) -> AttentionLstmOutputs {
+    pub fn scan_by_steps(
+        &self,
+        heard: Tensor<3>,
+        lstm: &Lstm,
+        query: Tensor<2>,
+        mut state: Tensor<2>,
+        mut attended: Tensor<2>,
+    ) -> AttentionLstmOutputs {
         let steps = heard.dims()[0];
-        let (mut contexts, mut states, mut weights) = (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
+        let (mut contexts, mut states, mut weights) =
+            (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
         for step in 0..steps {
             let heard = heard.clone().narrow(0, step, 1).squeeze_dim::<2>(0);
             (state, attended) = self.step(heard, lstm, query.clone(), state, attended);
@@ -101,11 +122,24 @@ impl Attended {
             weights.push(self.weights(&attended));
         }
         let hidden = Tensor::stack::<3>(states, 0).narrow(2, 0, lstm.hidden_width());
-        AttentionLstmOutputs { context: Tensor::stack(contexts, 0), hidden, weights: Tensor::stack(weights, 0), state, attended }
+        AttentionLstmOutputs {
+            context: Tensor::stack(contexts, 0),
+            hidden,
+            weights: Tensor::stack(weights, 0),
+            state,
+            attended,
+        }
     }
 
     /// One step: `heard` is `[B, D]`, the others as in [`Self::scan`]. Returns the next state and what is attended next.
-    pub fn step(&self, heard: Tensor<2>, lstm: &Lstm, query: Tensor<2>, state: Tensor<2>, attended: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    pub fn step(
+        &self,
+        heard: Tensor<2>,
+        lstm: &Lstm,
+        query: Tensor<2>,
+        state: Tensor<2>,
+        attended: Tensor<2>,
+    ) -> (Tensor<2>, Tensor<2>) {
         let state = lstm.step(Tensor::cat(vec![heard, self.context(&attended)], 1), state);
         let [hidden, _] = split_state(state.clone());
         let attended = self.attend(hidden.matmul(query), attended);

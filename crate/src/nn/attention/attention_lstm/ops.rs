@@ -8,7 +8,11 @@ use super::AttentionLstmInputs;
 #[backend_extension(Flex, Autodiff)]
 pub trait AttentionLstmOps: Backend {
     /// Returns a row a step `[N, B, R]`, and activated gates `[N, B, 4H]`, those for the backward pass alone.
-    fn attention_lstm(projected: FloatTensor<Self>, #[extension_type] with: AttentionLstmInputs<Self>, mask: FloatTensor<Self>) -> (FloatTensor<Self>, FloatTensor<Self>);
+    fn attention_lstm(
+        projected: FloatTensor<Self>,
+        #[extension_type] with: AttentionLstmInputs<Self>,
+        mask: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
 /// Gradients of [`AttentionLstmOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
