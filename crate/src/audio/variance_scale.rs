@@ -8,8 +8,27 @@ use super::mel::Mel;
 /// A frame this far below the loudest one is pause, one above that by [`RAMP_NEPERS`] is speech, with a linear ramp between them.
 const RANGE_NEPERS: f32 = 5.0;
 const RAMP_NEPERS: f32 = 2.0;
+/// Cepstral coefficients (DCT-II over the bands) that share a factor: level, tilt, formants, and what is finer, harmonics among it.
+const GROUPS: [std::ops::Range<usize>; 4] = [0..1, 1..4, 4..12, 12..usize::MAX];
 /// Values below are noise of the measure; values above sound harsh.
-pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.3;
+pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.5;
+
+/// Factors on the deviation of a spectrum from its mean over time, by [`GROUPS`] of cepstral coefficients.
+pub type VarianceScale = [f32; GROUPS.len()];
+/// Changes nothing.
+pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
+
+/// An orthonormal DCT-II of `mels` bands, a row each coefficient.
+fn dct(mels: usize) -> Vec<Vec<f32>> {
+    let angle = |k: usize, n: usize| std::f32::consts::PI * k as f32 * (n as f32 + 0.5) / mels as f32;
+    let scale = |k: usize| (if k == 0 { 1.0 } else { 2.0 } / mels as f32).sqrt();
+    (0..mels).map(|k| (0..mels).map(|n| scale(k) * angle(k, n).cos()).collect()).collect()
+}
+
+/// The group of a cepstral coefficient.
+fn group(k: usize) -> usize {
+    GROUPS.iter().position(|group| group.contains(&k)).expect("the last has no end")
+}
 
 /// The proportion of speech in each frame, 0 to 1, by its level.
 fn speech(mel: &Mel) -> Vec<f32> {
@@ -29,44 +48,43 @@ fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
     sums.into_iter().map(|sum| sum / total).collect()
 }
 
-/// The factor on deviations from the mean at which synthesised mels have the variance of the recordings, over all bands.
+/// The factors at which synthesised mels have the variance of the recordings.
 ///
 /// * `pairs`: a synthesised and a recorded mel of the same text, aligned frame by frame
-pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> f32 {
-    let mut squares: Vec<[f32; 2]> = Vec::new();
+pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> VarianceScale {
+    let mut squares = [[0.0f64; 2]; GROUPS.len()];
     for (said, recorded) in pairs {
-        let weights = speech(recorded);
-        squares.resize(recorded.mels, [0.0; 2]);
+        let (weights, dct) = (speech(recorded), dct(recorded.mels));
         for (side, mel) in [said, recorded].into_iter().enumerate() {
             let means = means(mel, &weights);
-            for (t, weight) in weights.iter().enumerate() {
-                let bands = mel.frame(t).iter().zip(&means);
-                squares
-                    .iter_mut()
-                    .zip(bands)
-                    .for_each(|(squares, (x, mean))| squares[side] += weight * (x - mean).powi(2));
+            for (t, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+                let deviation: Vec<f32> = mel.frame(t).iter().zip(&means).map(|(x, mean)| x - mean).collect();
+                for (k, row) in dct.iter().enumerate() {
+                    let coefficient: f32 = row.iter().zip(&deviation).map(|(a, b)| a * b).sum();
+                    squares[group(k)][side] += f64::from(weight * coefficient.powi(2));
+                }
             }
         }
     }
-    let ratios =
-        squares.iter().filter(|[said, _]| *said > 0.0).map(|[said, recorded]| (recorded / said).sqrt());
-    let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| (sum + ratio, count + 1));
-    if count == 0 {
-        1.0
-    } else {
-        (sum / count as f32).clamp(*VARIANCE_SCALES.start(), *VARIANCE_SCALES.end())
-    }
+    squares.map(|[said, recorded]| match said > 0.0 {
+        true => ((recorded / said).sqrt() as f32).clamp(*VARIANCE_SCALES.start(), *VARIANCE_SCALES.end()),
+        false => 1.0,
+    })
 }
 
 /// A sentence with its variance scaled; its pauses stay.
-pub fn scale_variance(mut mel: Mel, variance_scale: f32) -> Mel {
-    let weights = speech(&mel);
+pub fn scale_variance(mut mel: Mel, scale: VarianceScale) -> Mel {
+    let (weights, dct) = (speech(&mel), dct(mel.mels));
     let means = means(&mel, &weights);
-    for (frame, weight) in mel.data.chunks_exact_mut(mel.mels).zip(weights) {
-        frame
-            .iter_mut()
-            .zip(&means)
-            .for_each(|(x, mean)| *x += weight * (variance_scale - 1.0) * (*x - mean));
+    for (frame, weight) in
+        mel.data.chunks_exact_mut(mel.mels).zip(weights).filter(|(_, weight)| *weight > 0.0)
+    {
+        let deviation: Vec<f32> = frame.iter().zip(&means).map(|(x, mean)| x - mean).collect();
+        for (k, row) in dct.iter().enumerate() {
+            let coefficient: f32 = row.iter().zip(&deviation).map(|(a, b)| a * b).sum();
+            let more = weight * (scale[group(k)] - 1.0) * coefficient;
+            frame.iter_mut().zip(row).for_each(|(x, a)| *x += more * a);
+        }
     }
     mel
 }
@@ -87,7 +105,7 @@ mod tests {
     fn what_was_flattened_is_restored_and_pauses_stay() {
         let (recorded, said) = (sentence(1.0), sentence(0.8));
         let found = variance_scale([(&said, &recorded)]);
-        assert!((found - 1.25).abs() < 0.01, "{found}");
+        assert!(found.iter().take(3).all(|scale| (scale - 1.25).abs() < 0.01), "{found:?}");
         let restored = scale_variance(said, found);
         let worst = restored.data.iter().zip(&recorded.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 0.02, "{worst}");
@@ -95,16 +113,34 @@ mod tests {
     }
 
     #[test]
+    fn a_group_is_scaled_alone() {
+        // A level that swings, and a ripple over the bands.
+        let mel = |level: f32, ripple: f32| {
+            let value = |t: usize, band: usize| {
+                let ripple = ripple * (0.37 * t as f32).sin() * [1.0, -1.0][band % 2];
+                -3.0 + level * (0.21 * t as f32).sin() + ripple
+            };
+            Mel { mels: 32, data: (0..200).flat_map(|t| (0..32).map(move |band| value(t, band))).collect() }
+        };
+        let found = variance_scale([(&mel(0.5, 0.4), &mel(0.5, 0.5))]);
+        assert!((found[0] - 1.0).abs() < 0.02 && (found[3] - 1.25).abs() < 0.02, "{found:?}");
+        let restored = scale_variance(mel(0.5, 0.4), found);
+        let worst =
+            restored.data.iter().zip(&mel(0.5, 0.5).data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 0.03, "{worst}");
+    }
+
+    #[test]
     fn what_is_as_lively_as_it_should_be_and_what_says_nothing_is_left_alone() {
         let recorded = sentence(1.0);
-        assert_eq!(variance_scale([(&recorded, &recorded)]), 1.0);
-        assert_eq!(variance_scale([(&sentence(1.2), &recorded)]), 1.0, "never flatter");
-        assert_eq!(variance_scale([(&sentence(0.1), &recorded)]), 1.3, "never harsh");
-        assert_eq!(variance_scale([]), 1.0);
+        assert_eq!(variance_scale([(&recorded, &recorded)]), FLAT);
+        assert_eq!(variance_scale([(&sentence(1.2), &recorded)]), FLAT, "never flatter");
+        assert_eq!(variance_scale([(&sentence(0.1), &recorded)])[0], *VARIANCE_SCALES.end(), "never harsh");
+        assert_eq!(variance_scale([]), FLAT);
         let nothing = Mel { mels: 8, data: Vec::new() };
-        assert_eq!(scale_variance(nothing.clone(), 1.2), nothing);
+        assert_eq!(scale_variance(nothing.clone(), [1.2; 4]), nothing);
         let silence = Mel { mels: 8, data: vec![-11.5; 80] };
-        assert_eq!(scale_variance(silence.clone(), 1.2), silence);
-        assert_eq!(variance_scale([(&silence, &silence)]), 1.0);
+        assert_eq!(scale_variance(silence.clone(), [1.2; 4]), silence);
+        assert_eq!(variance_scale([(&silence, &silence)]), FLAT);
     }
 }

@@ -106,7 +106,7 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, say: &mut dyn F
             step.validation
         {
             let held_out = format!(
-                "held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {variance_scale:.2}"
+                "held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {variance_scale:.2?}"
             );
             bar.suspend(|| {
                 say(&format!(

@@ -22,7 +22,11 @@ use crate::{
     },
     evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
     files,
-    train::{CloneOptions, run::Recipe},
+    train::{
+        CloneOptions,
+        clip::{Clip, check_clip},
+        run::Recipe,
+    },
     voice::{Base, FileEntry, Voice},
 };
 
@@ -128,10 +132,17 @@ fn measure_clone(
     wavs: Option<&Path>,
     seed: u64,
 ) -> Result<Value> {
-    let clips = read_clips(recordings, None)?;
-    let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, SENTENCES))?;
-    let mut clips = read_clips(recordings, Some(CLONE_SECONDS))?;
-    clips.truncate(evaluation.others.len()); // What is said again is never learned from.
+    let mut clips = accepted(base, read_clips(recordings, None)?)?;
+    let mut seconds = 0.0;
+    let begins_within = |clip: &Clip| {
+        seconds += clip.audio.seconds();
+        seconds - clip.audio.seconds() < CLONE_SECONDS
+    };
+    let minute = clips.iter().map(begins_within).filter(|within| *within).count();
+    // Of a short corpus a quarter is enough: the clone needs the rest.
+    let sentences = SENTENCES.min((clips.len() - minute).max(clips.len() / 4));
+    let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, sentences))?;
+    clips.truncate(minute.min(evaluation.others.len())); // What is said again is never learned from.
     let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, &mut |line| {
         println!("{line}")
     })?;
@@ -147,6 +158,19 @@ fn measure_clone(
         }
         Ok(rounded(Value::Object(evaluation.figures(&of_clone, &of_base).await?)))
     })
+}
+
+/// The clips whose text is heard in them: a page's visitor would record the others again.
+fn accepted(base: &Base, clips: Vec<Clip>) -> Result<Vec<Clip>> {
+    let mut accepted = Vec::with_capacity(clips.len());
+    for clip in clips {
+        match pollster::block_on(check_clip(base, &clip)) {
+            Ok(_) => accepted.push(clip),
+            Err(error) if error.is_clip() => println!("left out, as {:?} is: {error}", clip.text),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(accepted)
 }
 
 /// Nothing is ever trained on these.

@@ -13,19 +13,22 @@ use crate::{
 #[rustfmt::skip]
 const NEAREST: &[(&str, &str)] = &[
     ("a", "AA"), ("ɑ", "AA"), ("ɐ", "AH"), ("ʌ", "AH"), ("ə", "AH"), ("æ", "AE"), ("ɒ", "AA"),
-    ("e", "EH"), ("eː", "EY"), ("ɛ", "EH"), ("ɛɪ", "EY"), ("eɪ", "EY"), ("eʊ", "EH UW"), ("œ", "ER"), ("ø", "ER"), ("ɜ", "ER"),
+    ("e", "EH"), ("eː", "EY"), ("ɛ", "EH"), ("ɛɪ", "EY"), ("eɪ", "EY"), ("eʊ", "EH UW"), ("œ", "ER"), ("ø", "ER"), ("ɜ", "ER"), ("ε", "EH"),
     ("i", "IY"), ("ɪ", "IH"), ("ɪ^", "IH"), ("ɨ", "IH"), ("y", "IH"), ("yː", "UW"), ("yʊ", "IY UW"), ("œy", "AW"), ("ʏ", "IH"),
     ("o", "AO"), ("oː", "OW"), ("ɔ", "AO"), ("oʊ", "OW"), ("ɔɪ", "OY"), ("ʌʊ", "AW"), ("aʊ", "AW"), ("aɪ", "AY"),
-    ("u", "UW"), ("u\"", "UW"), ("ʊ", "UH"), ("ɵ", "UH"), ("ʉ", "UW"), ("ja", "Y AA"), ("ju", "Y UW"),
+    ("u", "UW"), ("u\"", "UW"), ("ʊ", "UH"), ("ɵ", "UH"), ("ʉ", "UW"), ("ja", "Y AA"), ("əʊ", "OW"), ("oɪ", "OY"), ("ɒɒ", "AA"), ("ɑɑ", "AA"), ("aa", "AA"), ("əl", "AH L"), ("ju", "Y UW"),
     ("ɑ̃", "AA N"), ("ɛ̃", "AE N"), ("ɔ̃", "AO N"), ("œ̃", "AH N"), ("r̩", "ER"), ("l̩", "AH L"),
-    ("p", "P"), ("b", "B"), ("t", "T"), ("d", "D"), ("k", "K"), ("ɡ", "G"), ("g", "G"), ("c", "T Y"), ("ɟ", "D Y"), ("ʔ", ""),
+    ("p", "P"), ("b", "B"), ("t", "T"), ("d", "D"), ("k", "K"), ("ɡ", "G"), ("g", "G"), ("c", "T Y"), ("ɟ", "D Y"),
     ("m", "M"), ("n", "N"), ("ŋ", "NG"), ("ɲ", "N Y"),
     ("f", "F"), ("v", "V"), ("ʋ", "V"), ("β", "V"), ("w", "W"), ("θ", "TH"), ("ð", "DH"), ("s", "S"), ("z", "Z"),
-    ("ʃ", "SH"), ("ʂ", "SH"), ("ɕ", "SH"), ("ʒ", "ZH"), ("ʐ", "ZH"), ("ʑ", "ZH"), ("x", "HH"), ("χ", "HH"), ("ɣ", "HH"), ("h", "HH"), ("ɦ", "HH"),
-    ("ts", "T S"), ("dz", "D Z"), ("tʃ", "CH"), ("tɕ", "CH"), ("dʒ", "JH"), ("dʑ", "JH"),
+    ("ʃ", "SH"), ("ʂ", "SH"), ("ɕ", "SH"), ("ʒ", "ZH"), ("ʐ", "ZH"), ("ʑ", "ZH"), ("x", "HH"), ("ç", "HH"), ("χ", "HH"), ("ɣ", "HH"), ("h", "HH"), ("ɦ", "HH"),
+    ("ts", "T S"), ("dz", "D Z"), ("tʃ", "CH"), ("tɕ", "CH"), ("dʒ", "JH"), ("dʑ", "JH"), ("ʈʂ", "CH"), ("tsts", "T S"), ("dzdz", "D Z"),
     ("l", "L"), ("ɭ", "L"), ("ɫ", "L"), ("ʎ", "L Y"), ("r", "R"), ("ɾ", "R"), ("ɹ", "R"), ("ʁ", "R"), ("r̝", "R ZH"), ("r̝̊", "R SH"),
-    ("j", "Y"), ("ɥ", "W"),
+    ("j", "Y"), ("ʝ", "Y"), ("ɥ", "W"),
 ];
+
+/// Stress, palatalisation, ties, what is dental or laminal, Danish stød and the glottal stop: no phones of ours.
+const MARKS: &[char] = &['ˈ', 'ˌ', 'ʲ', '\u{361}', '\u{32a}', '\u{33b}', '\u{32f}', 'ʔ', '?', '-'];
 
 /// One IPA phone in our symbols. `None` for what the table lacks.
 pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
@@ -36,7 +39,10 @@ pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
     } else {
         0
     };
-    let plain: String = phone.chars().filter(|c| !matches!(c, 'ˈ' | 'ˌ' | 'ʲ')).collect();
+    let plain: String = phone.chars().filter(|c| !MARKS.contains(c)).collect();
+    if plain.is_empty() {
+        return Some(Vec::new());
+    }
     let entry = |name: &str| NEAREST.iter().find(|(ipa, _)| *ipa == name);
     let (_, phones) = entry(&plain).or_else(|| entry(&plain.replace('ː', "")))?;
     let symbol = |name: &str| {
@@ -120,6 +126,8 @@ mod tests {
         );
         assert_eq!(written("bʲ_i_z_ˈu_m_n_ʌ_m"), "B IY0 Z UW1 M N AH0 M");
         assert_eq!(written("(en)_ts_r̝̊_ɲ_eː_dʒʲ"), "T S R SH N Y EY0 JH");
+        assert_eq!(written("t̻͡s_ˈɑ_ʈ͡ʂ"), "T S AA1 CH");
+        assert_eq!(written("ʔˈi_ʔ_ɐ̯"), "IY1 AH0");
         assert_eq!(nearest("!"), None);
     }
 

@@ -29,10 +29,11 @@ use crate::{
     Error, Result,
     audio::{
         Audio, SPEECH_LEVEL_DB,
-        level::{check_clip, normalize},
+        level::{check_clip, normalize, trim_silence},
         mel::MelConfig,
         prepare_clip, wav,
     },
+    text::Phonemizer,
 };
 
 /// What a person's recordings are for.
@@ -54,10 +55,19 @@ enum Source {
     Festvox(&'static str),
     /// A folder, and those below it, without texts.
     Untranscribed(&'static str),
-    /// The game Fish Fillets: `sound/*/<language>/*-<role>-*.ogg`, whose texts the levels' scripts hold.
-    Fillets { language: &'static str, role: &'static str },
     /// A folder with CMU's `transcription`, of `<s> text </s> (id)`.
     Sphinx(&'static str),
+    /// Folders of words, each recorded in a file of its name, as `egypt_camel.ogg`; joined into clips.
+    Words(&'static [&'static str]),
+    /// Tux Paint's descriptions of its stamps in a language, or in that of the program; joined into clips.
+    Stamps(Option<&'static str>),
+}
+
+impl Source {
+    /// Whether a recording is a word or a phrase, too short for a clip.
+    fn is_joined(self) -> bool {
+        matches!(self, Self::Words(_) | Self::Stamps(_))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +83,13 @@ pub struct Person {
     source: Source,
 }
 
-const FILLETS: &str = "/usr/share/games/fillets-ng";
 const GPL: &str = "GPL-2";
-const FILLETS_CREDIT: &str = "Fish Fillets NG: ALTAR interactive, Ivo and Pavel Danihelka and others";
+const STAMPS: &str = "/usr/share/tuxpaint/stamps";
+const STAMPS_CREDIT: &str = "Tux Paint Stamps: Bill Kendrick and others";
 
 /// Everyone. The copyright file of each package was read; GPL recordings are measured on only.
 #[rustfmt::skip]
-pub const PEOPLE: [Person; 9] = [
+pub const PEOPLE: [Person; 10] = [
     Person { name: "russian-nsh", package: "festvox-ru", licence: "BSD-like", credit: "2005 Nickolay V. Shmyrev", language: "ru", role: Role::Train,
         source: Source::Festvox("/usr/share/festival/voices/russian/msu_ru_nsh_clunits") },
     Person { name: "russian-ivrvoice", package: "asterisk-core-sounds-ru-g722", licence: "CC-BY-3.0", credit: "2010 Maxim Topal, ivrvoice.ru", language: "ru", role: Role::Train,
@@ -88,16 +98,18 @@ pub const PEOPLE: [Person; 9] = [
         source: Source::Untranscribed("/usr/share/asterisk/sounds/fr_CA_f_June") },
     Person { name: "italian-carlo", package: "asterisk-core-sounds-it-g722", licence: "CC-BY-SA-3.0", credit: "2012 Carlo Flora, segreterietelefoniche.it", language: "it", role: Role::Train,
         source: Source::Untranscribed("/usr/share/asterisk/sounds/it_IT_m_Carlo") },
-    Person { name: "czech-woman", package: "fillets-ng-data-cs", licence: GPL, credit: FILLETS_CREDIT, language: "cs", role: Role::Choose,
-        source: Source::Fillets { language: "cs", role: "m" } },
-    Person { name: "czech-man", package: "fillets-ng-data-cs", licence: GPL, credit: FILLETS_CREDIT, language: "cs", role: Role::Choose,
-        source: Source::Fillets { language: "cs", role: "v" } },
-    Person { name: "dutch-woman", package: "fillets-ng-data-nl", licence: GPL, credit: FILLETS_CREDIT, language: "nl", role: Role::Confirm,
-        source: Source::Fillets { language: "nl", role: "m" } },
-    Person { name: "dutch-man", package: "fillets-ng-data-nl", licence: GPL, credit: FILLETS_CREDIT, language: "nl", role: Role::Confirm,
-        source: Source::Fillets { language: "nl", role: "v" } },
+    Person { name: "english-man", package: "ktuberling-data", licence: GPL, credit: "KTuberling: Eric Bischoff, Albert Astals Cid and others", language: "en-us", role: Role::Choose,
+        source: Source::Words(&["/usr/share/ktuberling/sounds/en"]) },
+    Person { name: "greek-woman", package: "tuxpaint-stamps-default", licence: GPL, credit: STAMPS_CREDIT, language: "el", role: Role::Choose,
+        source: Source::Stamps(Some("el")) },
     Person { name: "english-reader", package: "pocketsphinx-testdata", licence: "public domain (LibriVox), packaged under BSD-2", credit: "LibriVox reader of Sense and Sensibility, chapter 1",
         language: "en-us", role: Role::Confirm, source: Source::Sphinx("/usr/share/pocketsphinx/test/data/librivox") },
+    Person { name: "english-woman", package: "klettres-data", licence: GPL, credit: "KLettres: Anne-Marie Mahfouf and others", language: "en-gb", role: Role::Confirm,
+        source: Source::Words(&["/usr/share/klettres/en_GB/alpha", "/usr/share/klettres/en_GB/syllab"]) },
+    Person { name: "english-narrator", package: "tuxpaint-stamps-default", licence: GPL, credit: STAMPS_CREDIT, language: "en-us", role: Role::Confirm,
+        source: Source::Stamps(None) },
+    Person { name: "belarusian-woman", package: "tuxpaint-stamps-default", licence: GPL, credit: STAMPS_CREDIT, language: "be", role: Role::Confirm,
+        source: Source::Stamps(Some("be")) },
 ];
 
 /// What is known of a recording's words.
@@ -143,8 +155,9 @@ impl Person {
                     .map(|path| Found { path, words: Words::Unknown })
                     .collect()
             }
-            Source::Fillets { language, role } => fillets(language, role)?,
             Source::Sphinx(folder) => sphinx(Path::new(folder))?,
+            Source::Words(folders) => words(folders)?,
+            Source::Stamps(language) => stamps(language)?,
         };
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
@@ -155,6 +168,10 @@ impl Person {
 pub const UNTRANSCRIBED: &str = "untranscribed";
 /// Shorter recordings are single words, longer ones more than a page's visitor reads at once.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=12.0;
+/// Recordings of a word are joined until a clip is as long as a sentence.
+const JOINED_SECONDS: f32 = 4.0;
+/// Of a recording's own silence, beside the margin of [`trim_silence`], that stays between two words.
+const PAUSE_SECONDS: f32 = 0.2;
 
 /// Of the recordings that have phone times, one in so many is made into each of eight other speakers, as engines' voices are.
 const PERTURBED_STRIDE: usize = 4;
@@ -177,7 +194,7 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
     let mut people = Vec::new();
     for person in &PEOPLE {
         let recordings = person.recordings()?;
-        let summary = make_person(&person.folder(out), person, &recordings)?;
+        let summary = make_person(&person.folder(out), person, recordings)?;
         progress(&summary);
         people.push(summary);
         if matches!(person.source, Source::Festvox(_)) {
@@ -196,22 +213,27 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
     Ok(people)
 }
 
-fn make_person(folder: &Path, person: &Person, recordings: &[Found]) -> Result<PersonSummary> {
+fn make_person(folder: &Path, person: &Person, recordings: Vec<Found>) -> Result<PersonSummary> {
     let (wavs, phones) = (folder.join("wavs"), folder.join("phones"));
     for folder in [&wavs, &phones] {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
-    let made: Vec<Option<(String, f32)>> = recordings
+    let decoded = recordings
+        .into_par_iter()
+        .map(|Found { path, words }| Ok(Utterance { samples: decode(&path)?, words }))
+        .collect::<Result<Vec<_>>>()?;
+    let utterances = if person.source.is_joined() { join(decoded) } else { decoded };
+    let made: Vec<Option<(String, f32)>> = utterances
         .par_iter()
         .enumerate()
-        .map(|(index, Found { path, words })| {
-            let Some(samples) = read_any(path, matches!(words, Words::Phones(_)))? else { return Ok(None) };
-            let seconds = samples.len() as f32 / SAMPLE_RATE_HZ as f32;
+        .map(|(index, utterance)| {
+            let Some(samples) = utterance.prepared() else { return Ok(None) };
+            let seconds = seconds(&samples);
             if !SECONDS.contains(&seconds) {
                 return Ok(None);
             }
             let id = format!("{}-{index:05}", person.name);
-            let text = match words {
+            let text = match &utterance.words {
                 Words::Unknown => String::new(),
                 Words::Text(text) if person.language.starts_with("en") => text.clone(),
                 Words::Text(text) => ipa::transcribe(text, person.language)?,
@@ -229,7 +251,7 @@ fn make_person(folder: &Path, person: &Person, recordings: &[Found]) -> Result<P
         let _ = writeln!(lines, "{line}");
         lines
     });
-    if !recordings.iter().any(|found| matches!(found.words, Words::Unknown)) {
+    if !utterances.iter().any(|utterance| matches!(utterance.words, Words::Unknown)) {
         write(&folder.join("metadata.csv"), metadata)?;
     }
     Ok(PersonSummary {
@@ -242,6 +264,55 @@ fn make_person(folder: &Path, person: &Person, recordings: &[Found]) -> Result<P
         utterances: made.iter().flatten().count(),
         seconds: made.iter().flatten().map(|(_, seconds)| seconds).sum(),
     })
+}
+
+fn seconds(samples: &[f32]) -> f32 {
+    samples.len() as f32 / SAMPLE_RATE_HZ as f32
+}
+
+/// A recording at [`SAMPLE_RATE_HZ`], and what is known of its words.
+struct Utterance {
+    samples: Vec<f32>,
+    words: Words,
+}
+
+impl Utterance {
+    /// Made ready as a visitor's clip is. `None` for one that no visitor could use: too quiet, too noisy, too short.
+    fn prepared(&self) -> Option<Vec<f32>> {
+        let config = MelConfig { sample_rate_hz: SAMPLE_RATE_HZ, ..MelConfig::speech_16k() };
+        let audio = Audio { samples: self.samples.clone(), sample_rate_hz: SAMPLE_RATE_HZ };
+        let samples = match self.words {
+            // Times are counted from the recording's start, so the silence there stays.
+            Words::Phones(_) => normalize(&audio.samples, SPEECH_LEVEL_DB),
+            Words::Unknown | Words::Text(_) => prepare_clip(&audio, &config).ok()?,
+        };
+        let audio = Audio { samples, sample_rate_hz: SAMPLE_RATE_HZ };
+        check_clip(&audio).is_ok().then_some(audio.samples)
+    }
+}
+
+/// Clips of [`JOINED_SECONDS`] from recordings of a word or a phrase each: `A`, `ball` and `coat` become `A, ball, coat.`
+fn join(recordings: Vec<Utterance>) -> Vec<Utterance> {
+    let mut clips: Vec<(Vec<f32>, String)> = Vec::new();
+    for Utterance { samples, words } in recordings {
+        let Words::Text(text) = words else { unreachable!("what is joined has a text") };
+        let speech = trim_silence(&samples, SAMPLE_RATE_HZ);
+        if speech.is_empty() {
+            continue;
+        }
+        let pause = (PAUSE_SECONDS / 2.0 * SAMPLE_RATE_HZ as f32) as usize;
+        let speech = &samples[speech.start.saturating_sub(pause)..(speech.end + pause).min(samples.len())];
+        let text = text.trim_end_matches(['.', ' ']);
+        match clips.last_mut() {
+            Some((clip, texts)) if seconds(clip).max(seconds(speech)) < JOINED_SECONDS => {
+                clip.extend_from_slice(speech);
+                *texts += &format!(", {text}");
+            }
+            _ => clips.push((speech.to_vec(), text.to_string())),
+        }
+    }
+    let utterance = |(samples, text)| Utterance { samples, words: Words::Text(format!("{text}.")) };
+    clips.into_iter().map(utterance).collect()
 }
 
 /// `phone,end_seconds` a line, as engines' phones are kept: without stress.
@@ -266,39 +337,19 @@ fn in_braces(times: &[(&str, f32)]) -> String {
     braced.join(", ") + "."
 }
 
-/// Any recording by ffmpeg, made ready as a visitor's clip is. `None` for one that no visitor could use: too quiet, too noisy, too short.
-///
-/// * `whole`: whether the silence at its ends stays, as times are counted from its start
-fn read_any(path: &Path, whole: bool) -> Result<Option<Vec<f32>>> {
+/// Any recording by ffmpeg, at [`SAMPLE_RATE_HZ`].
+fn decode(path: &Path) -> Result<Vec<f32>> {
+    let rate = SAMPLE_RATE_HZ.to_string();
     let mut ffmpeg = Command::new("ffmpeg");
-    ffmpeg.args(["-v", "error", "-i"]).arg(path).args([
-        "-f",
-        "wav",
-        "-ac",
-        "1",
-        "-ar",
-        &SAMPLE_RATE_HZ.to_string(),
-        "-",
-    ]);
+    ffmpeg.args(["-v", "error", "-i"]).arg(path).args(["-f", "wav", "-ac", "1", "-ar", &rate, "-"]);
     let output = ffmpeg.output().map_err(|error| {
         Error::CorpusInvalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
     })?;
     if !output.status.success() {
-        return Err(Error::CorpusInvalid(format!(
-            "{}: {}",
-            path.display(),
-            String::from_utf8_lossy(&output.stderr).trim()
-        )));
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::CorpusInvalid(format!("{}: {}", path.display(), message.trim())));
     }
-    let config = MelConfig { sample_rate_hz: SAMPLE_RATE_HZ, ..MelConfig::speech_16k() };
-    let audio = wav::read(&output.stdout)?;
-    let prepared = match whole {
-        true => Ok(normalize(&audio.samples, SPEECH_LEVEL_DB)),
-        false => prepare_clip(&audio, &config),
-    };
-    let Ok(samples) = prepared else { return Ok(None) };
-    let audio = Audio { samples, sample_rate_hz: SAMPLE_RATE_HZ };
-    Ok(check_clip(&audio).is_ok().then_some(audio.samples))
+    Ok(wav::read(&output.stdout)?.samples)
 }
 
 /// What `lab/` holds for each recording: a header, then `end_seconds 125 phone` a line.
@@ -346,41 +397,6 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
     Ok(phones)
 }
 
-/// `dialogId("let-m-divna", ..)` and, on the line after it, `dialogStr("text")`.
-fn fillets(language: &str, role: &str) -> Result<Vec<Found>> {
-    let (scripts, sounds) = (Path::new(FILLETS).join("script"), Path::new(FILLETS).join("sound"));
-    let mut found = Vec::new();
-    for level in entries(&scripts)? {
-        let script = level.join(format!("dialogs_{language}.lua"));
-        let folder = sounds.join(level.file_name().expect("it has a name")).join(language);
-        if script.is_file() && folder.is_dir() {
-            found.extend(dialogs(&read(&script)?, role).into_iter().map(|(id, text)| Found {
-                path: folder.join(format!("{id}.ogg")),
-                words: Words::Text(text),
-            }));
-        }
-    }
-    found.retain(|found| found.path.is_file());
-    Ok(found)
-}
-
-/// Id and text of each line that a role says.
-fn dialogs(script: &str, role: &str) -> Vec<(String, String)> {
-    let quoted = |line: &str| line.split('"').nth(1).map(str::to_string);
-    let mut id = None;
-    let mut found = Vec::new();
-    for line in script.lines().map(str::trim) {
-        if line.starts_with("dialogId(") {
-            id = quoted(line).filter(|id| id.split('-').nth(1) == Some(role));
-        } else if line.starts_with("dialogStr(")
-            && let (Some(id), Some(text)) = (id.take(), quoted(line))
-        {
-            found.push((id, text));
-        }
-    }
-    found
-}
-
 /// `<s> text </s> (id)` a line.
 fn sphinx(folder: &Path) -> Result<Vec<Found>> {
     let line = |line: &str| {
@@ -393,6 +409,46 @@ fn sphinx(folder: &Path) -> Result<Vec<Found>> {
         .filter_map(line)
         .filter(|found| found.path.is_file())
         .collect())
+}
+
+/// KTuberling's theme that another person speaks.
+const OTHER_SPEAKER: &str = "tv_";
+
+/// Recordings of a word each, of which the lexicon has the phones; what stands before an underscore is a theme's name.
+fn words(folders: &[&str]) -> Result<Vec<Found>> {
+    let phonemizer = Phonemizer::embedded();
+    let mut found = Vec::new();
+    for path in folders.iter().map(|folder| entries(Path::new(folder))).collect::<Result<Vec<_>>>()?.concat()
+    {
+        let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        let word = stem.rsplit('_').next().unwrap_or_default();
+        // A single letter is its name: the word "a" would be an article.
+        let text = if word.len() == 1 { word.to_uppercase() } else { word.to_string() };
+        if phonemizer.lexicon().get(word).is_some() && !stem.starts_with(OTHER_SPEAKER) {
+            found.push(Found { path, words: Words::Text(text) });
+        }
+    }
+    Ok(found)
+}
+
+/// `<name>_desc_<language>.ogg`, whose text is a line `<language>.utf8=text` of `<name>.txt`; `<name>_desc.ogg` says its first line, without
+/// the article.
+fn stamps(language: Option<&str>) -> Result<Vec<Found>> {
+    let end = language.map_or("_desc.ogg".to_string(), |language| format!("_desc_{language}.ogg"));
+    let key = language.map_or(String::new(), |language| format!("{language}.utf8="));
+    let mut found = Vec::new();
+    for path in below(Path::new(STAMPS))? {
+        let Some(stem) = path.to_str().and_then(|path| path.strip_suffix(&end)) else { continue };
+        let texts = fs::read_to_string(format!("{stem}.txt")).unwrap_or_default();
+        let text = texts.lines().find_map(|line| line.strip_prefix(&key)).map(str::trim);
+        let article =
+            |text| ["A ", "An ", "Two "].iter().find_map(|article| str::strip_prefix(text, article));
+        let text = text.map(|text| article(text).filter(|_| language.is_none()).unwrap_or(text));
+        if let Some(text) = text.filter(|text| text.chars().any(char::is_alphabetic)) {
+            found.push(Found { words: Words::Text(text.to_string()), path });
+        }
+    }
+    Ok(found)
 }
 
 fn below(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -419,7 +475,7 @@ fn missing(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| {
         let packages: Vec<&str> = PEOPLE.iter().map(|person| person.package).collect();
         Error::CorpusInvalid(format!(
-            "{}: {error}; install the packages {} and fillets-ng-data",
+            "{}: {error}; install the packages {}",
             path.display(),
             packages.join(", ")
         ))
@@ -471,11 +527,29 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_dialog_belong_to_their_role() {
-        let script = "dialogId(\"let-m-divna\", \"font_small\", \"What?\")\ndialogStr(\"Co je to?\")\n\n\
-                      dialogId(\"let-v-vrak\", \"font_big\", \"This.\")\ndialogStr(\"To je vrak.\")\ndialogStr(\"stray\")\n";
-        assert_eq!(dialogs(script, "m"), [("let-m-divna".to_string(), "Co je to?".to_string())]);
-        assert_eq!(dialogs(script, "v"), [("let-v-vrak".to_string(), "To je vrak.".to_string())]);
+    fn words_are_joined_into_clips_with_their_own_silence() {
+        let silence = vec![0.0; 8_000];
+        let word = |length: usize| (0..length).map(|n| (n as f32 * 0.1).sin() * 0.3).collect::<Vec<_>>();
+        let recording = |length: usize, text: &str| Utterance {
+            samples: [silence.clone(), word(length), silence.clone()].concat(),
+            words: Words::Text(text.to_string()),
+        };
+        let empty = Utterance { samples: silence.clone(), words: Words::Text("nothing".into()) };
+        let recordings =
+            vec![recording(8_000, "A"), empty, recording(50_000, "ball."), recording(70_000, "a long one")];
+        let clips: Vec<(f32, String)> = join(recordings)
+            .into_iter()
+            .map(|Utterance { samples, words }| match words {
+                Words::Text(text) => (seconds(&samples), text),
+                Words::Unknown | Words::Phones(_) => panic!("a text"),
+            })
+            .collect();
+        assert_eq!(
+            clips.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
+            ["A, ball.", "a long one."]
+        );
+        // Each word keeps 0.15 s of the silence on either side.
+        assert!((clips[0].0 - (58_000.0 / 16_000.0 + 0.6)).abs() < 0.1, "{clips:?}");
     }
 
     #[test]
@@ -492,6 +566,6 @@ mod tests {
     #[test]
     fn a_missing_package_is_named() {
         let message = entries(Path::new("/nowhere")).unwrap_err().to_string();
-        assert!(message.contains("festvox-ru") && message.contains("fillets-ng-data"), "{message}");
+        assert!(message.contains("festvox-ru") && message.contains("klettres-data"), "{message}");
     }
 }

@@ -3,7 +3,7 @@
 use burn::module::{Lora, Module, ParamGroup};
 use serde::{Deserialize, Serialize};
 
-use crate::{nn::Precision, voice::Adapted};
+use crate::{audio::variance_scale::VarianceScale, nn::Precision, voice::Adapted};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloneOptions {
@@ -143,14 +143,14 @@ pub struct ValidationMetrics {
     pub similarity: f32,
     /// Phoneme error rate of the recogniser on the predictions.
     pub phoneme_error_rate: f32,
-    /// Factor that compensates the predictions' loss of variance, see [`crate::audio::variance_scale`]. Similarity and phoneme errors are measured with it.
-    #[serde(alias = "contrast")]
-    pub variance_scale: f32,
+    /// Factors that compensate the predictions' loss of variance, see [`crate::audio::variance_scale`]. Similarity and phoneme errors are measured with it.
+    pub variance_scale: VarianceScale,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audio::variance_scale::FLAT;
 
     #[test]
     fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
@@ -158,7 +158,7 @@ mod tests {
             loss: 0.5,
             similarity,
             phoneme_error_rate,
-            variance_scale: 1.0,
+            variance_scale: FLAT,
         };
         let score = |metrics: ValidationMetrics| StopRule::Voice.score(&metrics, 0.1);
         assert!(

@@ -3,7 +3,7 @@
 use super::Base;
 use crate::{
     Error, Result,
-    audio::variance_scale::VARIANCE_SCALES,
+    audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     model::{decoder::Decoder, pitch::Intonation, postnet::Postnet},
     nn::Precision,
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
@@ -65,8 +65,8 @@ pub struct Voice {
     pub timing_speaker: Tensor<2>,
     /// Factor on the predicted durations of this speaker.
     pub duration_scale: f32,
-    /// Factor on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
-    pub variance_scale: f32,
+    /// Factors on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
+    pub variance_scale: VarianceScale,
     /// `None` on a base without pitch.
     pub intonation: Option<Intonation>,
     pub(crate) info: VoiceInfo,
@@ -96,7 +96,7 @@ impl Voice {
             parts,
             timing_speaker: speaker,
             duration_scale: 1.0,
-            variance_scale: 1.0,
+            variance_scale: FLAT,
             intonation,
             info: VoiceInfo::default(),
         }
@@ -127,7 +127,7 @@ impl Voice {
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
             ("pace".to_string(), self.duration_scale.to_string()),
-            ("contrast".to_string(), self.variance_scale.to_string()),
+            ("variance_scale".to_string(), self.variance_scale.map(|scale| scale.to_string()).join(" ")),
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
@@ -177,11 +177,18 @@ impl Voice {
         if !DURATION_SCALES.contains(&duration_scale) {
             return Err(Error::VoiceCorrupt(format!("its duration scale is {duration_scale}")));
         }
-        // Voices of the first versions have none.
-        let variance_scale = if metadata.contains_key("contrast") { number("contrast")? } else { 1.0 };
-        if !VARIANCE_SCALES.contains(&variance_scale) {
-            return Err(Error::VoiceCorrupt(format!("its variance scale is {variance_scale}")));
-        }
+        // Voices of the first versions have one for all coefficients, or none.
+        let variance_scale = match metadata.get("variance_scale") {
+            Some(factors) => {
+                factors.split(' ').map(|factor| factor.parse().ok()).collect::<Option<Vec<f32>>>()
+            }
+            None if metadata.contains_key("contrast") => Some(vec![number("contrast")?; FLAT.len()]),
+            None => Some(FLAT.to_vec()),
+        };
+        let variance_scale = variance_scale
+            .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
+            .and_then(|factors| VarianceScale::try_from(factors).ok())
+            .ok_or_else(|| Error::VoiceCorrupt("its variance scale is out of range".into()))?;
         let intonation = match base.config().pitch {
             true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
             false => None,

@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    audio::variance_scale::{FLAT, VarianceScale},
     model::{
         pitch::{Intonation, SPREADS},
         tacotron::Symbols,
@@ -423,9 +424,9 @@ impl FineTuner {
         }
     }
 
-    /// The variance scale of the metrics that are kept, see [`crate::audio::variance_scale`].
-    fn variance_scale(&self) -> f32 {
-        self.best.as_ref().map_or(1.0, |(validation, _)| validation.variance_scale)
+    /// The factors of the metrics that are kept, see [`crate::audio::variance_scale`].
+    fn variance_scale(&self) -> VarianceScale {
+        self.best.as_ref().map_or(FLAT, |(validation, _)| validation.variance_scale)
     }
 
     /// The voice of the parameters that the stop rule kept.
