@@ -70,7 +70,7 @@ impl MelConfig {
         if sound {
             Ok(())
         } else {
-            Err(Error::OptionInvalid(format!("no mel spectrogram can be taken with {self:?}")))
+            Err(Error::option_invalid(format!("no mel spectrogram can be taken with {self:?}")))
         }
     }
 

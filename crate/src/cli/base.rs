@@ -33,7 +33,7 @@ pub fn load(directory: &Path, device: &Device) -> Result<Base> {
 pub fn read_manifest(directory: &Path) -> Result<Manifest> {
     let path = directory.join(MANIFEST);
     let json = fs::read(&path).map_err(Error::io(&path))?;
-    serde_json::from_slice(&json).map_err(|error| Error::BaseCorrupt(format!("manifest.json: {error}")))
+    serde_json::from_slice(&json).map_err(|error| Error::base_corrupt(format!("manifest.json: {error}")))
 }
 
 /// Writes `directory/manifest.json`.

@@ -59,7 +59,7 @@ impl Vocoder for Silent {
 
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
     if arguments.iterations == 0 {
-        return Err(Error::OptionInvalid("iterations must be positive".into()));
+        return Err(Error::option_invalid("iterations must be positive"));
     }
     let device = arguments.device.open()?;
     if arguments.speaker_encoder {

@@ -127,9 +127,8 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
             .collect(),
         Vary::Start => {
             let cosines = pollster::block_on(evaluation.cosines_of_base_speakers())?;
-            let cosines = cosines.ok_or_else(|| {
-                Error::OptionInvalid("this base has no speaker encoder to start with".into())
-            })?;
+            let cosines = cosines
+                .ok_or_else(|| Error::option_invalid("this base has no speaker encoder to start with"))?;
             let weights: Vec<f32> = cosines.iter().map(|cosine| (cosine / MIXTURE_WIDTH).exp()).collect();
             let sum: f32 = weights.iter().sum();
             let mixture = Start::Mixture(weights.into_iter().map(|weight| weight / sum).collect());

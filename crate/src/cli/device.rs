@@ -29,7 +29,7 @@ impl DeviceName {
             other => {
                 let name = format!("{other:?}").to_lowercase();
                 let hint = format!("build with `--features {name}`");
-                Err(Error::DeviceUnavailable(name, hint))
+                Err(Error::device_unavailable(&name, hint))
             }
         }
     }

@@ -113,7 +113,7 @@ pub fn measure(arguments: &MeasureArguments) -> Result<()> {
 fn credits(people: &Path, speakers: &[String]) -> Result<Value> {
     let path = people.join("people.json");
     let all: Vec<PersonSummary> = serde_json::from_slice(&fs::read(&path).map_err(Error::io(&path))?)
-        .map_err(|error| Error::CorpusInvalid(format!("{}: {error}", path.display())))?;
+        .map_err(|error| Error::corpus_invalid(format!("{}: {error}", path.display())))?;
     let named = |person: &PersonSummary| person.role != Role::Train || speakers.contains(&person.name);
     Ok(json!(all.into_iter().filter(named).collect::<Vec<_>>()))
 }

@@ -100,7 +100,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         ..Recipe::base()
     };
     if !recipe.precision.runs_on(&device) {
-        return Err(Error::PrecisionUnsupported);
+        return Err(Error::precision_unsupported());
     }
     let run = arguments.run.clone().unwrap_or_else(|| arguments.out.join("run"));
     let run_config =
@@ -109,7 +109,7 @@ pub fn pretrain(arguments: &PretrainArguments) -> Result<()> {
         let Manifest { model: config, speakers, .. } = base::read_manifest(base)?;
         let path = base.join(WEIGHTS);
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        let (weights, _) = deserialize(&bytes).map_err(Error::BaseCorrupt)?;
+        let (weights, _) = deserialize(&bytes).map_err(Error::base_corrupt)?;
         Ok(WarmStart { config, speakers, weights })
     });
     let start = start.transpose()?;

@@ -56,9 +56,9 @@ pub struct SayArguments {
 pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>> {
     match name {
         Some(VocoderName::GriffinLim) => Ok(Rc::new(GriffinLim::new(base.mel_config().clone()))),
-        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => Err(Error::OptionInvalid(
-            "this base has no neural vocoder; --vocoder griffin-lim needs none".into(),
-        )),
+        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => {
+            Err(Error::option_invalid("this base has no neural vocoder; --vocoder griffin-lim needs none"))
+        }
         Some(VocoderName::Neural) | None => Ok(base.vocoder.clone()),
     }
 }
@@ -112,13 +112,13 @@ fn say_attentive(
     options: &SpeakOptions,
 ) -> Result<()> {
     if arguments.voice.is_some() {
-        return Err(Error::OptionInvalid(
-            "a voice speaks on the base it was learned from, not on an attention model".into(),
+        return Err(Error::option_invalid(
+            "a voice speaks on the base it was learned from, not on an attention model",
         ));
     }
     if arguments.vocoder == Some(VocoderName::Neural) {
-        return Err(Error::OptionInvalid(
-            "an attention model has no neural vocoder; --vocoder griffin-lim needs none".into(),
+        return Err(Error::option_invalid(
+            "an attention model has no neural vocoder; --vocoder griffin-lim needs none",
         ));
     }
     let vocoder = GriffinLim::new(voice.mel.clone());

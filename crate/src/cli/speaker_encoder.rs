@@ -180,7 +180,7 @@ pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification>
         }
     }
     if own.is_empty() || strangers.is_empty() {
-        return Err(Error::CorpusInvalid("verification needs several recordings of several speakers".into()));
+        return Err(Error::corpus_invalid("verification needs several recordings of several speakers"));
     }
     let mean = |scores: &[f32]| scores.iter().sum::<f32>() / scores.len() as f32;
     Ok(Verification {

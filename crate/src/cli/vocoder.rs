@@ -106,8 +106,8 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments) -> Result<()> {
     let mut blank = SourceFilter::new(&config, &run_config.device);
     if let Some(path) = &arguments.from {
         let (weights, _) =
-            deserialize(&fs::read(path).map_err(Error::io(path))?).map_err(Error::CheckpointCorrupt)?;
-        blank = apply(blank, &weights).map_err(Error::CheckpointCorrupt)?;
+            deserialize(&fs::read(path).map_err(Error::io(path))?).map_err(Error::checkpoint_corrupt)?;
+        blank = apply(blank, &weights).map_err(Error::checkpoint_corrupt)?;
     }
     let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config)?;
     let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;

@@ -78,11 +78,7 @@ pub fn transcribe(text: &str, language: &str) -> Result<String> {
     }
     let written = written.trim_end_matches(',').to_string();
     let last = if written.ends_with(['.', '?', '!']) { "" } else { "." };
-    if written.is_empty() {
-        Err(Error::TextUnsupported(text.chars().take(40).collect()))
-    } else {
-        Ok(written + last)
-    }
+    if written.is_empty() { Err(Error::text_unsupported(text)) } else { Ok(written + last) }
 }
 
 /// The phones of one word as espeak-ng prints it. `(en)` marks a word of another language, and is no phone.
@@ -94,7 +90,7 @@ fn espeak(text: &str, language: &str) -> Result<String> {
     let command =
         Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]).output();
     let output = command.map_err(|error| {
-        Error::CorpusInvalid(format!(
+        Error::corpus_invalid(format!(
             "espeak-ng does not start ({error}); install it with the package manager"
         ))
     })?;

@@ -365,7 +365,7 @@ pub fn label(
         Some(alignment) if alignment.is_good() => {
             Ok(Labels { symbols: alignment.symbols, end_seconds: Some(alignment.end_seconds) })
         }
-        _ => Err(Error::ClipMismatch(text.to_string())),
+        _ => Err(Error::clip_mismatch(text.to_string())),
     }
 }
 

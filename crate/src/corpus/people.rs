@@ -281,10 +281,10 @@ fn read_any(path: &Path, whole: bool) -> Result<Option<Vec<f32>>> {
         "-",
     ]);
     let output = ffmpeg.output().map_err(|error| {
-        Error::CorpusInvalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
+        Error::corpus_invalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
     })?;
     if !output.status.success() {
-        return Err(Error::CorpusInvalid(format!(
+        return Err(Error::corpus_invalid(format!(
             "{}: {}",
             path.display(),
             String::from_utf8_lossy(&output.stderr).trim()
@@ -333,8 +333,9 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
             continue;
         };
         let entry = RUSSIAN.iter().find(|(phone, _)| *phone == name);
-        let (_, ours) = entry
-            .ok_or_else(|| Error::CorpusInvalid(format!("festvox-ru has a phone that is unknown: {name}")))?;
+        let (_, ours) = entry.ok_or_else(|| {
+            Error::corpus_invalid(format!("festvox-ru has a phone that is unknown: {name}"))
+        })?;
         let count = ours.split(' ').count() as f32;
         phones.extend(
             ours.split(' ')
@@ -418,7 +419,7 @@ fn read(path: &Path) -> Result<String> {
 fn missing(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| {
         let packages: Vec<&str> = PEOPLE.iter().map(|person| person.package).collect();
-        Error::CorpusInvalid(format!(
+        Error::corpus_invalid(format!(
             "{}: {error}; install the packages {} and fillets-ng-data",
             path.display(),
             packages.join(", ")

@@ -44,7 +44,7 @@ impl SpeakOptions {
             ("liveliness", self.liveliness, 0.0..=3.0),
         ] {
             if !range.contains(&value) {
-                return Err(Error::OptionInvalid(format!(
+                return Err(Error::option_invalid(format!(
                     "a {name} of {value} is not between {} and {}",
                     range.start(),
                     range.end()
@@ -53,7 +53,7 @@ impl SpeakOptions {
         }
         let usual = Self::default();
         if !has_pitch && (self.pitch, self.liveliness) != (usual.pitch, usual.liveliness) {
-            return Err(Error::OptionInvalid("this base has no pitch that could be changed".into()));
+            return Err(Error::option_invalid("this base has no pitch that could be changed"));
         }
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Speech {
 pub(super) fn sentences(text: &str) -> Result<Vec<String>> {
     let characters = text.chars().count();
     if characters > MAX_CHARACTERS {
-        return Err(Error::TextTooLong { characters, max_characters: MAX_CHARACTERS });
+        return Err(Error::text_too_long(characters, MAX_CHARACTERS));
     }
     text::normalize(text)?; // Fails where nothing at all can be spoken.
     Ok(text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect())
@@ -144,7 +144,7 @@ pub async fn speak_async(
     let mut speech = Speech::nothing(base.mel_config(), StopReason::Durations);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
-            return Err(Error::Cancelled);
+            return Err(Error::cancelled());
         }
         base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
         for (part, Timed { symbols, durations, stop }) in

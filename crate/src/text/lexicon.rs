@@ -209,7 +209,7 @@ fn terminated(section: &[u8]) -> Result<impl Iterator<Item = &[u8]>> {
 }
 
 pub(super) fn corrupt(what: &str) -> Error {
-    Error::BaseCorrupt(format!("lexicon: {what}"))
+    Error::base_corrupt(format!("lexicon: {what}"))
 }
 
 #[cfg(test)]

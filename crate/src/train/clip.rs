@@ -119,7 +119,7 @@ pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
 pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
     let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
     for (index, clip) in clips.iter().enumerate() {
-        let in_clip = |source: Error| Error::InClip { index, source: source.into() };
+        let in_clip = |error: Error| error.in_clip(index);
         let clip = Prepared::new(base, clip).map_err(in_clip)?;
         let alignment = clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
         boundaries.push((clip.mel.frames(), segment::boundaries(&clip.symbols, &clip.word_ends, &alignment)));

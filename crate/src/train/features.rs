@@ -174,7 +174,7 @@ impl Features {
 
     pub fn load(directory: &Path) -> Result<Self> {
         let invalid = |what: &str| {
-            Error::CorpusInvalid(format!("{}: {what}; run `ownvoice prepare` again", directory.display()))
+            Error::corpus_invalid(format!("{}: {what}; run `ownvoice prepare` again", directory.display()))
         };
         let path = directory.join("features.json");
         let json = fs::read(&path).map_err(Error::io(path))?;

@@ -128,12 +128,12 @@ pub fn pretrain<M: Pretrained>(
     device.seed(recipe.seed);
     let mut blank = M::blank(config, recipe.precision, device);
     if config.pitch && !features.have_pitch() {
-        return Err(Error::CorpusInvalid("the features have no pitch; run `ownvoice prepare` again".into()));
+        return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
     }
     if let Some(start) = start {
         let mut shared = start.fit(config, &features.speakers);
         shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
-        blank = apply(blank, &shared).map_err(Error::BaseCorrupt)?;
+        blank = apply(blank, &shared).map_err(Error::base_corrupt)?;
     }
     let run = Run::open(blank, run_config)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);

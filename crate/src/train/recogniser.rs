@@ -79,7 +79,7 @@ pub fn train(
         bar.inc(1);
         if (step + 1) % REPORT_EVERY == 0 || step + 1 == recipe.steps {
             if !sum.is_finite() {
-                return Err(Error::TrainingDiverged { iteration: step });
+                return Err(Error::training_diverged(step));
             }
             let right = accuracy(&model, features, &held_out, recipe.window, device);
             let line = format!(

@@ -72,8 +72,8 @@ pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usi
     const HELD_OUT_EVERY: usize = 50;
     let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
     if train.is_empty() || held_out.is_empty() {
-        return Err(Error::CorpusInvalid(
-            "too few recordings to train on, or too short ones, or without durations".into(),
+        return Err(Error::corpus_invalid(
+            "too few recordings to train on, or too short ones, or without durations",
         ));
     }
     Ok((train, held_out))
@@ -154,7 +154,7 @@ impl<'a, M: Learner> Run<'a, M> {
                 let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(REPORT_EVERY as f32);
                 let means = means.into_data().try_to_vec::<f32>().expect("losses are f32");
                 if !means.iter().all(|mean| mean.is_finite()) {
-                    return Err(Error::TrainingDiverged { iteration: step });
+                    return Err(Error::training_diverged(step));
                 }
                 let mut held_out = String::new();
                 if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
@@ -209,12 +209,12 @@ impl<'a, M: Learner> Run<'a, M> {
     fn load_checkpoint(&mut self) -> Result<()> {
         let path = self.checkpoint_path();
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        let (mut weights, metadata) = deserialize(&bytes).map_err(Error::CheckpointCorrupt)?;
+        let (mut weights, metadata) = deserialize(&bytes).map_err(Error::checkpoint_corrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates = updates
-            .ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
+            .ok_or_else(|| Error::checkpoint_corrupt("it does not say how many updates it has seen"))?;
         restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
-        self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
+        self.model = apply(self.model.clone(), &weights).map_err(Error::checkpoint_corrupt)?;
         Ok(())
     }
 }

@@ -145,7 +145,7 @@ pub fn train(samples: &[Sample], mels: usize, run_config: &RunConfig) -> Result<
     let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= recipe.window * mels);
     let (train, held_out) = split(usable)?;
     if speakers < 2 {
-        return Err(Error::CorpusInvalid("too few speakers to train on".into()));
+        return Err(Error::corpus_invalid("too few speakers to train on"));
     }
     device.seed(recipe.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);

@@ -107,7 +107,7 @@ pub struct Base {
 
 impl Base {
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(what);
+        let corrupt = |what: String| Error::base_corrupt(what);
         let manifest: Manifest = serde_json::from_str(files.manifest_json)
             .map_err(|error| corrupt(format!("manifest.json: {error}")))?;
         let vocoder = match (&manifest.files.vocoder, files.vocoder) {

@@ -108,7 +108,7 @@ impl Voice {
 
     /// Keeps the speaker's consent with the voice.
     pub fn set_consent(&mut self, consent: Consent) -> Result<()> {
-        self.info.consent = Some(consent.checked().map_err(Error::OptionInvalid)?);
+        self.info.consent = Some(consent.checked().map_err(Error::option_invalid)?);
         Ok(())
     }
 
@@ -149,64 +149,64 @@ impl Voice {
 
     /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.
     pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
-        let (mut delta, metadata) = deserialize(bytes).map_err(Error::VoiceCorrupt)?;
+        let (mut delta, metadata) = deserialize(bytes).map_err(Error::voice_corrupt)?;
         let text = |key: &str| {
-            metadata.get(key).ok_or_else(|| Error::VoiceCorrupt(format!("it does not say its {key}")))
+            metadata.get(key).ok_or_else(|| Error::voice_corrupt(format!("it does not say its {key}")))
         };
         if text("format")? != FORMAT {
-            return Err(Error::VoiceCorrupt(format!(
+            return Err(Error::voice_corrupt(format!(
                 "its format is {:?}, this version reads {FORMAT:?}",
                 metadata["format"]
             )));
         }
         let named = text("base")?;
         if named != base.hash() {
-            let short = |hash: &str| hash.chars().take(12).collect();
-            return Err(Error::BaseMismatch { expected: short(named), found: short(base.hash()) });
+            let short = |hash: &str| hash.chars().take(12).collect::<String>();
+            return Err(Error::base_mismatch(short(named), short(base.hash())));
         }
         let number = |key: &str| -> Result<f32> {
             let value: f32 =
-                text(key)?.parse().map_err(|_| Error::VoiceCorrupt(format!("its {key} is not a number")))?;
+                text(key)?.parse().map_err(|_| Error::voice_corrupt(format!("its {key} is not a number")))?;
             if value.is_finite() {
                 Ok(value)
             } else {
-                Err(Error::VoiceCorrupt(format!("its {key} is not a number")))
+                Err(Error::voice_corrupt(format!("its {key} is not a number")))
             }
         };
         let duration_scale = number("pace")?;
         if !DURATION_SCALES.contains(&duration_scale) {
-            return Err(Error::VoiceCorrupt(format!("its duration scale is {duration_scale}")));
+            return Err(Error::voice_corrupt(format!("its duration scale is {duration_scale}")));
         }
         // Voices of the first versions have none.
         let variance_scale = if metadata.contains_key("contrast") { number("contrast")? } else { 1.0 };
         if !VARIANCE_SCALES.contains(&variance_scale) {
-            return Err(Error::VoiceCorrupt(format!("its variance scale is {variance_scale}")));
+            return Err(Error::voice_corrupt(format!("its variance scale is {variance_scale}")));
         }
         let intonation = match base.config().pitch {
             true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
             false => None,
         };
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
-            return Err(Error::VoiceCorrupt("its pitch is nobody's".into()));
+            return Err(Error::voice_corrupt("its pitch is nobody's"));
         }
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             Some((shape, values)) if shape == [1, width] => values,
-            _ => return Err(Error::VoiceCorrupt("it lacks its timing".into())),
+            _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
         let start = Self::unadapted(base).parts;
         let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
-            return Err(Error::VoiceCorrupt("its tensors are not those of a voice".into()));
+            return Err(Error::voice_corrupt("its tensors are not those of a voice"));
         }
-        let difference = apply(start.clone(), &delta).map_err(Error::VoiceCorrupt)?;
+        let difference = apply(start.clone(), &delta).map_err(Error::voice_corrupt)?;
         let parts = add(start, &adaptable(&difference));
         let consent = metadata.get("consent").map(|text| {
             let consent = Consent {
                 text: text.clone(),
                 recording_sha256: metadata.get("consent_recording_sha256").cloned(),
             };
-            consent.checked().map_err(Error::VoiceCorrupt)
+            consent.checked().map_err(Error::voice_corrupt)
         });
         let info = VoiceInfo {
             adapted: true,

@@ -124,16 +124,15 @@ impl FineTuner {
     /// Fails with the code of the clip that is refused, with `option-invalid`, `precision-unsupported`, or `clip-too-short` for all clips together.
     pub async fn start_async(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
         if clips.is_empty() {
-            return Err(Error::NoClips);
+            return Err(Error::no_clips());
         }
         if options.iterations == 0
             || options.batch == 0
             || options.window < base.config().reduction
             || options.window % base.config().reduction != 0
         {
-            return Err(Error::OptionInvalid(
-                "iterations, batch and window must be positive, the window a multiple of the reduction"
-                    .into(),
+            return Err(Error::option_invalid(
+                "iterations, batch and window must be positive, the window a multiple of the reduction",
             ));
         }
         // They may come from a checkpoint, which is untrusted input.
@@ -141,21 +140,21 @@ impl FineTuner {
             || options.window > MAX_WINDOW
             || ![options.rate, options.speaker_rate].iter().all(|rate| (0.0..=1.0).contains(rate))
         {
-            return Err(Error::OptionInvalid(format!(
+            return Err(Error::option_invalid(format!(
                 "at most {MAX_BATCH} windows of {MAX_WINDOW} frames are learned from at once, at rates between 0 and 1"
             )));
         }
         if !(0.0..=10.0).contains(&options.rehearsal) {
-            return Err(Error::OptionInvalid("rehearsal must lie between 0 and 10".into()));
+            return Err(Error::option_invalid("rehearsal must lie between 0 and 10"));
         }
         if !options.precision.runs_on(&base.device) {
-            return Err(Error::PrecisionUnsupported);
+            return Err(Error::precision_unsupported());
         }
         let (aligned, aligner) = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
         let seconds = aligned.iter().map(|clip| clip.frames() as f32 * frame_seconds).sum();
         if seconds < MIN_SECONDS {
-            return Err(Error::ClipTooShort { seconds, min_seconds: MIN_SECONDS });
+            return Err(Error::clip_too_short(seconds, MIN_SECONDS));
         }
         let store = assemble(base, &aligned, options.window);
         let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
@@ -279,7 +278,7 @@ impl FineTuner {
             self.loss = values[0];
             self.overflows = values[1] as usize;
             if !self.loss.is_finite() {
-                return Err(Error::TrainingDiverged { iteration });
+                return Err(Error::training_diverged(iteration));
             }
         }
         let mut validation = None;
@@ -457,7 +456,7 @@ impl FineTuner {
 fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
     let speakers = base.model.speakers.val();
     if weights.len() != speakers.dims()[0] {
-        return Err(Error::OptionInvalid(format!(
+        return Err(Error::option_invalid(format!(
             "a mixture needs a weight for each of {} speakers",
             speakers.dims()[0]
         )));
