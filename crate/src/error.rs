@@ -138,9 +138,9 @@ impl fmt::Display for Measured {
 /// The message names the clip and the file where there is one; [`clip_index`](Self::clip_index) and [`file`](Self::file) give both as values.
 ///
 /// ```
-/// use ownvoice::{audio::wav, error::ErrorKind};
+/// use ownvoice::{Clip, ErrorKind};
 ///
-/// let error = wav::read(b"not a recording").unwrap_err();
+/// let error = Clip::from_wav(b"not a recording", "A sentence.").unwrap_err();
 /// assert_eq!(error.kind(), ErrorKind::AudioUnreadable);
 /// assert_eq!(error.code(), "audio-unreadable");
 /// ```

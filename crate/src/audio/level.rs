@@ -42,30 +42,39 @@ const EDGE_RANGE_DB: f32 = 12.0;
 const KNEE: f32 = 0.8;
 const CEILING: f32 = 0.95;
 
-/// What [`check_clip`] measured.
+/// What the check of a clip measured.
+#[warn(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClipReport {
+    /// Length of the clip.
     pub seconds: f32,
+    /// Length of the speech in it.
     pub speech_seconds: f32,
     /// Mean level of the speech, in dBFS.
     pub level_db: f32,
-    /// Level of the background, in dBFS; [`SILENCE_DB`] if digital silence.
+    /// Level of the background, in dBFS; -120 if digital silence.
     pub noise_db: f32,
+    /// How far the speech is above the background.
     pub snr_db: f32,
-    /// Of the speech.
+    /// Clipped samples, of those of the speech.
     pub clipped_percent: f32,
     /// Where someone is speaking when the clip begins or ends: a recording that was started late or stopped early. Files may be trimmed that tightly.
     pub cut_off: Option<Edge>,
 }
 
 /// An end of a clip.
+#[warn(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Edge {
+    /// Its first samples.
     Start,
+    /// Its last samples.
     End,
 }
 
+#[warn(missing_docs)]
 impl Edge {
+    /// `start` or `end`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",

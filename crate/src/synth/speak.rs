@@ -7,6 +7,7 @@ use crate::{
     audio::{
         mel::{Mel, MelConfig},
         variance_scale::scale_variance,
+        wav::{self, Origin},
     },
     model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
@@ -15,6 +16,8 @@ use crate::{
     voice::{Base, Voice},
 };
 
+/// How a text is spoken.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeakOptions {
     /// Times the learned speed, 0.25 to 4.
@@ -60,15 +63,20 @@ impl SpeakOptions {
 }
 
 /// Synthesised speech.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speech {
+    /// `[S]`, full scale is -1 to 1.
     pub samples: Vec<f32>,
+    /// The rate of the samples.
     pub sample_rate_hz: u32,
+    /// The spectrogram that the vocoder was given.
     pub mel: Mel,
-    /// Of the model's own table.
+    /// The phonemes and pauses, as indices of the model's own table.
     pub symbols: Vec<u8>,
     /// Frames of each symbol.
     pub durations: Vec<u32>,
+    /// Why it ended: [`StopReason::MaxFrames`] where a sentence was cut off.
     pub stop: StopReason,
 }
 
@@ -82,7 +90,20 @@ pub(super) struct Sentence {
     pub stop: StopReason,
 }
 
+#[warn(missing_docs)]
 impl Speech {
+    /// Its length in seconds.
+    pub fn seconds(&self) -> f32 {
+        self.samples.len() as f32 / self.sample_rate_hz as f32
+    }
+
+    /// A WAV file of 16-bit samples that says of itself that it is synthetic, and with which voice.
+    ///
+    /// * `voice_id`: of the voice that speaks, see [`Voice::id`]
+    pub fn to_wav(&self, voice_id: &str) -> Vec<u8> {
+        wav::write_with_origin(&self.samples, self.sample_rate_hz, &Origin::synthetic(voice_id))
+    }
+
     /// `complete` is how each sentence should end.
     pub(super) fn nothing(config: &MelConfig, complete: StopReason) -> Self {
         Self {

@@ -13,6 +13,7 @@ use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{Mode, Precision},
+    report::Report,
     weights::apply,
 };
 
@@ -120,6 +121,7 @@ pub fn pretrain<M: Pretrained>(
     config: &TacotronConfig,
     run_config: &RunConfig,
     start: Option<WarmStart>,
+    report: &dyn Report,
 ) -> Result<(M, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
     let aligned =
@@ -137,7 +139,7 @@ pub fn pretrain<M: Pretrained>(
     }
     let run = Run::open(blank, run_config)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
-    run.finish(|draw| match draw {
+    run.finish(report, |draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),
         Draw::HeldOut(index) => M::draw(
             &mut Batcher::new(recipe.batch, recipe.window, index as u64),

@@ -36,6 +36,7 @@ struct TrainerState {
     best: Option<ValidationMetrics>,
 }
 
+#[warn(missing_docs)]
 impl FineTuner {
     /// Goes on from a checkpoint of the same clips and options.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {

@@ -107,6 +107,7 @@ async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> R
     Ok(())
 }
 
+#[doc(hidden)]
 impl FineTuner {
     /// What a helper is constructed from. Fails with `option-invalid` in mixed precision and with low-rank adaptation, which are not parallel.
     pub async fn worker_init_async(&self, base: &Base) -> Result<Vec<u8>> {

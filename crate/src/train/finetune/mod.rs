@@ -44,6 +44,7 @@ pub use clip_dataset::Shard;
 pub use helper::{FlatBuffer, Helper};
 
 /// Why fine-tuning ended.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TuneStop {
     /// After the given number of iterations.
@@ -52,7 +53,9 @@ pub enum TuneStop {
     HeldOut,
 }
 
+#[warn(missing_docs)]
 impl TuneStop {
+    /// A hyphenated name for programs: `iterations` or `held-out`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Iterations => "iterations",
@@ -62,6 +65,7 @@ impl TuneStop {
 }
 
 /// The state of a training after one iteration.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Iterations done.
@@ -76,6 +80,7 @@ pub struct Step {
     pub validation: Option<ValidationMetrics>,
     /// Updates that were skipped because half precision overflowed, as of the latest loss.
     pub overflows: usize,
+    /// Set after the last iteration.
     pub stop: Option<TuneStop>,
 }
 
@@ -94,6 +99,31 @@ const MIN_SECONDS: f32 = 3.0;
 const MAX_BATCH: usize = 256;
 const MAX_WINDOW: usize = 2048;
 
+/// The training of a voice on somebody's clips: [`start`](Self::start), [`step`](Self::step) until it stops, [`finish`](Self::finish).
+///
+/// Between any two iterations it can be previewed, or kept as a checkpoint that [`resume`](Self::resume) goes on from.
+/// The functions that end in `_async` are the same for callers that await, as a page has to.
+///
+/// ```
+/// use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner};
+///
+/// # let models = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/tiny_folder.rs"));
+/// # let folder = models.path().join("base");
+/// # let clips = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/two_clips.rs"));
+/// let base = Base::open(folder, &Device::flex())?;
+/// let options = CloneOptions { iterations: 4, ..CloneOptions::default() };
+///
+/// let mut tuner = FineTuner::start(&base, &clips, options)?;
+/// tuner.step()?;
+/// let checkpoint = tuner.checkpoint(&base)?;
+///
+/// let mut tuner = FineTuner::resume(&base, &clips, &checkpoint)?;
+/// while tuner.step()?.stop.is_none() {}
+/// let voice = tuner.finish()?;
+/// assert_eq!(voice.info().iterations, 4);
+/// # Ok::<(), ownvoice::Error>(())
+/// ```
+#[warn(missing_docs)]
 pub struct FineTuner {
     options: CloneOptions,
     device: Device,
@@ -118,6 +148,7 @@ pub struct FineTuner {
     begun: Option<Instant>,
 }
 
+#[warn(missing_docs)]
 impl FineTuner {
     /// Checks, aligns and encodes the clips, and initialises the speaker vector.
     ///
@@ -206,6 +237,7 @@ impl FineTuner {
     }
 
     /// Runs one iteration on zeros, so that a device compiles its pipelines before the training starts.
+    #[doc(hidden)]
     pub async fn warm_up_async(base: &Base, options: &CloneOptions) -> Result<()> {
         let (config, device) = (base.config(), &base.device);
         let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
@@ -254,6 +286,7 @@ impl FineTuner {
     ///
     /// * `helped`: awaited after this process has computed its own shard: the buffer of each helper, or `None` where one failed, and this process then
     ///   computes the whole batch
+    #[doc(hidden)]
     pub async fn step_with_async<E: FlatBuffer>(
         &mut self,
         helpers: usize,
@@ -387,6 +420,7 @@ impl FineTuner {
     }
 
     /// The last clip: its recording, and the prediction of the current parameters.
+    #[doc(hidden)]
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
         let &Span { first, frames } = self.dataset.store.clips.last().expect("counted");
         let reduction = self.dataset.sampler.reduction;
