@@ -117,7 +117,7 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
         match line.split_once(' ') {
             Some((HEADER, index)) => current = index.trim().parse().unwrap_or(0),
             Some((phone, end)) => {
-                phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end)))
+                phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end)));
             }
             None => {}
         }

@@ -103,7 +103,7 @@ mod tests {
 
     fn written(word: &str) -> String {
         let phones: Vec<Symbol> =
-            phones(word).into_iter().map(|phone| phone.expect("in the table")).flatten().collect();
+            phones(word).into_iter().flat_map(|phone| phone.expect("in the table")).collect();
         symbols::format(&phones)
     }
 

@@ -263,7 +263,7 @@ pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32)
                         if unit.phone == "R"
                             && result.symbols.last().is_some_and(|symbol| base(*symbol) == "ER") =>
                     {
-                        *last = unit.end
+                        *last = unit.end;
                     }
                     _ => {
                         result.symbols.push(unit.symbol(None));

@@ -281,7 +281,7 @@ mod tests {
                 if let Ok(lexicon) = Lexicon::load(&file) {
                     accepted += 1;
                     (0..lexicon.len()).for_each(|index| {
-                        assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty())
+                        assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty());
                     });
                     lexicon.letters.read("anything");
                 }

@@ -251,7 +251,7 @@ mod tests {
             vec![1, 9, 1],
             Some(vec![12, 8, 10]),
             &mel,
-            &vec![100.0; 30],
+            &[100.0; 30],
         );
         assert_eq!(features.utterances[0].durations, Some(vec![8, 8, 8]));
         assert_eq!(features.utterances[0].frames, 24);

@@ -98,7 +98,7 @@ impl NeuralVocoder {
             .map(|(wanted, made)| (wanted - made).clamp(-MAX_CORRECTION, MAX_CORRECTION).exp());
         let mut spectra = Vec::with_capacity(wanted.len());
         self.extractor.stft().analyze(samples, |_, spectrum| {
-            spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain))
+            spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain));
         });
         self.extractor.stft().synthesize(&spectra)
     }

@@ -190,7 +190,7 @@ fn camel_case(word: &str) -> Option<(&str, &str)> {
         + 1;
     let (first, second) = word.split_at(at);
     let is_word = |part: &str| part.len() > 1 && part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-    let goes_on = second.bytes().nth(1).is_some_and(|next| next.is_ascii_lowercase())
+    let goes_on = second.as_bytes().get(1).copied().is_some_and(|next| next.is_ascii_lowercase())
         || second.bytes().all(|byte| byte.is_ascii_uppercase());
     (is_word(first) && goes_on && !NAME_PREFIXES.contains(&first)).then_some((first, second))
 }

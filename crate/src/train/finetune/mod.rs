@@ -160,7 +160,7 @@ impl FineTuner {
         if options.iterations == 0
             || options.batch == 0
             || options.window < base.config().reduction
-            || options.window % base.config().reduction != 0
+            || !options.window.is_multiple_of(base.config().reduction)
         {
             return Err(Error::option_invalid(
                 "iterations, batch and window must be positive, the window a multiple of the reduction",
