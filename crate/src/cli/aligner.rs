@@ -39,10 +39,13 @@ pub struct TrainArguments {
     out: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,
+    /// Steps of the training
     #[arg(long, default_value_t = RecogniserConfig::default().steps)]
     steps: usize,
+    /// Windows of a batch
     #[arg(long, default_value_t = RecogniserConfig::default().batch)]
     batch: usize,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = RecogniserConfig::default().seed)]
     seed: u64,
 }

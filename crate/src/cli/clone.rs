@@ -39,6 +39,7 @@ pub struct CloneArguments {
     device: DeviceArguments,
     #[command(flatten)]
     precision: PrecisionArguments,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = CloneOptions::default().seed)]
     seed: u64,
     /// Use no more speech than this

@@ -54,6 +54,7 @@ pub struct CompareArguments {
     /// What differs from row to row
     #[arg(long, value_enum)]
     vary: Vary,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A model of the attention path, to stand beside the base

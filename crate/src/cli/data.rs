@@ -24,6 +24,7 @@ pub struct CorpusArguments {
     /// Hours of speech
     #[arg(long, default_value_t = MakeOptions::default().hours)]
     hours: f32,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = MakeOptions::default().seed)]
     seed: u64,
     /// Seconds of each voice that is held out, at most as many as of all others together

@@ -8,6 +8,7 @@ use crate::{Error, Result, nn::Precision};
 /// `--device`
 #[derive(Debug, Clone, Copy, Args)]
 pub struct DeviceArguments {
+    /// Where to compute
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: DeviceName,
 }

@@ -27,6 +27,7 @@ pub struct MeasureArguments {
     /// Folder for what is compared, as WAV files by speaker, for external evaluators
     #[arg(long)]
     wavs: Option<PathBuf>,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

@@ -18,6 +18,7 @@ use crate::{Error, Result, files};
   ownvoice completions bash > ~/.local/share/bash-completion/completions/ownvoice
   ownvoice completions zsh > ~/.zfunc/_ownvoice")]
 pub struct CompletionsArguments {
+    /// The shell that the script is for
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -45,12 +45,15 @@ pub struct PretrainArguments {
     /// Sizes of the model
     #[arg(long, value_enum, default_value = "small")]
     preset: PresetName,
+    /// How text and sound are brought together
     #[arg(long, value_enum, default_value = "durations")]
     path: PathName,
     #[command(flatten)]
     device: DeviceArguments,
+    /// Steps of the training
     #[arg(long, default_value_t = Recipe::base().steps)]
     steps: usize,
+    /// Windows of a batch
     #[arg(long, default_value_t = Recipe::base().batch)]
     batch: usize,
     #[command(flatten)]
@@ -58,6 +61,7 @@ pub struct PretrainArguments {
     /// Learning rate at the start; it falls to a twentieth
     #[arg(long, default_value_t = Recipe::base().rate_start)]
     rate: f64,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = Recipe::base().seed)]
     seed: u64,
     /// Folder of a base that training begins with

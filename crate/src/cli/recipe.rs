@@ -32,6 +32,7 @@ pub struct RecipeArguments {
     /// Corpus folder of people, as `corpus --people` makes it: those to train on join the base, the others are measured
     #[arg(long)]
     people: Option<PathBuf>,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

@@ -43,7 +43,7 @@ pub struct SayArguments {
     /// The WAV file to write
     #[arg(long)]
     out: PathBuf,
-    /// [default: the base's own]
+    /// How spectrograms become sound [default: the base's own]
     #[arg(long, value_enum)]
     vocoder: Option<VocoderName>,
     /// Times the learned speed, 0.25 to 4
@@ -55,6 +55,7 @@ pub struct SayArguments {
     /// Times the learned liveliness of the melody: 0 (monotone) to 3; likewise
     #[arg(long, default_value_t = SpeakOptions::default().liveliness)]
     liveliness: f32,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]

@@ -30,8 +30,10 @@ pub struct TrainArguments {
     run: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
+    /// Steps of the training
     #[arg(long, default_value_t = Recipe::speaker_encoder().steps)]
     steps: usize,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = Recipe::speaker_encoder().seed)]
     seed: u64,
     /// Go on from the checkpoint in the folder for runs

@@ -47,11 +47,13 @@ pub struct TrainVocoderArguments {
     run: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
+    /// Steps of the training
     #[arg(long, default_value_t = Recipe::vocoder().steps)]
     steps: usize,
     /// Learning rate to begin with
     #[arg(long, default_value_t = Recipe::vocoder().rate_start)]
     rate: f64,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = Recipe::vocoder().seed)]
     seed: u64,
     /// Go on from the checkpoint in the folder for runs
@@ -92,7 +94,7 @@ pub struct VocodeArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// [default: the base's own]
+    /// How spectrograms become sound [default: the base's own]
     #[arg(long, value_enum)]
     vocoder: Option<VocoderName>,
 }

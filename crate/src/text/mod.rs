@@ -67,8 +67,7 @@ impl Phonemizer {
     /// With the lexicon built in; a page fetches it instead.
     #[cfg(not(target_family = "wasm"))]
     pub fn embedded() -> Self {
-        Self::new(include_bytes!("../../data/en.lex"))
-            .expect("the lexicon in the repository is whole")
+        Self::new(include_bytes!("../../data/en.lex")).expect("the lexicon in the repository is whole")
     }
 
     pub fn lexicon(&self) -> &Lexicon {
