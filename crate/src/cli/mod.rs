@@ -241,7 +241,7 @@ mod tests {
     fn examples_are_understood() {
         for verb in command().get_subcommands() {
             for line in verb.get_after_help().map(ToString::to_string).unwrap_or_default().lines().skip(1) {
-                let line = line.trim().split(" > ").next().unwrap();
+                let line = line.trim().split(['>', '|']).next().unwrap();
                 // A text between quotes is one word.
                 let words = line.split('"').enumerate().flat_map(|(index, piece)| match index % 2 {
                     0 => piece.split_whitespace().collect(),
