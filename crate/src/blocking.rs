@@ -1,4 +1,4 @@
-//! Synchronous twins of what is asynchronous: a page awaits its graphics card, a program of its own may simply wait.
+//! Synchronous twins of the asynchronous functions: a page has to await its graphics card, a native program may block.
 
 use pollster::block_on;
 

@@ -33,7 +33,7 @@
 //! }
 //! let voice = tuner.finish()?;
 //!
-//! // What to keep, and what to hear.
+//! // A file to keep, and a sentence.
 //! let voice_file = voice.save(&base)?;
 //! let speech = speak(&base, &voice, "Anything at all.", &SpeakOptions::default())?;
 //! let wav_file = speech.to_wav(&voice.id(&base)?);

@@ -31,5 +31,5 @@ pub struct Progress<'a> {
     pub message: &'a str,
 }
 
-/// Nobody listens.
+/// Discards every report.
 impl Report for () {}

@@ -154,7 +154,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
         let reason = message.split("\n\nUsage: ").next().unwrap_or_default();
         print_json_error("usage", reason.trim().trim_start_matches("error: "));
     } else {
-        let _ = error.print(); // Where nothing can be printed, nobody can be told.
+        let _ = error.print(); // A closed standard error leaves no place for this failure either.
     }
     ExitCode::from(error.exit_code() as u8)
 }
