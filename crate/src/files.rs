@@ -16,7 +16,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// A WAV file. That it cannot be read as one is an error about this file.
 pub fn read_wav(path: &Path) -> Result<Audio> {
-    wav::read(&read(path)?).map_err(|source| Error::InFile { path: path.into(), source: source.into() })
+    wav::read(&read(path)?).map_err(|error| error.in_file(path))
 }
 
 /// Writes beside the file, then renames: whatever interrupts this, the file is the old one or the new one.

@@ -1,41 +1,153 @@
-//! A multi-speaker Tacotron 2 that learns a voice from one minute of speech, natively and in the browser.
+//! Speech in your own voice, learned from one minute of it on your own machine.
 //!
-//! Modules, each of which imports only those before it: [`error`], [`audio`], [`text`], [`nn`], [`weights`], [`model`], [`align`], [`vocoder`], [`voice`], [`synth`],
-//! `files`, `import`, `corpus`, [`train`], [`evaluate`], `cli`. Native only, behind the feature `cli`: `import`, `corpus` and `cli`.
+//! ownvoice is a multi-speaker Tacotron 2 (Shen et al. 2017, "Natural TTS Synthesis by Conditioning WaveNet on Mel Spectrogram Predictions") written with
+//! [burn](https://burn.dev).
+//! A *base* is the pretrained model of many speakers; a *voice* is a base and the difference that makes it one person; a *clip* is a recording and its text.
+//! Cloning fine-tunes a base on a minute of clips, which takes about a minute on a few CPU cores, and nothing leaves the machine.
 //!
-//! Axes: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
+//! # The way from recordings to speech
+//!
+//! ```
+//! use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner, SpeakOptions, speak};
+//!
+//! # let models = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/tiny_folder.rs"));
+//! # let folder = models.path().join("base");
+//! # let clips = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/two_clips.rs"));
+//! // The base: models/base in the project's repository.
+//! let base = Base::open(folder, &Device::flex())?;
+//!
+//! // A minute of sentences: Clip::open("one.wav", "What is said in it.")?, and so on.
+//! for clip in &clips {
+//!     clip.check(&base)?;
+//! }
+//!
+//! // The training, one iteration at a time: 200 by default, fewer where they no longer help.
+//! let options = CloneOptions { iterations: 3, ..CloneOptions::default() };
+//! let mut tuner = FineTuner::start(&base, &clips, options)?;
+//! loop {
+//!     let step = tuner.step()?;
+//!     println!("{} of {}: loss {:.3}", step.iteration, step.iterations, step.loss);
+//!     if step.stop.is_some() {
+//!         break;
+//!     }
+//! }
+//! let voice = tuner.finish()?;
+//!
+//! // A file to keep, and a sentence.
+//! let voice_file = voice.save(&base)?;
+//! let speech = speak(&base, &voice, "Anything at all.", &SpeakOptions::default())?;
+//! let wav_file = speech.to_wav(&voice.id(&base)?);
+//! # assert!(voice_file.len() > 1000 && wav_file.len() > 10_000);
+//! # Ok::<(), ownvoice::Error>(())
+//! ```
+//!
+//! A [`Voice`] is opened again with [`Voice::open`], on the base that it was made with.
+//! Every error is an [`Error`] with a [`kind`](Error::kind), a stable [`code`](Error::code), and the clip or file that it is about.
+//! Clone only your own voice, or one whose owner agreed: [`Voice::set_consent`] keeps the agreement in the voice file, and [`Speech::to_wav`] marks what it
+//! writes as synthetic.
+//!
+//! # Devices
+//!
+//! `Device::flex()` is the CPU, and always there.
+//! With the feature `webgpu`, `vulkan` or `cuda` it can be a graphics card; nothing ever falls back from one device to another.
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `cli` (default) | the command `ownvoice`; implies `pretraining` |
+//! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `parallel` |
+//! | `parallel` | several CPU cores |
+//! | `webgpu`, `vulkan`, `cuda` | graphics cards |
+//!
+//! A program that speaks and clones needs `default-features = false, features = ["parallel"]`, and compiles neither clap nor plotters.
+//!
+//! # What is stable
+//!
+//! What this page lists follows semantic versioning.
+//! The modules behind it are public for the command line, the wasm boundary, tests and measurements of this project, but hidden here: they are not covered by
+//! semantic versioning, and any release may change them.
+//!
+//! Axes in the code: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 
+// Modules are hidden from rustdoc alone: `missing_docs`, which the facade's items turn on, passes by whatever lies in a module that is hidden.
+// Each imports only those before it.
+#[cfg_attr(doc, doc(hidden))]
 pub mod error;
 
-pub use error::{Error, Result};
-
+#[cfg_attr(doc, doc(hidden))]
 pub mod audio;
+#[cfg_attr(doc, doc(hidden))]
 pub mod text;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod nn;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod weights;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod model;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod align;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod vocoder;
 
-pub mod voice;
-
-pub mod synth;
-
+#[cfg_attr(doc, doc(hidden))]
 pub mod files;
 
-#[cfg(feature = "cli")]
+#[cfg_attr(doc, doc(hidden))]
+pub mod voice;
+
+#[cfg_attr(doc, doc(hidden))]
+pub mod synth;
+
+#[cfg(feature = "pretraining")]
+#[cfg_attr(doc, doc(hidden))]
 pub mod import;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
+#[cfg_attr(doc, doc(hidden))]
 pub mod corpus;
+#[cfg_attr(doc, doc(hidden))]
+pub mod report;
+#[cfg_attr(doc, doc(hidden))]
 pub mod train;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod evaluate;
 
+#[cfg(feature = "pretraining")]
+#[cfg_attr(doc, doc(hidden))]
+pub mod pipeline;
+
 #[cfg(feature = "cli")]
+#[cfg_attr(doc, doc(hidden))]
 pub mod cli;
+
+#[cfg(not(target_family = "wasm"))]
+mod blocking;
+
+#[cfg(not(target_family = "wasm"))]
+pub use blocking::speak;
+#[doc(no_inline)]
+pub use burn::tensor::Device;
+
+#[doc(inline)]
+pub use audio::{
+    Audio,
+    level::{ClipReport, Edge},
+    mel::Mel,
+};
+#[doc(inline)]
+pub use error::{Error, ErrorKind, Measured, Result, Unit};
+#[doc(inline)]
+pub use nn::Precision;
+#[doc(inline)]
+pub use synth::{SpeakOptions, Speech, StopReason};
+#[doc(inline)]
+pub use train::{Clip, CloneOptions, FineTuner, Step, StopRule, TuneStop, ValidationMetrics};
+#[doc(inline)]
+pub use voice::{Base, BaseFiles, Consent, Voice, VoiceInfo};

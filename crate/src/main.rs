@@ -12,11 +12,5 @@ fn main() -> ExitCode {
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
-    match ownvoice::cli::run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error[{}]: {error}", error.code());
-            ExitCode::FAILURE
-        }
-    }
+    ownvoice::cli::run()
 }

@@ -93,9 +93,9 @@ fn damage_json(value: &mut Value, random: &mut ChaCha8Rng) {
         Value::Object(entries) if !entries.is_empty() && random.random_bool(0.95) => {
             let key = entries.keys().nth(random.random_range(0..entries.len())).unwrap().clone();
             if random.random_bool(0.05) {
-                drop(entries.remove(&key))
+                drop(entries.remove(&key));
             } else {
-                damage_json(&mut entries[&key], random)
+                damage_json(&mut entries[&key], random);
             }
         }
         Value::Array(items) if !items.is_empty() && random.random_bool(0.8) => {

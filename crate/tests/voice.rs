@@ -410,7 +410,7 @@ fn one_recording_of_many_sentences_is_cut_and_a_part_of_it_held_out() {
     let whole =
         Clip { audio, text: clips.iter().map(|clip| clip.text.clone()).collect::<Vec<_>>().join(" ") };
     assert!(whole.audio.seconds() > 55.0);
-    let (aligned, _) = block_on(align_clips(&base, &[whole.clone()])).unwrap();
+    let (aligned, _) = block_on(align_clips(&base, std::slice::from_ref(&whole))).unwrap();
     let (sentences, _) = block_on(align_clips(&base, &clips)).unwrap();
     let phones = |clips: &[AlignedClip]| {
         clips

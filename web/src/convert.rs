@@ -16,8 +16,8 @@ pub fn fail(error: ownvoice::Error) -> JsValue {
     if let Some(index) = error.clip_index() {
         set(&thrown, "clip", &(index as u32).into());
     }
-    if let Some(found) = error.found() {
-        set(&thrown, "found", &found.into());
+    if let Some(measured) = error.measured() {
+        set(&thrown, "found", &measured.value.into());
     }
     thrown
 }

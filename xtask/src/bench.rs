@@ -209,10 +209,17 @@ fn rows_of(command: &mut Command) -> Result<Vec<Row>> {
     parse(&String::from_utf8_lossy(&output.stdout)).map_err(|why| format!("{}: {why}", shown(command)))
 }
 
+/// Rows as lines, as `ownvoice` prints them, or in an array at the end, as the other programs do.
 fn parse(printed: &str) -> Result<Vec<Row>> {
-    // The array starts a line; figures and words before it do not look like one.
-    let start = if printed.starts_with('[') { 0 } else { printed.rfind("\n[").ok_or("it prints no rows")? };
-    let rows: Vec<Value> = serde_json::from_str(&printed[start..]).map_err(|e| e.to_string())?;
+    let rows: Vec<Value> = if printed.starts_with('{') {
+        printed.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()
+    } else {
+        // The array starts a line; figures and words before it do not look like one.
+        let start =
+            if printed.starts_with('[') { 0 } else { printed.rfind("\n[").ok_or("it prints no rows")? };
+        serde_json::from_str(&printed[start..])
+    }
+    .map_err(|e| e.to_string())?;
     rows.into_iter().map(Row::checked).collect()
 }
 
@@ -263,6 +270,8 @@ mod tests {
         assert_eq!(rows.len(), 1);
         assert_eq!(table(&rows), "say.rtf.mel  0.0123 s/s  device cpu");
         assert_eq!(parse("[]").unwrap().len(), 0);
+        let line = "{\"name\":\"x\",\"value\":1,\"unit\":\"s\"}\n";
+        assert_eq!(parse(&line.repeat(2)).unwrap().len(), 2);
     }
 
     #[test]

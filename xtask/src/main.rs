@@ -45,12 +45,12 @@ fn dispatch() -> Result<ExitCode> {
     while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
         match argument {
             Long("port") => {
-                port = Some(arguments.value().and_then(|v| v.parse::<u16>()).map_err(|e| e.to_string())?)
+                port = Some(arguments.value().and_then(|v| v.parse::<u16>()).map_err(|e| e.to_string())?);
             }
             Long("device") => {
                 device = Some(
                     arguments.value().and_then(|v| v.parse::<bench::Device>()).map_err(|e| e.to_string())?,
-                )
+                );
             }
             Long("json") => json = true,
             Long("trunk") => trunk = true,

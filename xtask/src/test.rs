@@ -59,7 +59,71 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
 }
 
 fn native() -> Result<Outcome> {
-    libtest(cargo().args(["test", "--release", "--no-fail-fast", "--workspace", "--exclude", "ownvoice-web"]))
+    let mut outcome = libtest(cargo().args([
+        "test",
+        "--release",
+        "--no-fail-fast",
+        "--workspace",
+        "--exclude",
+        "ownvoice-web",
+    ]))?;
+    for check in CHECKS {
+        outcome.count += house_rule(&check);
+    }
+    Ok(outcome)
+}
+
+/// A house rule that a tool of cargo's checks; it counts as one test.
+struct Check {
+    name: &'static str,
+    /// The subcommand, which may not be installed.
+    tool: &'static str,
+    arguments: &'static [&'static str],
+    rustdocflags: &'static str,
+}
+
+const CHECKS: [Check; 3] = [
+    Check { name: "format", tool: "fmt", arguments: &["--all", "--check"], rustdocflags: "" },
+    Check {
+        name: "lints",
+        tool: "clippy",
+        arguments: &[
+            "--release",
+            "--quiet",
+            "--workspace",
+            "--exclude",
+            "ownvoice-web",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ],
+        rustdocflags: "",
+    },
+    Check {
+        name: "documentation",
+        tool: "doc",
+        arguments: &["--release", "--quiet", "--no-deps", "--package", "ownvoice"],
+        rustdocflags: "--deny warnings",
+    },
+];
+
+fn house_rule(check: &Check) -> Count {
+    let Check { name, tool, arguments, rustdocflags } = check;
+    // `cargo doc --help` opens a manual page; a tool that is missing fails either way.
+    let installed = cargo().args([tool, "-h"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !installed.is_ok_and(|status| status.success()) {
+        eprintln!("{name}: SKIPPED, cargo {tool} is not installed (rustup component add rustfmt clippy)");
+        return Count { skipped: 1, ..Count::default() };
+    }
+    let mut command = cargo();
+    command.arg(tool).args(*arguments);
+    if !rustdocflags.is_empty() {
+        command.env("RUSTDOCFLAGS", rustdocflags);
+    }
+    let passed = command.stdout(stderr()).status().is_ok_and(|status| status.success());
+    eprintln!("{name}: {}", if passed { "ok".into() } else { format!("FAILED: {}", shown(&command)) });
+    Count { passed: usize::from(passed), failed: usize::from(!passed), skipped: 0 }
 }
 
 fn wasm() -> Result<Outcome> {
@@ -157,4 +221,17 @@ fn node(scripts: &[PathBuf], environment: &[(&str, &std::ffi::OsStr)]) -> Result
     let _ = std::fs::remove_file(&report);
     let trouble = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
     Ok(Outcome { count, trouble })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_house_rule_passes_fails_or_is_skipped() {
+        let rule = |tool, arguments| house_rule(&Check { name: "a rule", tool, arguments, rustdocflags: "" });
+        assert_eq!(rule("pkgid", &["--package", "xtask"]), Count { passed: 1, ..Count::default() });
+        assert_eq!(rule("pkgid", &["--package", "none-of-ours"]), Count { failed: 1, ..Count::default() });
+        assert_eq!(rule("none-of-cargo", &[]), Count { skipped: 1, ..Count::default() });
+    }
 }

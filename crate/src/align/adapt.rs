@@ -81,9 +81,9 @@ impl ForcedAligner {
                 .mean()
                 .into_scalar_async::<f32>()
                 .await
-                .map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+                .map_err(|error| Error::device_lost(format!("{error:?}")))?;
             if !loss.is_finite() {
-                return Err(Error::TrainingDiverged { iteration: round * config.steps });
+                return Err(Error::training_diverged(round * config.steps));
             }
             adapted.model = model.valid();
         }

@@ -53,10 +53,10 @@ impl AttentionAligner {
             .alignment
             .into_data_async()
             .await
-            .map_err(|error| Error::DeviceLost(format!("{error:?}")))?;
+            .map_err(|error| Error::device_lost(format!("{error:?}")))?;
         let attention = data.try_to_vec::<f32>().expect("attention is f32");
         let Some(durations) = path(&attention, symbols.len()) else {
-            return Err(Error::ClipMismatch(format!(
+            return Err(Error::clip_mismatch(format!(
                 "{} frames are too few for {} symbols",
                 mel.frames(),
                 symbols.len()

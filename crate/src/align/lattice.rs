@@ -225,7 +225,7 @@ mod tests {
             let (time, state) = (path.len(), *path.last().unwrap());
             if time == frames.len() {
                 return if state + 1 == lattice.states.len() {
-                    found.push((path.clone(), score))
+                    found.push((path.clone(), score));
                 };
             }
             for next in 0..lattice.states.len() {

@@ -68,7 +68,7 @@ const CHANGE_COST: f32 = 3.0;
 impl ForcedAligner {
     /// From the bytes of `models/base/aligner.safetensors`.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(format!("aligner: {what}"));
+        let corrupt = |what: String| Error::base_corrupt(format!("aligner: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         if metadata.get("symbols") != Some(&symbols::version()) {
             return Err(corrupt("made with another symbol table".into()));
@@ -93,7 +93,7 @@ impl ForcedAligner {
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let alignment = self.align_anyway(mel, symbols, word_ends).await?;
         match alignment.score < MISMATCH_SCORE {
-            true => Err(Error::ClipMismatch("something else is heard".into())),
+            true => Err(Error::clip_mismatch("something else is heard")),
             false => Ok(alignment),
         }
     }
@@ -104,7 +104,7 @@ impl ForcedAligner {
         Lattice::fitting(symbols, word_ends, posteriors.len())
             .and_then(|lattice| lattice.best_path(&posteriors))
             .ok_or_else(|| {
-                Error::ClipMismatch(format!(
+                Error::clip_mismatch(format!(
                     "{} frames are too few for {} symbols",
                     mel.frames(),
                     symbols.len()
@@ -135,20 +135,20 @@ impl ForcedAligner {
     /// Log posteriors of the classes in each frame.
     async fn posteriors(&self, mel: &Mel) -> Result<Vec<[f32; CLASSES]>> {
         if mel.mels != self.mels {
-            return Err(Error::OptionInvalid(format!(
+            return Err(Error::option_invalid(format!(
                 "the aligner hears {} channels, the spectrogram has {}",
                 self.mels, mel.mels
             )));
         }
         if mel.frames() == 0 {
-            return Err(Error::ClipEmpty);
+            return Err(Error::clip_empty());
         }
         let mut frames = mel.data.clone();
         normalise(&mut frames, self.mels);
         let input = Tensor::from_data(TensorData::new(frames, [1, mel.frames(), self.mels]), &self.device);
         let output = self.model.forward(input, Mode::Eval).into_data_async().await;
         let values = output
-            .map_err(|error| Error::DeviceLost(format!("{error:?}")))?
+            .map_err(|error| Error::device_lost(format!("{error:?}")))?
             .try_to_vec::<f32>()
             .expect("posteriors are f32");
         Ok(values

@@ -42,30 +42,39 @@ const EDGE_RANGE_DB: f32 = 12.0;
 const KNEE: f32 = 0.8;
 const CEILING: f32 = 0.95;
 
-/// What [`check_clip`] measured.
+/// What the check of a clip measured.
+#[warn(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClipReport {
+    /// Length of the clip.
     pub seconds: f32,
+    /// Length of the speech in it.
     pub speech_seconds: f32,
     /// Mean level of the speech, in dBFS.
     pub level_db: f32,
-    /// Level of the background, in dBFS; [`SILENCE_DB`] if digital silence.
+    /// Level of the background, in dBFS; -120 if digital silence.
     pub noise_db: f32,
+    /// How far the speech is above the background.
     pub snr_db: f32,
-    /// Of the speech.
+    /// Clipped samples, of those of the speech.
     pub clipped_percent: f32,
     /// Where someone is speaking when the clip begins or ends: a recording that was started late or stopped early. Files may be trimmed that tightly.
     pub cut_off: Option<Edge>,
 }
 
 /// An end of a clip.
+#[warn(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Edge {
+    /// Its first samples.
     Start,
+    /// Its last samples.
     End,
 }
 
+#[warn(missing_docs)]
 impl Edge {
+    /// `start` or `end`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -78,33 +87,33 @@ impl Edge {
 pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     let Audio { samples, sample_rate_hz: rate } = clip;
     if !RATES_HZ.contains(rate) {
-        return Err(Error::RateUnsupported(*rate));
+        return Err(Error::rate_unsupported(*rate));
     }
     if samples.is_empty() {
-        return Err(Error::ClipEmpty);
+        return Err(Error::clip_empty());
     }
     if clip.seconds() > MAX_CLIP_SECONDS {
-        return Err(Error::ClipTooLong { seconds: clip.seconds(), max_seconds: MAX_CLIP_SECONDS });
+        return Err(Error::clip_too_long(clip.seconds(), MAX_CLIP_SECONDS));
     }
     if !samples.iter().all(|x| x.is_finite()) {
-        return Err(Error::AudioUnreadable("a sample is not a finite number".into()));
+        return Err(Error::audio_unreadable("a sample is not a finite number"));
     }
     let levels = Levels::of(samples, frame_length(*rate));
     let (level_db, noise_db) = (levels.speech_db(), levels.noise_db);
     let speech_seconds = levels.speech_frames() as f32 * frame_length(*rate) as f32 / *rate as f32;
     if level_db < MIN_LEVEL_DB {
-        return Err(Error::ClipTooQuiet { level_db, min_db: MIN_LEVEL_DB });
+        return Err(Error::clip_too_quiet(level_db, MIN_LEVEL_DB));
     }
     if speech_seconds < MIN_SPEECH_SECONDS {
-        return Err(Error::ClipTooShort { seconds: speech_seconds, min_seconds: MIN_SPEECH_SECONDS });
+        return Err(Error::clip_too_short(speech_seconds, MIN_SPEECH_SECONDS));
     }
     let clipped_percent = 100.0 * clipped_samples(samples) as f32 / (speech_seconds * *rate as f32);
     if clipped_percent > MAX_CLIPPED_PERCENT {
-        return Err(Error::ClipClipped { percent: clipped_percent });
+        return Err(Error::clip_clipped(clipped_percent));
     }
     let snr_db = level_db - noise_db;
     if snr_db < MIN_SNR_DB {
-        return Err(Error::ClipNoisy { snr_db, min_db: MIN_SNR_DB });
+        return Err(Error::clip_noisy(snr_db, MIN_SNR_DB));
     }
     let cut_off = cut_off(samples, *rate, level_db);
     Ok(ClipReport {

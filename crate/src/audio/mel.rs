@@ -70,7 +70,7 @@ impl MelConfig {
         if sound {
             Ok(())
         } else {
-            Err(Error::OptionInvalid(format!("no mel spectrogram can be taken with {self:?}")))
+            Err(Error::option_invalid(format!("no mel spectrogram can be taken with {self:?}")))
         }
     }
 
@@ -91,6 +91,7 @@ impl MelConfig {
 }
 
 /// A log-mel spectrogram.
+#[warn(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mel {
     /// Channels, M.
@@ -99,6 +100,7 @@ pub struct Mel {
     pub data: Vec<f32>,
 }
 
+#[warn(missing_docs)]
 impl Mel {
     /// Frames, T.
     pub fn frames(&self) -> usize {

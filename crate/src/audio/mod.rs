@@ -21,14 +21,18 @@ use crate::Result;
 pub const SPEECH_LEVEL_DB: f32 = -23.0;
 
 /// One channel of sound.
+#[warn(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audio {
     /// `[S]`, full scale is -1 to 1.
     pub samples: Vec<f32>,
+    /// From 8,000 to 192,000 where it is learned from.
     pub sample_rate_hz: u32,
 }
 
+#[warn(missing_docs)]
 impl Audio {
+    /// Its length in seconds.
     pub fn seconds(&self) -> f32 {
         self.samples.len() as f32 / self.sample_rate_hz as f32
     }

@@ -15,7 +15,7 @@ const BLOCK_FRAMES: usize = 1024;
 pub fn resample(samples: &[f32], from_hz: u32, to_hz: u32) -> Result<Vec<f32>> {
     for rate in [from_hz, to_hz] {
         if !RATES_HZ.contains(&rate) {
-            return Err(Error::RateUnsupported(rate));
+            return Err(Error::rate_unsupported(rate));
         }
     }
     if from_hz == to_hz || samples.is_empty() {

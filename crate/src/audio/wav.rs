@@ -29,7 +29,7 @@ pub fn read(bytes: &[u8]) -> Result<Audio> {
         }
     };
     if !interleaved.iter().all(|x| x.is_finite()) {
-        return Err(Error::AudioUnreadable("a sample is not a finite number".into()));
+        return Err(Error::audio_unreadable("a sample is not a finite number"));
     }
     let samples = interleaved
         .chunks_exact(usize::from(channels))
@@ -140,7 +140,7 @@ fn with_even_length(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn unreadable(error: hound::Error) -> Error {
-    Error::AudioUnreadable(match error {
+    Error::audio_unreadable(match error {
         hound::Error::IoError(_) => "it ends too early".into(),
         other => other.to_string(),
     })

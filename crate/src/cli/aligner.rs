@@ -1,16 +1,16 @@
-//! `ownvoice train-aligner` and `ownvoice align`.
+//! `ownvoice train-aligner` and `ownvoice verify-aligner`.
 
 use clap::Args;
+use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
-    fs,
     path::PathBuf,
     time::{Duration, Instant},
 };
 
-use super::{base, device::DeviceName};
+use super::{console::Console, device::DeviceArguments};
 use crate::{
-    Error, Result,
+    Result,
     align::{
         Alignment, ForcedAligner, PhonemeErrors,
         adapt::{AdaptConfig, Spoken},
@@ -21,61 +21,61 @@ use crate::{
     corpus::{Labels, Recording, label, layouts},
     files,
     model::recogniser::{PAUSE, class},
+    pipeline::{self, AlignerConfig},
     text::{Phonemizer, spell, symbols::Symbol},
-    train::{
-        features::Features,
-        recogniser::{RecogniserConfig, train},
-    },
+    train::recogniser::RecogniserConfig,
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice train-aligner --data features --out models/base/aligner.safetensors
+  ownvoice train-aligner --data features --steps 3000 --seed 2")]
 pub struct TrainArguments {
     /// Features with durations that `ownvoice prepare` wrote
     #[arg(long)]
-    pub data: PathBuf,
+    data: PathBuf,
     /// File for the weights
     #[arg(long, default_value = "models/base/aligner.safetensors")]
-    pub out: PathBuf,
-    #[arg(long, value_enum, default_value = "cpu")]
-    pub device: DeviceName,
+    out: PathBuf,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Steps of the training
     #[arg(long, default_value_t = RecogniserConfig::default().steps)]
-    pub steps: usize,
+    steps: usize,
+    /// Windows of a batch
     #[arg(long, default_value_t = RecogniserConfig::default().batch)]
-    pub batch: usize,
+    batch: usize,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = RecogniserConfig::default().seed)]
-    pub seed: u64,
+    seed: u64,
 }
 
-/// Trains, and writes the weights at every report, so that a run that is cut short leaves what it has learned. A base that they are part of stays whole.
-pub fn train_aligner(arguments: &TrainArguments) -> Result<()> {
-    let folder = arguments.out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io(folder)))?;
-    files::check_writable(&arguments.out)?;
-    let features = Features::load(&arguments.data)?;
-    let recipe = RecogniserConfig {
-        steps: arguments.steps,
-        batch: arguments.batch,
-        seed: arguments.seed,
-        ..RecogniserConfig::default()
+pub fn train_aligner(arguments: &TrainArguments, console: &Console) -> Result<()> {
+    let &TrainArguments { steps, batch, seed, device, .. } = arguments;
+    let config = AlignerConfig {
+        data: arguments.data.clone(),
+        out: arguments.out.clone(),
+        recogniser: RecogniserConfig { steps, batch, seed, ..RecogniserConfig::default() },
+        device: device.open()?,
     };
-    train(&features, &recipe, &arguments.device.open()?, |model, line| {
-        println!("{line}");
-        let bytes = pollster::block_on(ForcedAligner::serialize(model, features.mel.mels))?;
-        base::write_part(&arguments.out, &bytes)
-    })?;
+    pipeline::train_aligner(&config, console)?;
+    console.result(&json!({"path": config.out}), config.out.display());
     Ok(())
 }
 
 #[derive(Args)]
-pub struct AlignArguments {
+#[command(after_help = "Examples:
+  ownvoice verify-aligner --corpus work/corpus/held-out
+  ownvoice verify-aligner --corpus work/corpus/held-out --adapt 60 --json")]
+pub struct VerifyArguments {
     /// Corpus folder with `phones/`: voices that the aligner was not trained on
     #[arg(long)]
     corpus: PathBuf,
     /// Weights of the aligner
     #[arg(long, default_value = "models/base/aligner.safetensors")]
     aligner: PathBuf,
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// Adapt the aligner to each speaker first, on the recordings of as many seconds, as cloning does
     #[arg(long, value_name = "SECONDS")]
     adapt: Option<f32>,
@@ -118,12 +118,21 @@ impl Boundaries {
         Ok(alignment)
     }
 
-    /// Under [`Self::COLUMNS`].
-    fn row(&mut self, speaker: &str, recordings: usize) -> String {
+    /// Under [`Self::COLUMNS`], and as JSON.
+    fn row(&mut self, speaker: &str, recordings: usize) -> (String, Value) {
         let mean = self.errors_ms.iter().sum::<f32>() / self.errors_ms.len().max(1) as f32;
         let [median, most] = [0.5, 0.9].map(|share| quantile(&mut self.errors_ms, share));
         let seconds = self.elapsed.as_secs_f32() * 60.0 / self.seconds;
-        format!("{speaker} | {recordings} | {median:.1}, {mean:.1}, {most:.1} | {seconds:.2}")
+        let text = format!("{speaker} | {recordings} | {median:.1}, {mean:.1}, {most:.1} | {seconds:.2}");
+        let json = json!({
+            "speaker": speaker,
+            "recordings": recordings,
+            "boundary_error_ms.median": median,
+            "boundary_error_ms.mean": mean,
+            "boundary_error_ms.90": most,
+            "s_per_minute": seconds,
+        });
+        (text, json)
     }
 }
 
@@ -140,19 +149,28 @@ impl Scores {
     const COLUMNS: &str =
         "phoneme error rate | score: own text min, 5 %, median; other text median, 95 %, max";
 
-    /// Under [`Self::COLUMNS`].
-    fn row(&mut self) -> String {
+    /// Under [`Self::COLUMNS`], and as JSON.
+    fn row(&mut self) -> (String, Value) {
         let rate = self.errors.rate();
         let [least, low, right] = [0.0, 0.05, 0.5].map(|share| quantile(&mut self.right, share));
         let [wrong, high, most] = [0.5, 0.95, 1.0].map(|share| quantile(&mut self.wrong, share));
-        format!("{rate:.3} | {least:.2}, {low:.2}, {right:.2}; {wrong:.2}, {high:.2}, {most:.2}")
+        let text = format!("{rate:.3} | {least:.2}, {low:.2}, {right:.2}; {wrong:.2}, {high:.2}, {most:.2}");
+        let json = json!({
+            "phoneme_error_rate": rate,
+            "score.own_text.min": least,
+            "score.own_text.5": low,
+            "score.own_text.median": right,
+            "score.other_text.median": wrong,
+            "score.other_text.95": high,
+            "score.other_text.max": most,
+        });
+        (text, json)
     }
 }
 
 /// Prints, for each speaker, how far the boundaries of the phones that text and engine have in common lie from the engine's own.
-pub fn align(arguments: &AlignArguments) -> Result<()> {
-    let bytes = fs::read(&arguments.aligner).map_err(Error::io(&arguments.aligner))?;
-    let aligner = ForcedAligner::load(&bytes, &arguments.device.open()?)?;
+pub fn verify_aligner(arguments: &VerifyArguments, console: &Console) -> Result<()> {
+    let aligner = ForcedAligner::load(&files::read(&arguments.aligner)?, &arguments.device.open()?)?;
     let config = MelConfig::speech_16k();
     let (extractor, phonemizer) = (MelExtractor::new(config.clone()), Phonemizer::embedded());
     let mut speakers: BTreeMap<String, Vec<Item>> = BTreeMap::new();
@@ -162,9 +180,9 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
         }
     }
     if let Some(path) = &arguments.attention {
-        return align_by_attention(path, arguments.device, &speakers, config.frame_seconds());
+        return verify_attention(path, arguments.device, &speakers, config.frame_seconds(), console);
     }
-    println!("{} | {}", Boundaries::COLUMNS, Scores::COLUMNS);
+    console.heading(format_args!("{} | {}", Boundaries::COLUMNS, Scores::COLUMNS));
     for (speaker, items) in &speakers {
         let aligner = match arguments.adapt {
             Some(seconds) => adapted(&aligner, items, (seconds / config.frame_seconds()) as usize)?,
@@ -172,7 +190,10 @@ pub fn align(arguments: &AlignArguments) -> Result<()> {
         };
         let (mut boundaries, mut scores) =
             pollster::block_on(measure(&aligner, items, config.frame_seconds()))?;
-        println!("{} | {}", boundaries.row(speaker, items.len()), scores.row());
+        let (row, mut json) = boundaries.row(speaker, items.len());
+        let (scores, more) = scores.row();
+        json.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        console.result(&json, format_args!("{row} | {scores}"));
     }
     Ok(())
 }
@@ -192,15 +213,15 @@ fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<For
 }
 
 /// The same for the way that was not taken.
-fn align_by_attention(
+fn verify_attention(
     path: &std::path::Path,
-    device: DeviceName,
+    device: DeviceArguments,
     speakers: &BTreeMap<String, Vec<Item>>,
     frame_seconds: f32,
+    console: &Console,
 ) -> Result<()> {
-    let bytes = fs::read(path).map_err(Error::io(path))?;
-    let aligner = AttentionAligner::load(&bytes, &device.open()?)?;
-    println!("{}", Boundaries::COLUMNS);
+    let aligner = AttentionAligner::load(&files::read(path)?, &device.open()?)?;
+    console.heading(Boundaries::COLUMNS);
     for (speaker, items) in speakers {
         let mut boundaries = Boundaries::default();
         for item in items {
@@ -210,7 +231,8 @@ fn align_by_attention(
             };
             pollster::block_on(boundaries.take(item, frame_seconds, aligned))?;
         }
-        println!("{}", boundaries.row(speaker, items.len()));
+        let (row, json) = boundaries.row(speaker, items.len());
+        console.result(&json, row);
     }
     Ok(())
 }

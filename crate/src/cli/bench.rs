@@ -5,7 +5,11 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
-use super::{base, device::DeviceName, noise, op_by_op::OpByOp};
+use super::{
+    console::Console,
+    device::{DeviceArguments, DeviceName, PrecisionArguments},
+    op_by_op::OpByOp,
+};
 use crate::{
     Error, Result,
     audio::Audio,
@@ -21,23 +25,20 @@ use crate::{
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice bench
+  ownvoice bench --device vulkan --precision mixed --json")]
 pub struct BenchArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
-    /// Mixed: products in half precision, where the device has it
-    #[arg(long, value_enum, default_value = "f32")]
-    precision: Precision,
+    #[command(flatten)]
+    device: DeviceArguments,
+    #[command(flatten)]
+    precision: PrecisionArguments,
     /// Iterations that are timed, after five that are not
     #[arg(long, default_value_t = 20)]
     iterations: usize,
-    /// Time a training step of the speaker encoder instead, with its noise made on the device and on the host
-    #[arg(long)]
-    speaker_encoder: bool,
-    #[arg(long)]
-    json: bool,
 }
 
 const WARM_UP: usize = 5;
@@ -57,32 +58,28 @@ impl Vocoder for Silent {
     }
 }
 
-pub fn bench(arguments: &BenchArguments) -> Result<()> {
+pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
     if arguments.iterations == 0 {
-        return Err(Error::OptionInvalid("iterations must be positive".into()));
+        return Err(Error::option_invalid("iterations must be positive"));
     }
     let device = arguments.device.open()?;
-    if arguments.speaker_encoder {
-        print(&noise::rows(&device), arguments.json);
-        return Ok(());
-    }
-    let base = base::load(&arguments.base, &device)?;
+    let base = Base::open(&arguments.base, &device)?;
+    let (device_name, precision) = (arguments.device.device, arguments.precision.get());
     let (mel_seconds, vocoder_seconds, speech_seconds, samples) = speak(&base)?;
     let clip = Clip {
         audio: Audio { samples, sample_rate_hz: base.mel_config().sample_rate_hz },
         text: TEXT.into(),
     };
-    let trained = train(&base, &[clip], arguments.iterations, arguments.precision)?;
+    let trained = train(&base, &[clip], arguments.iterations, precision)?;
     let memory_mb = peak_memory_mb();
-    let precision = arguments.precision;
     let gemm_s = gemms(base.config(), &device, precision, |a, b| matmul(a, b, precision));
     // On the CPU they are the same.
-    let burn_gemm_s = (arguments.device != DeviceName::Cpu)
-        .then(|| gemms(base.config(), &device, precision, Tensor::matmul));
+    let burn_gemm_s =
+        (device_name != DeviceName::Cpu).then(|| gemms(base.config(), &device, precision, Tensor::matmul));
     let limit_s = burn_gemm_s.unwrap_or(gemm_s).min(gemm_s);
     let name = |figure: &str| {
         let mixed = if precision == Precision::Mixed { ".mixed" } else { "" };
-        format!("train.native.{}{mixed}.{figure}", format!("{:?}", arguments.device).to_lowercase())
+        format!("train.native.{}{mixed}.{figure}", device_name.name())
     };
     let row = |name: String, value: f64, unit: &str| json!({"name": name, "value": value, "unit": unit});
     let mut rows = vec![
@@ -90,7 +87,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         row(name("gemm_s"), gemm_s, "s (its matrix products alone)"),
         row(name("gemm_share"), limit_s / trained.s_per_iter, "of an iteration: the device's own limit is 1"),
     ];
-    if arguments.device == DeviceName::Cpu {
+    if device_name == DeviceName::Cpu {
         rows.push(row(
             "train.native.op_by_op.s_per_iter".into(),
             train_op_by_op(&base, arguments.iterations.div_ceil(4)),
@@ -107,7 +104,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         );
         rows.push(row(name("dispatch_s"), trained.dispatch_s, "s until an iteration is queued"));
         rows.push(row(
-            format!("say.rtf.mel.{:?}", arguments.device).to_lowercase(),
+            format!("say.rtf.mel.{}", device_name.name()),
             mel_seconds / speech_seconds,
             "s a second of speech",
         ));
@@ -120,23 +117,18 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
                 .map(|held| row(name("device_memory_mb"), held, "MB that it holds after the last")),
         );
     }
-    print(&rows, arguments.json);
+    rows.iter().for_each(|row| print(row, console));
     Ok(())
 }
 
-fn print(rows: &[Value], as_json: bool) {
-    if as_json {
-        println!("{}", serde_json::to_string(rows).expect("plain data"));
-        return;
-    }
-    for row in rows {
-        println!(
-            "{:<40} {:>9.4} {}",
-            row["name"].as_str().unwrap_or(""),
-            row["value"].as_f64().unwrap_or(0.0),
-            row["unit"].as_str().unwrap_or("")
-        );
-    }
+fn print(row: &Value, console: &Console) {
+    let text = format!(
+        "{:<40} {:>9.4} {}",
+        row["name"].as_str().unwrap_or(""),
+        row["value"].as_f64().unwrap_or(0.0),
+        row["unit"].as_str().unwrap_or("")
+    );
+    console.result(row, text);
 }
 
 /// Seconds for the spectrogram, for its samples, of the speech; and the samples.

@@ -1,14 +1,12 @@
 //! `ownvoice compare`: ways of cloning side by side on voices that nothing was trained on. Its tables are in docs/experiments.
 
 use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 use super::{
-    base,
-    clone::{learn, read_clips},
-    device::DeviceName,
-    evaluate::{origin, speaker_verifier, write_anchors, write_clips, write_new_sentences},
-    measure::{CLONE_SECONDS, SENTENCES},
+    console::Console,
+    device::DeviceArguments,
     say::{VocoderName, choose},
 };
 use crate::{
@@ -20,8 +18,12 @@ use crate::{
         sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
     files,
+    pipeline::{
+        CLONE_SECONDS, SENTENCES, learn, read_clips, speaker_verifier,
+        wavs::{origin, write_anchors, write_clips, write_new_sentences},
+    },
     train::{Adapts, CloneOptions, Start, StopRule},
-    voice::{AttentiveVoice, Voice, sha256_hex},
+    voice::{AttentiveVoice, Base, Voice, sha256_hex},
 };
 
 /// What differs from row to row.
@@ -39,6 +41,9 @@ pub enum Vary {
 }
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice compare --clips work/corpus/held-out/flite-awb --vary stop
+  ownvoice compare --clips alice bob --vary seconds --wavs wavs --json")]
 pub struct CompareArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
@@ -46,8 +51,10 @@ pub struct CompareArguments {
     /// Folders of recordings, one a speaker: `metadata.csv` of `id|text` and `wavs/id.wav`
     #[arg(long, required = true, num_args = 1..)]
     clips: Vec<PathBuf>,
+    /// What differs from row to row
     #[arg(long, value_enum)]
     vary: Vary,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A model of the attention path, to stand beside the base
@@ -62,8 +69,8 @@ pub struct CompareArguments {
     /// Folder for what is said, as WAV files by speaker and row, for external evaluators
     #[arg(long)]
     wavs: Option<PathBuf>,
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
+    #[command(flatten)]
+    device: DeviceArguments,
 }
 
 /// One way of cloning.
@@ -127,9 +134,8 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
             .collect(),
         Vary::Start => {
             let cosines = pollster::block_on(evaluation.cosines_of_base_speakers())?;
-            let cosines = cosines.ok_or_else(|| {
-                Error::OptionInvalid("this base has no speaker encoder to start with".into())
-            })?;
+            let cosines = cosines
+                .ok_or_else(|| Error::option_invalid("this base has no speaker encoder to start with"))?;
             let weights: Vec<f32> = cosines.iter().map(|cosine| (cosine / MIXTURE_WIDTH).exp()).collect();
             let sum: f32 = weights.iter().sum();
             let mixture = Start::Mixture(weights.into_iter().map(|weight| weight / sum).collect());
@@ -152,9 +158,9 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
 
 const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | log F0 | phoneme errors |";
 
-pub fn compare(arguments: &CompareArguments) -> Result<()> {
+pub fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
     arguments.wavs.as_deref().map_or(Ok(()), files::check_folder)?;
-    let base = base::load(&arguments.base, &arguments.device.open()?)?;
+    let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let attentive = arguments.attention.as_ref().map(|path| -> Result<_> {
         let bytes = files::read(path)?;
@@ -178,11 +184,11 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         } else {
             Vec::new()
         };
-        println!(
-            "\n{speaker}\n\n{COLUMNS}{}",
-            kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>()
-        );
-        println!("|---|---|---|---|---|---|---|{}", "---|".repeat(kinds.len()));
+        console.heading(format_args!(
+            "\n{speaker}\n\n{COLUMNS}{}\n|---|---|---|---|---|---|---|{}",
+            kinds.iter().map(|kind| format!(" {kind} |")).collect::<String>(),
+            "---|".repeat(kinds.len())
+        ));
         let report = |evaluation: &Evaluation,
                       name: &str,
                       voice: Says,
@@ -190,12 +196,17 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
                       iterations: usize|
          -> Result<()> {
             let measured = pollster::block_on(evaluation.measure(voice))?;
-            let mut row = row(name, iterations, &measured.identity, &measured, evaluation);
+            let (mut text, mut json) =
+                row(&speaker, name, iterations, &measured.identity, &measured, evaluation);
             if arguments.by_error {
                 let hard = pollster::block_on(evaluation.measure_texts(voice, &HARD_SENTENCES))?;
-                row += &Fault::ALL.map(|fault| format!(" {} |", hard.with_fault(fault))).concat();
+                text += &Fault::ALL.map(|fault| format!(" {} |", hard.with_fault(fault))).concat();
+                for fault in Fault::ALL {
+                    json[format!("hard_sentences.{}", fault.name().replace(' ', "_"))] =
+                        hard.with_fault(fault).into();
+                }
             }
-            println!("{row}");
+            console.result(&json, text);
             let Some(wavs) = &wavs else { return Ok(()) };
             let name = name.replace(' ', "-");
             write_clips(&wavs.join(&name), &base, &measured.clips, Some(&origin))?;
@@ -203,9 +214,12 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
             write_new_sentences(wavs, &name, &base, &new.clips, &origin)
         };
         let recordings = pollster::block_on(evaluation.measure_recordings())?;
-        println!("{}", row("same speaker", 0, &evaluation.same_speaker, &recordings, &evaluation));
+        let (text, json) =
+            row(&speaker, "same speaker", 0, &evaluation.same_speaker, &recordings, &evaluation);
+        console.result(&json, text);
         let copies = pollster::block_on(evaluation.measure_copies())?;
-        println!("{}", row("recordings, vocoded", 0, &copies.identity, &copies, &evaluation));
+        let (text, json) = row(&speaker, "recordings, vocoded", 0, &copies.identity, &copies, &evaluation);
+        console.result(&json, text);
         let unadapted = Voice::unadapted(&base);
         report(&evaluation, "base", Says::Voice(&unadapted), origin(&base, &unadapted)?, 0)?;
         if let Some((voice, hash)) = &attentive {
@@ -220,7 +234,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
             let mut clips = read_clips(folder, Some(seconds))?;
             clips.truncate(evaluation.others.len()); // What is said again is never learned from.
-            let voice = learn(&base, &clips, options, &mut |_| ())?;
+            let voice = learn(&base, &clips, options, &())?;
             evaluation.vocoder = choose(&base, vocoder)?;
             report(&evaluation, &name, Says::Voice(&voice), origin(&base, &voice)?, voice.info().iterations)?;
         }
@@ -228,18 +242,31 @@ pub fn compare(arguments: &CompareArguments) -> Result<()> {
     Ok(())
 }
 
+/// A row of the table, and as JSON.
 fn row(
+    speaker: &str,
     name: &str,
     iterations: usize,
     identity: &Identity,
     measured: &Measured,
     evaluation: &Evaluation,
-) -> String {
-    let (similarity, cosine) = identity.similarity(&evaluation.target);
-    let cosine = cosine.map_or("-".into(), |cosine| format!("{cosine:.3}"));
+) -> (String, Value) {
+    let (similarity, encoder) = identity.similarity(&evaluation.target);
+    let cosine = encoder.map_or("-".into(), |cosine| format!("{cosine:.3}"));
     let Measured { mcd_db, logf0_rmse, .. } = measured;
-    format!(
-        "| {name} | {iterations} | {similarity:.3} | {cosine} | {mcd_db:.2} | {logf0_rmse:.3} | {:.3} |",
-        measured.phoneme_error_rate()
-    )
+    let phoneme_error_rate = measured.phoneme_error_rate();
+    let text = format!(
+        "| {name} | {iterations} | {similarity:.3} | {cosine} | {mcd_db:.2} | {logf0_rmse:.3} | {phoneme_error_rate:.3} |"
+    );
+    let json = json!({
+        "speaker": speaker,
+        "name": name,
+        "iterations": iterations,
+        "similarity": similarity,
+        "speaker_encoder": encoder,
+        "mcd_db": mcd_db,
+        "logf0_rmse": logf0_rmse,
+        "phoneme_error_rate": phoneme_error_rate,
+    });
+    (text, json)
 }

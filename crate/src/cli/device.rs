@@ -1,9 +1,23 @@
-//! `--device`: where the tensors live.
+//! `--device` and `--precision`: where the tensors live, and how exact their products are.
 
 use burn::prelude::Device;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
-use crate::{Error, Result};
+use crate::{Error, Result, nn::Precision};
+
+/// `--device`
+#[derive(Debug, Clone, Copy, Args)]
+pub struct DeviceArguments {
+    /// Where to compute
+    #[arg(long, value_enum, default_value = "cpu")]
+    pub device: DeviceName,
+}
+
+impl DeviceArguments {
+    pub fn open(self) -> Result<Device> {
+        self.device.open()
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DeviceName {
@@ -27,10 +41,36 @@ impl DeviceName {
             Self::Webgpu => Ok(Device::wgpu(burn::tensor::DeviceKind::default())),
             #[allow(unreachable_patterns)] // With every feature on, nothing is left.
             other => {
-                let name = format!("{other:?}").to_lowercase();
-                let hint = format!("build with `--features {name}`");
-                Err(Error::DeviceUnavailable(name, hint))
+                let name = other.name();
+                Err(Error::device_unavailable(&name, format!("build with `--features {name}`")))
             }
+        }
+    }
+
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+/// `--precision`
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PrecisionArguments {
+    /// Mixed: products in half precision, where the device has it
+    #[arg(long, value_enum, default_value = "f32")]
+    precision: PrecisionName,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PrecisionName {
+    F32,
+    Mixed,
+}
+
+impl PrecisionArguments {
+    pub fn get(self) -> Precision {
+        match self.precision {
+            PrecisionName::F32 => Precision::F32,
+            PrecisionName::Mixed => Precision::Mixed,
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use burn::prelude::Device;
 use clap::Args;
+use serde_json::json;
 use std::path::PathBuf;
 
+use super::console::Console;
 use crate::{
     Result,
     audio::mel::MelConfig,
@@ -14,6 +16,9 @@ use crate::{
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice import tacotron2_statedict.pt --out models/nvidia
+  ownvoice say --base models/nvidia --text \"Hello.\" --out hello.wav")]
 pub struct ImportArguments {
     /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt
     checkpoint: PathBuf,
@@ -22,7 +27,7 @@ pub struct ImportArguments {
     out: PathBuf,
 }
 
-pub fn import(arguments: &ImportArguments) -> Result<()> {
+pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
     files::check_folder(&arguments.out)?;
     let imported = Imported::read(&arguments.checkpoint)?;
     let device = Device::flex();
@@ -40,6 +45,9 @@ pub fn import(arguments: &ImportArguments) -> Result<()> {
     let path = arguments.out.join(AttentiveVoice::FILE);
     files::write(&path, &bytes)?;
     let parameters: usize = imported.weights.values().map(|(_, values)| values.len()).sum();
-    println!("{}: {parameters} parameters, {:.1} MB", path.display(), bytes.len() as f32 / 1e6);
+    console.result(
+        &json!({"path": path, "bytes": bytes.len(), "parameters": parameters}),
+        format!("{}: {parameters} parameters, {:.1} MB", path.display(), bytes.len() as f32 / 1e6),
+    );
     Ok(())
 }

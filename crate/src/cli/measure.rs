@@ -1,179 +1,50 @@
 //! `ownvoice measure`: what a base is worth, into its manifest. The last step of `ownvoice recipe`.
 
-use clap::Args;
-use serde_json::{Value, json};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use super::{
-    base,
-    clone::{learn, read_clips},
-    device::DeviceName,
-    evaluate::{origin, rounded, speaker_verifier, write_new_sentences, write_wavs},
-    speaker_encoder::verify,
-};
+use clap::Args;
+
+use super::{console::Console, device::DeviceArguments};
 use crate::{
-    Error, Result,
-    corpus::{
-        HELD_OUT, PERTURBED, make_perturbed,
-        people::{PEOPLE, PersonSummary, Role},
-    },
-    evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
-    files,
-    train::{
-        CloneOptions,
-        clip::{Clip, check_clip},
-        run::Recipe,
-    },
-    voice::{Base, FileEntry, Voice},
+    Result,
+    pipeline::{self, MeasureConfig},
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice measure --corpus work/corpus
+  ownvoice measure --people people --wavs wavs")]
 pub struct MeasureArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
-    pub base: PathBuf,
+    base: PathBuf,
     /// Corpus folder of engines, with the held-out voices
     #[arg(long, required_unless_present = "people")]
-    pub corpus: Option<PathBuf>,
+    corpus: Option<PathBuf>,
     /// Corpus folder of people, as `corpus --people` makes it
     #[arg(long)]
-    pub people: Option<PathBuf>,
+    people: Option<PathBuf>,
     /// Folder for what is compared, as WAV files by speaker, for external evaluators
     #[arg(long)]
-    pub wavs: Option<PathBuf>,
+    wavs: Option<PathBuf>,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    #[arg(long, value_enum, default_value = "cpu")]
-    pub device: DeviceName,
-}
-
-pub const SPEAKER_ENCODER: &str = "speaker_encoder.safetensors";
-/// Speech that a clone is measured with, as of a visitor.
-pub const CLONE_SECONDS: f32 = 60.0;
-/// Of some eight words each: with fewer, error rates say little.
-pub const SENTENCES: usize = 40;
-
-/// Names the speaker encoder that lies in the base's folder, measures it on the held-out engine voices, and clones these and the held-out people.
-pub fn measure(arguments: &MeasureArguments) -> Result<()> {
-    let MeasureArguments { base: folder, corpus, people, wavs, seed, device } = arguments;
-    wavs.as_deref().map_or(Ok(()), files::check_folder)?;
-    let mut manifest = base::read_manifest(folder)?;
-    let path = folder.join(SPEAKER_ENCODER);
-    manifest.files.speaker_encoder =
-        Some(FileEntry::new(SPEAKER_ENCODER, &fs::read(&path).map_err(Error::io(&path))?));
-    let verifier = speaker_verifier(folder, &manifest)?.expect("it was just named");
-    if let Some(corpus) = corpus {
-        if !corpus.join("held-out").join(PERTURBED).exists() {
-            make_perturbed(corpus)?;
-        }
-        manifest.held_out = held_out_voices().map(str::to_string).collect();
-        manifest.recipe["speaker_encoder"] = json!(Recipe::speaker_encoder());
-        let found = verify(&verifier, &corpus.join("held-out"))?;
-        manifest.quality["speaker_encoder"] = rounded(json!({
-            "equal_error_rate": found.equal_error_rate,
-            "speakers": found.speakers,
-            "pairs": found.trials,
-            "cosine.same_speaker": found.own,
-            "cosine.other_speakers": found.strangers,
-        }));
-        println!("speaker encoder: {:#}", manifest.quality["speaker_encoder"]);
-    }
-    base::write_manifest(folder, &manifest)?;
-
-    let base = base::load(folder, &device.open()?)?;
-    let clones = |speakers: &[&str], corpus: &Path| -> Result<Value> {
-        let clone = |speaker: &&str| {
-            let wavs = wavs.as_ref().map(|wavs| wavs.join(speaker));
-            let figures = measure_clone(
-                &base,
-                &verifier,
-                &corpus.join("held-out").join(speaker),
-                wavs.as_deref(),
-                *seed,
-            )?;
-            println!("{speaker}: {figures:#}");
-            Ok((speaker.to_string(), figures))
-        };
-        Ok(Value::Object(speakers.iter().map(clone).collect::<Result<_>>()?))
-    };
-    if let Some(people) = people {
-        let speakers: Vec<&str> =
-            PEOPLE.iter().filter(|person| person.is_held_out()).map(|person| person.name).collect();
-        manifest.recipe["people"] = credits(people, &manifest.speakers)?;
-        manifest.quality["people"] = clones(&speakers, people)?;
-        base::write_manifest(folder, &manifest)?;
-    }
-    if let Some(corpus) = corpus {
-        manifest.quality["clones"] = clones(&held_out_voices().collect::<Vec<_>>(), corpus)?;
-        base::write_manifest(folder, &manifest)?;
-    }
-    Ok(())
-}
-
-/// Package, licence and credit of the people that the base was trained on or is measured on.
-fn credits(people: &Path, speakers: &[String]) -> Result<Value> {
-    let path = people.join("people.json");
-    let all: Vec<PersonSummary> = serde_json::from_slice(&fs::read(&path).map_err(Error::io(&path))?)
-        .map_err(|error| Error::CorpusInvalid(format!("{}: {error}", path.display())))?;
-    let named = |person: &PersonSummary| person.role != Role::Train || speakers.contains(&person.name);
-    Ok(json!(all.into_iter().filter(named).collect::<Vec<_>>()))
-}
-
-/// Clones a speaker from the first minute of the recordings and measures the clone by the last of them.
-///
-/// * `wavs`: folder for what is compared
-fn measure_clone(
-    base: &Base,
-    verifier: &SpeakerVerifier,
-    recordings: &Path,
-    wavs: Option<&Path>,
     seed: u64,
-) -> Result<Value> {
-    let mut clips = accepted(base, read_clips(recordings, None)?)?;
-    let mut seconds = 0.0;
-    let begins_within = |clip: &Clip| {
-        seconds += clip.audio.seconds();
-        seconds - clip.audio.seconds() < CLONE_SECONDS
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+pub fn measure(arguments: &MeasureArguments, console: &Console) -> Result<()> {
+    let MeasureArguments { base, corpus, people, wavs, seed, device } = arguments;
+    let config = MeasureConfig {
+        base: base.clone(),
+        corpus: corpus.clone(),
+        people: people.clone(),
+        wavs: wavs.clone(),
+        seed: *seed,
+        device: device.open()?,
     };
-    let minute = clips.iter().map(begins_within).filter(|within| *within).count();
-    // Of a short corpus a quarter is enough: the clone needs the rest.
-    let sentences = SENTENCES.min((clips.len() - minute).max(clips.len() / 4));
-    let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, sentences))?;
-    clips.truncate(minute.min(evaluation.others.len())); // What is said again is never learned from.
-    let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, &mut |line| {
-        println!("{line}")
-    })?;
-    let unadapted = Voice::unadapted(base);
-    pollster::block_on(async {
-        let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
-        if let Some(wavs) = wavs {
-            write_wavs(wavs, base, &voice, &evaluation, &of_clone, &of_base)?;
-            for (name, voice) in [("clone", &voice), ("base", &unadapted)] {
-                let new = evaluation.measure_texts(voice, &NEW_SENTENCES).await?;
-                write_new_sentences(wavs, name, base, &new.clips, &origin(base, voice)?)?;
-            }
-        }
-        Ok(rounded(Value::Object(evaluation.figures(&of_clone, &of_base).await?)))
-    })
-}
-
-/// The clips whose text is heard in them: a page's visitor would record the others again.
-fn accepted(base: &Base, clips: Vec<Clip>) -> Result<Vec<Clip>> {
-    let mut accepted = Vec::with_capacity(clips.len());
-    for clip in clips {
-        match pollster::block_on(check_clip(base, &clip)) {
-            Ok(_) => accepted.push(clip),
-            Err(error) if error.is_clip() => println!("left out, as {:?} is: {error}", clip.text),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(accepted)
-}
-
-/// Nothing is ever trained on these.
-pub fn held_out_voices() -> impl Iterator<Item = &'static str> {
-    HELD_OUT.into_iter().chain([PERTURBED])
+    let quality = pipeline::measure(&config, console)?;
+    console.result(&quality, format!("{}: {quality:#}", base.display()));
+    Ok(())
 }

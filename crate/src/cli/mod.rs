@@ -1,18 +1,18 @@
-//! The command line. Every command is a thin layer over the library.
+//! The command line. Every command is a thin layer over the library: it turns arguments into a configuration, and what comes back into output.
 
 mod aligner;
-mod base;
 mod bench;
 mod clone;
 mod compare;
+mod console;
 mod curve;
 mod data;
 mod device;
 mod evaluate;
 mod import;
 mod measure;
-mod noise;
 mod op_by_op;
+mod pages;
 mod pretraining;
 mod profile;
 mod recipe;
@@ -21,86 +21,249 @@ mod speaker_encoder;
 mod spectrogram;
 mod vocoder;
 
-use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 use crate::Result;
+use console::{Console, print_error, print_json_error};
 
+/// Speech in your own voice, learned from one minute of it on your own machine
 #[derive(Parser)]
-#[command(
-    name = "ownvoice",
-    version,
-    about = "Speech in your own voice, learned from one minute of it on your own machine"
-)]
+#[command(name = "ownvoice", version, disable_help_subcommand = true)]
 struct Arguments {
+    /// Print results as JSON, one object a line, and an error as {"error": {"code", "message"}}
+    #[arg(long, global = true, display_order = 1000)]
+    json: bool,
+    /// Print neither notes nor progress, and results only with --json
+    #[arg(long, short, global = true, display_order = 1001)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make a multi-speaker corpus from the installed speech engines (flite, festival, espeak-ng)
-    Corpus(data::CorpusArguments),
-    /// Turn a corpus (LJSpeech, LibriTTS or VCTK layout, or our own) into features to train on
-    Prepare(data::PrepareArguments),
-    /// Train a base voice; resumable
-    Pretrain(pretraining::PretrainArguments),
-    /// Make the shipped base voice from nothing: corpus, features, aligner, base, vocoder, and what they measure; resumable
-    Recipe(recipe::RecipeArguments),
-    /// Train the recogniser that finds when each phone of a recording is spoken
-    TrainAligner(aligner::TrainArguments),
-    /// Train the neural vocoder; resumable
-    TrainVocoder(vocoder::TrainVocoderArguments),
-    /// Train the encoder that tells speakers apart; resumable
-    TrainSpeakerEncoder(speaker_encoder::TrainArguments),
-    /// Measure the speaker encoder on speakers that it never heard
-    VerifySpeakers(speaker_encoder::VerifyArguments),
-    /// Make a recording again from its spectrogram alone, to hear what a vocoder costs
-    Vocode(vocoder::VocodeArguments),
-    /// Measure the aligner on voices whose phone times are known
-    Align(aligner::AlignArguments),
-    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint
-    Import(import::ImportArguments),
     /// Learn a voice from about a minute of recordings
     Clone(clone::CloneArguments),
     /// Speak a text
     Say(say::SayArguments),
-    /// Show recordings as spectrograms, one under the other
-    Spectrogram(spectrogram::SpectrogramArguments),
     /// Measure how near a voice is to its speaker
     Evaluate(evaluate::EvaluateArguments),
-    /// Measure a base by cloning the held-out voices, and write what is found into its manifest
+    /// Show recordings as spectrograms, one under the other
+    Spectrogram(spectrogram::SpectrogramArguments),
+    /// Make a recording again from its spectrogram alone: what a vocoder costs
+    Vocode(vocoder::VocodeArguments),
+    /// Make the shipped base voice from nothing: corpus, features, aligner, base, vocoder, and what they measure; resumable
+    Recipe(recipe::RecipeArguments),
+    /// Make a multi-speaker corpus from the installed speech engines (flite, festival, espeak-ng)
+    Corpus(data::CorpusArguments),
+    /// Turn a corpus (LJSpeech, LibriTTS or VCTK layout, or our own) into features to train on
+    Prepare(data::PrepareArguments),
+    /// Train the recogniser that finds when each phone of a recording is spoken
+    TrainAligner(aligner::TrainArguments),
+    /// Train a base voice; resumable
+    Pretrain(pretraining::PretrainArguments),
+    /// Train the neural vocoder; resumable
+    TrainVocoder(vocoder::TrainVocoderArguments),
+    /// Train the encoder that distinguishes speakers; resumable
+    TrainSpeakerEncoder(speaker_encoder::TrainArguments),
+    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint
+    Import(import::ImportArguments),
+    /// Measure a base by cloning the held-out voices, and write the figures into its manifest
     Measure(measure::MeasureArguments),
     /// Compare ways of cloning on held-out voices: what adapts, learning rates, iterations, seconds of speech, when to stop
     Compare(compare::CompareArguments),
+    /// Measure the aligner on voices whose phone times are known
+    #[command(alias = "align")]
+    VerifyAligner(aligner::VerifyArguments),
+    /// Measure the speaker encoder on speakers that it was not trained on
+    VerifySpeakers(speaker_encoder::VerifyArguments),
     /// Time training and synthesis on this machine
     Bench(bench::BenchArguments),
     /// Show where a training step's time goes, module by module
     Profile(profile::ProfileArguments),
+    /// Print a script that completes this command in a shell
+    Completions(pages::CompletionsArguments),
+    /// Print the manual page, or write one for each verb
+    Man(pages::ManArguments),
 }
 
-/// Runs the command line and returns its error, if any.
-pub fn run() -> Result<()> {
+/// Verbs as `--help` groups them.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Use a voice", &["clone", "say", "evaluate", "spectrogram", "vocode"]),
+    (
+        "Make a base",
+        &[
+            "recipe",
+            "corpus",
+            "prepare",
+            "train-aligner",
+            "pretrain",
+            "train-vocoder",
+            "train-speaker-encoder",
+            "import",
+        ],
+    ),
+    ("Measure", &["measure", "compare", "verify-aligner", "verify-speakers", "bench", "profile"]),
+    ("Set up a shell", &["completions", "man"]),
+];
+
+/// The command with its verbs grouped, which clap cannot do by itself.
+fn command() -> clap::Command {
+    let command = Arguments::command();
+    let mut verbs = String::new();
+    for (title, names) in GROUPS {
+        verbs += &format!("{title}:\n");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            verbs += &format!("  {name:<22} {}\n", about.cloned().unwrap_or_default());
+        }
+        verbs += "\n";
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}"
+    ))
+    .after_help("`ownvoice VERB --help` has the options of a verb, and examples.")
+}
+
+/// Runs the command line.
+pub fn run() -> ExitCode {
+    let arguments = match command().try_get_matches().and_then(|found| Arguments::from_arg_matches(&found)) {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
     // This thread works in the pool as well: otherwise it would sleep through each of a step's products, and waking costs as much as a small one takes.
     rayon::ThreadPoolBuilder::new().use_current_thread().build_global().expect("nothing has used the pool");
-    match Arguments::parse().command {
-        Command::Corpus(arguments) => data::corpus(&arguments),
-        Command::Prepare(arguments) => data::prepare(&arguments),
-        Command::Pretrain(arguments) => pretraining::pretrain(&arguments),
-        Command::Recipe(arguments) => recipe::recipe(&arguments),
-        Command::TrainAligner(arguments) => aligner::train_aligner(&arguments),
-        Command::TrainVocoder(arguments) => vocoder::train_vocoder(&arguments),
-        Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(&arguments),
-        Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(&arguments),
-        Command::Vocode(arguments) => vocoder::vocode(&arguments),
-        Command::Align(arguments) => aligner::align(&arguments),
-        Command::Import(arguments) => import::import(&arguments),
-        Command::Clone(arguments) => clone::clone(&arguments),
-        Command::Say(arguments) => say::say(&arguments),
-        Command::Spectrogram(arguments) => spectrogram::spectrogram(&arguments),
-        Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
-        Command::Measure(arguments) => measure::measure(&arguments),
-        Command::Compare(arguments) => compare::compare(&arguments),
-        Command::Bench(arguments) => bench::bench(&arguments),
-        Command::Profile(arguments) => profile::profile(&arguments),
+    let console = Console::new(arguments.json, arguments.quiet);
+    match run_command(&arguments.command, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            drop(console);
+            print_error(&error, arguments.json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Help and version are printed; what cannot be understood is an error in the form that was asked for.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let is_error = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_error && std::env::args().any(|argument| argument == "--json") {
+        let message = error.to_string();
+        let reason = message.split("\n\nUsage: ").next().unwrap_or_default();
+        print_json_error("usage", reason.trim().trim_start_matches("error: "));
+    } else {
+        let _ = error.print(); // A closed standard error leaves no place for this failure either.
+    }
+    ExitCode::from(error.exit_code() as u8)
+}
+
+fn run_command(command: &Command, console: &Console) -> Result<()> {
+    match command {
+        Command::Clone(arguments) => clone::clone(arguments, console),
+        Command::Say(arguments) => say::say(arguments, console),
+        Command::Evaluate(arguments) => evaluate::evaluate(arguments, console),
+        Command::Spectrogram(arguments) => spectrogram::spectrogram(arguments, console),
+        Command::Vocode(arguments) => vocoder::vocode(arguments, console),
+        Command::Recipe(arguments) => recipe::recipe(arguments, console),
+        Command::Corpus(arguments) => data::corpus(arguments, console),
+        Command::Prepare(arguments) => data::prepare(arguments, console),
+        Command::TrainAligner(arguments) => aligner::train_aligner(arguments, console),
+        Command::Pretrain(arguments) => pretraining::pretrain(arguments, console),
+        Command::TrainVocoder(arguments) => vocoder::train_vocoder(arguments, console),
+        Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(arguments, console),
+        Command::Import(arguments) => import::import(arguments, console),
+        Command::Measure(arguments) => measure::measure(arguments, console),
+        Command::Compare(arguments) => compare::compare(arguments, console),
+        Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),
+        Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(arguments, console),
+        Command::Bench(arguments) => bench::bench(arguments, console),
+        Command::Profile(arguments) => profile::profile(arguments, console),
+        Command::Completions(arguments) => pages::completions(arguments),
+        Command::Man(arguments) => pages::man(arguments, console),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_definition_holds_together() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn each_verb_is_in_one_group() {
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let command = command();
+        let verbs: BTreeSet<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(grouped.len(), verbs.len());
+        assert_eq!(grouped.into_iter().collect::<BTreeSet<_>>(), verbs);
+    }
+
+    #[test]
+    fn each_verb_and_each_option_is_explained() {
+        for verb in command().get_subcommands() {
+            let name = verb.get_name();
+            assert!(verb.get_about().is_some(), "{name}");
+            for argument in verb.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name}: {argument}");
+            }
+            let examples = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let count = examples.lines().filter(|line| line.starts_with("  ownvoice ")).count();
+            assert!(examples.starts_with("Examples:\n") && count >= 2, "{name}: {examples}");
+        }
+    }
+
+    #[test]
+    fn one_flag_is_one_thing() {
+        let command = command();
+        for flag in ["device", "precision", "seed", "resume", "data"] {
+            let with_flag = command.get_subcommands().flat_map(clap::Command::get_arguments);
+            let explained: BTreeSet<String> = with_flag
+                .filter(|argument| argument.get_long() == Some(flag))
+                .filter_map(|argument| Some(argument.get_help()?.to_string()))
+                .map(|help| help.replace(" with durations", ""))
+                .collect();
+            assert!(explained.len() <= 1, "--{flag}: {explained:?}");
+        }
+        for verb in command.get_subcommands() {
+            let kinds = verb.get_positionals().count();
+            assert!(kinds <= 1, "{}: one kind of input has no flag", verb.get_name());
+        }
+    }
+
+    /// Every example of every verb is understood.
+    #[test]
+    fn examples_are_understood() {
+        for verb in command().get_subcommands() {
+            for line in verb.get_after_help().map(ToString::to_string).unwrap_or_default().lines().skip(1) {
+                let line = line.trim().split(['>', '|']).next().unwrap();
+                // A text between quotes is one word.
+                let words = line.split('"').enumerate().flat_map(|(index, piece)| match index % 2 {
+                    0 => piece.split_whitespace().collect(),
+                    _ => vec![piece],
+                });
+                let parsed = command().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+
+    #[test]
+    fn former_names_are_understood() {
+        for line in [
+            "ownvoice align --corpus c --adapt 60",
+            "ownvoice vocode --in a.wav --out b.wav",
+            "ownvoice train-vocoder --corpus c --out v --run r",
+            "ownvoice evaluate --reference r --json",
+            "ownvoice evaluate --clips r",
+        ] {
+            assert!(command().try_get_matches_from(line.split(' ')).is_ok(), "{line}");
+        }
+        assert!(command().try_get_matches_from(["ownvoice", "vocode", "--out", "b.wav"]).is_err());
     }
 }

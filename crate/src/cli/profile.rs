@@ -2,20 +2,26 @@
 
 use clap::Args;
 
-use super::device::DeviceName;
+use super::{
+    console::Console,
+    device::{DeviceArguments, PrecisionArguments},
+};
 use crate::{
     Result,
     audio::mel::MelConfig,
     model::TacotronConfig,
-    nn::Precision,
     train::profile::{ProfileOptions, profile as measure},
     vocoder::GriffinLim,
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice profile
+  ownvoice profile --pretraining --device vulkan --json")]
 pub struct ProfileArguments {
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Windows of a batch
     #[arg(long, default_value_t = ProfileOptions::default().batch)]
     batch: usize,
     /// Frames of a window
@@ -27,16 +33,13 @@ pub struct ProfileArguments {
     /// Batch statistics, as in pretraining; without, running ones, as in cloning
     #[arg(long)]
     pretraining: bool,
-    /// Mixed: products in half precision, where the device has it
-    #[arg(long, value_enum, default_value = "f32")]
-    precision: Precision,
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    precision: PrecisionArguments,
 }
 
-pub fn profile(arguments: &ProfileArguments) -> Result<()> {
+pub fn profile(arguments: &ProfileArguments, console: &Console) -> Result<()> {
     let &ProfileArguments { batch, window, runs, pretraining, precision, .. } = arguments;
-    let options = ProfileOptions { batch, window, runs, pretraining, precision };
+    let options = ProfileOptions { batch, window, runs, pretraining, precision: precision.get() };
     let vocoder = GriffinLim::new(MelConfig::speech_16k());
     let device = arguments.device.open()?;
     let found = pollster::block_on(measure(
@@ -47,17 +50,14 @@ pub fn profile(arguments: &ProfileArguments) -> Result<()> {
         &|| None,
         async |_, _| true,
     ))?;
-    if arguments.json {
-        println!("{}", serde_json::to_string(&found).expect("plain data"));
-        return Ok(());
-    }
-    println!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
+    let mut text = format!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
     for row in &found.rows {
         let backward = row.backward_ms.map_or(String::new(), |time| format!("{time:.2}"));
-        println!("{:<12} {:>10.2} {backward:>10}", row.module, row.forward_ms);
+        text += &format!("\n{:<12} {:>10.2} {backward:>10}", row.module, row.forward_ms);
     }
     if let Some(bytes) = found.device_bytes {
-        println!("{:.1} MB of the device's memory", bytes as f64 / 1e6);
+        text += &format!("\n{:.1} MB of the device's memory", bytes as f64 / 1e6);
     }
+    console.result(&found, text);
     Ok(())
 }

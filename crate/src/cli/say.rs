@@ -1,18 +1,23 @@
 //! `ownvoice say`.
 
 use clap::{Args, ValueEnum};
-use std::{fs, path::PathBuf, rc::Rc};
+use serde_json::json;
+use std::{path::PathBuf, rc::Rc};
 
-use super::{base, device::DeviceName};
+use super::{console::Console, device::DeviceArguments};
 use crate::{
     Error, Result,
-    audio::wav::{self, Origin},
+    audio::wav,
     files,
     model::StopReason,
     synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
     text::{Phonemizer, language},
     vocoder::{GriffinLim, Vocoder},
-    voice::{AttentiveVoice, Base, sha256_hex},
+    voice::{
+        AttentiveVoice, Base,
+        folder::{self, MANIFEST},
+        sha256_hex,
+    },
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,6 +27,9 @@ pub enum VocoderName {
 }
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice say --voice me.ownvoice --text \"Anything at all.\" --out say.wav
+  ownvoice say --base models/base --text \"Slowly, please.\" --speed 0.8 --out slowly.wav")]
 pub struct SayArguments {
     /// A voice file; without it the base itself speaks
     #[arg(long)]
@@ -29,12 +37,13 @@ pub struct SayArguments {
     /// Folder of the base voice, or of an attention model
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
+    /// What to say
     #[arg(long)]
     text: String,
     /// The WAV file to write
     #[arg(long)]
     out: PathBuf,
-    /// [default: the base's own]
+    /// How spectrograms become sound [default: the base's own]
     #[arg(long, value_enum)]
     vocoder: Option<VocoderName>,
     /// Times the learned speed, 0.25 to 4
@@ -46,24 +55,25 @@ pub struct SayArguments {
     /// Times the learned liveliness of the melody: 0 (monotone) to 3; likewise
     #[arg(long, default_value_t = SpeakOptions::default().liveliness)]
     liveliness: f32,
+    /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    #[arg(long, value_enum, default_value = "cpu")]
-    device: DeviceName,
+    #[command(flatten)]
+    device: DeviceArguments,
 }
 
 /// The vocoder of that name, or the base's own.
 pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>> {
     match name {
         Some(VocoderName::GriffinLim) => Ok(Rc::new(GriffinLim::new(base.mel_config().clone()))),
-        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => Err(Error::OptionInvalid(
-            "this base has no neural vocoder; --vocoder griffin-lim needs none".into(),
-        )),
+        Some(VocoderName::Neural) if base.manifest.files.vocoder.is_none() => {
+            Err(Error::option_invalid("this base has no neural vocoder; --vocoder griffin-lim needs none"))
+        }
         Some(VocoderName::Neural) | None => Ok(base.vocoder.clone()),
     }
 }
 
-pub fn say(arguments: &SayArguments) -> Result<()> {
+pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
     files::check_writable(&arguments.out)?;
     let options = SpeakOptions {
         speed: arguments.speed,
@@ -73,21 +83,22 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
         ..SpeakOptions::default()
     };
     for doubt in language::doubts(&arguments.text) {
-        eprintln!("warning: {doubt}");
+        console.warn(doubt);
     }
     let device = arguments.device.open()?;
     let imported = arguments.base.join(AttentiveVoice::FILE);
-    if imported.exists() && !arguments.base.join(base::MANIFEST).exists() {
-        let model = fs::read(&imported).map_err(Error::io(&imported))?;
+    if imported.exists() && !arguments.base.join(MANIFEST).exists() {
+        let model = files::read(&imported)?;
         return say_attentive(
             arguments,
             &AttentiveVoice::load(&model, &device)?,
             &sha256_hex(&model),
             &options,
+            console,
         );
     }
-    let base = base::load(&arguments.base, &device)?;
-    let voice = base::voice(&base, arguments.voice.as_deref())?;
+    let base = Base::open(&arguments.base, &device)?;
+    let voice = folder::voice(&base, arguments.voice.as_deref())?;
     let vocoder = choose(&base, arguments.vocoder)?;
     let speech = pollster::block_on(speak_async(
         &base,
@@ -98,10 +109,10 @@ pub fn say(arguments: &SayArguments) -> Result<()> {
         async |_, _| true,
     ))?;
     let hash = match &arguments.voice {
-        Some(path) => sha256_hex(&fs::read(path).map_err(Error::io(path))?),
+        Some(path) => sha256_hex(&files::read(path)?),
         None => base.hash().to_owned(),
     };
-    write(arguments, &speech, &hash, &*vocoder)
+    write(arguments, &speech, &hash, &*vocoder, console)
 }
 
 /// An attention model speaks as itself, through Griffin-Lim.
@@ -110,15 +121,16 @@ fn say_attentive(
     voice: &AttentiveVoice,
     hash: &str,
     options: &SpeakOptions,
+    console: &Console,
 ) -> Result<()> {
     if arguments.voice.is_some() {
-        return Err(Error::OptionInvalid(
-            "a voice speaks on the base it was learned from, not on an attention model".into(),
+        return Err(Error::option_invalid(
+            "a voice speaks on the base it was learned from, not on an attention model",
         ));
     }
     if arguments.vocoder == Some(VocoderName::Neural) {
-        return Err(Error::OptionInvalid(
-            "an attention model has no neural vocoder; --vocoder griffin-lim needs none".into(),
+        return Err(Error::option_invalid(
+            "an attention model has no neural vocoder; --vocoder griffin-lim needs none",
         ));
     }
     let vocoder = GriffinLim::new(voice.mel.clone());
@@ -131,26 +143,37 @@ fn say_attentive(
         &vocoder,
         async |_, _| true,
     ))?;
-    write(arguments, &speech, hash, &vocoder)
+    write(arguments, &speech, hash, &vocoder, console)
 }
 
 /// The file is marked as synthetic, with the hash of its voice.
-fn write(arguments: &SayArguments, speech: &Speech, hash: &str, vocoder: &dyn Vocoder) -> Result<()> {
-    let file = wav::write_with_origin(
-        &speech.samples,
-        speech.sample_rate_hz,
-        &Origin::synthetic(wav::voice_id(hash)),
-    );
-    files::write(&arguments.out, file)?;
-    let seconds = speech.samples.len() as f32 / speech.sample_rate_hz as f32;
+fn write(
+    arguments: &SayArguments,
+    speech: &Speech,
+    hash: &str,
+    vocoder: &dyn Vocoder,
+    console: &Console,
+) -> Result<()> {
+    let voice_id = wav::voice_id(hash);
+    files::write(&arguments.out, speech.to_wav(voice_id))?;
+    let seconds = speech.seconds();
     if speech.stop == StopReason::MaxFrames {
-        eprintln!("warning: a sentence was cut off, since it came to no end within {} s", seconds.round());
+        console.warn(format!("a sentence was cut off, since it came to no end within {} s", seconds.round()));
     }
-    println!(
+    let json = json!({
+        "path": arguments.out,
+        "seconds": seconds,
+        "sample_rate_hz": speech.sample_rate_hz,
+        "voice": voice_id,
+        "vocoder": vocoder.name(),
+        "stop": speech.stop.name(),
+    });
+    let text = format!(
         "{}: {seconds:.2} s through {}, ended by {}",
         arguments.out.display(),
         vocoder.name(),
         speech.stop.name()
     );
+    console.result(&json, text);
     Ok(())
 }

@@ -1,125 +1,64 @@
 //! `ownvoice train-speaker-encoder` and `ownvoice verify-speakers`.
 
-use burn::module::Module;
-use clap::Args;
-use indicatif::ProgressBar;
-use rayon::prelude::*;
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use super::{base, curve::plot, device::DeviceName};
+use clap::Args;
+use serde_json::json;
+
+use super::{console::Console, device::DeviceArguments, pretraining::print};
 use crate::{
-    Error, Result,
-    audio::mel::{Mel, MelConfig, MelExtractor},
-    corpus::{FOREIGN, Perturbation, Recording, layouts},
-    evaluate::encoder::{SpeakerEmbedding, SpeakerVerifier, encoder_input, equal_error_rate},
-    files::{self, read_wav},
-    train::{
-        run::{Recipe, RunConfig, curve_path},
-        speaker_encoder::{Sample, train},
-    },
+    Result,
+    evaluate::encoder::SpeakerVerifier,
+    files,
+    pipeline::{self, SpeakerEncoderConfig, Verification},
+    train::run::Recipe,
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice train-speaker-encoder --corpus work/corpus
+  ownvoice train-speaker-encoder --corpus work/corpus --out encoder.safetensors --run encoder-run --resume")]
 pub struct TrainArguments {
     /// Corpus folder
     #[arg(long)]
-    pub corpus: PathBuf,
+    corpus: PathBuf,
     /// File for the weights
     #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
-    pub out: PathBuf,
-    /// Folder for checkpoint and curve
+    out: PathBuf,
+    /// Folder for checkpoint and curve [default: OUT with the ending .run]
     #[arg(long)]
-    pub run: PathBuf,
-    #[arg(long, value_enum, default_value = "cpu")]
-    pub device: DeviceName,
+    run: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Steps of the training
     #[arg(long, default_value_t = Recipe::speaker_encoder().steps)]
-    pub steps: usize,
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    steps: usize,
+    /// The same seed, input and device give the same result
+    #[arg(long, default_value_t = Recipe::speaker_encoder().seed)]
+    seed: u64,
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
-    pub resume: bool,
+    resume: bool,
 }
 
-/// Formants and pitch of the speakers that each voice of the corpus is made into.
-const FORMANTS: [f32; 3] = [0.86, 1.0, 1.16];
-const PITCHES: [f32; 3] = [0.8, 1.0, 1.25];
-/// Clips of each of them.
-const CLIPS: usize = 40;
-
-pub fn train_speaker_encoder(arguments: &TrainArguments) -> Result<()> {
-    files::check_writable(&arguments.out)?;
-    let mut recordings: Vec<Recording> = layouts::load(&arguments.corpus)?.collect();
-    let foreign = arguments.corpus.join(FOREIGN);
-    if foreign.is_dir() {
-        recordings.extend(layouts::load(&foreign)?);
-    }
-    let perturbations: Vec<Perturbation> = FORMANTS
-        .iter()
-        .flat_map(|&formants| PITCHES.map(|pitch| Perturbation { formants, pitch: pitch * formants }))
-        .collect();
-    let mut tasks: Vec<(usize, &Recording, Perturbation)> = Vec::new();
-    let mut speakers = 0;
-    for recordings in by_speaker(&recordings).values() {
-        for (index, perturbation) in perturbations.iter().enumerate() {
-            // Each from another place, so that words do not identify a speaker.
-            let clips = recordings.iter().cycle().skip(index * CLIPS).take(CLIPS.min(recordings.len()));
-            tasks.extend(clips.map(|recording| (speakers, *recording, *perturbation)));
-            speakers += 1;
-        }
-    }
-    let mel = MelConfig::speech_16k();
-    let bar = ProgressBar::new(tasks.len() as u64).with_message("reading");
-    let extractor = MelExtractor::new(mel.clone());
-    let sample = |&(speaker, recording, perturbation): &(usize, &Recording, Perturbation)| -> Result<Sample> {
-        bar.inc(1);
-        let (samples, sample_rate_hz) = perturbed(recording, perturbation)?;
-        Ok(Sample::new(
-            speaker,
-            &Mel { mels: mel.mels, data: encoder_input(&extractor, &samples, sample_rate_hz)? },
-        ))
+pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> Result<()> {
+    let TrainArguments { corpus, out, run, device, steps, seed, resume } = arguments;
+    let config = SpeakerEncoderConfig {
+        corpus: corpus.clone(),
+        out: out.clone(),
+        recipe: Recipe { steps: *steps, seed: *seed, ..Recipe::speaker_encoder() },
+        device: device.open()?,
+        resume: *resume,
+        run: run.clone().unwrap_or_else(|| out.with_extension("run")),
     };
-    let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
-    bar.finish_and_clear();
-    println!("{} clips of {speakers} speakers", samples.len());
-    let recipe = Recipe { steps: arguments.steps, seed: arguments.seed, ..Recipe::speaker_encoder() };
-    let run_config = RunConfig {
-        recipe,
-        directory: arguments.run.clone(),
-        resume: arguments.resume,
-        device: arguments.device.open()?.autodiff(),
-    };
-    let (model, held_out_loss) = train(&samples, mel.mels, &run_config)?;
-    let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
-    base::write_part(&arguments.out, &bytes)?;
-    println!(
-        "{}: {:.1} MB, held-out loss {held_out_loss:.4}",
-        arguments.out.display(),
-        bytes.len() as f32 / 1e6
-    );
-    plot(&curve_path(&arguments.run), &arguments.out.with_extension("svg"))
-}
-
-/// Recordings of each voice; those that are another one played faster or slower, whose names hold an `@`, are left to [`Perturbation`].
-fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
-    let mut speakers: BTreeMap<&str, Vec<&Recording>> = BTreeMap::new();
-    for recording in recordings.iter().filter(|recording| !recording.speaker.contains('@')) {
-        speakers.entry(&recording.speaker).or_default().push(recording);
-    }
-    speakers
-}
-
-/// A recording in another's voice, and its rate.
-fn perturbed(recording: &Recording, perturbation: Perturbation) -> Result<(Vec<f32>, u32)> {
-    let clip = read_wav(&recording.wav)?;
-    Ok((perturbation.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
+    print(&pipeline::train_speaker_encoder(&config, console)?, console);
+    Ok(())
 }
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice verify-speakers --corpus work/corpus/held-out
+  ownvoice verify-speakers --corpus work/corpus/held-out --encoder encoder.safetensors --json")]
 pub struct VerifyArguments {
     /// Folder of speakers that the encoder was not trained on
     #[arg(long)]
@@ -129,65 +68,21 @@ pub struct VerifyArguments {
     encoder: PathBuf,
 }
 
-pub fn verify_speakers(arguments: &VerifyArguments) -> Result<()> {
-    let verifier =
-        SpeakerVerifier::load(&fs::read(&arguments.encoder).map_err(Error::io(&arguments.encoder))?)?;
+pub fn verify_speakers(arguments: &VerifyArguments, console: &Console) -> Result<()> {
+    let verifier = SpeakerVerifier::load(&files::read(&arguments.encoder)?)?;
     let Verification { speakers, trials, equal_error_rate, own, strangers } =
-        verify(&verifier, &arguments.corpus)?;
-    println!(
-        "{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %",
+        pipeline::verify_speakers(&verifier, &arguments.corpus)?;
+    let json = json!({
+        "speakers": speakers,
+        "pairs": trials,
+        "equal_error_rate": equal_error_rate,
+        "cosine.same_speaker": own,
+        "cosine.other_speakers": strangers,
+    });
+    let text = format!(
+        "{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %\nmean cosine of two clips: same speaker {own:.2}, others {strangers:.2}",
         100.0 * equal_error_rate
     );
-    println!("mean cosine of two clips: same speaker {own:.2}, others {strangers:.2}");
+    console.result(&json, text);
     Ok(())
-}
-
-/// What [`verify`] finds.
-pub struct Verification {
-    pub speakers: usize,
-    /// Pairs of clips.
-    pub trials: usize,
-    pub equal_error_rate: f32,
-    /// Mean cosines.
-    pub own: f32,
-    pub strangers: f32,
-}
-
-/// Of each voice in the folder, the voice itself and others made of it: neighbours, a seventh in the formants or three semitones away.
-const NEIGHBOURS: [(f32, f32); 5] = [(1.0, 1.0), (0.875, 1.0), (1.14, 1.0), (1.0, 0.84), (1.0, 1.19)];
-/// Clips of each.
-const VERIFIED_CLIPS: usize = 24;
-
-/// All pairs of clips of speakers that were made from the folder's voices.
-pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification> {
-    let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
-    let mut vectors: Vec<(usize, SpeakerEmbedding)> = Vec::new();
-    let mut speakers = 0;
-    for recordings in by_speaker(&recordings).values() {
-        for (index, &(formants, pitch)) in NEIGHBOURS.iter().enumerate() {
-            let perturbation = Perturbation { formants, pitch: pitch * formants };
-            for recording in recordings.iter().skip(index).step_by(NEIGHBOURS.len()).take(VERIFIED_CLIPS) {
-                let (samples, sample_rate_hz) = perturbed(recording, perturbation)?;
-                vectors.push((speakers, verifier.embed(&samples, sample_rate_hz)?));
-            }
-            speakers += 1;
-        }
-    }
-    let (mut own, mut strangers) = (Vec::new(), Vec::new());
-    for (index, (speaker, vector)) in vectors.iter().enumerate() {
-        for (other, another) in &vectors[..index] {
-            if speaker == other { &mut own } else { &mut strangers }.push(vector.similarity(another));
-        }
-    }
-    if own.is_empty() || strangers.is_empty() {
-        return Err(Error::CorpusInvalid("verification needs several recordings of several speakers".into()));
-    }
-    let mean = |scores: &[f32]| scores.iter().sum::<f32>() / scores.len() as f32;
-    Ok(Verification {
-        speakers,
-        trials: own.len() + strangers.len(),
-        equal_error_rate: equal_error_rate(&own, &strangers),
-        own: mean(&own),
-        strangers: mean(&strangers),
-    })
 }

@@ -1,8 +1,10 @@
 //! `ownvoice spectrogram`: recordings as pictures, one under the other, so that they can be compared by eye.
 
 use clap::Args;
+use serde_json::json;
 use std::path::PathBuf;
 
+use super::console::Console;
 use crate::{
     Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
@@ -11,6 +13,9 @@ use crate::{
 };
 
 #[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice spectrogram recording.wav --out recording.png
+  ownvoice spectrogram recording.wav say.wav --out both.png")]
 pub struct SpectrogramArguments {
     /// WAV files, from top to bottom
     #[arg(required = true)]
@@ -30,7 +35,7 @@ const RANGE: std::ops::Range<f32> = -8.0..-1.0;
 const COLOURS: [[f32; 3]; 5] =
     [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
 
-pub fn spectrogram(arguments: &SpectrogramArguments) -> Result<()> {
+pub fn spectrogram(arguments: &SpectrogramArguments, console: &Console) -> Result<()> {
     files::check_writable(&arguments.out)?;
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());
@@ -38,7 +43,11 @@ pub fn spectrogram(arguments: &SpectrogramArguments) -> Result<()> {
     let mels = arguments.recordings.iter().map(mel).collect::<Result<Vec<_>>>()?;
     let (width, pixels) = picture(&mels);
     files::write(&arguments.out, png(width, &pixels))?;
-    println!("{}: {} by {} pixels", arguments.out.display(), width, pixels.len() / 3 / width);
+    let height = pixels.len() / 3 / width;
+    console.result(
+        &json!({"path": arguments.out, "width": width, "height": height}),
+        format!("{}: {width} by {height} pixels", arguments.out.display()),
+    );
     Ok(())
 }
 

@@ -117,7 +117,7 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
         match line.split_once(' ') {
             Some((HEADER, index)) => current = index.trim().parse().unwrap_or(0),
             Some((phone, end)) => {
-                phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end)))
+                phones[current].extend(end.trim().parse().ok().map(|end| EnginePhone::new(phone, end)));
             }
             None => {}
         }
@@ -139,12 +139,12 @@ fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch:
 fn run(command: &mut Command) -> Result<Output> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| {
-        Error::CorpusInvalid(format!(
+        Error::corpus_invalid(format!(
             "{program} does not start ({error}); install it with the package manager"
         ))
     })?;
     if !output.status.success() {
-        return Err(Error::CorpusInvalid(format!(
+        return Err(Error::corpus_invalid(format!(
             "{program} failed: {}",
             String::from_utf8_lossy(&output.stderr).trim()
         )));

@@ -84,11 +84,7 @@ pub fn transcribe(text: &str, language: &str) -> Result<String> {
     }
     let written = written.trim_end_matches(',').to_string();
     let last = if written.ends_with(['.', '?', '!']) { "" } else { "." };
-    if written.is_empty() {
-        Err(Error::TextUnsupported(text.chars().take(40).collect()))
-    } else {
-        Ok(written + last)
-    }
+    if written.is_empty() { Err(Error::text_unsupported(text)) } else { Ok(written + last) }
 }
 
 /// The phones of one word as espeak-ng prints it. `(en)` marks a word of another language, and is no phone.
@@ -100,7 +96,7 @@ fn espeak(text: &str, language: &str) -> Result<String> {
     let command =
         Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]).output();
     let output = command.map_err(|error| {
-        Error::CorpusInvalid(format!(
+        Error::corpus_invalid(format!(
             "espeak-ng does not start ({error}); install it with the package manager"
         ))
     })?;
@@ -113,7 +109,7 @@ mod tests {
 
     fn written(word: &str) -> String {
         let phones: Vec<Symbol> =
-            phones(word).into_iter().map(|phone| phone.expect("in the table")).flatten().collect();
+            phones(word).into_iter().flat_map(|phone| phone.expect("in the table")).collect();
         symbols::format(&phones)
     }
 

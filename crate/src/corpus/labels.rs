@@ -263,7 +263,7 @@ pub fn match_phones(ours: &[Symbol], engine: &[EnginePhone], total_seconds: f32)
                         if unit.phone == "R"
                             && result.symbols.last().is_some_and(|symbol| base(*symbol) == "ER") =>
                     {
-                        *last = unit.end
+                        *last = unit.end;
                     }
                     _ => {
                         result.symbols.push(unit.symbol(None));
@@ -365,7 +365,7 @@ pub fn label(
         Some(alignment) if alignment.is_good() => {
             Ok(Labels { symbols: alignment.symbols, end_seconds: Some(alignment.end_seconds) })
         }
-        _ => Err(Error::ClipMismatch(text.to_string())),
+        _ => Err(Error::clip_mismatch(text.to_string())),
     }
 }
 

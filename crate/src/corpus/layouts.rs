@@ -67,7 +67,7 @@ pub fn detect(root: &Path) -> Result<Layout> {
     if !normalized_texts(root, 3)?.is_empty() {
         return Ok(Layout::LibriTts);
     }
-    Err(Error::CorpusInvalid(format!(
+    Err(Error::corpus_invalid(format!(
         "{}: no metadata.csv, no txt/ and no *.normalized.txt: not a corpus in a known layout",
         root.display()
     )))
@@ -88,7 +88,7 @@ pub fn load(root: &Path) -> Result<impl Iterator<Item = Recording> + use<>> {
         }
     };
     if recordings.is_empty() {
-        return Err(Error::CorpusInvalid(format!("{}: no recordings", root.display())));
+        return Err(Error::corpus_invalid(format!("{}: no recordings", root.display())));
     }
     recordings.sort_by(|a, b| (&a.speaker, &a.id).cmp(&(&b.speaker, &b.id)));
     Ok(recordings.into_iter())
@@ -101,8 +101,9 @@ fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
     let speaker = name(&full);
     let mut recordings = Vec::new();
     for (number, line) in read(&metadata)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let invalid =
-            |what: &str| Error::CorpusInvalid(format!("{}, line {}: {what}", metadata.display(), number + 1));
+        let invalid = |what: &str| {
+            Error::corpus_invalid(format!("{}, line {}: {what}", metadata.display(), number + 1))
+        };
         let mut fields = line.split('|');
         let id = fields.next().unwrap_or("").trim();
         let text = fields.next().ok_or_else(|| invalid("no \"|\" between id and text"))?;
@@ -134,7 +135,7 @@ fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
         // <speaker>_<chapter>_<paragraph>_<sentence>
         let (speaker, _) = id
             .split_once('_')
-            .ok_or_else(|| Error::CorpusInvalid(format!("{}: no speaker before \"_\"", file.display())))?;
+            .ok_or_else(|| Error::corpus_invalid(format!("{}: no speaker before \"_\"", file.display())))?;
         let wav = existing(file.with_file_name(format!("{id}.wav")))?;
         recordings.push(Recording {
             speaker: speaker.to_string(),
@@ -160,7 +161,7 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
             let wav = match places.iter().find(|place| place.is_file()) {
                 Some(wav) => wav.clone(),
                 None => {
-                    return Err(Error::CorpusInvalid(format!(
+                    return Err(Error::corpus_invalid(format!(
                         "{}: missing (nor is there {})",
                         places[1].display(),
                         places[0].display()
@@ -191,7 +192,7 @@ pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
         match parsed.filter(rising) {
             Some(phone) => phones.push(phone),
             None => {
-                return Err(Error::CorpusInvalid(format!(
+                return Err(Error::corpus_invalid(format!(
                     "{}, line {}: expected \"phone,end_seconds\" with rising ends",
                     file.display(),
                     number + 1
@@ -200,7 +201,7 @@ pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
         }
     }
     if phones.is_empty() {
-        Err(Error::CorpusInvalid(format!("{}: no phones", file.display())))
+        Err(Error::corpus_invalid(format!("{}: no phones", file.display())))
     } else {
         Ok(phones)
     }
@@ -218,20 +219,24 @@ fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
 
 fn read_text(file: &Path) -> Result<String> {
     let text = read(file)?.trim().to_string();
-    if text.is_empty() { Err(Error::CorpusInvalid(format!("{}: no text", file.display()))) } else { Ok(text) }
+    if text.is_empty() {
+        Err(Error::corpus_invalid(format!("{}: no text", file.display())))
+    } else {
+        Ok(text)
+    }
 }
 
 fn read(file: &Path) -> Result<String> {
     let bytes =
-        std::fs::read(file).map_err(|error| Error::CorpusInvalid(format!("{}: {error}", file.display())))?;
+        std::fs::read(file).map_err(|error| Error::corpus_invalid(format!("{}: {error}", file.display())))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::CorpusInvalid(format!("{}: not UTF-8", file.display())))?;
+        .map_err(|_| Error::corpus_invalid(format!("{}: not UTF-8", file.display())))?;
     // Spreadsheets and Windows editors begin UTF-8 with a byte order mark.
     Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
 fn existing(file: PathBuf) -> Result<PathBuf> {
-    if file.is_file() { Ok(file) } else { Err(Error::CorpusInvalid(format!("{}: missing", file.display()))) }
+    if file.is_file() { Ok(file) } else { Err(Error::corpus_invalid(format!("{}: missing", file.display()))) }
 }
 
 fn name(path: &Path) -> String {
@@ -239,7 +244,7 @@ fn name(path: &Path) -> String {
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let invalid = |error| Error::CorpusInvalid(format!("{}: {error}", folder.display()));
+    let invalid = |error| Error::corpus_invalid(format!("{}: {error}", folder.display()));
     let mut entries = std::fs::read_dir(folder)
         .map_err(invalid)?
         .map(|entry| Ok(entry.map_err(invalid)?.path()))

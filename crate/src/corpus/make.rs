@@ -196,12 +196,12 @@ pub fn make(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Summary> {
     if !(options.hours > 0.0 && options.hours <= 1000.0) || options.speakers.is_empty() {
-        return Err(Error::OptionInvalid(
-            "a corpus needs at least one speaker and between 0 and 1000 hours".into(),
+        return Err(Error::option_invalid(
+            "a corpus needs at least one speaker and between 0 and 1000 hours",
         ));
     }
     if options.held_out_seconds.is_nan() || options.held_out_seconds <= 0.0 {
-        return Err(Error::OptionInvalid("held-out voices need more than 0 seconds".into()));
+        return Err(Error::option_invalid("held-out voices need more than 0 seconds"));
     }
     let wanted = options.hours * 3600.0;
     let mut sentences = Sentences::new(lexicon, options.seed);
@@ -273,7 +273,7 @@ fn make_speaker(
         // An engine that returns no speech would otherwise be called forever.
         batches_without_speech = if summary.utterances == before { batches_without_speech + 1 } else { 0 };
         if batches_without_speech == 5 {
-            return Err(Error::CorpusInvalid(format!(
+            return Err(Error::corpus_invalid(format!(
                 "{} says nothing for {}",
                 speaker.engine.program(),
                 speaker.name

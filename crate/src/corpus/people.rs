@@ -343,11 +343,11 @@ fn decode(path: &Path) -> Result<Vec<f32>> {
     let mut ffmpeg = Command::new("ffmpeg");
     ffmpeg.args(["-v", "error", "-i"]).arg(path).args(["-f", "wav", "-ac", "1", "-ar", &rate, "-"]);
     let output = ffmpeg.output().map_err(|error| {
-        Error::CorpusInvalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
+        Error::corpus_invalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
     })?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        return Err(Error::CorpusInvalid(format!("{}: {}", path.display(), message.trim())));
+        return Err(Error::corpus_invalid(format!("{}: {}", path.display(), message.trim())));
     }
     Ok(wav::read(&output.stdout)?.samples)
 }
@@ -384,8 +384,9 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
             continue;
         };
         let entry = RUSSIAN.iter().find(|(phone, _)| *phone == name);
-        let (_, ours) = entry
-            .ok_or_else(|| Error::CorpusInvalid(format!("festvox-ru has a phone that is unknown: {name}")))?;
+        let (_, ours) = entry.ok_or_else(|| {
+            Error::corpus_invalid(format!("festvox-ru has a phone that is unknown: {name}"))
+        })?;
         let count = ours.split(' ').count() as f32;
         phones.extend(
             ours.split(' ')
@@ -474,7 +475,7 @@ fn read(path: &Path) -> Result<String> {
 fn missing(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| {
         let packages: Vec<&str> = PEOPLE.iter().map(|person| person.package).collect();
-        Error::CorpusInvalid(format!(
+        Error::corpus_invalid(format!(
             "{}: {error}; install the packages {}",
             path.display(),
             packages.join(", ")

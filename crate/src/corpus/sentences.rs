@@ -215,10 +215,10 @@ impl<'a> Sentences<'a> {
             };
             sentence.push_str(before);
             if capital {
-                sentence.push_str(&capitalised(choice))
+                sentence.push_str(&capitalised(choice));
             } else {
-                sentence.push_str(choice)
-            };
+                sentence.push_str(choice);
+            }
             rest = after;
         }
         with_articles(&capitalised(&format!("{sentence}{rest}")))

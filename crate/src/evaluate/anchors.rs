@@ -30,7 +30,7 @@ pub async fn anchors(
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Anchors> {
     if clips.len() < 2 {
-        return Err(Error::OptionInvalid("a similarity needs two recordings at least".into()));
+        return Err(Error::option_invalid("a similarity needs two recordings at least"));
     }
     let said = SAID.min(clips.len() / 2);
     let (others, said) = clips.split_at(clips.len() - said);
@@ -41,7 +41,7 @@ pub async fn anchors(
     for (stats, voice) in stats.iter_mut().zip([&unadapted, voice]) {
         for clip in said {
             if !progress(done, all).await {
-                return Err(Error::Cancelled);
+                return Err(Error::cancelled());
             }
             let speech = speak_async(
                 base,

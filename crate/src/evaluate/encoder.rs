@@ -50,7 +50,7 @@ impl SpeakerEmbedding {
 impl SpeakerVerifier {
     /// From the bytes of `models/base/speaker_encoder.safetensors`.
     pub fn load(bytes: &[u8]) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(format!("speaker encoder: {what}"));
+        let corrupt = |what: String| Error::base_corrupt(format!("speaker encoder: {what}"));
         let (weights, _) = deserialize(bytes).map_err(corrupt)?;
         let blank = SpeakerEncoder::new(MelConfig::speech_16k().mels, &Device::flex());
         if let Some(name) = collect(&blank).keys().find(|name| !weights.contains_key(*name)) {
@@ -93,7 +93,7 @@ pub fn encoder_input(extractor: &MelExtractor, samples: &[f32], sample_rate_hz: 
     let samples = resample(samples, sample_rate_hz, rate_hz)?;
     let speech = &samples[level::trim_silence(&samples, rate_hz)];
     if speech.is_empty() {
-        return Err(Error::ClipEmpty);
+        return Err(Error::clip_empty());
     }
     Ok(extractor.extract(&level::normalize(speech, SPEECH_LEVEL_DB)).data)
 }

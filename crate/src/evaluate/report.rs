@@ -124,7 +124,7 @@ impl<'a> Evaluation<'a> {
         sentences: usize,
     ) -> Result<Self> {
         if clips.len() < 4 {
-            return Err(Error::CorpusInvalid("an evaluation needs at least four recordings".into()));
+            return Err(Error::corpus_invalid("an evaluation needs at least four recordings"));
         }
         let rate_hz = base.mel_config().sample_rate_hz;
         let prepared = |clip: &Clip| prepare_clip(&clip.audio, base.mel_config());

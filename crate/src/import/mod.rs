@@ -60,7 +60,7 @@ impl Imported {
 }
 
 fn unsupported(what: impl ToString) -> Error {
-    Error::CheckpointUnsupported(what.to_string())
+    Error::checkpoint_unsupported(what.to_string())
 }
 
 type Values = (Vec<usize>, Vec<f32>);

@@ -35,7 +35,7 @@ pub fn convolution(part: &str, layer: usize) -> String {
 
 /// All parameters of ours but the speaker.
 pub fn table(encoder_layers: usize, postnet_layers: usize) -> Vec<Entry> {
-    use Change::*;
+    use Change::{Minus, Plus, Same, TapsSlowest, Transposed, TransposedWithSpeaker};
     let mut table = vec![
         entry("encoder.embedding", "embedding.weight", Same),
         entry("decoder.prenet.first.weight", "decoder.prenet.layers.0.linear_layer.weight", Transposed),

@@ -57,7 +57,7 @@ impl AttentiveTacotron {
         symbols: impl Fn(&str) -> Option<usize>,
         device: &Device,
     ) -> Result<(Self, TacotronConfig, Metadata)> {
-        let corrupt = |what: String| Error::BaseCorrupt(format!("attention: {what}"));
+        let corrupt = |what: String| Error::base_corrupt(format!("attention: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
         let config: TacotronConfig =

@@ -1,6 +1,9 @@
 //! Why a synthesis ended.
 
+/// Why a synthesis ended.
+///
 /// An end is a reason, never a message: callers decide what each one means to them.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// The stop gate of the attention decoder opened.
@@ -13,8 +16,9 @@ pub enum StopReason {
     Cancelled,
 }
 
+#[warn(missing_docs)]
 impl StopReason {
-    /// Stable, for programs.
+    /// A hyphenated name for programs, the same in every release.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gate => "gate",

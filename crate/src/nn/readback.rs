@@ -11,5 +11,5 @@ pub async fn read(values: Tensor<1>) -> Result<Vec<f32>> {
 
 /// The same as [`TensorData`], without a copy where nothing else holds the buffer.
 pub(crate) async fn read_data(values: Tensor<1>) -> Result<TensorData> {
-    values.into_data_async().await.map_err(|error| Error::DeviceLost(format!("{error:?}")))
+    values.into_data_async().await.map_err(|error| Error::device_lost(format!("{error:?}")))
 }

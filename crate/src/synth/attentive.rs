@@ -20,7 +20,7 @@ pub async fn speak_attentive_async(
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Speech> {
     if options.speed != 1.0 {
-        return Err(Error::OptionInvalid(format!(
+        return Err(Error::option_invalid(format!(
             "a speed of {} cannot be had: an attention model keeps its own pace",
             options.speed
         )));
@@ -29,7 +29,7 @@ pub async fn speak_attentive_async(
     let mut speech = Speech::nothing(&voice.mel, StopReason::Gate);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
-            return Err(Error::Cancelled);
+            return Err(Error::cancelled());
         }
         voice.device.seed(options.seed);
         let symbols = voice.table.spell(phonemizer, sentence)?;

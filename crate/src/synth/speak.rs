@@ -7,6 +7,7 @@ use crate::{
     audio::{
         mel::{Mel, MelConfig},
         variance_scale::scale_variance,
+        wav::{self, Origin},
     },
     model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
@@ -15,6 +16,8 @@ use crate::{
     voice::{Base, Voice},
 };
 
+/// How a text is spoken.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeakOptions {
     /// Times the learned speed, 0.25 to 4.
@@ -44,7 +47,7 @@ impl SpeakOptions {
             ("liveliness", self.liveliness, 0.0..=3.0),
         ] {
             if !range.contains(&value) {
-                return Err(Error::OptionInvalid(format!(
+                return Err(Error::option_invalid(format!(
                     "a {name} of {value} is not between {} and {}",
                     range.start(),
                     range.end()
@@ -53,22 +56,27 @@ impl SpeakOptions {
         }
         let usual = Self::default();
         if !has_pitch && (self.pitch, self.liveliness) != (usual.pitch, usual.liveliness) {
-            return Err(Error::OptionInvalid("this base has no pitch that could be changed".into()));
+            return Err(Error::option_invalid("this base has no pitch that could be changed"));
         }
         Ok(())
     }
 }
 
 /// Synthesised speech.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speech {
+    /// `[S]`, full scale is -1 to 1.
     pub samples: Vec<f32>,
+    /// The rate of the samples.
     pub sample_rate_hz: u32,
+    /// The spectrogram that the vocoder was given.
     pub mel: Mel,
-    /// Of the model's own table.
+    /// The phonemes and pauses, as indices of the model's own table.
     pub symbols: Vec<u8>,
     /// Frames of each symbol.
     pub durations: Vec<u32>,
+    /// Why it ended: [`StopReason::MaxFrames`] where a sentence was cut off.
     pub stop: StopReason,
 }
 
@@ -82,7 +90,20 @@ pub(super) struct Sentence {
     pub stop: StopReason,
 }
 
+#[warn(missing_docs)]
 impl Speech {
+    /// Its length in seconds.
+    pub fn seconds(&self) -> f32 {
+        self.samples.len() as f32 / self.sample_rate_hz as f32
+    }
+
+    /// A WAV file of 16-bit samples that says of itself that it is synthetic, and with which voice.
+    ///
+    /// * `voice_id`: of the voice that speaks, see [`Voice::id`]
+    pub fn to_wav(&self, voice_id: &str) -> Vec<u8> {
+        wav::write_with_origin(&self.samples, self.sample_rate_hz, &Origin::synthetic(voice_id))
+    }
+
     /// `complete` is how each sentence should end.
     pub(super) fn nothing(config: &MelConfig, complete: StopReason) -> Self {
         Self {
@@ -115,7 +136,7 @@ impl Speech {
 pub(super) fn sentences(text: &str) -> Result<Vec<String>> {
     let characters = text.chars().count();
     if characters > MAX_CHARACTERS {
-        return Err(Error::TextTooLong { characters, max_characters: MAX_CHARACTERS });
+        return Err(Error::text_too_long(characters, MAX_CHARACTERS));
     }
     text::normalize(text)?; // Fails where nothing at all can be spoken.
     Ok(text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect())
@@ -144,7 +165,7 @@ pub async fn speak_async(
     let mut speech = Speech::nothing(base.mel_config(), StopReason::Durations);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
-            return Err(Error::Cancelled);
+            return Err(Error::cancelled());
         }
         base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
         for (part, Timed { symbols, durations, stop }) in

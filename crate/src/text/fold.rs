@@ -119,7 +119,7 @@ pub fn fold(text: &str) -> String {
                 if before.is_ascii_digit()
                     || before == ' ' && letters.peek().is_some_and(|next| "mgslLW".contains(*next)) =>
             {
-                folded.push('µ')
+                folded.push('µ');
             }
             '\u{370}'..='\u{3ff}' if !alone => folded.push(' '),
             // Soft hyphen, zero-width characters, direction marks, variation selectors.

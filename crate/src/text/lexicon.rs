@@ -209,7 +209,7 @@ fn terminated(section: &[u8]) -> Result<impl Iterator<Item = &[u8]>> {
 }
 
 pub(super) fn corrupt(what: &str) -> Error {
-    Error::BaseCorrupt(format!("lexicon: {what}"))
+    Error::base_corrupt(format!("lexicon: {what}"))
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ mod tests {
                 if let Ok(lexicon) = Lexicon::load(&file) {
                     accepted += 1;
                     (0..lexicon.len()).for_each(|index| {
-                        assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty())
+                        assert!(!lexicon.word(index).is_empty() && !lexicon.phones(index).is_empty());
                     });
                     lexicon.letters.read("anything");
                 }

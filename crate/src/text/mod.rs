@@ -67,8 +67,7 @@ impl Phonemizer {
     /// With the lexicon built in; a page fetches it instead.
     #[cfg(not(target_family = "wasm"))]
     pub fn embedded() -> Self {
-        Self::new(include_bytes!("../../../models/lexicon/en.lex"))
-            .expect("the lexicon in the repository is whole")
+        Self::new(include_bytes!("../../data/en.lex")).expect("the lexicon in the repository is whole")
     }
 
     pub fn lexicon(&self) -> &Lexicon {
@@ -93,7 +92,7 @@ impl Phonemizer {
 
     /// Braced words as they are written; what lies between them is language, or punctuation alone.
     fn words_around_phones(&self, text: &str) -> Result<Vec<Word>> {
-        let unsupported = || Error::TextUnsupported(text.chars().take(40).collect());
+        let unsupported = || Error::text_unsupported(text);
         let parse = |phones: &str| {
             symbols::parse(phones).filter(|symbols| {
                 !symbols.is_empty() && symbols.iter().all(|symbol| symbols::is_phone(*symbol))
@@ -167,7 +166,7 @@ impl Phonemizer {
         words.retain(|word| !word.symbols.is_empty());
         words.reverse();
         if words.iter().all(Word::is_pause) {
-            return Err(Error::TextUnsupported(text.chars().take(40).collect()));
+            return Err(Error::text_unsupported(text));
         }
         Ok(words)
     }

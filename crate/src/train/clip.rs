@@ -1,5 +1,7 @@
 //! One recording against its text: level checked, phones aligned. Cloning starts with this for each clip; a page runs it after each recording.
 
+use std::path::Path;
+
 use super::segment::{self, Cut};
 use crate::{
     Error, Result,
@@ -11,8 +13,9 @@ use crate::{
         Audio,
         level::{self, ClipReport},
         mel::{Mel, MelExtractor},
-        pitch, prepare_clip,
+        pitch, prepare_clip, wav,
     },
+    files,
     text::{
         self,
         symbols::{SILENCE, Symbol},
@@ -21,10 +24,26 @@ use crate::{
 };
 
 /// A recording and its text.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
+    /// The recording.
     pub audio: Audio,
+    /// What is said in it, word for word.
     pub text: String,
+}
+
+#[warn(missing_docs)]
+impl Clip {
+    /// From the bytes of a WAV file. Fails with `audio-unreadable`.
+    pub fn from_wav(wav: &[u8], text: impl Into<String>) -> Result<Self> {
+        Ok(Self { audio: wav::read(wav)?, text: text.into() })
+    }
+
+    /// From a WAV file. Fails with `io` or `audio-unreadable`; the error names the file.
+    pub fn open(path: impl AsRef<Path>, text: impl Into<String>) -> Result<Self> {
+        Ok(Self { audio: files::read_wav(path.as_ref())?, text: text.into() })
+    }
 }
 
 /// A clip with the frames of each symbol.
@@ -115,11 +134,11 @@ pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
     Ok((report, Prepared::new(base, clip)?.align(&base.aligner).await?.score))
 }
 
-/// Aligns all clips, cut as [`segment`] chooses, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
+/// Aligns all clips, cut as `segment` chooses, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
 pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
     let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
     for (index, clip) in clips.iter().enumerate() {
-        let in_clip = |source: Error| Error::InClip { index, source: source.into() };
+        let in_clip = |error: Error| error.in_clip(index);
         let clip = Prepared::new(base, clip).map_err(in_clip)?;
         let alignment = clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
         boundaries.push((clip.mel.frames(), segment::boundaries(&clip.symbols, &clip.word_ends, &alignment)));

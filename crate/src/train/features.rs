@@ -174,7 +174,7 @@ impl Features {
 
     pub fn load(directory: &Path) -> Result<Self> {
         let invalid = |what: &str| {
-            Error::CorpusInvalid(format!("{}: {what}; run `ownvoice prepare` again", directory.display()))
+            Error::corpus_invalid(format!("{}: {what}; run `ownvoice prepare` again", directory.display()))
         };
         let path = directory.join("features.json");
         let json = fs::read(&path).map_err(Error::io(path))?;
@@ -251,7 +251,7 @@ mod tests {
             vec![1, 9, 1],
             Some(vec![12, 8, 10]),
             &mel,
-            &vec![100.0; 30],
+            &[100.0; 30],
         );
         assert_eq!(features.utterances[0].durations, Some(vec![8, 8, 8]));
         assert_eq!(features.utterances[0].frames, 24);

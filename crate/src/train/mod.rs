@@ -1,7 +1,7 @@
 //! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
 
 pub mod adam;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod augment;
 pub mod batch;
 pub mod clip;
@@ -11,20 +11,20 @@ pub mod loss;
 pub mod optimizer_state;
 pub mod options;
 pub mod picture;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod pretrain;
 pub mod profile;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod recogniser;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod run;
 mod segment;
 pub mod self_test;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod speaker_encoder;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod vocoder;
-#[cfg(feature = "cli")]
+#[cfg(feature = "pretraining")]
 pub mod warm_start;
 
 pub use clip::Clip;

@@ -38,7 +38,7 @@ pub fn restore_optimizer(
     weights: &mut HostWeights,
     device: &Device,
 ) -> Result<()> {
-    let corrupt = |name: &str| Error::CheckpointCorrupt(format!("{name} does not fit the model"));
+    let corrupt = |name: &str| Error::checkpoint_corrupt(format!("{name} does not fit the model"));
     let paths: Vec<String> =
         weights.keys().filter_map(|name| name.strip_prefix(FIRST_MOMENT).map(str::to_string)).collect();
     let scaling = weights.get(SCALING).map(|_| SCALING_VALUES);

@@ -13,6 +13,7 @@ use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{Mode, Precision},
+    report::Report,
     weights::apply,
 };
 
@@ -120,6 +121,7 @@ pub fn pretrain<M: Pretrained>(
     config: &TacotronConfig,
     run_config: &RunConfig,
     start: Option<WarmStart>,
+    report: &dyn Report,
 ) -> Result<(M, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
     let aligned =
@@ -128,16 +130,16 @@ pub fn pretrain<M: Pretrained>(
     device.seed(recipe.seed);
     let mut blank = M::blank(config, recipe.precision, device);
     if config.pitch && !features.have_pitch() {
-        return Err(Error::CorpusInvalid("the features have no pitch; run `ownvoice prepare` again".into()));
+        return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
     }
     if let Some(start) = start {
         let mut shared = start.fit(config, &features.speakers);
         shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
-        blank = apply(blank, &shared).map_err(Error::BaseCorrupt)?;
+        blank = apply(blank, &shared).map_err(Error::base_corrupt)?;
     }
     let run = Run::open(blank, run_config)?;
     let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
-    run.finish(|draw| match draw {
+    run.finish(report, |draw| match draw {
         Draw::Train => M::draw(&mut batcher, features, &train, config, device),
         Draw::HeldOut(index) => M::draw(
             &mut Batcher::new(recipe.batch, recipe.window, index as u64),

@@ -144,7 +144,7 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
             forward_work: forward.work,
             backward_work: backward.and_then(|backward| backward.work),
         });
-        if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::Cancelled) }
+        if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::cancelled()) }
     }
 
     async fn both<const D: usize>(
@@ -195,13 +195,13 @@ pub async fn profile(
     let ProfileOptions { batch: items, window, runs, pretraining, precision } = *options;
     let config = &TacotronConfig { speakers: SPEAKERS, ..sizes.clone() };
     if runs == 0 || items == 0 || window == 0 || window % config.reduction != 0 {
-        return Err(Error::OptionInvalid(format!(
+        return Err(Error::option_invalid(format!(
             "runs, batch and window must be positive, the window a multiple of {}",
             config.reduction
         )));
     }
     if !precision.runs_on(device) {
-        return Err(Error::PrecisionUnsupported);
+        return Err(Error::precision_unsupported());
     }
     let device = &device.clone().autodiff();
     let clock = &mut Clock { device, runs, work, idle: None, rows: Vec::new(), go_on };

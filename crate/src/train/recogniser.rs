@@ -3,7 +3,6 @@
 //! A loop of its own: a quarter of an hour needs no checkpoints, and its metric is frame accuracy, not by a loss.
 
 use burn::prelude::*;
-use indicatif::{ProgressBar, ProgressStyle};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,6 +15,7 @@ use crate::{
     Error, Result,
     model::recogniser::{Recogniser, class, normalise},
     nn::Mode,
+    report::{Progress, Report},
 };
 
 /// How the recogniser is trained.
@@ -49,12 +49,15 @@ impl RecogniserConfig {
 
 const REPORT_EVERY: usize = 50;
 
-/// Trains to the recipe's last step. `report` is called at intervals with the model and a line of its metrics.
+/// Trains to the recipe's last step.
+///
+/// * `keep`: is given the model at intervals
 pub fn train(
     features: &Features,
     recipe: &RecogniserConfig,
     device: &Device,
-    mut report: impl FnMut(&Recogniser, &str) -> Result<()>,
+    report: &dyn Report,
+    mut keep: impl FnMut(&Recogniser) -> Result<()>,
 ) -> Result<Recogniser> {
     let device = &device.clone().autodiff();
     let long_enough = |item: &Utterance| item.durations.is_some() && item.frames >= recipe.window;
@@ -64,10 +67,7 @@ pub fn train(
     let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
     let mut model = Recogniser::new(features.mel.mels, device);
     let mut adam = Adam::new(AdamConfig { weight_decay: 1e-2, ..AdamConfig::default() });
-    let bar = ProgressBar::new(recipe.steps as u64).with_style(
-        ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)")
-            .expect("a valid template"),
-    );
+    let mut message = String::new();
     let mut sum = 0.0;
     for step in 0..recipe.steps {
         let picks: Vec<usize> = (0..recipe.batch).map(|_| train[rng.random_range(0..train.len())]).collect();
@@ -76,24 +76,23 @@ pub fn train(
         let gradients = loss.backward();
         sum += loss.into_scalar::<f32>();
         model = adam.step(model, &gradients, |_| recipe.rate(step));
-        bar.inc(1);
+        report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
         if (step + 1) % REPORT_EVERY == 0 || step + 1 == recipe.steps {
             if !sum.is_finite() {
-                return Err(Error::TrainingDiverged { iteration: step });
+                return Err(Error::training_diverged(step));
             }
             let right = accuracy(&model, features, &held_out, recipe.window, device);
-            let line = format!(
+            message = format!(
                 "step {}, loss {:.3}, held-out frames right {:.1} %",
                 step + 1,
                 sum / REPORT_EVERY as f32,
                 100.0 * right
             );
-            bar.set_message(line.clone());
-            report(&model, &line)?;
+            report.note(&message);
+            keep(&model)?;
             sum = 0.0;
         }
     }
-    bar.finish_and_clear();
     Ok(model)
 }
 
@@ -220,6 +219,7 @@ fn hide_a_band(frames: &mut [f32], mels: usize, rng: &mut ChaCha8Rng) {
 mod tests {
     use super::*;
     use crate::audio::mel::{Mel, MelConfig};
+    use std::sync::Mutex;
 
     /// Two phones that light up different halves of the spectrum, 8 frames each, in turn.
     fn corpus(utterances: usize) -> Features {
@@ -241,22 +241,28 @@ mod tests {
         features
     }
 
+    #[derive(Default)]
+    struct Notes(Mutex<Vec<String>>);
+
+    impl Report for Notes {
+        fn note(&self, line: &str) {
+            self.0.lock().unwrap().push(line.into());
+        }
+    }
+
     #[test]
     fn learns_two_phones() {
         let recipe = RecogniserConfig { steps: 30, batch: 4, window: 40, ..RecogniserConfig::default() };
-        let mut last = String::new();
-        train(&corpus(60), &recipe, &Device::flex(), |_, line| {
-            last = line.to_string();
-            Ok(())
-        })
-        .unwrap();
+        let notes = Notes::default();
+        train(&corpus(60), &recipe, &Device::flex(), &notes, |_| Ok(())).unwrap();
+        let last = notes.0.into_inner().unwrap().pop().unwrap();
         let right: f32 = last.split(' ').rev().nth(1).unwrap().parse().unwrap();
         assert!(right > 90.0, "{last}");
     }
 
     #[test]
     fn too_little_is_an_error() {
-        let result = train(&corpus(1), &RecogniserConfig::default(), &Device::flex(), |_, _| Ok(()));
+        let result = train(&corpus(1), &RecogniserConfig::default(), &Device::flex(), &(), |_| Ok(()));
         assert_eq!(result.unwrap_err().code(), "corpus-invalid");
     }
 

@@ -1,7 +1,6 @@
-//! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, a progress bar and a curve.
+//! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, reports and a curve.
 
 use burn::prelude::*;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, OpenOptions},
@@ -17,6 +16,7 @@ use super::{
 use crate::{
     Error, Result, files,
     nn::{Mode, Precision},
+    report::{Progress, Report},
     weights::{Metadata, Storage, apply, collect, deserialize, serialize},
 };
 
@@ -72,8 +72,8 @@ pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usi
     const HELD_OUT_EVERY: usize = 50;
     let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
     if train.is_empty() || held_out.is_empty() {
-        return Err(Error::CorpusInvalid(
-            "too few recordings to train on, or too short ones, or without durations".into(),
+        return Err(Error::corpus_invalid(
+            "too few recordings to train on, or too short ones, or without durations",
         ));
     }
     Ok((train, held_out))
@@ -133,12 +133,9 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     /// Trains to the recipe's last step and returns the model and its held-out loss.
-    pub fn finish(mut self, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
+    pub fn finish(mut self, report: &dyn Report, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
         let RunConfig { recipe, directory, device, .. } = self.run_config;
-        let bar = ProgressBar::new(recipe.steps as u64).with_position(self.step() as u64).with_style(
-            ProgressStyle::with_template("{elapsed_precise} {bar:30} {pos}/{len} {msg} ({eta} left)")
-                .expect("a valid template"),
-        );
+        let mut message = String::new();
         let begun = Instant::now();
         // On the device: nothing is read back between two reports.
         let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
@@ -149,12 +146,12 @@ impl<'a, M: Learner> Run<'a, M> {
             sums = sums + losses.inner();
             let rate = recipe.rate(step);
             self.model = self.adam.step(self.model, &gradients, |_| rate);
-            bar.inc(1);
+            report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
             if (step + 1) % REPORT_EVERY == 0 {
                 let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(REPORT_EVERY as f32);
                 let means = means.into_data().try_to_vec::<f32>().expect("losses are f32");
                 if !means.iter().all(|mean| mean.is_finite()) {
-                    return Err(Error::TrainingDiverged { iteration: step });
+                    return Err(Error::training_diverged(step));
                 }
                 let mut held_out = String::new();
                 if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
@@ -163,26 +160,19 @@ impl<'a, M: Learner> Run<'a, M> {
                 }
                 let named: Vec<String> = means.iter().map(|mean| format!("{mean:.4}")).collect();
                 let line = format!(
-                    "{},{:.1},{},{held_out}\n",
+                    "{},{:.1},{},{held_out}",
                     step + 1,
                     begun.elapsed().as_secs_f32(),
                     named.join(",")
                 );
                 let curve = curve_path(directory);
                 let file = OpenOptions::new().append(true).open(&curve);
-                file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(Error::io(&curve))?;
-                bar.set_message(
-                    M::LOSSES
-                        .iter()
-                        .zip(&named)
-                        .map(|(name, mean)| format!("{name} {mean}"))
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                );
-                bar.suspend(|| print!("{line}"));
+                file.and_then(|mut file| writeln!(file, "{line}")).map_err(Error::io(&curve))?;
+                let losses = M::LOSSES.iter().zip(&named).map(|(name, mean)| format!("{name} {mean}"));
+                message = losses.collect::<Vec<_>>().join(", ");
+                report.note(&line);
             }
         }
-        bar.finish();
         let loss = self.held_out_loss(&mut draw);
         Ok((self.model, loss))
     }
@@ -209,12 +199,12 @@ impl<'a, M: Learner> Run<'a, M> {
     fn load_checkpoint(&mut self) -> Result<()> {
         let path = self.checkpoint_path();
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
-        let (mut weights, metadata) = deserialize(&bytes).map_err(Error::CheckpointCorrupt)?;
+        let (mut weights, metadata) = deserialize(&bytes).map_err(Error::checkpoint_corrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
         self.adam.updates = updates
-            .ok_or_else(|| Error::CheckpointCorrupt("it does not say how many updates it has seen".into()))?;
+            .ok_or_else(|| Error::checkpoint_corrupt("it does not say how many updates it has seen"))?;
         restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
-        self.model = apply(self.model.clone(), &weights).map_err(Error::CheckpointCorrupt)?;
+        self.model = apply(self.model.clone(), &weights).map_err(Error::checkpoint_corrupt)?;
         Ok(())
     }
 }

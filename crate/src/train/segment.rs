@@ -110,7 +110,10 @@ mod tests {
 
     /// Boundaries every 100 frames, every fourth with a pause of 20 frames that ends there.
     fn clip(frames: usize) -> (usize, Vec<Cut>) {
-        let cut = |at: usize| Cut { symbol: at / 10, silence: (at - if at % 400 == 0 { 20 } else { 0 }, at) };
+        let cut = |at: usize| Cut {
+            symbol: at / 10,
+            silence: (at - if at.is_multiple_of(400) { 20 } else { 0 }, at),
+        };
         (frames, (100..frames).step_by(100).map(cut).collect())
     }
 

@@ -53,7 +53,7 @@ pub async fn run(base: &Base, on_cpu: &Base) -> Result<f32> {
             worst = worst.max(deviation);
             Ok(())
         } else {
-            Err(Error::DeviceWrong { figure, found, expected })
+            Err(Error::device_wrong(figure, found, expected))
         }
     };
     for ((figure, found), (_, expected)) in figures(&base.device).await?.into_iter().zip(NATIVE) {

@@ -19,6 +19,7 @@ use crate::{
     audio::mel::Mel,
     model::speaker_encoder::{EMBEDDING, POOLED, SpeakerEncoder},
     nn::{Mode, Precision},
+    report::Report,
 };
 
 impl Recipe {
@@ -139,20 +140,25 @@ impl Feeder<'_> {
 }
 
 /// Trains to the recipe's last step and returns the encoder and the loss of clips that it was not shown.
-pub fn train(samples: &[Sample], mels: usize, run_config: &RunConfig) -> Result<(SpeakerEncoder, f32)> {
+pub fn train(
+    samples: &[Sample],
+    mels: usize,
+    run_config: &RunConfig,
+    report: &dyn Report,
+) -> Result<(SpeakerEncoder, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
     let speakers = samples.iter().map(|sample| sample.speaker + 1).max().unwrap_or(0);
     let usable = (0..samples.len()).filter(|&index| samples[index].mel.len() >= recipe.window * mels);
     let (train, held_out) = split(usable)?;
     if speakers < 2 {
-        return Err(Error::CorpusInvalid("too few speakers to train on".into()));
+        return Err(Error::corpus_invalid("too few speakers to train on"));
     }
     device.seed(recipe.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);
     let run = Run::open(Trainee { encoder: SpeakerEncoder::new(mels, device), directions }, run_config)?;
     let feeder = Feeder { samples, mels, recipe, device: device.clone() };
     let mut random = ChaCha8Rng::seed_from_u64(recipe.seed + run.step() as u64);
-    let (trained, loss) = run.finish(|draw| match draw {
+    let (trained, loss) = run.finish(report, |draw| match draw {
         Draw::Train => feeder.draw(&train, &mut random),
         Draw::HeldOut(index) => feeder.draw(&held_out, &mut ChaCha8Rng::seed_from_u64(index as u64)),
     })?;
@@ -207,7 +213,7 @@ mod tests {
             resume: false,
             device: Device::flex().autodiff(),
         };
-        let (encoder, loss) = train(&samples, 80, &run_config).unwrap();
+        let (encoder, loss) = train(&samples, 80, &run_config, &()).unwrap();
         assert!(loss < 1.0, "{loss}");
         let vector = |speaker: usize| {
             let mel =
@@ -232,6 +238,6 @@ mod tests {
             resume: false,
             device: Device::flex().autodiff(),
         };
-        assert_eq!(train(&samples, 80, &run_config).err().unwrap().code(), "corpus-invalid");
+        assert_eq!(train(&samples, 80, &run_config, &()).err().unwrap().code(), "corpus-invalid");
     }
 }

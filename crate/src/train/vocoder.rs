@@ -21,6 +21,7 @@ use crate::{
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
     nn::{Mode, Precision},
+    report::Report,
 };
 
 impl Recipe {
@@ -247,6 +248,7 @@ pub fn train(
     config: &VocoderConfig,
     blank: SourceFilter,
     run_config: &RunConfig,
+    report: &dyn Report,
 ) -> Result<(SourceFilter, f32)> {
     let RunConfig { recipe, device, .. } = run_config;
     let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
@@ -262,7 +264,7 @@ pub fn train(
         device: device.clone(),
     };
     let mut random = ChaCha8Rng::seed_from_u64(recipe.seed + run.step() as u64);
-    run.finish(|draw| match draw {
+    run.finish(report, |draw| match draw {
         Draw::Train => feeder.draw(&train, &mut random),
         Draw::HeldOut(index) => feeder.draw(&held_out, &mut ChaCha8Rng::seed_from_u64(index as u64)),
     })
@@ -345,7 +347,8 @@ mod tests {
             resume: false,
             device: Device::flex().autodiff(),
         };
-        train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config).unwrap();
+        train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config, &())
+            .unwrap();
         let curve = std::fs::read_to_string(crate::train::run::curve_path(folder.path())).unwrap();
         let losses: Vec<f32> =
             curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();

@@ -41,7 +41,7 @@ pub struct NeuralVocoder {
 impl NeuralVocoder {
     /// From the bytes of `models/base/vocoder.safetensors`.
     pub fn load(bytes: &[u8], mel: MelConfig) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(format!("vocoder: {what}"));
+        let corrupt = |what: String| Error::base_corrupt(format!("vocoder: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
         let config: VocoderConfig =
@@ -98,7 +98,7 @@ impl NeuralVocoder {
             .map(|(wanted, made)| (wanted - made).clamp(-MAX_CORRECTION, MAX_CORRECTION).exp());
         let mut spectra = Vec::with_capacity(wanted.len());
         self.extractor.stft().analyze(samples, |_, spectrum| {
-            spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain))
+            spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain));
         });
         self.extractor.stft().synthesize(&spectra)
     }

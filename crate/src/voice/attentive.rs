@@ -58,7 +58,7 @@ impl AttentiveVoice {
 
     /// From the bytes that [`Self::serialize`] made.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
-        let corrupt = |what: &str| Error::BaseCorrupt(format!("attention: {what}"));
+        let corrupt = |what: &str| Error::base_corrupt(format!("attention: {what}"));
         let of_symbols =
             |version: &str| [Table::Own, Table::Nvidia].into_iter().find(|table| table.version() == version);
         let (model, config, metadata) =

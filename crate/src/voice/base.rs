@@ -80,34 +80,50 @@ pub struct Manifest {
     pub quality: serde_json::Value,
 }
 
-/// The bytes of a base. They come over the network or from a disk: nothing in them is believed unchecked.
+/// The bytes of a base, for [`Base::load`]. They come over the network or from a disk: nothing in them is believed unchecked.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy)]
 pub struct BaseFiles<'a> {
+    /// `manifest.json`, which names the other files and their hashes.
     pub manifest_json: &'a str,
+    /// The model, as safetensors.
     pub weights: &'a [u8],
+    /// The lexicon, packed.
     pub lexicon: &'a [u8],
+    /// The recogniser that aligns recordings, as safetensors.
     pub aligner: &'a [u8],
-    /// Where the manifest names one.
+    /// The neural vocoder, where the manifest names one.
     pub vocoder: Option<&'a [u8]>,
 }
 
-/// A base voice on its device.
+/// A base voice on its device: the pretrained model of many speakers that a clone starts from.
+///
+/// It is opened from a folder ([`Base::open`]) or from bytes ([`Base::load`]), and its files are checked against the hashes in its manifest.
+#[warn(missing_docs)]
 pub struct Base {
+    #[doc(hidden)]
     pub manifest: Manifest,
+    #[doc(hidden)]
     pub model: Tacotron,
+    #[doc(hidden)]
     pub phonemizer: Phonemizer,
+    #[doc(hidden)]
     pub aligner: Rc<ForcedAligner>,
     /// The neural one, where the base has it.
+    #[doc(hidden)]
     pub vocoder: Rc<dyn Vocoder>,
+    #[doc(hidden)]
     pub device: Device,
     /// `None` where the model has no pitch.
     excitation: Option<Excitation>,
     hash: String,
 }
 
+#[warn(missing_docs)]
 impl Base {
+    /// Checks the files and loads the base onto a device. Fails with `base-corrupt`.
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::BaseCorrupt(what);
+        let corrupt = |what: String| Error::base_corrupt(what);
         let manifest: Manifest = serde_json::from_str(files.manifest_json)
             .map_err(|error| corrupt(format!("manifest.json: {error}")))?;
         let vocoder = match (&manifest.files.vocoder, files.vocoder) {
@@ -150,6 +166,35 @@ impl Base {
         &self.hash
     }
 
+    /// Its name, as the manifest gives it.
+    pub fn name(&self) -> &str {
+        &self.manifest.name
+    }
+
+    /// The licence of its weights, as the manifest gives it.
+    pub fn licence(&self) -> &str {
+        &self.manifest.licence
+    }
+
+    /// The speakers that it was trained on, in the order of its speaker table.
+    pub fn speakers(&self) -> &[String] {
+        &self.manifest.speakers
+    }
+
+    /// The rate of what it says.
+    pub fn sample_rate_hz(&self) -> u32 {
+        self.manifest.mel.sample_rate_hz
+    }
+
+    /// Whether pitch and liveliness of its speech can be changed.
+    pub fn has_pitch(&self) -> bool {
+        self.manifest.model.pitch
+    }
+}
+
+/// Tensors, for the rooms of this project.
+#[doc(hidden)]
+impl Base {
     pub fn config(&self) -> &TacotronConfig {
         &self.manifest.model
     }

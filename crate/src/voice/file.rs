@@ -34,19 +34,23 @@ impl Adapted {
 }
 
 /// How a voice was made.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct VoiceInfo {
     /// False for a speaker of the base.
     pub adapted: bool,
+    /// Iterations of the fine-tuning.
     pub iterations: usize,
     /// Speech in the clips.
     pub seconds: f32,
     /// Held-out spectrogram loss before and after, where clips were held out.
     pub held_out_loss: Option<[f32; 2]>,
+    /// The speaker's consent, where it was given.
     pub consent: Option<Consent>,
 }
 
 /// That the speaker agreed to the voice being made.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consent {
     /// The statement that the speaker read aloud or ticked.
@@ -58,16 +62,36 @@ pub struct Consent {
 /// A consent is a sentence, not a book.
 const MAX_CONSENT_CHARACTERS: usize = 1000;
 
-/// Somebody's voice on a base's device.
+/// Somebody's voice on a base's device: the base's own ([`Voice::unadapted`]), a clone ([`FineTuner`](crate::FineTuner)), or what a voice file holds
+/// ([`Voice::open`]).
+///
+/// ```
+/// use ownvoice::{Base, Device, Voice};
+///
+/// # let models = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/tiny_folder.rs"));
+/// # let folder = models.path().join("base");
+/// let base = Base::open(folder, &Device::flex())?;
+/// let file = Voice::unadapted(&base).save(&base)?;
+/// let again = Voice::open(&base, &file)?;
+/// assert_eq!(again.duration_scale(), 1.0);
+/// assert_eq!(Voice::open(&base, b"no voice").err().unwrap().code(), "voice-corrupt");
+/// # Ok::<(), ownvoice::Error>(())
+/// ```
+#[warn(missing_docs)]
 pub struct Voice {
+    #[doc(hidden)]
     pub parts: Adapted,
     /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
+    #[doc(hidden)]
     pub timing_speaker: Tensor<2>,
     /// Factor on the predicted durations of this speaker.
+    #[doc(hidden)]
     pub duration_scale: f32,
     /// Factors on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
+    #[doc(hidden)]
     pub variance_scale: VarianceScale,
     /// `None` on a base without pitch.
+    #[doc(hidden)]
     pub intonation: Option<Intonation>,
     pub(crate) info: VoiceInfo,
 }
@@ -77,13 +101,14 @@ const TIMING_SPEAKER: &str = "timing_speaker";
 /// Nobody speaks three times faster or slower than everybody else.
 const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
+#[warn(missing_docs)]
 impl Voice {
     /// The base's own speaker.
     pub fn unadapted(base: &Base) -> Self {
         Self::of_base_speaker(base, base.default_speaker())
     }
 
-    /// Any speaker of the base.
+    /// Any speaker of the base, by its place in [`Base::speakers`]; panics where there is none.
     pub fn of_base_speaker(base: &Base, index: usize) -> Self {
         let speaker = base.speaker(index);
         let parts = Adapted {
@@ -102,17 +127,23 @@ impl Voice {
         }
     }
 
+    /// How it was made.
     pub fn info(&self) -> &VoiceInfo {
         &self.info
     }
 
-    /// Keeps the speaker's consent with the voice.
+    /// How much longer the speaker's phones are than the base predicts.
+    pub fn duration_scale(&self) -> f32 {
+        self.duration_scale
+    }
+
+    /// Keeps the speaker's consent with the voice. Fails with `option-invalid` where it is empty or endless.
     pub fn set_consent(&mut self, consent: Consent) -> Result<()> {
-        self.info.consent = Some(consent.checked().map_err(Error::OptionInvalid)?);
+        self.info.consent = Some(consent.checked().map_err(Error::option_invalid)?);
         Ok(())
     }
 
-    /// The voice file.
+    /// The bytes of a voice file: [`Self::save`] for callers that await.
     pub async fn save_async(&self, base: &Base) -> Result<Vec<u8>> {
         let origin = adaptable(&Self::unadapted(base).parts);
         let mut delta = adaptable(&self.parts);
@@ -148,34 +179,36 @@ impl Voice {
     }
 
     /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.
+    ///
+    /// Fails with `voice-corrupt`, or with `base-mismatch` where the voice was made with another base.
     pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
-        let (mut delta, metadata) = deserialize(bytes).map_err(Error::VoiceCorrupt)?;
+        let (mut delta, metadata) = deserialize(bytes).map_err(Error::voice_corrupt)?;
         let text = |key: &str| {
-            metadata.get(key).ok_or_else(|| Error::VoiceCorrupt(format!("it does not say its {key}")))
+            metadata.get(key).ok_or_else(|| Error::voice_corrupt(format!("it does not say its {key}")))
         };
         if text("format")? != FORMAT {
-            return Err(Error::VoiceCorrupt(format!(
+            return Err(Error::voice_corrupt(format!(
                 "its format is {:?}, this version reads {FORMAT:?}",
                 metadata["format"]
             )));
         }
         let named = text("base")?;
         if named != base.hash() {
-            let short = |hash: &str| hash.chars().take(12).collect();
-            return Err(Error::BaseMismatch { expected: short(named), found: short(base.hash()) });
+            let short = |hash: &str| hash.chars().take(12).collect::<String>();
+            return Err(Error::base_mismatch(short(named), short(base.hash())));
         }
         let number = |key: &str| -> Result<f32> {
             let value: f32 =
-                text(key)?.parse().map_err(|_| Error::VoiceCorrupt(format!("its {key} is not a number")))?;
+                text(key)?.parse().map_err(|_| Error::voice_corrupt(format!("its {key} is not a number")))?;
             if value.is_finite() {
                 Ok(value)
             } else {
-                Err(Error::VoiceCorrupt(format!("its {key} is not a number")))
+                Err(Error::voice_corrupt(format!("its {key} is not a number")))
             }
         };
         let duration_scale = number("pace")?;
         if !DURATION_SCALES.contains(&duration_scale) {
-            return Err(Error::VoiceCorrupt(format!("its duration scale is {duration_scale}")));
+            return Err(Error::voice_corrupt(format!("its duration scale is {duration_scale}")));
         }
         // Voices of the first versions have one for all coefficients, or none.
         let variance_scale = match metadata.get("variance_scale") {
@@ -188,32 +221,32 @@ impl Voice {
         let variance_scale = variance_scale
             .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
             .and_then(|factors| VarianceScale::try_from(factors).ok())
-            .ok_or_else(|| Error::VoiceCorrupt("its variance scale is out of range".into()))?;
+            .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
         let intonation = match base.config().pitch {
             true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
             false => None,
         };
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
-            return Err(Error::VoiceCorrupt("its pitch is nobody's".into()));
+            return Err(Error::voice_corrupt("its pitch is nobody's"));
         }
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             Some((shape, values)) if shape == [1, width] => values,
-            _ => return Err(Error::VoiceCorrupt("it lacks its timing".into())),
+            _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
         let start = Self::unadapted(base).parts;
         let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
-            return Err(Error::VoiceCorrupt("its tensors are not those of a voice".into()));
+            return Err(Error::voice_corrupt("its tensors are not those of a voice"));
         }
-        let difference = apply(start.clone(), &delta).map_err(Error::VoiceCorrupt)?;
+        let difference = apply(start.clone(), &delta).map_err(Error::voice_corrupt)?;
         let parts = add(start, &adaptable(&difference));
         let consent = metadata.get("consent").map(|text| {
             let consent = Consent {
                 text: text.clone(),
                 recording_sha256: metadata.get("consent_recording_sha256").cloned(),
             };
-            consent.checked().map_err(Error::VoiceCorrupt)
+            consent.checked().map_err(Error::voice_corrupt)
         });
         let info = VoiceInfo {
             adapted: true,

@@ -3,6 +3,7 @@
 mod attentive;
 mod base;
 mod file;
+pub mod folder;
 
 pub use attentive::{AttentiveVoice, Table};
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};

@@ -103,7 +103,7 @@ fn verbs<'a>(spans: &[&'a str], program: &str) -> BTreeSet<&'a str> {
     spans.iter().filter_map(word).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
 }
 
-/// Verbs of the command line: variants of the enums that clap makes subcommands of.
+/// Verbs of the command line: variants of the enums that clap makes subcommands of, and their former names.
 fn subcommands() -> BTreeSet<String> {
     let mut verbs = BTreeSet::new();
     for (name, path) in tracked(&["rs"]) {
@@ -120,6 +120,9 @@ fn subcommands() -> BTreeSet<String> {
                 let variant = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap();
                 verbs.insert(kebab(variant));
             }
+            verbs.extend(
+                body.split("alias = \"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.into())),
+            );
         }
     }
     verbs
@@ -243,7 +246,7 @@ fn paths(span: &str) -> Vec<&str> {
 #[test]
 fn commands_exist() {
     let ours = subcommands();
-    assert!(["clone", "say", "train-aligner"].iter().all(|verb| ours.contains(*verb)), "{ours:?}");
+    assert!(["clone", "say", "train-aligner", "align"].iter().all(|verb| ours.contains(*verb)), "{ours:?}");
     let known = verbs(&crate::HELP.lines().collect::<Vec<_>>(), "cargo xtask ");
     for (name, text) in documents().iter().filter(|(name, _)| !is_history(name)) {
         let spans = code_spans(text);
@@ -257,6 +260,18 @@ fn commands_exist() {
             "README names the two commands"
         );
     }
+}
+
+/// The example is compiled with the tests.
+#[test]
+fn the_rust_program_is_an_example() {
+    let example = read_text(&root().join("crate/examples/clone_and_speak.rs")).unwrap();
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_string()).collect::<Vec<_>>();
+    let readme = read_text(&root().join(README)).unwrap();
+    let program = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let example = lines(&example);
+    let missing: Vec<_> = lines(program).into_iter().filter(|line| !example.contains(line)).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 /// A glossary that the code does not keep to is none.

@@ -180,6 +180,7 @@ impl Item<'_> {
 
     /// The way back. `grad` holds the gradients of weights, of their sum, and of the context; adds those of the query and of both of `before`.
     /// The values' is left to the caller: over several steps it is one product.
+    #[expect(clippy::too_many_arguments, reason = "slices of one step, three of them grouped already")]
     pub fn backward(
         &self,
         [d_weights, d_cumulative, d_context]: [&[f32]; 3],

@@ -81,7 +81,7 @@ fn reversed(weight: &[f32], outputs: usize, taps: usize) -> Vec<f32> {
     for (tap, weight) in weight.chunks_exact(channels * outputs).rev().enumerate() {
         for (channel, row) in weight.chunks_exact(outputs).enumerate() {
             row.iter().enumerate().for_each(|(output, &weight)| {
-                reversed[(tap * outputs + output) * channels + channel] = weight
+                reversed[(tap * outputs + output) * channels + channel] = weight;
             });
         }
     }

@@ -28,7 +28,7 @@ pub struct Sizes {
 
 /// Whether it computes these: whole registers of channels, and enough of them that what is saved outweighs evaluating.
 pub fn fits(taps: usize, inputs: usize, outputs: usize) -> bool {
-    taps == TAPS && inputs % LANES == 0 && outputs % LANES == 0 && inputs.min(outputs) >= 32
+    taps == TAPS && inputs.is_multiple_of(LANES) && outputs.is_multiple_of(LANES) && inputs.min(outputs) >= 32
 }
 
 /// Values of polynomials of so many coefficients.

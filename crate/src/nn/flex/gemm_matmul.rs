@@ -31,7 +31,7 @@ unsafe fn call(
         gemm::gemm(
             m, n, k, out, 1, out_row, adds, a, a_column, a_row, b, b_column, b_row, kept, 1.0, false, false,
             false, on,
-        )
+        );
     };
 }
 
@@ -121,7 +121,7 @@ impl<'a> PackedWeights<'a> {
         };
         let count = outputs.div_ceil(PANEL);
         for number in 0..count {
-            let first = PANEL * if step % 2 == 0 { number } else { count - 1 - number };
+            let first = PANEL * if step.is_multiple_of(2) { number } else { count - 1 - number };
             let width = PANEL.min(outputs - first);
             let panel = Matrix::row_major(&panels[first * inputs..], width);
             matmul_add(

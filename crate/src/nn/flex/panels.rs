@@ -123,16 +123,16 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
                                     out_row,
                                 ),
                                 (None, 1) => {
-                                    micro_kernel_add::<1, COLUMNS>(strip, panel, (out, out_row), width)
+                                    micro_kernel_add::<1, COLUMNS>(strip, panel, (out, out_row), width);
                                 }
                                 (None, 2) => {
-                                    micro_kernel_add::<2, COLUMNS>(strip, panel, (out, out_row), width)
+                                    micro_kernel_add::<2, COLUMNS>(strip, panel, (out, out_row), width);
                                 }
                                 (None, 3) => {
-                                    micro_kernel_add::<3, COLUMNS>(strip, panel, (out, out_row), width)
+                                    micro_kernel_add::<3, COLUMNS>(strip, panel, (out, out_row), width);
                                 }
                                 (None, _) => {
-                                    micro_kernel_add::<4, COLUMNS>(strip, panel, (out, out_row), width)
+                                    micro_kernel_add::<4, COLUMNS>(strip, panel, (out, out_row), width);
                                 }
                             }
                         }
@@ -227,7 +227,7 @@ fn take<const R: usize>(
         side_by_side::<R>((a, row), terms, |turned| strip.extend_from_slice(turned.as_flattened()));
     } else if row == 1 {
         (0..terms).for_each(|term| {
-            strip.extend_from_slice(a[term * column..].first_chunk::<R>().expect("all rows"))
+            strip.extend_from_slice(a[term * column..].first_chunk::<R>().expect("all rows"));
         });
     } else {
         (0..terms).for_each(|term| strip.extend((0..R).map(|at| a[term * column + at * row])));
@@ -333,7 +333,7 @@ mod tests {
                 unsafe {
                     *out.add(row * out_row + column) += (0..terms)
                         .map(|k| *strip.add(k * rows + row) * *panel.add(k * columns + column))
-                        .sum::<f32>()
+                        .sum::<f32>();
                 };
             }
         }

@@ -14,18 +14,21 @@ use burn::{backend::Dispatch, nn::Linear, prelude::*, tensor::FloatDType};
 use ops::MatmulOps;
 use serde::{Deserialize, Serialize};
 
-/// Precision of the products in training.
+/// Precision of the matrix products in training.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Precision {
+    /// Single precision.
     #[default]
     F32,
     /// Products in f16, all else in f32.
     Mixed,
 }
 
+#[warn(missing_docs)]
 impl Precision {
+    /// `f32` or `mixed`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -33,6 +36,7 @@ impl Precision {
         }
     }
 
+    /// The precision of that [`name`](Self::name).
     pub fn by_name(name: &str) -> Option<Self> {
         [Self::F32, Self::Mixed].into_iter().find(|precision| precision.name() == name)
     }

@@ -40,10 +40,10 @@ const SHORT_WORDS: &[&str] = &[
 /// What names with a capital inside begin with; they are one word.
 const NAME_PREFIXES: &[&str] = &["Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "O"];
 
-/// Writes a text out in words. Fails where it holds nothing to speak: [`Error::TextEmpty`] for blanks, [`Error::TextUnsupported`] otherwise.
+/// Writes a text out in words. Fails where it holds nothing to speak: `text-empty` for blanks, `text-unsupported` otherwise.
 pub fn normalize(text: &str) -> Result<String> {
     if text.trim().is_empty() {
-        return Err(Error::TextEmpty);
+        return Err(Error::text_empty());
     }
     let folded = fold(text);
     let mut chunks: Vec<&str> = Vec::new();
@@ -60,7 +60,7 @@ pub fn normalize(text: &str) -> Result<String> {
     while index < chunks.len() {
         index += writer.chunk(&Place { chunks: &chunks, index, shouted });
     }
-    writer.finish().ok_or_else(|| Error::TextUnsupported(text.chars().take(40).collect()))
+    writer.finish().ok_or_else(|| Error::text_unsupported(text))
 }
 
 /// The readers, from the most particular to the most general.
@@ -190,7 +190,7 @@ fn camel_case(word: &str) -> Option<(&str, &str)> {
         + 1;
     let (first, second) = word.split_at(at);
     let is_word = |part: &str| part.len() > 1 && part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-    let goes_on = second.bytes().nth(1).is_some_and(|next| next.is_ascii_lowercase())
+    let goes_on = second.as_bytes().get(1).copied().is_some_and(|next| next.is_ascii_lowercase())
         || second.bytes().all(|byte| byte.is_ascii_uppercase());
     (is_word(first) && goes_on && !NAME_PREFIXES.contains(&first)).then_some((first, second))
 }

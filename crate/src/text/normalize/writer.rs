@@ -60,9 +60,9 @@ impl Writer {
         }
         if let Some(words) = operator(place) {
             if words.is_empty() {
-                self.pause(',')
+                self.pause(',');
             } else {
-                self.words(words)
+                self.words(words);
             }
             return 1;
         }
@@ -129,11 +129,11 @@ impl Writer {
             match read(&alone, part).filter(|_| !part.is_empty()) {
                 Some((words, _)) => self.words(&words),
                 None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => {
-                    self.words(&spelled(part))
+                    self.words(&spelled(part));
                 }
                 // The "a" of "a² + b²".
                 None if part.len() == 1 && piece.ends_with(['^', '=']) => {
-                    self.words(&spelled(&part.to_ascii_uppercase()))
+                    self.words(&spelled(&part.to_ascii_uppercase()));
                 }
                 None => self.mixed(part, place.shouted),
             }
@@ -209,7 +209,7 @@ impl Writer {
                     '€' => self.words("euros"),
                     '¥' => self.words("yen"),
                     '—' | '–' | ';' | ':' | ',' | '(' | ')' | '[' | ']' | '!' | '?' => {
-                        self.pause(if matches!(first, '!' | '?') { first } else { ',' })
+                        self.pause(if matches!(first, '!' | '?') { first } else { ',' });
                     }
                     _ => {}
                 }

@@ -36,15 +36,16 @@ struct TrainerState {
     best: Option<ValidationMetrics>,
 }
 
+#[warn(missing_docs)]
 impl FineTuner {
     /// Goes on from a checkpoint of the same clips and options.
     pub async fn resume_async(base: &Base, clips: &[Clip], checkpoint: &[u8]) -> Result<Self> {
-        let (mut weights, metadata) = deserialize(checkpoint).map_err(Error::CheckpointCorrupt)?;
-        let json = metadata.get(STATE).ok_or_else(|| Error::CheckpointCorrupt("it has no state".into()))?;
+        let (mut weights, metadata) = deserialize(checkpoint).map_err(Error::checkpoint_corrupt)?;
+        let json = metadata.get(STATE).ok_or_else(|| Error::checkpoint_corrupt("it has no state"))?;
         let state: TrainerState = serde_json::from_str(json)
-            .map_err(|error| Error::CheckpointCorrupt(format!("its state: {error}")))?;
+            .map_err(|error| Error::checkpoint_corrupt(format!("its state: {error}")))?;
         if state.base != base.hash() {
-            return Err(Error::BaseMismatch { expected: state.base, found: base.hash().into() });
+            return Err(Error::base_mismatch(state.base, base.hash()));
         }
         let mut tuner = Self::start_async(base, clips, state.options).await?;
         tuner.adam.updates = state.updates;
@@ -62,12 +63,12 @@ impl FineTuner {
         };
         let (current, best) = (take(CURRENT), take(BEST));
         if current.is_empty() || best.is_empty() != state.best.is_none() {
-            return Err(Error::CheckpointCorrupt("it lacks weights".into()));
+            return Err(Error::checkpoint_corrupt("it lacks weights"));
         }
         let start = tuner.parts.clone();
-        tuner.parts = apply(start.clone(), &current).map_err(Error::CheckpointCorrupt)?;
+        tuner.parts = apply(start.clone(), &current).map_err(Error::checkpoint_corrupt)?;
         if let Some(metrics) = state.best {
-            tuner.best = Some((metrics, apply(start, &best).map_err(Error::CheckpointCorrupt)?));
+            tuner.best = Some((metrics, apply(start, &best).map_err(Error::checkpoint_corrupt)?));
         }
         Ok(tuner)
     }

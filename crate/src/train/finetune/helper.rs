@@ -54,12 +54,13 @@ pub struct Helper {
 impl Helper {
     /// * `worker_init`: what [`FineTuner::worker_init_async`] returned
     pub fn open(worker_init: &[u8], device: &Device) -> Result<Self> {
-        let corrupt = |what: &str| Error::CheckpointCorrupt(format!("the initial state of a helper: {what}"));
-        let (mut weights, metadata) = deserialize(worker_init).map_err(Error::CheckpointCorrupt)?;
+        let corrupt =
+            |what: &str| Error::checkpoint_corrupt(format!("the initial state of a helper: {what}"));
+        let (mut weights, metadata) = deserialize(worker_init).map_err(Error::checkpoint_corrupt)?;
         let text = |key: &str| metadata.get(key).map_or("", String::as_str);
         let config: TacotronConfig =
             serde_json::from_str(text("model")).map_err(|_| corrupt("it has no model"))?;
-        config.check().map_err(Error::CheckpointCorrupt)?;
+        config.check().map_err(Error::checkpoint_corrupt)?;
         let dataset = ClipDataset::take(text("dataset"), &mut weights, device)
             .ok_or_else(|| corrupt("it has no dataset"))?;
         let blank = Adapted {
@@ -67,7 +68,7 @@ impl Helper {
             postnet: Postnet::new(&config, device),
             speaker: Param::from_tensor(Tensor::zeros([1, config.speaker_width], device)),
         };
-        Ok(Self { parts: apply(blank, &weights).map_err(Error::CheckpointCorrupt)?.train(), dataset })
+        Ok(Self { parts: apply(blank, &weights).map_err(Error::checkpoint_corrupt)?.train(), dataset })
     }
 
     /// Replaces the weights in `buffer` by their gradients and the loss.
@@ -106,11 +107,12 @@ async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> R
     Ok(())
 }
 
+#[doc(hidden)]
 impl FineTuner {
     /// What a helper is constructed from. Fails with `option-invalid` in mixed precision and with low-rank adaptation, which are not parallel.
     pub async fn worker_init_async(&self, base: &Base) -> Result<Vec<u8>> {
         if self.options.precision != Precision::F32 || matches!(self.options.adapts, Adapts::LowRank(_)) {
-            return Err(Error::OptionInvalid("this training cannot be shared".into()));
+            return Err(Error::option_invalid("this training cannot be shared"));
         }
         let mut weights = collect(&self.parts);
         let dataset = self.dataset.put(&mut weights);
@@ -175,7 +177,7 @@ impl Places {
         if next + 1 == buffer.size() {
             Ok(places)
         } else {
-            Err(Error::OptionInvalid("these weights are of another model".into()))
+            Err(Error::option_invalid("these weights are of another model"))
         }
     }
 }

@@ -45,6 +45,7 @@ pub use clip_dataset::Shard;
 pub use helper::{FlatBuffer, Helper};
 
 /// Why fine-tuning ended.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TuneStop {
     /// After the given number of iterations.
@@ -53,7 +54,9 @@ pub enum TuneStop {
     HeldOut,
 }
 
+#[warn(missing_docs)]
 impl TuneStop {
+    /// A hyphenated name for programs: `iterations` or `held-out`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Iterations => "iterations",
@@ -63,6 +66,7 @@ impl TuneStop {
 }
 
 /// The state of a training after one iteration.
+#[warn(missing_docs)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Iterations done.
@@ -77,6 +81,7 @@ pub struct Step {
     pub validation: Option<ValidationMetrics>,
     /// Updates that were skipped because half precision overflowed, as of the latest loss.
     pub overflows: usize,
+    /// Set after the last iteration.
     pub stop: Option<TuneStop>,
 }
 
@@ -95,6 +100,31 @@ const MIN_SECONDS: f32 = 3.0;
 const MAX_BATCH: usize = 256;
 const MAX_WINDOW: usize = 2048;
 
+/// The training of a voice on somebody's clips: [`start`](Self::start), [`step`](Self::step) until it stops, [`finish`](Self::finish).
+///
+/// Between any two iterations it can be previewed, or kept as a checkpoint that [`resume`](Self::resume) goes on from.
+/// The functions that end in `_async` are the same for callers that await, as a page has to.
+///
+/// ```
+/// use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner};
+///
+/// # let models = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/tiny_folder.rs"));
+/// # let folder = models.path().join("base");
+/// # let clips = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/two_clips.rs"));
+/// let base = Base::open(folder, &Device::flex())?;
+/// let options = CloneOptions { iterations: 4, ..CloneOptions::default() };
+///
+/// let mut tuner = FineTuner::start(&base, &clips, options)?;
+/// tuner.step()?;
+/// let checkpoint = tuner.checkpoint(&base)?;
+///
+/// let mut tuner = FineTuner::resume(&base, &clips, &checkpoint)?;
+/// while tuner.step()?.stop.is_none() {}
+/// let voice = tuner.finish()?;
+/// assert_eq!(voice.info().iterations, 4);
+/// # Ok::<(), ownvoice::Error>(())
+/// ```
+#[warn(missing_docs)]
 pub struct FineTuner {
     options: CloneOptions,
     device: Device,
@@ -119,22 +149,22 @@ pub struct FineTuner {
     begun: Option<Instant>,
 }
 
+#[warn(missing_docs)]
 impl FineTuner {
     /// Checks, aligns and encodes the clips, and initialises the speaker vector.
     ///
     /// Fails with the code of the clip that is refused, with `option-invalid`, `precision-unsupported`, or `clip-too-short` for all clips together.
     pub async fn start_async(base: &Base, clips: &[Clip], options: CloneOptions) -> Result<Self> {
         if clips.is_empty() {
-            return Err(Error::NoClips);
+            return Err(Error::no_clips());
         }
         if options.iterations == 0
             || options.batch == 0
             || options.window < base.config().reduction
-            || options.window % base.config().reduction != 0
+            || !options.window.is_multiple_of(base.config().reduction)
         {
-            return Err(Error::OptionInvalid(
-                "iterations, batch and window must be positive, the window a multiple of the reduction"
-                    .into(),
+            return Err(Error::option_invalid(
+                "iterations, batch and window must be positive, the window a multiple of the reduction",
             ));
         }
         // They may come from a checkpoint, which is untrusted input.
@@ -142,21 +172,21 @@ impl FineTuner {
             || options.window > MAX_WINDOW
             || ![options.rate, options.speaker_rate].iter().all(|rate| (0.0..=1.0).contains(rate))
         {
-            return Err(Error::OptionInvalid(format!(
+            return Err(Error::option_invalid(format!(
                 "at most {MAX_BATCH} windows of {MAX_WINDOW} frames are learned from at once, at rates between 0 and 1"
             )));
         }
         if !(0.0..=10.0).contains(&options.rehearsal) {
-            return Err(Error::OptionInvalid("rehearsal must lie between 0 and 10".into()));
+            return Err(Error::option_invalid("rehearsal must lie between 0 and 10"));
         }
         if !options.precision.runs_on(&base.device) {
-            return Err(Error::PrecisionUnsupported);
+            return Err(Error::precision_unsupported());
         }
         let (aligned, aligner) = align_clips(base, clips).await?;
         let frame_seconds = base.mel_config().frame_seconds();
         let seconds = aligned.iter().map(|clip| clip.frames() as f32 * frame_seconds).sum();
         if seconds < MIN_SECONDS {
-            return Err(Error::ClipTooShort { seconds, min_seconds: MIN_SECONDS });
+            return Err(Error::clip_too_short(seconds, MIN_SECONDS));
         }
         let store = assemble(base, &aligned, options.window);
         let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
@@ -208,6 +238,7 @@ impl FineTuner {
     }
 
     /// Runs one iteration on zeros, so that a device compiles its pipelines before the training starts.
+    #[doc(hidden)]
     pub async fn warm_up_async(base: &Base, options: &CloneOptions) -> Result<()> {
         let (config, device) = (base.config(), &base.device);
         let nothing = |width: usize| Tensor::<3>::zeros([1, options.window, width], device);
@@ -256,6 +287,7 @@ impl FineTuner {
     ///
     /// * `helped`: awaited after this process has computed its own shard: the buffer of each helper, or `None` where one failed, and this process then
     ///   computes the whole batch
+    #[doc(hidden)]
     pub async fn step_with_async<E: FlatBuffer>(
         &mut self,
         helpers: usize,
@@ -280,7 +312,7 @@ impl FineTuner {
             self.loss = values[0];
             self.overflows = values[1] as usize;
             if !self.loss.is_finite() {
-                return Err(Error::TrainingDiverged { iteration });
+                return Err(Error::training_diverged(iteration));
             }
         }
         let mut validation = None;
@@ -389,6 +421,7 @@ impl FineTuner {
     }
 
     /// The last clip: its recording, and the prediction of the current parameters.
+    #[doc(hidden)]
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
         let &Span { first, frames } = self.dataset.store.clips.last().expect("counted");
         let reduction = self.dataset.sampler.reduction;
@@ -458,7 +491,7 @@ impl FineTuner {
 fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
     let speakers = base.model.speakers.val();
     if weights.len() != speakers.dims()[0] {
-        return Err(Error::OptionInvalid(format!(
+        return Err(Error::option_invalid(format!(
             "a mixture needs a weight for each of {} speakers",
             speakers.dims()[0]
         )));

@@ -1,49 +1,62 @@
-//! Loading a base voice from its folder.
+//! A base as a folder: its manifest and the files beside it.
+
+use std::path::Path;
 
 use burn::prelude::Device;
-use std::{fs, path::Path};
 
-use crate::{
-    Error, Result, files,
-    voice::{Base, BaseFiles, FileEntry, Files, Manifest, Voice},
-};
+use super::{Base, BaseFiles, FileEntry, Files, Manifest, Voice};
+use crate::{Error, Result, files};
 
+/// The manifest's name in a base's folder.
 pub const MANIFEST: &str = "manifest.json";
 
-/// Loads `directory/manifest.json` and the files that it names.
-pub fn load(directory: &Path, device: &Device) -> Result<Base> {
-    let read = |path: &Path| fs::read(path).map_err(Error::io(path));
-    let manifest = read_manifest(directory)?;
-    let manifest_json = serde_json::to_string(&manifest).expect("plain data");
-    let weights = read(&directory.join(&manifest.files.weights.path))?;
-    let lexicon = read(&directory.join(&manifest.files.lexicon.path))?;
-    let aligner = read(&directory.join(&manifest.files.aligner.path))?;
-    let vocoder =
-        manifest.files.vocoder.as_ref().map(|entry| read(&directory.join(&entry.path))).transpose()?;
-    let files = BaseFiles {
-        manifest_json: &manifest_json,
-        weights: &weights,
-        lexicon: &lexicon,
-        aligner: &aligner,
-        vocoder: vocoder.as_deref(),
-    };
-    Base::load(files, device)
+impl Base {
+    /// Loads the base in a folder: `manifest.json` and the files that it names.
+    ///
+    /// Fails with `io` where a file cannot be read, and with `base-corrupt` where one is not what the manifest says.
+    ///
+    /// ```
+    /// use ownvoice::{Base, Device};
+    ///
+    /// # let models = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/tiny_folder.rs"));
+    /// # let folder = models.path().join("base");
+    /// let base = Base::open(folder, &Device::flex())?;
+    /// assert_eq!(base.sample_rate_hz(), 16_000);
+    /// assert_eq!(Base::open("nowhere", &Device::flex()).err().unwrap().code(), "io");
+    /// # Ok::<(), ownvoice::Error>(())
+    /// ```
+    pub fn open(folder: impl AsRef<Path>, device: &Device) -> Result<Self> {
+        let folder = folder.as_ref();
+        let read = |entry: &FileEntry| files::read(&folder.join(&entry.path));
+        let manifest = read_manifest(folder)?;
+        let manifest_json = serde_json::to_string(&manifest).expect("plain data");
+        let Files { weights, lexicon, aligner, vocoder, .. } = &manifest.files;
+        let (weights, lexicon, aligner) = (read(weights)?, read(lexicon)?, read(aligner)?);
+        let vocoder = vocoder.as_ref().map(read).transpose()?;
+        let files = BaseFiles {
+            manifest_json: &manifest_json,
+            weights: &weights,
+            lexicon: &lexicon,
+            aligner: &aligner,
+            vocoder: vocoder.as_deref(),
+        };
+        Self::load(files, device)
+    }
 }
 
-pub fn read_manifest(directory: &Path) -> Result<Manifest> {
-    let path = directory.join(MANIFEST);
-    let json = fs::read(&path).map_err(Error::io(&path))?;
-    serde_json::from_slice(&json).map_err(|error| Error::BaseCorrupt(format!("manifest.json: {error}")))
+/// Reads `folder/manifest.json`.
+pub fn read_manifest(folder: &Path) -> Result<Manifest> {
+    let json = files::read(&folder.join(MANIFEST))?;
+    serde_json::from_slice(&json).map_err(|error| Error::base_corrupt(format!("manifest.json: {error}")))
 }
 
-/// Writes `directory/manifest.json`.
-pub fn write_manifest(directory: &Path, manifest: &Manifest) -> Result<()> {
-    let path = directory.join(MANIFEST);
+/// Writes `folder/manifest.json`.
+pub fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<()> {
     let json = serde_json::to_string_pretty(manifest).expect("plain data") + "\n";
-    files::write(&path, json)
+    files::write(&folder.join(MANIFEST), json)
 }
 
-/// Writes a file, and where it is one of a base's, what the manifest beside it says of it: a base whose files are not those of its manifest cannot be loaded.
+/// Writes a file, and where it is one of a base's, its entry in the manifest beside it: a base whose files are not those of its manifest cannot be loaded.
 pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
     files::write(path, content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -68,7 +81,7 @@ pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
 /// The voice in a file, or the base's own speaker where there is none.
 pub fn voice(base: &Base, file: Option<&Path>) -> Result<Voice> {
     match file {
-        Some(path) => Voice::open(base, &fs::read(path).map_err(Error::io(path))?),
+        Some(path) => Voice::open(base, &files::read(path)?).map_err(|error| error.in_file(path)),
         None => Ok(Voice::unadapted(base)),
     }
 }
@@ -76,6 +89,7 @@ pub fn voice(base: &Base, file: Option<&Path>) -> Result<Voice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_base_loads_after_one_of_its_files_is_made_again() {
@@ -99,7 +113,7 @@ mod tests {
         let trained = pollster::block_on(crate::align::ForcedAligner::serialize(&model, 80)).unwrap();
         assert_ne!(trained, fs::read(&aligner).unwrap());
         write_part(&aligner, &trained).unwrap();
-        load(&base, &device).unwrap();
+        Base::open(&base, &device).unwrap();
         // A file that no manifest names is a file.
         let manifest = fs::read(base.join(MANIFEST)).unwrap();
         write_part(&base.join("notes.txt"), b"later").unwrap();

@@ -1,0 +1,225 @@
+//! Pretraining of a base, along either path.
+
+use std::path::{Path, PathBuf};
+
+use burn::{module::Module, prelude::Device};
+use serde_json::json;
+
+use super::Trained;
+use crate::{
+    Error, Result,
+    align::ForcedAligner,
+    corpus::HELD_OUT,
+    files,
+    model::{AttentiveTacotron, Tacotron, TacotronConfig},
+    report::Report,
+    text::{Phonemizer, symbols},
+    train::{
+        features::Features,
+        pretrain::pretrain as train,
+        run::{Recipe, RunConfig, curve_path},
+        warm_start::WarmStart,
+    },
+    voice::{AttentiveVoice, FileEntry, Files, Manifest, Table, folder},
+    weights::{Metadata, Storage, collect, deserialize, serialize},
+};
+
+/// Sizes of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    Small,
+    Tacotron2,
+    Tiny,
+}
+
+impl Preset {
+    fn config(self, speakers: usize) -> TacotronConfig {
+        match self {
+            Self::Small => TacotronConfig::small(speakers),
+            Self::Tacotron2 => TacotronConfig::tacotron2(speakers),
+            Self::Tiny => TacotronConfig::tiny(speakers),
+        }
+    }
+}
+
+/// How text and sound are brought together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlignmentPath {
+    /// By known durations: the base voice.
+    Durations,
+    /// By location-sensitive attention: classic Tacotron 2.
+    Attention,
+}
+
+/// From features to a base.
+#[derive(Debug, Clone)]
+pub struct PretrainConfig {
+    /// Features to train on.
+    pub data: PathBuf,
+    /// Folder for the base; the aligner must be in it.
+    pub out: PathBuf,
+    pub preset: Preset,
+    pub path: AlignmentPath,
+    pub recipe: Recipe,
+    pub device: Device,
+    /// Folder of a base that training begins with.
+    pub from: Option<PathBuf>,
+    /// Go on from the checkpoint in the folder for runs, where there is one.
+    pub resume: bool,
+    /// Folder for checkpoint and curve.
+    pub run: PathBuf,
+}
+
+impl PretrainConfig {
+    /// The shipped base's.
+    pub fn new(data: PathBuf, out: PathBuf, device: Device) -> Self {
+        Self {
+            data,
+            preset: Preset::Small,
+            path: AlignmentPath::Durations,
+            recipe: Recipe::base(),
+            device,
+            from: None,
+            resume: false,
+            run: out.join("run"),
+            out,
+        }
+    }
+}
+
+/// Trains, and writes weights and manifest of a base, or the one file of an attention model.
+pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
+    let PretrainConfig { data, out, preset, path, recipe, device, from, resume, run } = config;
+    files::check_folder(out)?;
+    if let AlignmentPath::Durations = path {
+        check_parts(out)?;
+    }
+    let features = Features::load(data)?;
+    let model_config = preset.config(features.speakers.len());
+    if !recipe.precision.runs_on(device) {
+        return Err(Error::precision_unsupported());
+    }
+    let run_config = RunConfig {
+        recipe: recipe.clone(),
+        directory: run.clone(),
+        resume: *resume,
+        device: device.clone().autodiff(),
+    };
+    let start = from.as_ref().map(|base| {
+        let Manifest { model: config, speakers, .. } = folder::read_manifest(base)?;
+        let (weights, _) = deserialize(&files::read(&base.join(WEIGHTS))?).map_err(Error::base_corrupt)?;
+        Ok(WarmStart { config, speakers, weights })
+    });
+    let start = start.transpose()?;
+    let trained = match path {
+        AlignmentPath::Durations => {
+            let (model, held_out_loss) =
+                train::<Tacotron>(&features, &model_config, &run_config, start, report)?;
+            write_base(out, &features, model_config, recipe, &model, held_out_loss)?
+        }
+        AlignmentPath::Attention => {
+            // Attention is always autoregressive, and finds its own timing: no pitch could be given by frame.
+            let config = TacotronConfig { autoregressive: true, pitch: false, ..model_config };
+            let (model, held_out_loss) =
+                train::<AttentiveTacotron>(&features, &config, &run_config, start, report)?;
+            let voice = AttentiveVoice {
+                model: model.valid(),
+                config,
+                mel: features.mel.clone(),
+                table: Table::Own,
+                speaker: default_speaker(&features),
+                device: run_config.device.clone().inner(),
+            };
+            let path = out.join(AttentiveVoice::FILE);
+            let bytes = pollster::block_on(voice.serialize(Storage::Half))?;
+            files::write(&path, &bytes)?;
+            Trained::new(&path, &bytes, held_out_loss)
+        }
+    };
+    report.curve(&curve_path(run), &trained.path.with_extension(""))?;
+    Ok(trained)
+}
+
+/// Whether the files that a base's manifest names beside its weights are there and of use, asked before hours of training.
+fn check_parts(out: &Path) -> Result<()> {
+    let read = |name: &str| files::read(&out.join(name));
+    Phonemizer::new(&read(LEXICON)?)?;
+    ForcedAligner::load(&read(ALIGNER)?, &Device::flex())?;
+    Ok(())
+}
+
+/// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
+fn write_base(
+    out: &Path,
+    features: &Features,
+    config: TacotronConfig,
+    recipe: &Recipe,
+    model: &Tacotron,
+    held_out_loss: f32,
+) -> Result<Trained> {
+    let read = |name: &str| files::read(&out.join(name));
+    let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
+    let manifest = Manifest {
+        name: "ownvoice base, English, engine voices".into(),
+        licence: "MIT OR Apache-2.0".into(),
+        files: Files {
+            weights: FileEntry::new(WEIGHTS, &weights),
+            lexicon: FileEntry::new(LEXICON, &read(LEXICON)?),
+            aligner: FileEntry::new(ALIGNER, &read(ALIGNER)?),
+            vocoder: None,
+            speaker_encoder: None,
+        },
+        mel: features.mel.clone(),
+        symbols: symbols::version(),
+        default_speaker: features.speakers[default_speaker(features)].clone(),
+        held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
+        speakers: features.speakers.clone(),
+        mean_pitches_hz: if config.pitch { features.mean_pitches_hz().to_vec() } else { Vec::new() },
+        recipe: json!({
+            "training": recipe,
+            "hours": features.seconds() / 3600.0,
+            "utterances": features.utterances.len(),
+        }),
+        quality: json!({ "held_out_loss": held_out_loss }),
+        model: config,
+    };
+    files::write(&out.join(WEIGHTS), &weights)?;
+    folder::write_manifest(out, &manifest)?;
+    Ok(Trained::new(&out.join(WEIGHTS), &weights, held_out_loss))
+}
+
+/// The row of the speaker that speaks when nobody was cloned.
+fn default_speaker(features: &Features) -> usize {
+    features.speakers.iter().position(|name| *name == DEFAULT_SPEAKER).unwrap_or(0)
+}
+
+const WEIGHTS: &str = "weights.safetensors";
+pub const ALIGNER: &str = "aligner.safetensors";
+/// Shared by all bases.
+const LEXICON: &str = "../lexicon/en.lex";
+/// The most natural of the engines' voices.
+const DEFAULT_SPEAKER: &str = "flite-slt";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_missing_aligner_is_found_before_training() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("base");
+        let config = PretrainConfig {
+            preset: Preset::Tiny,
+            recipe: Recipe { steps: 1, batch: 1, ..Recipe::base() },
+            ..PretrainConfig::new(folder.path().join("features"), out.clone(), Device::flex())
+        };
+        let missing = || pretrain(&config, &()).unwrap_err().to_string();
+        assert!(missing().contains("en.lex"), "{}", missing());
+        fs::create_dir_all(folder.path().join("lexicon")).unwrap();
+        fs::copy("../models/lexicon/en.lex", out.join(LEXICON)).unwrap();
+        assert!(missing().contains(ALIGNER), "{}", missing());
+        fs::copy("../models/base/aligner.safetensors", out.join(ALIGNER)).unwrap();
+        assert!(missing().contains("features"), "the next that is missing is the features: {}", missing());
+    }
+}

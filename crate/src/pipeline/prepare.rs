@@ -1,0 +1,128 @@
+//! From corpora to features to train on.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use burn::prelude::Device;
+use rayon::prelude::*;
+
+use super::Counter;
+use crate::{
+    Result,
+    align::ForcedAligner,
+    audio::{
+        mel::{Mel, MelConfig, MelExtractor},
+        pitch,
+    },
+    corpus::{self, Coverage, Recording, layouts},
+    files,
+    report::Report,
+    text::{Phonemizer, spell, symbols::Symbol},
+    train::features::Features,
+};
+
+/// From corpora to features.
+#[derive(Debug, Clone)]
+pub struct PrepareConfig {
+    /// Corpus folders; their speakers go into one table.
+    pub corpora: Vec<PathBuf>,
+    /// Folder for the features.
+    pub out: PathBuf,
+    /// Weights of an aligner, for recordings without phone times.
+    pub aligner: Option<PathBuf>,
+}
+
+/// What was prepared.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub utterances: usize,
+    pub speakers: usize,
+    pub seconds: f32,
+    /// Utterances with durations.
+    pub aligned: usize,
+    /// Recordings that were left out, by error code.
+    pub left_out: BTreeMap<&'static str, usize>,
+    pub coverage: Coverage,
+}
+
+/// Recordings that are analysed at once.
+const CHUNK: usize = 64;
+
+/// Writes spectrograms, pitch, symbols and durations of all recordings.
+pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared> {
+    let load = |path: &PathBuf| ForcedAligner::load(&files::read(path)?, &Device::flex());
+    let aligner = options.aligner.as_ref().map(load).transpose()?;
+    let config = MelConfig::speech_16k();
+    let phonemizer = Phonemizer::embedded();
+    let recordings = options
+        .corpora
+        .iter()
+        .map(|corpus| Ok(layouts::load(corpus)?.collect::<Vec<_>>()))
+        .collect::<Result<Vec<_>>>()?;
+    let recordings = recordings.concat();
+    let counter = Counter::new(report, recordings.len(), "recordings");
+    let mut features = Features::new(config.clone());
+    let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for recordings in recordings.chunks(CHUNK) {
+        let sounds = recordings.par_iter().map(|recording| {
+            let samples = recording.samples(config.sample_rate_hz)?;
+            let pitch = pitch::track(&samples, config.sample_rate_hz, config.hop_length);
+            Ok((
+                MelExtractor::new(config.clone()).extract(&samples),
+                pitch,
+                samples.len() as f32 / config.sample_rate_hz as f32,
+            ))
+        });
+        for (recording, (mel, pitch, seconds)) in
+            recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?)
+        {
+            counter.count();
+            match timed(&recording, &mel, seconds, &config, &phonemizer, aligner.as_ref()) {
+                Ok((symbols, durations)) => features.push(
+                    &recording.speaker,
+                    recording.id,
+                    recording.text,
+                    symbols,
+                    durations,
+                    &mel,
+                    &pitch.f0_hz,
+                ),
+                Err(error) => *left_out.entry(error.code()).or_default() += 1,
+            }
+        }
+    }
+    features.save(&options.out)?;
+    Ok(Prepared {
+        utterances: features.utterances.len(),
+        speakers: features.speakers.len(),
+        seconds: features.seconds(),
+        aligned: features.utterances.iter().filter(|utterance| utterance.durations.is_some()).count(),
+        left_out,
+        coverage: Coverage::of(
+            features.utterances.iter().map(|utterance| utterance.symbols.as_slice()),
+            &phonemizer,
+        ),
+    })
+}
+
+/// Symbols and the frames of each: by the engine's phone times, else by the aligner, else without frames.
+fn timed(
+    recording: &Recording,
+    mel: &Mel,
+    seconds: f32,
+    config: &MelConfig,
+    phonemizer: &Phonemizer,
+    aligner: Option<&ForcedAligner>,
+) -> Result<(Vec<Symbol>, Option<Vec<u32>>)> {
+    match aligner.filter(|_| recording.phones.is_none()) {
+        Some(aligner) => {
+            let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
+            let alignment = pollster::block_on(aligner.align(mel, &symbols, &word_ends))?;
+            Ok((alignment.symbols, Some(alignment.durations)))
+        }
+        None => {
+            let labels = corpus::label(phonemizer, &recording.text, recording.phones.as_deref(), seconds)?;
+            let durations = labels.durations(mel.frames(), config.frame_seconds());
+            Ok((labels.symbols, durations))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The shipped base voice from nothing.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use burn::prelude::Device;
+use serde_json::{Value, json};
+
+use super::{
+    ALIGNER, AlignerConfig, MeasureConfig, PrepareConfig, PretrainConfig, SpeakerEncoderConfig,
+    TrainVocoderConfig,
+    aligner::train_aligner,
+    base::pretrain,
+    measure::{SPEAKER_ENCODER, measure},
+    prepare::prepare,
+    speaker_encoder::train_speaker_encoder,
+    vocoder::train_vocoder,
+};
+use crate::{
+    Error, Result,
+    corpus::{self, MakeOptions},
+    files,
+    report::{Progress, Report},
+    text::Phonemizer,
+    train::{recogniser::RecogniserConfig, run::Recipe},
+    voice::{
+        FileEntry,
+        folder::{read_manifest, write_manifest, write_part},
+    },
+};
+
+/// What a base is made of, and where.
+#[derive(Debug, Clone)]
+pub struct RecipeConfig {
+    /// Folder for the base.
+    pub out: PathBuf,
+    /// Folder for corpus, features and checkpoints, from which a run that was cut short goes on.
+    pub work: PathBuf,
+    /// Hours of speech from engines.
+    pub hours: f32,
+    /// Steps of the base's training.
+    pub steps: usize,
+    /// Corpus folder of people: those to train on join the base, the others are measured.
+    pub people: Option<PathBuf>,
+    pub seed: u64,
+    pub device: Device,
+}
+
+const VOCODER: &str = "vocoder.safetensors";
+
+/// Corpus, features, aligner, base voice, vocoder, speaker encoder, and what they measure. What is in the work folder already is not made again.
+pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
+    let RecipeConfig { out, work, hours, steps, people, seed, device } = config;
+    let (hours, steps, seed) = (*hours, *steps, *seed);
+    files::check_folder(out)?;
+    let corpus_folder = work.join("corpus");
+    if !corpus_folder.join("corpus.json").exists() {
+        report.note(&format!("1/9 corpus: {hours} h from the installed speech engines"));
+        let options = MakeOptions { hours, seed, ..MakeOptions::default() };
+        make_corpus(&corpus_folder, &options, report)?;
+    }
+    let corpora: Vec<PathBuf> = [corpus_folder.clone()].into_iter().chain(people.clone()).collect();
+    let features = work.join("features");
+    if !features.join("features.json").exists() {
+        report.note("2/9 features");
+        prepare(&PrepareConfig { corpora: corpora.clone(), out: features.clone(), aligner: None }, report)?;
+    }
+    let aligner = work.join(ALIGNER);
+    if !aligner.exists() {
+        report.note("3/9 aligner");
+        let partial = aligner.with_extension("partial");
+        let aligner_config = AlignerConfig {
+            data: features,
+            out: partial.clone(),
+            recogniser: RecogniserConfig { seed, ..RecogniserConfig::default() },
+            device: device.clone(),
+        };
+        train_aligner(&aligner_config, report)?;
+        fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
+    }
+    let aligned = work.join("aligned");
+    if !aligned.join("features.json").exists() {
+        report.note("4/9 features of voices without phone times as well");
+        prepare(&PrepareConfig { corpora, out: aligned.clone(), aligner: Some(aligner.clone()) }, report)?;
+    }
+    write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
+    report.note(&format!("5/9 base voice: {steps} steps"));
+    let pretraining = PretrainConfig {
+        recipe: Recipe { steps, seed, ..Recipe::base() },
+        resume: true,
+        run: work.join("run"),
+        ..PretrainConfig::new(aligned, out.clone(), device.clone())
+    };
+    pretrain(&pretraining, report)?;
+    let (on_recordings, on_base) = (Recipe::vocoder(), Recipe::vocoder_end());
+    let heard = work.join("vocoder-heard.safetensors");
+    let vocoder = TrainVocoderConfig {
+        corpus: corpus_folder.clone(),
+        out: heard.clone(),
+        base: None,
+        from: None,
+        run: work.join("vocoder-heard"),
+        device: device.clone(),
+        recipe: Recipe { seed, ..on_recordings.clone() },
+        resume: true,
+    };
+    if !heard.exists() {
+        report.note(&format!("6/9 vocoder, on recordings: {} steps", on_recordings.steps));
+        train_vocoder(&vocoder, report)?;
+    }
+    report.note(&format!("7/9 vocoder, on what the base says: {} steps", on_base.steps));
+    let spoken = out.join(VOCODER);
+    let end = TrainVocoderConfig {
+        out: spoken.clone(),
+        base: Some(out.clone()),
+        from: Some(heard),
+        run: work.join("vocoder-spoken"),
+        recipe: Recipe { seed, ..on_base },
+        ..vocoder
+    };
+    train_vocoder(&end, report)?;
+    let mut manifest = read_manifest(out)?;
+    manifest.files.vocoder = Some(FileEntry::new(VOCODER, &files::read(&spoken)?));
+    write_manifest(out, &manifest)?;
+
+    report.note(&format!("8/9 speaker encoder: {} steps", Recipe::speaker_encoder().steps));
+    let encoder = SpeakerEncoderConfig {
+        corpus: corpus_folder.clone(),
+        out: out.join(SPEAKER_ENCODER),
+        run: work.join("speaker-encoder"),
+        device: device.clone(),
+        recipe: Recipe { seed, ..Recipe::speaker_encoder() },
+        resume: true,
+    };
+    train_speaker_encoder(&encoder, report)?;
+    manifest.recipe["command"] =
+        json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
+    write_manifest(out, &manifest)?;
+
+    report.note("9/9 clones of the held-out voices");
+    let measurement = MeasureConfig {
+        base: out.clone(),
+        corpus: Some(corpus_folder),
+        people: people.clone(),
+        wavs: None,
+        seed,
+        device: device.clone(),
+    };
+    measure(&measurement, report)
+}
+
+/// Makes a corpus from the installed speech engines.
+pub fn make_corpus(out: &Path, options: &MakeOptions, report: &dyn Report) -> Result<corpus::make::Summary> {
+    corpus::make(out, options, Phonemizer::embedded().lexicon(), &|progress| {
+        let seconds = |seconds: f32| seconds.max(0.0) as usize;
+        report.progress(&Progress {
+            done: seconds(progress.seconds_done),
+            of: Some(seconds(progress.seconds_wanted)),
+            message: progress.speaker,
+        });
+    })
+}

@@ -1,0 +1,118 @@
+//! Training of the neural vocoder, on recordings and on what a base makes of their words.
+
+use std::path::PathBuf;
+
+use burn::prelude::Device;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::{Counter, Trained};
+use crate::{
+    Error, Result,
+    audio::mel::{MelConfig, MelExtractor},
+    corpus::{Recording, label, layouts},
+    files,
+    model::vocoder::{SourceFilter, VocoderConfig},
+    report::Report,
+    synth::{SpeakOptions, speak::frames},
+    train::{
+        run::{Recipe, RunConfig, curve_path},
+        vocoder::{Take, train},
+    },
+    vocoder::NeuralVocoder,
+    voice::{Base, Voice, folder},
+    weights::{apply, deserialize},
+};
+
+/// From a corpus to the weights of a vocoder.
+#[derive(Debug, Clone)]
+pub struct TrainVocoderConfig {
+    /// Corpus folder.
+    pub corpus: PathBuf,
+    /// File for the weights.
+    pub out: PathBuf,
+    /// Folder of a base whose spectrograms of the corpus' words are learned from as well: those are what the vocoder will be given.
+    pub base: Option<PathBuf>,
+    /// Weights to start from.
+    pub from: Option<PathBuf>,
+    pub recipe: Recipe,
+    pub device: Device,
+    /// Go on from the checkpoint in the folder for runs, where there is one.
+    pub resume: bool,
+    /// Folder for checkpoint and curve.
+    pub run: PathBuf,
+}
+
+/// Trains and writes the weights. A base that they are part of stays whole.
+pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
+    let TrainVocoderConfig { corpus, out, base, from, recipe, device, resume, run } = options;
+    files::check_writable(out)?;
+    let extractor = MelExtractor::new(MelConfig::speech_16k());
+    let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
+    let counter = Counter::new(report, recordings.len(), "reading");
+    let read = |(index, recording): (usize, &Recording)| {
+        counter.count();
+        take(recording, recipe.seed + index as u64, &extractor)
+    };
+    let mut takes = recordings.par_iter().enumerate().map(read).collect::<Result<Vec<Take>>>()?;
+    if let Some(folder) = base {
+        let base = Base::open(folder, device)?;
+        let counter = Counter::new(report, recordings.len(), "spoken by the base");
+        for recording in &recordings {
+            takes.extend(spoken(&base, recording, &extractor)?);
+            counter.count();
+        }
+    }
+    report.note(&format!("{} takes of {} recordings", takes.len(), recordings.len()));
+    let config = VocoderConfig::small();
+    let run_config = RunConfig {
+        recipe: recipe.clone(),
+        directory: run.clone(),
+        resume: *resume,
+        device: device.clone().autodiff(),
+    };
+    run_config.device.seed(recipe.seed);
+    let mut blank = SourceFilter::new(&config, &run_config.device);
+    if let Some(path) = from {
+        let (weights, _) = deserialize(&files::read(path)?).map_err(Error::checkpoint_corrupt)?;
+        blank = apply(blank, &weights).map_err(Error::checkpoint_corrupt)?;
+    }
+    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config, report)?;
+    let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
+    folder::write_part(out, &bytes)?;
+    report.curve(&curve_path(run), &out.with_extension(""))?;
+    Ok(Trained::new(out, &bytes, held_out_loss))
+}
+
+/// A recording with its own spectrogram. Every other one is played faster or slower: a vocoder has to cover any voice.
+fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Take> {
+    const SPEEDS: std::ops::Range<f32> = 0.8..1.25;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let speed = if random.random_bool(0.5) { 1.0 } else { random.random_range(SPEEDS) };
+    Ok(Take::new(recording.samples_at_speed(speed, extractor.config().sample_rate_hz)?, None, extractor))
+}
+
+/// A recording with the spectrogram that the base makes of its words in its timing. `None` where the base lacks the speaker or the recording lacks phone times.
+fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<Take>> {
+    let mel = extractor.config();
+    let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else {
+        return Ok(None);
+    };
+    let samples = recording.samples(mel.sample_rate_hz)?;
+    let seconds = samples.len() as f32 / mel.sample_rate_hz as f32;
+    let Ok(labels) = label(&base.phonemizer, &recording.text, recording.phones.as_deref(), seconds) else {
+        return Ok(None);
+    };
+    let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else {
+        return Ok(None);
+    };
+    let made = pollster::block_on(frames(
+        base,
+        &Voice::of_base_speaker(base, speaker),
+        &labels.symbols,
+        &durations,
+        &SpeakOptions::default(),
+    ))?;
+    Ok(Some(Take::new(samples, Some(made), extractor)))
+}
