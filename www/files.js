@@ -1,6 +1,6 @@
 // WAV files in place of recordings.
 
-import { judged, state, studio, update } from "./state.js";
+import { checked, state, studio, update } from "./state.js";
 
 /** @import { Failure } from "./state.js" */
 
@@ -19,7 +19,7 @@ export async function addFiles(chosen) {
     const { prompts } = studio();
     const text = texts.get(id) ?? prompts.find((prompt) => prompt.id === id)?.text ?? prompts.find((prompt) => !used.has(prompt.text))?.text ?? "";
     try {
-      const clip = await judged({ id, text, ...(await studio().readWav(file)) }, "file");
+      const clip = await checked({ id, text, ...(await studio().readWav(file)) }, "file");
       if (deletions === state.deletions) update({ files: [...state.files.filter((other) => other.id !== id), clip] });
     } catch (error) {
       const { code } = /** @type {Failure} */ (error);
@@ -34,10 +34,10 @@ export function write(id, text) {
 }
 
 /** Another text may be what the clip says. @param {string} id */
-export async function judgeAgain(id) {
+export async function checkAgain(id) {
   const clip = state.files.find((clip) => clip.id === id);
   if (!clip) return;
-  const verdict = await judged(clip, "file");
+  const verdict = await checked(clip, "file");
   // The text may have been changed once more meanwhile.
   update({ files: state.files.map((now) => (now.id === id && now.text === clip.text ? verdict : now)) });
 }

@@ -1,4 +1,4 @@
-// Speaking, before and after; and the voice as a file.
+// Speaks with the base and with the voice; saves and opens voice files.
 
 import { Speech } from "./js/index.js";
 import { begin, position, stop as stopPlaying } from "./play.js";
@@ -23,7 +23,7 @@ export function forgetSpoken(which) {
   spoke(which, initial.spoken[which]);
 }
 
-/** Whatever it says or has said. @param {"base" | "mine"} which */
+/** Ends speech of this voice and discards it. @param {"base" | "mine"} which */
 export function endSpeaking(which) {
   speaking[which].abort();
   speaking[which] = new AbortController();
@@ -31,7 +31,7 @@ export function endSpeaking(which) {
   forgetSpoken(which);
 }
 
-/** The first sentence is heard while the next is made. @param {"base" | "mine"} which */
+/** Plays each sentence while the next is made. @param {"base" | "mine"} which */
 export async function speak(which) {
   if (state.spoken[which].status === "working") {
     stopPlaying();
@@ -61,7 +61,7 @@ export async function speak(which) {
     spoke(which, { status: "done", speech, url: URL.createObjectURL(speech.toBlob()) });
   } catch (error) {
     player.end();
-    // Another voice in its place, or another text.
+    // Replaced by another voice or text.
     if (speaking[which] !== mine) return;
     forgetSpoken(which);
     update({ speakError: failure(error) });

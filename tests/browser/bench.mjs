@@ -18,11 +18,11 @@ const TEXT = "This sentence is spoken to be measured, and so is the next one. He
 
 /** Before the worker's own script: counts what it launches and the bytes that it is given, and tells with each step of a training. */
 const COUNTER = `
-import { countLaunches as countAll } from "./launches.js";
+import { countDispatches as countAll } from "./dispatches.js";
 const counted = countAll();
 const post = self.postMessage.bind(self);
 self.postMessage = (message, ...rest) => {
-  if (message.progress?.status === "training") Object.assign(message.progress, { dispatches: counted.launches, bytes: counted.bytes });
+  if (message.progress?.status === "training") Object.assign(message.progress, { dispatches: counted.dispatches, bytes: counted.bytes });
   post(message, ...rest);
 };
 `;

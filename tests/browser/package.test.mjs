@@ -322,10 +322,10 @@ describe("cancelling", () => {
     await fails("cancelled", "const end = new AbortController(); return studio.clone(clips, { signal: end.signal, onStep: ({ iteration }) => iteration === 3 && end.abort() })");
   });
   test("a training that goes on, and what is compiled for it", async () => {
-    await fails("nothing-kept", "return studio.resume()");
+    await fails("nothing-stored", "return studio.resume()");
     await fails("cancelled", "return studio.resume({ signal: AbortSignal.abort() })");
     await fails("cancelled", "return studio.prepare({ signal: AbortSignal.abort() })");
-    await fails("cancelled", `const keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', keep: 'cancelling' });
+    await fails("cancelled", `const keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', storage: "cancelling" });
       const stop = new AbortController();
       const lost = keeper.clone(clips, { onStep: ({ iteration }) => iteration > 26 && stop.abort() });
       await new Promise((resolve) => stop.signal.addEventListener("abort", resolve));
@@ -333,7 +333,7 @@ describe("cancelling", () => {
       await lost.catch(() => {});
       const end = new AbortController();
       try { return await other.resume({ signal: end.signal, onStep: ({ status, iteration }) => status === "training" && iteration > 25 && end.abort() }); }
-      finally { await other.kept.clear(); other.close(); }`);
+      finally { await other.storage.clear(); other.close(); }`);
   });
   test("stopping keeps what there is", async () => {
     const steps = await inPage("const stop = new AbortController(); let steps = 0; await studio.clone(clips, { stopSignal: stop.signal, onStep: ({ status, iteration }) => { if (status === 'training') steps++; if (iteration === 3) stop.abort(); } }); return steps");

@@ -34,9 +34,9 @@ test("on a graphics card it counts launches and bytes, and holds its memory", { 
   const { rows, deviceBytes, modules } = await run(session, "const modules = []; return { ...(await studio.profile({ runs: 1, onProgress: ({ module }) => modules.push(module) })), modules }");
   assert.deepEqual(modules, MODULES.map((_, index) => index + 1));
   const of = (/** @type {string} */ name) => rows.find((/** @type {any} */ { module }) => module === name);
-  assert.ok(of("decoder").forwardLaunches > 3 && of("decoder").backwardLaunches > 3, JSON.stringify(of("decoder")));
+  assert.ok(of("decoder").forwardDispatches > 3 && of("decoder").backwardDispatches > 3, JSON.stringify(of("decoder")));
   // A recurrence that is launched step by step would be thousands.
-  assert.ok(of("whole step").forwardLaunches > 50 && of("whole step").forwardLaunches < 800, JSON.stringify(of("whole step")));
+  assert.ok(of("whole step").forwardDispatches > 50 && of("whole step").forwardDispatches < 800, JSON.stringify(of("whole step")));
   // Its weights at least, there and back.
   assert.ok(of("optimizer").forwardBytes > 1e5 && of("whole step").forwardBytes > of("optimizer").forwardBytes, JSON.stringify(rows));
   assert.ok(of("decoder").forwardBytes > 0 && of("decoder").backwardBytes > of("decoder").forwardBytes, JSON.stringify(of("decoder")));

@@ -55,7 +55,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await shot("1-first-look");
     await clean(session, "first look");
 
-    // Sentences may be looked at before the speaker has agreed, but neither recorded nor learnt from.
+    // Sentences may be looked at before the speaker has agreed, but neither recorded nor learned from.
     await page.click("#next");
     assert.match(await text("#clip-words"), /^Read the consent sentence first/);
     assert.equal(await page.isDisabled("#record-button"), true);
