@@ -100,6 +100,7 @@ export interface Elements {
   "speed-value": HTMLElementTagNameMap["output"];
   "steps": HTMLElementTagNameMap["div"];
   "text": HTMLElementTagNameMap["textarea"];
+  "text-warning": HTMLElementTagNameMap["p"];
   "total-bar": HTMLElementTagNameMap["progress"];
   "total-words": HTMLElementTagNameMap["p"];
   "train-bar": HTMLElementTagNameMap["progress"];

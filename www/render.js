@@ -7,7 +7,7 @@ import { position } from "./play.js";
 import { playFrom } from "./recording.js";
 import { renderTraining } from "./render-training.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, mayRecord } from "./state.js";
-import { LANGUAGES, clock, language, number, t } from "./strings.js";
+import { LANGUAGES, clock, language, number, t, warningInWords } from "./strings.js";
 import { showWave } from "./wave.js";
 
 /** @import { Sound } from "./play.js" */
@@ -222,7 +222,7 @@ function errorRow(error) {
 }
 
 /** @param {State} state */
-function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, delivery, speakError }) {
+function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, delivery, speakError, textWarnings }) {
   const { speed, pitch, liveliness } = delivery;
   const shown = {
     speed: `${number(speed, 2)} ×`,
@@ -246,7 +246,7 @@ function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, deliver
       ofCard(which, ".words"),
       waits ? t("speak.none")
       : status === "working" ? t(speech ? "speak.working" : "speak.wait")
-      : speech ? t("speak.seconds", { seconds })
+      : speech ? `${t("speak.seconds", { seconds })} ${speech.stop === "durations" ? "" : t("speak.cut")}`.trim()
       : "",
     );
     // What a test can measure: from the click to the first sound.
@@ -257,6 +257,8 @@ function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, deliver
     download.hidden = !url || status === "working";
     if (url) Object.assign(download, { href: url, download: `ownvoice-${which}.wav` });
   }
+  $("text-warning").hidden = textWarnings.length === 0;
+  say($("text-warning"), textWarnings.map(warningInWords).join(" "));
   fail($("speak-error"), speakError);
   $("save").disabled = !voiceFile;
   $("others").hidden = otherVoices.length === 0;

@@ -44,7 +44,7 @@ export async function speak(which) {
   const mine = (speaking[which] = new AbortController());
   const { signal } = mine;
   forgetSpoken(which);
-  update({ speakError: null });
+  update({ speakError: null, textWarnings: [] });
   spoke(which, { status: "working" });
   /** @type {Speech[]} */
   const pieces = [];
@@ -53,6 +53,7 @@ export async function speak(which) {
       if (speaking[which] !== mine) break;
       const wait = player.push(speech, speech.pauseSeconds);
       pieces.push(speech);
+      update({ textWarnings: speech.warnings });
       spoke(which, { speech: Speech.join(pieces), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
     }
     player.end();

@@ -2,7 +2,7 @@
 
 import { Storage } from "./js/index.js";
 
-/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
+/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TextWarning, TrainingStep, Voice } from "./js/index.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
@@ -37,6 +37,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Blob[]} otherVoices Stored voices that were made with another base voice.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {{ speed: number, pitch: number, liveliness: number }} delivery How texts are spoken.
+ * @property {TextWarning[]} textWarnings Of the text that was spoken last.
  * @property {Failure | null} speakError
  * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
  * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
@@ -88,6 +89,7 @@ export const initial = {
   otherVoices: [],
   spoken: { base: silent, mine: silent },
   delivery: { speed: 1, pitch: 0, liveliness: 1 },
+  textWarnings: [],
   speakError: null,
   likeness: { status: "none", part: 0, similarity: null },
   profile: { status: "none", part: 0, found: null, error: null },
