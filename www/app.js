@@ -3,7 +3,7 @@
 import { prepareCurve } from "./curve.js";
 import { deleteAll } from "./deletion.js";
 import { start } from "./engine.js";
-import { addFiles, checkAgain, removeFile, write } from "./files.js";
+import { addFiles, checkAgain, droppedFiles, removeFile, write } from "./files.js";
 import { activate, workOffline } from "./offline.js";
 import { position } from "./play.js";
 import { measure } from "./profile.js";
@@ -109,12 +109,21 @@ for (const [name, action] of /** @type {const} */ ([["input", write], ["change",
 onClick("file-list", (target) => target.dataset.remove && removeFile(target.dataset.remove));
 
 for (const name of /** @type {const} */ (["dragover", "dragleave", "drop"])) {
-  $("drop").addEventListener(name, (event) => {
+  $("drop").addEventListener(name, async (event) => {
     event.preventDefault();
     $("drop").toggleAttribute("data-over", name === "dragover");
-    if (name === "drop" && event.dataTransfer) addFiles(event.dataTransfer.files);
+    if (name === "drop" && event.dataTransfer) addFiles(await droppedFiles(event.dataTransfer));
   });
 }
+
+document.addEventListener("paste", (event) => {
+  const files = [...(event.clipboardData?.files ?? [])];
+  if (!files.length || state.load.status !== "ready" || !["closed", "open"].includes(state.microphone)) return;
+  event.preventDefault();
+  if (state.microphone === "open") closeMicrophone();
+  update({ source: "files" });
+  addFiles(files);
+});
 
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);

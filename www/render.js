@@ -88,6 +88,7 @@ function renderTotal(state) {
   $("record").hidden = state.source !== "record";
   $("files").hidden = $("files-consent").hidden = state.source !== "files";
   $("files-agreed").checked = state.filesConsent;
+  for (const radio of document.querySelectorAll("input[name=source]")) /** @type {HTMLInputElement} */ (radio).checked = /** @type {HTMLInputElement} */ (radio).value === state.source;
 }
 
 /** @param {PageClip | undefined} clip */
@@ -194,7 +195,7 @@ const wave = (element, key, sound) => showWave(element, sound, position(key) ?? 
 /** @param {State} state */
 function renderFiles({ files, fileErrors }) {
   const list = $("file-list");
-  const shown = language + files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ message }) => message).join();
+  const shown = language + files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ code, message }) => code + message).join();
   if (list.dataset.shown === shown) return; // text fields in it keep their focus
   list.dataset.shown = shown;
   list.replaceChildren(...files.map(fileRow), ...fileErrors.map(errorRow));
@@ -209,7 +210,7 @@ function fileRow(clip) {
   else say(words, clip.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
   const remove = element("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
   remove.dataset.remove = clip.id;
-  const text = element("textarea", { rows: 1, autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
+  const text = element("textarea", { rows: clip.samples.length > 20 * clip.sampleRate ? 5 : 1, autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
   text.dataset.file = clip.id;
   return element("li", {}, element("div", { className: "head" }, element("span", { className: "name", textContent: clip.id }), remove), text, words);
 }
