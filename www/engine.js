@@ -76,20 +76,22 @@ async function restore(studio) {
   let left = {};
   let { training } = state;
   if (studio.storage) {
-    for (const recording of await studio.storage.recordings()) {
-      recordings.set(recording.id, await checked(recording, "recording"));
-      stopping.signal.throwIfAborted();
-    }
-    const { checkpoint, voice: file, otherVoices } = await studio.storage.training();
-    training = { ...training, resumable: checkpoint };
-    left = { otherVoices };
-    if (file) {
-      try {
+    try {
+      for (const recording of await studio.storage.recordings()) {
+        recordings.set(recording.id, await checked(recording, "recording"));
+        stopping.signal.throwIfAborted();
+      }
+      const { checkpoint, voice: file, otherVoices } = await studio.storage.training();
+      training = { ...training, resumable: checkpoint };
+      left = { otherVoices };
+      if (file) {
         left = { ...left, voice: await studio.open(file), voiceFile: file };
         training = { ...training, status: "opened" };
-      } catch (error) {
-        training = { ...training, error: /** @type {Failure} */ (error) };
       }
+    } catch (error) {
+      // What cannot be read now may be read by the next visit: the page works without it.
+      if (isLost(/** @type {Failure} */ (error))) throw error;
+      training = { ...training, error: /** @type {Failure} */ (error) };
     }
   }
   stopping.signal.throwIfAborted();

@@ -55,7 +55,9 @@ async function learn(how) {
     const failed = failure(error);
     // engine.js restarts the engine, and the training with it.
     if (isLost(failed)) return change({ status: "interrupted" });
-    change({ status: failed ? "idle" : "cancelled", error: failed, resumable: failed ? state.training.resumable : null });
+    // What was stored before it failed can be resumed.
+    const stored = failed && (await state.studio?.storage?.training().catch(() => null));
+    change({ status: failed ? "idle" : "cancelled", error: failed, resumable: stored?.checkpoint ?? null });
     if (failed?.clip !== undefined) blame(clips[failed.clip].id, failed);
   }
 }

@@ -48,7 +48,13 @@ export class Remote {
     const stop = () => this.worker.postMessage({ id, signal: "stop" });
     const answer = new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject, onProgress });
-      this.worker.postMessage({ id, method, args }, transfer);
+      try {
+        this.worker.postMessage({ id, method, args }, transfer);
+      } catch (error) {
+        // What was passed cannot be cloned, or no memory is left to clone it.
+        this.#calls.delete(id);
+        reject(new OwnvoiceError("message-failed", `the worker could not be sent this: ${/** @type {Error} */ (error).message}`));
+      }
     });
     signal?.addEventListener("abort", cancel);
     stopSignal?.addEventListener("abort", stop);
@@ -126,10 +132,17 @@ export function serve(methods) {
 
   self.addEventListener("message", async ({ data: { id, method, args, signal } }) => {
     if (signal) return running.get(id)?.[/** @type {"cancel" | "stop"} */ (signal)].abort();
+    const report = (/** @type {any} */ progress) => {
+      try {
+        post({ id, progress });
+      } catch (error) {
+        console.warn(error); // the work is worth more than a report of it
+      }
+    };
     const controls = { cancel: new AbortController(), stop: new AbortController() };
     running.set(id, controls);
     try {
-      const context = { signal: controls.cancel.signal, stopSignal: controls.stop.signal, progress: (/** @type {any} */ progress) => post({ id, progress }) };
+      const context = { signal: controls.cancel.signal, stopSignal: controls.stop.signal, progress: report };
       const result = await methods[method](args, context);
       if (result instanceof Transfer) post({ id, result: result.value }, result.buffers);
       else post({ id, result });

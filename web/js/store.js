@@ -13,10 +13,13 @@ import { OwnvoiceError } from "./errors.js";
 /** @param {FileSystemFileHandle} handle @returns {Promise<SyncAccessHandle>} */
 const synchronous = (handle) => /** @type {any} */ (handle).createSyncAccessHandle();
 
+/** @param {unknown} error */
+const isFull = (error) => /** @type {DOMException} */ (error)?.name === "QuotaExceededError" || /** @type {any} */ (error)?.code === "storage-full";
+
 /** @param {unknown} error @returns {never} */
 function fail(error) {
-  if (/** @type {DOMException} */ (error)?.name === "QuotaExceededError") throw new OwnvoiceError("storage-full", "the browser has no space left for this page");
-  throw error;
+  if (isFull(error)) throw new OwnvoiceError("storage-full", "the browser has no space left for this page");
+  throw new OwnvoiceError("storage-failed", `the browser could not write: ${/** @type {Error} */ (error).message}`);
 }
 
 /** Name of the lock of a store: exclusive for changes, shared for reading. @param {string} name */
@@ -93,13 +96,16 @@ export class Store {
       const directory = /** @type {FileSystemDirectoryHandle} */ (await this.#folder(folder, true).catch(fail));
       const before = await numbers(directory, key);
       const name = fileName(key, 1 + (before[0] ?? 0));
+      const attempt = async () => write(await directory.getFileHandle(name, { create: true }), bytes);
       try {
-        await write(await directory.getFileHandle(name, { create: true }), bytes);
+        // A browser may fail once, for example while a scanner holds the file; a full disk stays full.
+        await attempt().catch((error) => (isFull(error) ? fail(error) : attempt()));
       } catch (error) {
         await directory.removeEntry(name).catch(() => {}); // it may not even have been created
         fail(error);
       }
-      for (const number of before) await directory.removeEntry(fileName(key, number));
+      // Older files are never read while the new one is complete, and the next write removes them.
+      for (const number of before) await directory.removeEntry(fileName(key, number)).catch(() => {});
       return true;
     });
   }
@@ -126,7 +132,8 @@ export class Store {
   remove(folder, key) {
     return this.#alone(async () => {
       const directory = await this.#folder(folder);
-      for (const number of await numbers(directory, key)) await directory?.removeEntry(fileName(key, number));
+      // The newest last: should one fail, no older value comes back.
+      for (const number of (await numbers(directory, key)).reverse()) await directory?.removeEntry(fileName(key, number));
     });
   }
 

@@ -51,7 +51,7 @@ export class Trainer {
     return this.#owning(context, async (context) => {
       this.#notStored = false;
       const consent = await consentOf(given);
-      const before = await this.#store?.get("run", "begun");
+      const before = await this.#tried(() => this.#store?.get("run", "begun"), context);
       // Stored before the alignment: should that crash, this training must not resume from the checkpoint of the last one.
       const run = this.#store ? await hashOf({ clips, consent }) : "";
       await this.#tried(() => this.#store?.put("run", "begun", { clips: run }), context);
@@ -65,10 +65,10 @@ export class Trainer {
         tuner?.free();
         // The clips were rejected: the last training can still be resumed.
         if (before && !this.#deleted.signal.aborted) await this.#tried(() => this.#store?.put("run", "begun", before), context);
-        else await this.#store?.remove("run", "begun");
+        else if (!this.#notStored) await this.#discard();
         throw error;
       }
-      await this.#removeProgress(); // the last voice stays until this one is finished
+      await this.#tried(() => this.#removeProgress(), context); // the last voice stays until this one is finished
       await this.#put("clips", { clips, consent }, run, context);
       return this.#train(tuner, consent, run, pictures, context);
     });
@@ -184,7 +184,7 @@ export class Trainer {
       }
     } catch (error) {
       tuner.free();
-      if (signal.aborted) await this.#remove();
+      if (signal.aborted) await this.#discard();
       throw error;
     } finally {
       await helpers.leave(tuner);
@@ -196,19 +196,19 @@ export class Trainer {
       const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (await voice.save());
       check(signal);
       await this.#setAside(context);
-      await this.#put("voice", { bytes }, run, context);
-      await this.#remove();
+      // Without a stored voice the last checkpoint stays.
+      if (await this.#put("voice", { bytes }, run, context)) await this.#discard();
       return { voice, bytes };
     } catch (error) {
       voice.free();
-      if (signal.aborted) await this.#remove();
+      if (signal.aborted) await this.#discard();
       throw error;
     }
   }
 
   /** Moves a stored voice of another base out of the way. @param {Context} context */
   async #setAside(context) {
-    const voice = await this.#store?.get("run", "voice");
+    const voice = await this.#tried(() => this.#store?.get("run", "voice"), context);
     if (!voice || this.#opens(voice.bytes)) return;
     const id = await idOf(voice.bytes);
     await this.#tried(() => this.#store?.put("run", `${OTHER}${id}`, voice), context);
@@ -220,19 +220,19 @@ export class Trainer {
    */
   async #put(key, value, run, context) {
     const stored = await this.#tried(() => this.#store?.put("run", key, value, async (read) => (await read("run", "begun"))?.clips === run), context);
-    if (stored !== false) return;
+    if (stored !== false) return stored;
     this.#deleted.abort();
     check(this.#deleted.signal);
   }
 
   /**
-   * Runs a change of the storage. A failure is reported once and does not end the training, which needs no storage.
-   * @param {() => Promise<boolean> | undefined} write @param {Context} context @returns {Promise<boolean | undefined>}
+   * Uses the storage. A failure is reported once and does not end the training, which needs no storage.
+   * @template T @param {() => Promise<T> | undefined} use @param {Context} context @returns {Promise<T | undefined>}
    */
-  async #tried(write, { progress }) {
+  async #tried(use, { progress }) {
     if (!this.#store || this.#notStored) return;
     try {
-      return await write();
+      return await use();
     } catch (error) {
       this.#notStored = true;
       const { code, message } = describe(error);
@@ -246,9 +246,14 @@ export class Trainer {
     await this.#store?.remove("run", "clips");
   }
 
-  async #remove() {
-    await this.#removeProgress();
-    await this.#store?.remove("run", "begun");
+  /** Where it fails, the next visit offers to resume a training that has ended: nothing is lost. */
+  async #discard() {
+    try {
+      await this.#store?.remove("run", "begun");
+      await this.#removeProgress();
+    } catch (error) {
+      console.info(`The checkpoint could not be removed: ${describe(error).message}`);
+    }
   }
 }
 

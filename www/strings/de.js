@@ -214,6 +214,7 @@ export const de = {
   "error.worker-unavailable": "Der Browser ließ diese Seite ihr Rechenwerk nicht starten.",
   "error.no-adapter": "WebGPU war gewünscht und ist nicht da. Bitte den Prozessor wählen.",
   "error.storage-full": "Der Browser hat keinen Platz mehr dafür. Bitte etwas löschen oder ohne weitermachen.",
+  "error.storage-failed": "Der Browser konnte das nicht aufbewahren. Es ist da, solange die Seite offen ist.",
   "error.storage-unavailable": "Der Browser gibt dieser Seite keinen Speicher, wie in privaten Fenstern.",
   "error.worker-crashed": "Das Programm wurde unerwartet beendet und neu gestartet. Bitte noch einmal versuchen.",
   "error.training-diverged": "Das Lernen ist entgleist. Bitte noch einmal versuchen, vielleicht mit klareren Aufnahmen.",

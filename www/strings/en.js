@@ -213,6 +213,7 @@ export const en = {
   "error.worker-unavailable": "The browser did not let this page start its engine.",
   "error.no-adapter": "WebGPU was asked for and is not there. Choose the CPU.",
   "error.storage-full": "The browser has no room left to keep this. Delete something, or go on without.",
+  "error.storage-failed": "The browser could not store this. It is here as long as the page is open.",
   "error.storage-unavailable": "The browser gives this page no storage, as private windows do.",
   "error.worker-crashed": "The engine stopped unexpectedly and was started again. Try once more.",
   "error.training-diverged": "Learning went astray. Try again, perhaps with clearer recordings.",
