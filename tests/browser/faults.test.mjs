@@ -87,7 +87,7 @@ function holds(found, fault) {
   const shown = `${fault}: ${JSON.stringify(found)}`;
   for (const [, code] of found.codes) assert.ok(code !== "internal" && words.includes(`"error.${code}"`), `words for each failure; ${shown}`);
   for (const id of found.stored) assert.ok(found.left.includes(id), `what was stored is there; ${shown}`);
-  assert.deepEqual(found.codes.filter(([/** @type {string} */ what]) => what !== "put"), [], `training, speaking and saving need no storage; ${shown}`);
+  assert.deepEqual(found.codes.filter((/** @type {string[]} */ [what]) => what !== "put"), [], `training, speaking and saving need no storage; ${shown}`);
   assert.ok(found.last >= 26 && found.spoken > 1000 && found.saved > 1000, shown);
   if (found.kept.voice === 0) assert.ok(found.notStored, `what was not stored is reported; ${shown}`);
   assert.equal(found.bytes, 0, `all of it can be deleted; ${shown}`);

@@ -217,6 +217,7 @@ export const de = {
   "error.storage-failed": "Der Browser konnte das nicht aufbewahren. Es ist da, solange die Seite offen ist.",
   "error.storage-unavailable": "Der Browser gibt dieser Seite keinen Speicher, wie in privaten Fenstern.",
   "error.worker-crashed": "Das Programm wurde unerwartet beendet und neu gestartet. Bitte noch einmal versuchen.",
+  "error.message-failed": "Das Programm war nicht zu erreichen; vielleicht ist der Speicher voll. Bitte andere Tabs schließen und noch einmal versuchen.",
   "error.training-diverged": "Das Lernen ist entgleist. Bitte noch einmal versuchen, vielleicht mit klareren Aufnahmen.",
   "error.device-lost": "Die Grafikkarte wurde entzogen. Bitte noch einmal versuchen.",
   "error.device-wrong": "Die Grafikkarte rechnet falsch: Sie hat den Selbsttest nicht bestanden.",

@@ -216,6 +216,7 @@ export const en = {
   "error.storage-failed": "The browser could not store this. It is here as long as the page is open.",
   "error.storage-unavailable": "The browser gives this page no storage, as private windows do.",
   "error.worker-crashed": "The engine stopped unexpectedly and was started again. Try once more.",
+  "error.message-failed": "The engine could not be reached; the memory may be full. Close other tabs, then try again.",
   "error.training-diverged": "Learning went astray. Try again, perhaps with clearer recordings.",
   "error.device-lost": "The graphics card was taken away. Try once more.",
   "error.device-wrong": "The graphics card computes wrongly: it failed the self-test.",
