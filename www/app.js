@@ -11,7 +11,7 @@ import { closeMicrophone, discard, go, live, playClip, toggleRecording, togglePl
 import { $ } from "./dom.js";
 import { offerLanguages, render, renderMoving, translate } from "./render.js";
 import { openVoice, saveOther, saveVoice, speak } from "./speaking.js";
-import { drawnBy, state, update, measureUsage } from "./state.js";
+import { drawnBy, measureUsage, state, update } from "./state.js";
 import { choose } from "./strings.js";
 import { cancelTraining, goToBadClip, setPreview, stopTraining, togglePause, train } from "./training.js";
 

@@ -6,7 +6,7 @@ import { forgetSite } from "./offline.js";
 import { stop as stopPlaying } from "./play.js";
 import { closeMicrophone } from "./recording.js";
 import { endSpeaking } from "./speaking.js";
-import { STORAGE, initial, state, update, measureUsage } from "./state.js";
+import { STORAGE, initial, measureUsage, state, update } from "./state.js";
 import { forgetLanguage, t } from "./strings.js";
 import { cancelTraining } from "./training.js";
 

@@ -1,7 +1,7 @@
 // Loads the engine, and reloads it after a crash or a lost device.
 
 import { OwnvoiceError, load } from "./js/index.js";
-import { CONSENT, STORAGE, SENTENCES, isLost, checked, state, update, measureUsage } from "./state.js";
+import { CONSENT, SENTENCES, STORAGE, checked, isLost, measureUsage, state, update } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
 

@@ -2,7 +2,7 @@
 
 import { $ } from "./dom.js";
 import { play, position, stop as stopPlaying } from "./play.js";
-import { currentPrompt, failure, isLost, checked, mayRecord, state, studio, update, measureUsage } from "./state.js";
+import { checked, currentPrompt, failure, isLost, mayRecord, measureUsage, state, studio, update } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */

@@ -1,11 +1,11 @@
 // Speaks with the base and with the voice; saves and opens voice files.
 
 import { Speech } from "./js/index.js";
-import { begin, position, stop as stopPlaying } from "./play.js";
 import { $ } from "./dom.js";
+import { begin, position, stop as stopPlaying } from "./play.js";
 import { failure, initial, state, studio, update } from "./state.js";
-import { take } from "./training.js";
 
+/** @import { Voice } from "./js/index.js" */
 /** @import { Spoken } from "./state.js" */
 
 /** @type {Record<"base" | "mine", AbortController>} */
@@ -29,6 +29,14 @@ export function endSpeaking(which) {
   speaking[which] = new AbortController();
   if (position(which) !== null) stopPlaying();
   forgetSpoken(which);
+}
+
+/** Replaces the current voice. @param {Voice} voice @param {Blob} file */
+export async function take(voice, file) {
+  const before = state.voice;
+  endSpeaking("mine");
+  update({ voice, voiceFile: file, likeness: initial.likeness });
+  await before?.close();
 }
 
 /** Plays each sentence while the next is made. @param {"base" | "mine"} which */

@@ -4,8 +4,8 @@ import { stayAwake } from "./awake.js";
 import { differenceDb } from "./heat.js";
 import { isSilent } from "./play.js";
 import { closeMicrophone, go, togglePlaying } from "./recording.js";
-import { endSpeaking } from "./speaking.js";
-import { CONSENT, failure, goodClips, initial, isLost, state, studio, update, measureUsage } from "./state.js";
+import { take } from "./speaking.js";
+import { CONSENT, failure, goodClips, initial, isLost, measureUsage, state, studio, update } from "./state.js";
 
 /** @import { Clip, CloneProgress, Consent, Voice } from "./js/index.js" */
 /** @import { Failure, State, Training } from "./state.js" */
@@ -81,14 +81,6 @@ async function liken(voice, clips) {
 function consent() {
   const recording = state.source === "record" ? state.recordings.get(CONSENT.id) : undefined;
   return { text: CONSENT.text, recording: recording && { samples: recording.samples, sampleRate: recording.sampleRate } };
-}
-
-/** Replaces the current voice. @param {Voice} voice @param {Blob} file */
-export async function take(voice, file) {
-  const before = state.voice;
-  endSpeaking("mine");
-  update({ voice, voiceFile: file, likeness: initial.likeness });
-  await before?.close();
 }
 
 /** Shows the error at the clip that caused it, which is left out of the next training. @param {string} id @param {Failure} error */
