@@ -16,17 +16,17 @@ test("the page says where the time goes", { timeout: 180_000 }, async (t) => {
   await page.waitForSelector("#profile-table:not([hidden])", { timeout: 120_000 });
   const rows = await page.locator("#profile-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
   assert.deepEqual(rows.map(([module]) => module), MODULES);
-  for (const [module, forward, backward, ...launches] of rows) {
+  for (const [module, forward, backward, ...dispatches] of rows) {
     assert.ok(Number(forward) >= 0 && forward !== "", `${module}: ${forward}`);
     assert.equal(backward === "", ["Feeder", "Optimizer", "Whole step", "Vocoder, for 1 s"].includes(module ?? ""), `${module}: ${backward}`);
-    assert.deepEqual(launches, [], "a processor launches nothing");
+    assert.deepEqual(dispatches, [], "a CPU dispatches nothing");
   }
   assert.equal(await page.textContent("#profile-start"), "Measure again");
   await session.screenshot("profile", "#profile");
   session.assertQuiet();
 });
 
-test("on a graphics card it counts launches and bytes, and holds its memory", { timeout: 300_000 }, async (t) => {
+test("on a graphics card it counts dispatches and bytes, and holds its memory", { timeout: 300_000 }, async (t) => {
   const session = await visit({ device: "webgpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 1, "webgpu");
