@@ -68,6 +68,7 @@ test("what is no sound, too long or too large is refused by its name before it i
   await clean(session, "files that are refused");
   // A file that is mended takes the place of its error.
   await page.setInputFiles("#file-input", [{ ...read("p01.mp3"), name: "letter.mp3" }]);
+  await page.waitForSelector("#file-list [data-state=good]");
   assert.match((await rows(page, 4)).find(([name]) => name === "letter")?.[1] ?? "", /^Good/);
   session.assertQuiet();
 });

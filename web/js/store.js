@@ -13,6 +13,9 @@ import { OwnvoiceError } from "./errors.js";
 /** @param {FileSystemFileHandle} handle @returns {Promise<SyncAccessHandle>} */
 const synchronous = (handle) => /** @type {any} */ (handle).createSyncAccessHandle();
 
+/** Tries again, since a browser may fail for a moment, for example while a scanner holds the file; a full disk stays full. @template T @param {() => Promise<T>} use */
+const twice = (use) => use().catch((error) => (isFull(error) ? Promise.reject(error) : use()));
+
 /** @param {unknown} error */
 const isFull = (error) => /** @type {DOMException} */ (error)?.name === "QuotaExceededError" || /** @type {any} */ (error)?.code === "storage-full";
 
@@ -96,10 +99,8 @@ export class Store {
       const directory = /** @type {FileSystemDirectoryHandle} */ (await this.#folder(folder, true).catch(fail));
       const before = await numbers(directory, key);
       const name = fileName(key, 1 + (before[0] ?? 0));
-      const attempt = async () => write(await directory.getFileHandle(name, { create: true }), bytes);
       try {
-        // A browser may fail once, for example while a scanner holds the file; a full disk stays full.
-        await attempt().catch((error) => (isFull(error) ? fail(error) : attempt()));
+        await write(await directory.getFileHandle(name, { create: true }), bytes);
       } catch (error) {
         await directory.removeEntry(name).catch(() => {}); // it may not even have been created
         fail(error);
@@ -165,12 +166,12 @@ export class Store {
 
   /** Exclusive, across tabs. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
   #alone(change) {
-    return navigator.locks.request(lockOf(this.#name), change);
+    return navigator.locks.request(lockOf(this.#name), () => twice(change));
   }
 
   /** Shared with other readers. @template T @param {() => Promise<T>} look @returns {Promise<T>} */
   #shared(look) {
-    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, look);
+    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, () => twice(look));
   }
 }
 
