@@ -27,6 +27,16 @@ const PREFERENCES = {
   "toolkit.telemetry.enabled": false,
 };
 
+const ANSWER_SECONDS = 40;
+
+/** @param {number} seconds @param {string} what @param {(resolve: (value: any) => void, reject: (error: Error) => void) => void} begin @returns {Promise<any>} */
+function within(seconds, what, begin) {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`Firefox did not answer to ${what} within ${seconds} s`)), 1000 * seconds);
+    begin((value) => (clearTimeout(late), resolve(value)), (error) => (clearTimeout(late), reject(error)));
+  });
+}
+
 /** A headless Firefox with one page. Close it: `t.after(() => firefox.close())`. */
 export class Firefox {
   /** Errors and warnings of the page's console, and uncaught exceptions. @type {string[]} */
@@ -52,7 +62,7 @@ export class Firefox {
     writeFileSync(join(profile, "user.js"), lines.join("\n"));
     const child = spawn(path, ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"], { stdio: ["ignore", "ignore", "pipe"] });
     /** @type {string} */
-    const address = await new Promise((resolve, reject) => {
+    const address = await within(ANSWER_SECONDS, "its start", (resolve, reject) => {
       let said = "";
       child.stderr.on("data", (chunk) => {
         said += chunk;
@@ -74,7 +84,7 @@ export class Firefox {
   /** @param {string} method @param {object} params @returns {Promise<any>} */
   send(method, params) {
     const id = ++this.#id;
-    return new Promise((resolve, reject) => {
+    return within(ANSWER_SECONDS, method, (resolve, reject) => {
       this.#commands.set(id, { resolve, reject });
       this.socket.send(JSON.stringify({ id, method, params }));
     });
