@@ -53,7 +53,7 @@ async function finishRecording() {
   if (!prompt) return;
   update({ microphone: "checking" });
   const clip = { id: prompt.id, text: prompt.text, ...recorded };
-  // Storage before it is checked: no recording is lost, whatever comes next.
+  // Stored before it is checked, so that no recording is lost.
   const { deletions } = state;
   await tryToStore(() => studio().storage?.put(clip));
   const verdict = await checked(clip, "recording");

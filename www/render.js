@@ -247,7 +247,7 @@ function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, deliver
       ofCard(which, ".words"),
       waits ? t("speak.none")
       : status === "working" ? t(speech ? "speak.working" : "speak.wait")
-      : speech ? `${t("speak.seconds", { seconds })} ${speech.stop === "durations" ? "" : t("speak.cut")}`.trim()
+      : speech ? t("speak.seconds", { seconds }) + (speech.stop === "durations" ? "" : `. ${t("speak.cut")}`)
       : "",
     );
     // What a test can measure: from the click to the first sound.
