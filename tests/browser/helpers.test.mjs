@@ -17,6 +17,8 @@ if (self.name === "ownvoice helper") {
   });
 }
 `;
+/** Ends it by an error in its script. */
+const THROWING = DYING.replace("self.close()", "setTimeout(() => { throw new Error('a helper fails') })");
 /** Counts, in the page's worker, the workers that it starts. */
 const COUNTING = `
 const Own = self.Worker;
@@ -61,7 +63,7 @@ test("several cores learn what one learns, whether or not a helper dies", async 
   assert.equal(one.losses.length, 20);
   const changed = difference(one.clone, one.base);
   assert.ok(changed > 0.02, `it learned something: ${changed}`);
-  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that dies", 2, DYING]])) {
+  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that dies", 2, DYING], ["a helper that fails", 2, THROWING]])) {
     const several = await learned(cores, script);
     assert.deepEqual([several.cores, several.workers, several.deaths], [cores, cores - 1, script ? 1 : 0], name);
     assert.equal(several.losses.length, 20, name);

@@ -18,9 +18,11 @@ export class Helpers {
   /** Starts helpers and waits for their scripts; none where one of them fails. @param {number} count */
   static async start(count) {
     const helpers = new Helpers();
-    // This very script, wherever it is and however it was bundled.
-    for (let i = 0; i < count; i++) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" })));
-    await helpers.#stop();
+    // This very script, wherever it is and however it was bundled: Turbopack makes classic workers.
+    for (const type of /** @type {const} */ (["module", "classic"])) {
+      while (helpers.started < count) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type, name: "ownvoice helper" })));
+      await helpers.#stop();
+    }
     return helpers;
   }
 

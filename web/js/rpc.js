@@ -31,8 +31,12 @@ export class Remote {
   constructor(worker) {
     this.worker = worker;
     worker.onmessage = ({ data }) => this.#receive(data);
-    // An error in a script has a message; a script that could not be loaded has none.
-    worker.onerror = ({ message }) => this.#end(message ? "worker-crashed" : "worker-unavailable", message || "the worker could not be started");
+    worker.onerror = (event) => {
+      // It would go on to the global scope, where a worker takes it for its own crash.
+      event.preventDefault();
+      // An error in a script has a message; a script that could not be loaded has none.
+      this.#end(event.message ? "worker-crashed" : "worker-unavailable", event.message || "the worker could not be started");
+    };
     worker.onmessageerror = () => this.#end("worker-crashed", "a message of the worker could not be read");
   }
 
