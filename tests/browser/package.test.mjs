@@ -260,13 +260,13 @@ describe("a training under way", () => {
   });
   test("rests, and goes on", async () => {
     const [rested, last] = await inPage(`let last = 0;
-      const training = studio.clone(clips, { iterations: 20, onStep: (step) => { if (step.iteration === 3) studio.steer({ paused: true }); last = step.iteration ?? last; } });
+      const training = studio.clone(clips, { iterations: 20, onStep: (step) => { if (step.iteration === 3) studio.updateTraining({ paused: true }); last = step.iteration ?? last; } });
       while (last < 3) await new Promise((resolve) => setTimeout(resolve, 20));
       await new Promise((resolve) => setTimeout(resolve, 200));
       const rested = last;
       await new Promise((resolve) => setTimeout(resolve, 1000));
       const still = last === rested;
-      await studio.steer({ paused: false });
+      await studio.updateTraining({ paused: false });
       await training;
       return [still && rested < 20, last]`);
     assert.deepEqual([rested, last], [true, 20]);
