@@ -11,7 +11,7 @@ const run = (folder, code) => execFileSync("node", ["--input-type=module", "--ev
 /** Whoever asks for what only a browser has, or looks whether it is there, is named. */
 const TRAPS = `
   const asked = [];
-  for (const name of ["window", "self", "document", "location", "navigator", "Worker", "caches", "localStorage", "indexedDB", "AudioContext", "FileSystemFileHandle", "GPUAdapter"]) {
+  for (const name of ["window", "self", "document", "location", "navigator", "Worker", "caches", "localStorage", "indexedDB", "FileSystemFileHandle", "GPUAdapter"]) {
     Object.defineProperty(globalThis, name, { configurable: true, get() { asked.push(name); } });
   }`;
 
