@@ -1,9 +1,9 @@
-// The page: what a visitor does changes the state, and the state is drawn. Data flows one way.
+// The page: events change the state, and each change is drawn.
 
 import { prepareCurve } from "./curve.js";
 import { deleteAll } from "./deletion.js";
 import { start } from "./engine.js";
-import { addFiles, judgeAgain, removeFile, write } from "./files.js";
+import { addFiles, checkAgain, droppedFiles, removeFile, write } from "./files.js";
 import { activate, workOffline } from "./offline.js";
 import { position } from "./play.js";
 import { measure } from "./profile.js";
@@ -11,12 +11,15 @@ import { closeMicrophone, discard, go, live, playClip, toggleRecording, togglePl
 import { $ } from "./dom.js";
 import { offerLanguages, render, renderMoving, translate } from "./render.js";
 import { openVoice, saveOther, saveVoice, speak } from "./speaking.js";
-import { drawnBy, state, update, weigh } from "./state.js";
+import { drawnBy, measureUsage, state, update } from "./state.js";
 import { choose } from "./strings.js";
 import { cancelTraining, goToBadClip, setPreview, stopTraining, togglePause, train } from "./training.js";
 
+/** @import { Elements } from "./elements.js" */
+/** @import { Language } from "./strings.js" */
+
 let moving = false;
-/** Draws what moves, for as long as something does. */
+/** Draws waveforms and level as long as something moves. */
 function move() {
   renderMoving(state, live);
   if (moving) return;
@@ -34,13 +37,11 @@ drawnBy(() => {
   move();
 });
 
-/** A sentence in the box is as good a preview as any; English, as all that is spoken. */
+/** The preview sentence; English, like everything that is spoken. */
 const PREVIEW = "Good morning. I am glad that you can hear me.";
 
-// ---- what a visitor does ----
-
-/** @param {string} id @param {(event: any) => unknown} action */
-const onClick = (id, action) => $(id).addEventListener("click", action);
+/** @param {keyof Elements} id @param {(target: HTMLElement) => unknown} action */
+const onClick = (id, action) => $(id).addEventListener("click", ({ target }) => action(/** @type {HTMLElement} */ (target)));
 
 onClick("reload", () => location.reload());
 onClick("engine-reload", () => location.reload());
@@ -51,7 +52,7 @@ onClick("back", () => go(state.current - 1));
 onClick("next", () => go(state.current + 1));
 onClick("agree-open", () => go(0));
 onClick("close-microphone", closeMicrophone);
-onClick("prompt-list", ({ target }) => target.dataset.prompt && go(Number(target.dataset.prompt)));
+onClick("prompt-list", (target) => target.dataset.prompt && go(Number(target.dataset.prompt)));
 onClick("train-start", () => train("clone"));
 onClick("train-resume", () => train("resume"));
 onClick("train-pause", togglePause);
@@ -61,18 +62,18 @@ onClick("train-clip", goToBadClip);
 onClick("preview-play", () => togglePlaying("preview", state.training.preview?.speech));
 onClick("profile-start", measure);
 onClick("save", saveVoice);
-onClick("other-voices", ({ target }) => target.dataset.other && saveOther(Number(target.dataset.other)));
+onClick("other-voices", (target) => target.dataset.other && saveOther(Number(target.dataset.other)));
 onClick("delete-all", deleteAll);
 onClick("update", activate);
 for (const which of /** @type {const} */ (["base", "mine"])) {
-  onClick(which, ({ target }) => {
+  onClick(which, (target) => {
     if (target.matches(".say")) speak(which);
     else if (target.matches(".play")) togglePlaying(which, state.spoken[which].speech);
   });
 }
-onClick("languages", ({ target }) => {
-  if (!target.lang) return;
-  choose(target.lang);
+onClick("languages", ({ lang }) => {
+  if (!lang) return;
+  choose(/** @type {Language} */ (lang));
   translate();
   update({});
 });
@@ -84,29 +85,45 @@ for (const radio of document.querySelectorAll("input[name=source]")) {
   });
 }
 for (const name of /** @type {const} */ (["speed", "pitch", "liveliness"])) {
-  $(name).addEventListener("input", (/** @type {any} */ { target }) => update({ delivery: { ...state.delivery, [name]: Number(target.value) } }));
+  $(name).addEventListener("input", () => update({ delivery: { ...state.delivery, [name]: $(name).valueAsNumber } }));
 }
-$("preview-on").addEventListener("change", (/** @type {any} */ { target }) => setPreview(target.checked ? PREVIEW : null));
-$("files-agreed").addEventListener("change", (/** @type {any} */ { target }) => update({ filesConsent: target.checked }));
-$("open").addEventListener("change", (/** @type {any} */ { target }) => {
-  if (target.files[0]) openVoice(target.files[0]);
-  target.value = ""; // the same file may be chosen again
+$("preview-on").addEventListener("change", () => setPreview($("preview-on").checked ? PREVIEW : null));
+$("files-agreed").addEventListener("change", () => update({ filesConsent: $("files-agreed").checked }));
+/** The files that were chosen; the same may be chosen again. @param {HTMLInputElement} input */
+function chosen(input) {
+  const files = [...(input.files ?? [])];
+  input.value = "";
+  return files;
+}
+$("open").addEventListener("change", () => {
+  const [file] = chosen($("open"));
+  if (file) openVoice(file);
 });
-$("file-input").addEventListener("change", async (/** @type {any} */ { target }) => {
-  await addFiles(target.files);
-  target.value = "";
-});
-$("file-list").addEventListener("input", (/** @type {any} */ { target }) => write(target.dataset.file, target.value));
-$("file-list").addEventListener("change", (/** @type {any} */ { target }) => judgeAgain(target.dataset.file));
-onClick("file-list", ({ target }) => target.dataset.remove && removeFile(target.dataset.remove));
-
-for (const name of ["dragover", "dragleave", "drop"]) {
-  $("drop").addEventListener(name, (/** @type {DragEvent} */ event) => {
-    event.preventDefault();
-    $("drop").toggleAttribute("data-over", name === "dragover");
-    if (name === "drop" && event.dataTransfer) addFiles(event.dataTransfer.files);
+$("file-input").addEventListener("change", () => addFiles(chosen($("file-input"))));
+for (const [name, action] of /** @type {const} */ ([["input", write], ["change", checkAgain]])) {
+  $("file-list").addEventListener(name, ({ target }) => {
+    const { dataset, value } = /** @type {HTMLTextAreaElement} */ (target);
+    if (dataset.file) action(dataset.file, value);
   });
 }
+onClick("file-list", (target) => target.dataset.remove && removeFile(target.dataset.remove));
+
+for (const name of /** @type {const} */ (["dragover", "dragleave", "drop"])) {
+  $("drop").addEventListener(name, async (event) => {
+    event.preventDefault();
+    $("drop").toggleAttribute("data-over", name === "dragover");
+    if (name === "drop" && event.dataTransfer) addFiles(await droppedFiles(event.dataTransfer));
+  });
+}
+
+document.addEventListener("paste", (event) => {
+  const files = [...(event.clipboardData?.files ?? [])];
+  if (!files.length || state.load.status !== "ready" || !["closed", "open"].includes(state.microphone)) return;
+  event.preventDefault();
+  if (state.microphone === "open") closeMicrophone();
+  update({ source: "files" });
+  addFiles(files);
+});
 
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
@@ -124,7 +141,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => upda
 offerLanguages();
 translate();
 render(state);
-weigh();
+measureUsage();
 await start();
 prepareCurve().catch(console.error);
 await workOffline();

@@ -1,10 +1,10 @@
-// The screen stays on while a voice is learned: a telephone that locks itself stops every page.
+// Keeps the screen on during training: a phone that locks itself suspends every page.
 
 let wanted = false;
 /** @type {WakeLockSentinel | null} */
 let held = null;
 
-/** Browsers take the lock back when the page is hidden, and refuse it where the battery is low. */
+/** Browsers release the lock when the page is hidden, and refuse it when the battery is low. */
 async function hold() {
   if (!wanted || held || document.visibilityState !== "visible") return;
   try {

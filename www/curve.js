@@ -1,5 +1,5 @@
-// The loss, falling: uPlot draws it, training and held-out. It is fetched once the page can be used: nobody needs it before a training, and after loading
-// nothing is fetched.
+// The loss curves, training and held-out, by uPlot. It is fetched right after the page has loaded: it is not needed before a training, and nothing is fetched
+// then.
 
 /** @typedef {import("uplot")} Plot */
 
@@ -19,7 +19,7 @@ export function prepareCurve() {
   return library;
 }
 
-/** @typedef {{ losses: number[], heldOut: { iteration: number, loss: number }[], iterations: number }} Losses One loss an iteration; held-out ones now and then. */
+/** One loss per iteration, and those of the held-out clips. @typedef {{ losses: number[], heldOut: { iteration: number, loss: number }[], iterations: number }} Losses */
 
 /** @type {Losses} */
 let latest = { losses: [], heldOut: [], iterations: 1 };

@@ -1,4 +1,4 @@
-// The waveform of what is being recorded, on a canvas, in the page's own colours.
+// The live waveform of a recording.
 
 /** @param {HTMLCanvasElement} canvas @returns {{ context: CanvasRenderingContext2D, width: number, height: number, colour: (name: string) => string } | null} */
 function begin(canvas) {
@@ -19,7 +19,7 @@ function begin(canvas) {
 const BAR = 3;
 const GAP = 2;
 
-/** What the microphone hears, newest at the right. @param {HTMLCanvasElement} canvas @param {number[]} levels Peaks, 0 to 1. */
+/** Draws levels, the newest at the right. @param {HTMLCanvasElement} canvas @param {number[]} levels Peaks, 0 to 1. */
 export function drawLive(canvas, levels) {
   const on = begin(canvas);
   if (!on) return;

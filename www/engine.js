@@ -1,19 +1,19 @@
-// The engine behind the page: loaded at the start, and loaded again when the browser takes it away.
+// Loads the engine, and reloads it after a crash or a lost device.
 
 import { OwnvoiceError, load } from "./js/index.js";
-import { CONSENT, KEEP, SENTENCES, isLost, judged, state, update, weigh } from "./state.js";
+import { CONSENT, SENTENCES, STORAGE, checked, isLost, measureUsage, state, update } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
 
 /** @import { LoadProgress, Studio } from "./js/index.js" */
 /** @import { Failure, State } from "./state.js" */
 
-/** Ends in a row, without a checkpoint between them, after which starting again is no help. */
-const MOST_ENDS = 3;
-/** As many lost graphics adapters make the page trust the CPU instead. */
-const MOST_LOSSES = 2;
+/** Failures in a row, without a checkpoint between them, after which the engine is not restarted. */
+const MAX_ENDS = 3;
+/** Lost graphics adapters after which the CPU is used. */
+const MAX_LOSSES = 2;
 
-/** @type {Record<"program" | "base", { loaded: number, total: number }>} The program's size is known only when it is here. */
+/** @type {Record<"program" | "base", { loaded: number, total: number }>} The size of the program is known only at its end. */
 const fetched = { program: { loaded: 0, total: 0 }, base: { loaded: 0, total: 0 } };
 
 /** @param {LoadProgress} progress */
@@ -29,11 +29,10 @@ function loading(progress) {
   }
 }
 
-/** A worker that comes from elsewhere obeys the headers of its own response, and many hosts send none. One that a script of the page's own imports obeys the
- * page's policy. */
+/** A worker obeys the policy of its own response, which many hosts do not send; one that is imported by a script of the page's own inherits the page's policy. */
 const workerUrl = URL.createObjectURL(new Blob([`import ${JSON.stringify(new URL("js/worker.js", document.baseURI))};`], { type: "text/javascript" }));
 
-/** The address is anybody's to write: it names a folder of this host, or none. @param {string} asked */
+/** The base of the page's address, which anybody can write: a folder of this host only. @param {string} asked */
 function baseUrl(asked) {
   const url = new URL(asked, document.baseURI);
   if (url.origin !== location.origin) throw new OwnvoiceError("base-elsewhere", `${url.host} is another host`);
@@ -43,7 +42,7 @@ function baseUrl(asked) {
 const stopping = new AbortController();
 let started = Promise.resolve();
 
-/** Ends a load that is under way. */
+/** Ends a running load. */
 export function stopLoading() {
   if (state.load.status === "loading") stopping.abort();
   return started;
@@ -59,66 +58,68 @@ async function begin() {
   try {
     const base = baseUrl(asked.get("base") ?? "models/base/");
     const { signal } = stopping;
-    studio = await load({ base, device, prompts: "models/prompts.json", microphone: true, keep: KEEP, workerUrl, onProgress: loading, signal });
+    studio = await load({ base, device, prompts: "models/prompts.json", microphone: true, storage: STORAGE, workerUrl, onProgress: loading, signal });
     update({ studio });
     await restore(studio);
     studio.ended.then(recover);
   } catch (error) {
     if (stopping.signal.aborted) studio?.close();
     update({ load: { status: "failed", error: stopping.signal.aborted ? { code: "deleted", message: "" } : /** @type {Failure} */ (error) } });
-    await weigh();
+    await measureUsage();
   }
 }
 
-/** Brings back what an earlier visit left. @param {Studio} studio */
+/** Restores recordings, training and voice of an earlier visit. @param {Studio} studio */
 async function restore(studio) {
   const recordings = new Map();
   /** @type {Partial<State>} */
   let left = {};
   let { training } = state;
-  if (studio.kept) {
-    for (const recording of await studio.kept.recordings()) {
-      recordings.set(recording.id, await judged(recording, "recording"));
-      stopping.signal.throwIfAborted();
-    }
-    const { checkpoint, voice: file, otherVoices } = await studio.kept.training();
-    training = { ...training, resumable: checkpoint };
-    left = { otherVoices };
-    if (file) {
-      try {
+  if (studio.storage) {
+    try {
+      for (const recording of await studio.storage.recordings()) {
+        recordings.set(recording.id, await checked(recording, "recording"));
+        stopping.signal.throwIfAborted();
+      }
+      const { checkpoint, voice: file, otherVoices } = await studio.storage.training();
+      training = { ...training, resumable: checkpoint };
+      left = { otherVoices };
+      if (file) {
         left = { ...left, voice: await studio.open(file), voiceFile: file };
         training = { ...training, status: "opened" };
-      } catch (error) {
-        training = { ...training, error: /** @type {Failure} */ (error) };
       }
+    } catch (error) {
+      // What cannot be read now may be read by the next visit: the page works without it.
+      if (isLost(/** @type {Failure} */ (error))) throw error;
+      training = { ...training, error: /** @type {Failure} */ (error) };
     }
   }
   stopping.signal.throwIfAborted();
   const prompts = studio.prompts.length ? [CONSENT, ...studio.prompts.slice(0, SENTENCES)] : [];
   const firstOpen = prompts.findIndex(({ id }) => !recordings.get(id)?.report);
   update({ ...left, prompts, recordings, training, current: Math.max(0, firstOpen), load: { status: "ready" } });
-  await weigh();
+  await measureUsage();
 }
 
 let ends = 0;
 let losses = 0;
 let lastIteration = 0;
 
-/** Another engine in the place of one that has ended, with the voice and the training that it had. @param {Failure} reason */
+/** Replaces an engine that has ended, and restores its voice and training. @param {Failure} reason */
 async function recover(reason) {
   if (!isLost(reason)) return;
-  await new Promise((resolve) => setTimeout(resolve)); // the calls that ended with it say so first
+  await new Promise((resolve) => setTimeout(resolve)); // pending calls reject first
   const { studio: old, training } = state;
   if (!old) return;
   const iteration = training.step?.iteration ?? 0;
-  // A checkpoint was reached since the last end: this is not the same fault over and over.
+  // A checkpoint was reached since the last failure: it is not the same one again.
   if (iteration >= lastIteration + 25) ends = 0;
   lastIteration = iteration;
   ends += 1;
   losses += reason.code === "device-lost" ? 1 : 0;
   const code = reason.code ?? "";
-  const toCpu = losses >= MOST_LOSSES && old.device.kind === "webgpu";
-  if (ends > MOST_ENDS) return update({ engine: { status: "failed", code, toCpu }, training: { ...state.training, status: "idle" } });
+  const toCpu = losses >= MAX_LOSSES && old.device.kind === "webgpu";
+  if (ends > MAX_ENDS) return update({ engine: { status: "failed", code, toCpu }, training: { ...state.training, status: "idle" } });
   update({ engine: { status: "restarting", code, toCpu } });
   try {
     const studio = await old.restart(toCpu ? { device: "cpu" } : {});
@@ -126,29 +127,29 @@ async function recover(reason) {
     studio.ended.then(recover);
     const { deletions, voiceFile } = state;
     const voice = voiceFile && (await studio.open(voiceFile));
-    const checkpoint = (await studio.kept?.training())?.checkpoint ?? null;
+    const checkpoint = (await studio.storage?.training())?.checkpoint ?? null;
     if (deletions !== state.deletions) {
       await voice?.close();
       return update({ engine: { status: "restarted", code, toCpu } });
     }
     update({ voice, engine: { status: "restarted", code, toCpu }, training: { ...state.training, resumable: checkpoint } });
-    await judgeWhatWasNot();
+    await checkInterrupted();
     if (state.training.status === "interrupted") await train(checkpoint ? "resume" : "clone");
   } catch (error) {
-    // Lost once more while it started: that end is told to `recover` by the new studio, if there was one.
+    // Lost again while it started: the new studio, if there is one, calls `recover`.
     if (!isLost(/** @type {Failure} */ (error))) console.error(error);
     update({ engine: { status: "failed", code, toCpu }, training: { ...state.training, status: "idle" } });
   }
 }
 
-/** Clips whose check the old engine took with it. */
-async function judgeWhatWasNot() {
+/** Repeats checks that the old engine did not finish. */
+async function checkInterrupted() {
   for (const clip of state.recordings.values()) {
-    if (isLost(clip.error)) update({ recordings: new Map(state.recordings).set(clip.id, await judged(clip, "recording")) });
+    if (isLost(clip.error)) update({ recordings: new Map(state.recordings).set(clip.id, await checked(clip, "recording")) });
   }
   for (const clip of state.files) {
     if (!isLost(clip.error)) continue;
-    const verdict = await judged(clip, "file");
+    const verdict = await checked(clip, "file");
     update({ files: state.files.map((now) => (now.id === clip.id ? verdict : now)) });
   }
 }

@@ -1,4 +1,4 @@
-// Heat maps: a spectrogram, and how surely each sound is heard when. And what they show, in figures, for those who do not see them.
+// Heat maps of spectrograms and alignments, and their content in figures, as text alternative.
 
 /** @import { Picture } from "./js/index.js" */
 
@@ -62,7 +62,7 @@ export function differenceDb({ recorded, predicted }) {
   return (DB_A_NEPER * recorded.reduce((sum, value, i) => sum + Math.abs(value - predicted[i]), 0)) / recorded.length;
 }
 
-/** Sounds that are heard where they belong: likelier than not in some frame of their own. Pauses are no sounds. @param {Picture} picture */
+/** Phones whose posterior exceeds one half in some frame of their own. @param {Picture} picture */
 export function soundsHeard({ alignment, symbols, durations }) {
   let [heard, count, begin] = [0, 0, 0];
   symbols.forEach((symbol, index) => {

@@ -1,4 +1,4 @@
-// The page without the internet: its files are kept by sw.js, the base voice by the engine. And newer versions, which come only when the visitor says so.
+// Offline use: sw.js caches the page's files, the engine the base voice. A newer version takes over when the visitor asks for it.
 
 import { state, update } from "./state.js";
 
@@ -9,7 +9,7 @@ let registration;
 export async function workOffline() {
   if (!("serviceWorker" in navigator) || state.load.status !== "ready") return;
   const { serviceWorker } = navigator;
-  // The first version is nobody's successor.
+  // The first version replaces none.
   if (serviceWorker.controller) serviceWorker.addEventListener("controllerchange", replaced);
   try {
     registration = await serviceWorker.register("sw.js", { updateViaCache: "none" });
@@ -46,7 +46,7 @@ export function activate() {
   else location.reload(); // another tab has let it take over
 }
 
-/** Every tab goes on with the newer version, one that is at work when its visitor says so. */
+/** Reloads with the newer version; a tab at work waits for its visitor. */
 function replaced() {
   const { training, microphone, files, profile } = state;
   const atWork = ["running", "interrupted"].includes(training.status) || microphone !== "closed" || files.length > 0 || profile.status === "measuring";

@@ -1,13 +1,13 @@
-// One thing plays at a time: a whole sound, or pieces one after the other without a gap, each as soon as it is made.
+// Plays one sound at a time, whole or in pieces without gaps, each as soon as it is made.
 
 /** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
 /** @typedef {{ source: AudioBufferSourceNode, at: number, begin: number, seconds: number }} Piece When it sounds, and where in the whole it begins. */
-/** @typedef {{ key: string, pieces: Piece[], seconds: number, next: number, open: boolean, onEnd: () => void }} Playing `seconds` is what is known of the whole. */
+/** @typedef {{ key: string, pieces: Piece[], seconds: number, next: number, open: boolean, onEnd: () => void }} Playing `seconds` is the duration so far. */
 
-/** A sound that is to begin now is scheduled this much later: what is due in the past would lose its first samples. */
+/** Delay before a sound, because one that is scheduled in the past loses its first samples. */
 const LEAD_SECONDS = 0.01;
 
-/** A context holds the machine's sound: when nothing has played for so long, it is given back. */
+/** An audio context holds the audio device: it is closed after this time without sound. */
 const IDLE_MS = 20_000;
 
 /** @type {AudioContext | undefined} */
@@ -18,7 +18,7 @@ let idle;
 let playing = null;
 
 /**
- * Begins to play what is still being made. Call it in the visitor's own click: browsers keep silent otherwise.
+ * Begins to play a sound that is still being made. Call it in a click handler: browsers require a user gesture.
  * @param {string} key Names what plays, for `position`.
  * @param {() => void} onEnd Called however it ends.
  */
@@ -51,7 +51,7 @@ export function begin(key, onEnd) {
       mine.next = at + piece.seconds + pause;
       return (at - output.currentTime) * 1000;
     },
-    /** Nothing more will come. */
+    /** Marks the end of the sound. */
     end() {
       mine.open = false;
       const last = mine.pieces.at(-1);
@@ -81,7 +81,7 @@ export function stop() {
 
 export const isSilent = () => playing === null;
 
-/** How far `key` has played, 0 to 1 of what is made of it; null when it does not play. @param {string} key */
+/** Position of `key`, 0 to 1 of the duration so far; null when it does not play. @param {string} key */
 export function position(key) {
   if (playing?.key !== key || !context) return null;
   const now = context.currentTime;

@@ -1,4 +1,4 @@
-// Where a training step's time goes on this machine, for whoever wants to know.
+// The profile of a training step on this machine.
 
 import { $, element, fail, say } from "./dom.js";
 import { failure, state, studio, update } from "./state.js";
@@ -21,6 +21,9 @@ export async function measure() {
   }
 }
 
+/** What the table shows. @type {State["profile"]["found"]} */
+let shown = null;
+
 /** @param {State} state */
 export function renderProfile({ profile: { status, part, found, error }, training }) {
   const measuring = status === "measuring";
@@ -30,17 +33,18 @@ export function renderProfile({ profile: { status, part, found, error }, trainin
   $("profile-bar").value = part;
   fail($("profile-error"), error);
   $("profile-table").hidden = !found;
-  if (!found || $("profile-table").shown === found) return;
-  $("profile-table").shown = found;
-  const counted = found.rows.some(({ forwardLaunches }) => forwardLaunches !== null);
-  const figures = /** @type {const} */ (["forwardMs", "backwardMs", ...(counted ? /** @type {const} */ (["forwardLaunches", "backwardLaunches"]) : [])]);
-  $("profile-table").tHead.replaceChildren(element("tr", {}, ...(/** @type {const} */ (["module", ...figures])).map((column) => element("th", { scope: "col" }, t(`profile.${column}`)))));
+  if (!found || shown === found) return;
+  shown = found;
+  const { tHead, tBodies } = $("profile-table");
+  const counted = found.rows.some(({ forwardDispatches }) => forwardDispatches !== null);
+  const figures = /** @type {const} */ (["forwardMs", "backwardMs", ...(counted ? /** @type {const} */ (["forwardDispatches", "backwardDispatches"]) : [])]);
+  tHead?.replaceChildren(element("tr", {}, ...(/** @type {const} */ (["module", ...figures])).map((column) => element("th", { scope: "col" }, t(`profile.${column}`)))));
   const rows = found.rows.map((row) => {
     const cells = figures.map((figure) => element("td", {}, row[figure] === null ? "" : number(row[figure], figure.endsWith("Ms") ? 1 : 0)));
     const name = t(/** @type {import("./strings.js").Key} */ (`profile.module.${row.module}`));
     return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
   });
-  $("profile-table").tBodies[0].replaceChildren(...rows);
+  tBodies[0].replaceChildren(...rows);
   const moved = found.rows.find(({ module }) => module === "whole step")?.forwardBytes ?? null;
   const megabytes = (/** @type {import("./strings.js").Key} */ key, /** @type {number | null} */ bytes) => (bytes === null ? [] : [t(key, { mb: number(bytes / 1e6, 0) })]);
   say($("profile-memory"), [...megabytes("profile.memory", found.deviceBytes), ...megabytes("profile.moved", moved)].join(" "));

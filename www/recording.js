@@ -1,13 +1,13 @@
-// Recording sentences, card by card.
+// Records sentences, card by card.
 
 import { $ } from "./dom.js";
 import { play, position, stop as stopPlaying } from "./play.js";
-import { currentPrompt, failure, isLost, judged, mayRecord, state, studio, update, weigh } from "./state.js";
+import { checked, currentPrompt, failure, isLost, mayRecord, measureUsage, state, studio, update } from "./state.js";
 import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */
 
-/** What the microphone hears right now: changes too often to be state. */
+/** The microphone's level, which changes too often to be state. */
 export const live = { peaks: /** @type {number[]} */ ([]), levelDb: -100, peakDb: -100 };
 
 export async function toggleRecording() {
@@ -19,7 +19,7 @@ export async function toggleRecording() {
   try {
     if (!microphone.isOpen) {
       update({ microphone: "opening", microphoneError: null });
-      await microphone.open(hear, lost);
+      await microphone.open(onLevel, lost);
       prepare();
     }
     microphone.record();
@@ -30,18 +30,18 @@ export async function toggleRecording() {
   }
 }
 
-/** While sentences are read, the graphics card compiles what it will train with. */
+/** Compiles the GPU pipelines of the training while sentences are read. */
 async function prepare() {
   try {
     await studio().prepare();
   } catch (error) {
-    // The training would fail alike, and say so; a lost engine is started again.
+    // The training would fail as well and report it; a lost engine is restarted.
     if (!isLost(failure(error))) console.error(error);
   }
 }
 
 /** @param {number} peakDb @param {number} levelDb */
-function hear(peakDb, levelDb) {
+function onLevel(peakDb, levelDb) {
   live.levelDb = levelDb;
   live.peakDb = peakDb;
   live.peaks.push(10 ** (peakDb / 20));
@@ -53,24 +53,24 @@ async function finishRecording() {
   if (!prompt) return;
   update({ microphone: "checking" });
   const clip = { id: prompt.id, text: prompt.text, ...recorded };
-  // Kept before it is judged: no recording is lost, whatever comes next.
+  // Stored before it is checked, so that no recording is lost.
   const { deletions } = state;
-  await keep(() => studio().kept?.put(clip));
-  const verdict = await judged(clip, "recording");
+  await tryToStore(() => studio().storage?.put(clip));
+  const verdict = await checked(clip, "recording");
   if (deletions !== state.deletions) return;
   update({ microphone: studio().microphone.isOpen ? "open" : "closed", recordings: new Map(state.recordings).set(prompt.id, verdict) });
 }
 
-/** Says when the browser cannot keep something; the page goes on without. @param {() => Promise<void> | undefined} write */
-async function keep(write) {
+/** Shows an error where something cannot be stored, and goes on. @param {() => Promise<void> | undefined} write */
+async function tryToStore(write) {
   try {
     await write();
-    await weigh();
-    // Now there is something to lose; a browser that asks the visitor asks about that.
-    const { kept } = studio();
-    if (kept && !state.kept.asked && !state.kept.persistent) {
-      update({ kept: { ...state.kept, asked: true } });
-      kept.persist().then(weigh);
+    await measureUsage();
+    // Now there is something to lose, which is what a browser that asks the visitor asks about.
+    const { storage } = studio();
+    if (storage && !state.usage.asked && !state.usage.persistent) {
+      update({ usage: { ...state.usage, asked: true } });
+      storage.persist().then(measureUsage);
     }
   } catch (error) {
     update({ microphoneError: /** @type {Failure} */ (error) });
@@ -96,7 +96,7 @@ export async function discard() {
   const recordings = new Map(state.recordings);
   recordings.delete(prompt.id);
   update({ recordings });
-  await keep(() => studio().kept?.remove(prompt.id));
+  await tryToStore(() => studio().storage?.remove(prompt.id));
 }
 
 /** @param {number} index */
@@ -104,7 +104,7 @@ export function go(index) {
   if (state.microphone === "recording" || state.microphone === "checking" || !state.prompts[index]) return;
   stopPlaying();
   update({ current: index, microphoneError: null });
-  // It may have gone to the step before, or to the next.
+  // The card may have moved to another step.
   $("card").scrollIntoView({ block: "nearest" });
 }
 

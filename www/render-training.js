@@ -1,16 +1,16 @@
-// The training, from the state to the page: on what, how far, how well.
+// Renders the training: device, progress, quality.
 
 import { drawCurve } from "./curve.js";
 import { $, fail, place, say } from "./dom.js";
 import { alignmentMap, differenceDb, drawHeat, melMap, soundsHeard } from "./heat.js";
 import { position } from "./play.js";
-import { LEAST_SECONDS, consented, goodClips, goodSeconds } from "./state.js";
+import { MIN_SECONDS, consented, goodClips, goodSeconds } from "./state.js";
 import { clock, number, t } from "./strings.js";
 
 /** @import { Device } from "./js/device.js" */
 /** @import { State, Training } from "./state.js" */
 
-/** Why this device, in the visitor's language, and what it was found to do. @param {Device} device */
+/** The reason for the device and its self-test, in the visitor's language. @param {Device} device */
 function why({ kind, code, adapter, selfTest }) {
   const reason = t(code === "asked" ? `device.asked.${kind}` : `device.${code}`, { adapter });
   const figure = (/** @type {number} */ value) => value.toExponential(0);
@@ -43,10 +43,10 @@ export function renderTraining(state) {
     : status === "cancelled" ? t("train.cancelled")
     : status === "opened" ? t("train.opened")
     : !agreed ? t(state.source === "files" ? "train.consentFiles" : "train.consent")
-    : seconds < LEAST_SECONDS ? t("train.need", { seconds: LEAST_SECONDS })
+    : seconds < MIN_SECONDS ? t("train.need", { seconds: MIN_SECONDS })
     : t("train.ready", { clips: clips.length, seconds: clock(seconds) }),
   );
-  // A screen reader hears every 25th iteration, each change of phase, and that it rests.
+  // Announced to screen readers: every 25th iteration, each change of phase, and pauses.
   const [done, count] = [step ? step.iteration - (step.iteration % 25) : 0, step?.iterations ?? 0];
   say($("train-said"), running && !paused && phase === "training" ? (done ? t("train.iteration", { n: done, count }) : "") : $("train-words").textContent);
   $("train-run").hidden = !running && losses.length === 0;
@@ -66,7 +66,7 @@ export function renderTraining(state) {
     $("train-bar").removeAttribute("value");
   }
   renderPictures(training);
-  fail($("train-unkept"), training.unkept, t("train.unkept"));
+  fail($("train-unkept"), training.notStored, t("train.unkept"));
   const bad = state.prompts.findIndex(({ id }) => id === badClip);
   const named = state.source === "record" && bad >= 0 ? place(state.prompts, bad) : badClip;
   fail($("train-error"), error, error && badClip ? `${t("train.badClip")} ${named}` : "");
@@ -77,7 +77,7 @@ export function renderTraining(state) {
   say($("preview-words"), preview ? t("train.previewed", { n: preview.iteration }) : "");
   say($("preview-play"), t(position("preview") === null ? "read.play" : "read.pause"));
   $("train-start").hidden = running;
-  $("train-start").disabled = seconds < LEAST_SECONDS || !agreed;
+  $("train-start").disabled = seconds < MIN_SECONDS || !agreed;
   say($("train-start"), t(status === "done" ? "train.again" : "train.start"));
   $("train-resume").hidden = running || !resumable;
   say($("train-resume"), t("train.resume", { iteration: resumable?.iteration ?? 0 }));
@@ -90,7 +90,7 @@ export function renderTraining(state) {
   $("train-cancel").disabled = phase === "finishing";
 }
 
-/** What was drawn last: pictures are many pixels. */
+/** Describes what was drawn last, so that it is not drawn again. */
 let drawn = "";
 
 /** @param {Training} training */

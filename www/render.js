@@ -1,28 +1,28 @@
-// From the state to the page: no decisions here, and no state but the elements.
+// Renders the state. No decisions are made here.
 
 import { renderProfile } from "./profile.js";
-import { $, element, fail, place, say } from "./dom.js";
+import { $, element, fail, ofCard, place, say } from "./dom.js";
 import { drawLive } from "./draw.js";
 import { position } from "./play.js";
 import { playFrom } from "./recording.js";
 import { renderTraining } from "./render-training.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, mayRecord } from "./state.js";
-import { LANGUAGES, clock, language, number, t } from "./strings.js";
+import { LANGUAGES, clock, language, number, t, warningInWords } from "./strings.js";
 import { showWave } from "./wave.js";
 
 /** @import { Sound } from "./play.js" */
 /** @import { Failure, PageClip, State } from "./state.js" */
 /** @import { Key } from "./strings.js" */
 
-/** Puts the words of the chosen language into the page. */
+/** Sets the texts of the chosen language. */
 export function translate() {
   document.documentElement.lang = language;
   document.title = `${t("title")}: ${t("tagline")}`;
   for (const [which, words] of /** @type {const} */ ([["base", "speak.base"], ["mine", "speak.mine"]])) {
     if (!$(which).firstChild) $(which).replaceChildren($("voice-card").content.cloneNode(true));
-    $(which).querySelector("h3").id = `${which}-title`;
-    say($(which).querySelector(".name"), t(words));
-    say($(which).querySelector(".what"), t(`${words}.what`));
+    ofCard(which, "h3").id = `${which}-title`;
+    say(ofCard(which, ".name"), t(words));
+    say(ofCard(which, ".what"), t(`${words}.what`));
   }
   for (const element of document.querySelectorAll("[data-text]")) say(element, t(/** @type {Key} */ (/** @type {HTMLElement} */ (element).dataset.text)));
   for (const button of document.querySelectorAll("#languages button")) button.ariaPressed = `${/** @type {HTMLElement} */ (button).lang === language}`;
@@ -30,7 +30,7 @@ export function translate() {
   $("text").value ||= t("speak.example");
 }
 
-/** The switch: each language by its own name. */
+/** The language switch. */
 export function offerLanguages() {
   for (const [lang, { name }] of Object.entries(LANGUAGES)) {
     $("languages").append(element("button", { type: "button", className: "plain", lang, textContent: name }));
@@ -40,7 +40,7 @@ export function offerLanguages() {
 /** @param {State} state */
 export function render(state) {
   renderLoading(state);
-  renderKept(state);
+  renderStorage(state);
   if (state.load.status !== "ready") return;
   renderEngine(state);
   renderTotal(state);
@@ -88,6 +88,7 @@ function renderTotal(state) {
   $("record").hidden = state.source !== "record";
   $("files").hidden = $("files-consent").hidden = state.source !== "files";
   $("files-agreed").checked = state.filesConsent;
+  for (const radio of document.querySelectorAll("input[name=source]")) /** @type {HTMLInputElement} */ (radio).checked = /** @type {HTMLInputElement} */ (radio).value === state.source;
 }
 
 /** @param {PageClip | undefined} clip */
@@ -102,7 +103,7 @@ function renderPrompts({ prompts, recordings, current }) {
     list.append(element("li", {}, button));
   }
   prompts.forEach(({ id }, index) => {
-    const button = list.children[index].firstChild;
+    const button = /** @type {HTMLButtonElement} */ (list.children[index].firstChild);
     const clip = verdict(recordings.get(id));
     say(button, id === CONSENT.id ? t("read.consent.short") : `${index}`);
     button.dataset.state = clip;
@@ -111,7 +112,7 @@ function renderPrompts({ prompts, recordings, current }) {
   });
 }
 
-/** The card lies in the step of its sentence; what is being pressed on it stays so. @param {State} state */
+/** Moves the card to the step of its sentence, with its focus. @param {State} state */
 function renderAgreement(state) {
   const reading = state.source === "record" && (currentPrompt(state)?.id ?? CONSENT.id) === CONSENT.id;
   const place = $(reading ? "agree-place" : "read-place");
@@ -171,7 +172,7 @@ function renderCard(state) {
   );
 }
 
-/** The parts that move: waveforms, and the level. @param {State} state @param {{ peaks: number[], levelDb: number, peakDb: number }} live */
+/** Renders what moves: waveforms and level. @param {State} state @param {{ peaks: number[], levelDb: number, peakDb: number }} live */
 export function renderMoving(state, live) {
   if (state.load.status !== "ready") return;
   const prompt = currentPrompt(state);
@@ -185,16 +186,16 @@ export function renderMoving(state, live) {
   $("level").toggleAttribute("data-hot", live.peakDb > -1);
   $("level").ariaValueNow = `${Math.max(-60, Math.round(live.levelDb))}`;
   wave($("preview-wave"), "preview", state.training.preview?.speech);
-  for (const which of /** @type {const} */ (["base", "mine"])) wave($(which).querySelector(".wave"), which, state.spoken[which].speech);
+  for (const which of /** @type {const} */ (["base", "mine"])) wave(ofCard(which, ".wave"), which, state.spoken[which].speech);
 }
 
-/** What has been heard of it is coloured; a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | null | undefined} sound */
+/** A waveform; the played part is coloured, and a click plays from there. @param {HTMLElement} element @param {string} key @param {Sound | null | undefined} sound */
 const wave = (element, key, sound) => showWave(element, sound, position(key) ?? 0, (part) => playFrom(key, sound, part));
 
 /** @param {State} state */
 function renderFiles({ files, fileErrors }) {
   const list = $("file-list");
-  const shown = language + files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ message }) => message).join();
+  const shown = language + files.map(({ id, report, error }) => id + verdict({ report, error, ...none })).join() + fileErrors.map(({ code, message }) => code + message).join();
   if (list.dataset.shown === shown) return; // text fields in it keep their focus
   list.dataset.shown = shown;
   list.replaceChildren(...files.map(fileRow), ...fileErrors.map(errorRow));
@@ -209,7 +210,7 @@ function fileRow(clip) {
   else say(words, clip.report ? t("read.good", { seconds: number(clip.report.speechSeconds, 1), snr: Math.round(clip.report.snrDb) }) : t("read.checking"));
   const remove = element("button", { type: "button", className: "plain", textContent: t("files.remove"), ariaLabel: `${t("files.remove")} ${clip.id}` });
   remove.dataset.remove = clip.id;
-  const text = element("textarea", { rows: 1, autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
+  const text = element("textarea", { rows: clip.samples.length > 20 * clip.sampleRate ? 5 : 1, autocomplete: "off", value: clip.text, placeholder: t("files.noText"), ariaLabel: `${t("files.text")}: ${clip.id}` });
   text.dataset.file = clip.id;
   return element("li", {}, element("div", { className: "head" }, element("span", { className: "name", textContent: clip.id }), remove), text, words);
 }
@@ -222,7 +223,7 @@ function errorRow(error) {
 }
 
 /** @param {State} state */
-function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, delivery, speakError }) {
+function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, delivery, speakError, textWarnings }) {
   const { speed, pitch, liveliness } = delivery;
   const shown = {
     speed: `${number(speed, 2)} ×`,
@@ -236,34 +237,36 @@ function renderSpeaking({ studio, voice, voiceFile, otherVoices, spoken, deliver
   }
   for (const which of /** @type {const} */ (["base", "mine"])) {
     const { status, speech, url, firstAudioMs } = spoken[which];
-    const find = (/** @type {string} */ part) => $(which).querySelector(part);
+    const [button, play, download] = [ofCard(which, ".say"), ofCard(which, ".play"), ofCard(which, ".download")];
     const waits = which === "mine" && !voice;
-    say(find(".say"), t(status === "working" ? "speak.stop" : "speak.say"));
-    find(".say").disabled = waits;
-    find(".say").ariaLabel = `${find(".say").textContent}, ${t(`speak.${which}.what`)}`;
+    say(button, t(status === "working" ? "speak.stop" : "speak.say"));
+    button.disabled = waits;
+    button.ariaLabel = `${button.textContent}, ${t(`speak.${which}.what`)}`;
     const seconds = speech ? number(speech.samples.length / speech.sampleRate, 1) : "";
     say(
-      find(".words"),
+      ofCard(which, ".words"),
       waits ? t("speak.none")
       : status === "working" ? t(speech ? "speak.working" : "speak.wait")
-      : speech ? t("speak.seconds", { seconds })
+      : speech ? t("speak.seconds", { seconds }) + (speech.stop === "durations" ? "" : `. ${t("speak.cut")}`)
       : "",
     );
     // What a test can measure: from the click to the first sound.
     if (firstAudioMs === null) delete $(which).dataset.firstAudioMs;
     else $(which).dataset.firstAudioMs = `${Math.round(firstAudioMs)}`;
-    find(".play").hidden = !speech || status === "working";
-    say(find(".play"), t(position(which) === null ? "read.play" : "read.pause"));
-    find(".download").hidden = !url || status === "working";
-    if (url) Object.assign(find(".download"), { href: url, download: `ownvoice-${which}.wav` });
+    play.hidden = !speech || status === "working";
+    say(play, t(position(which) === null ? "read.play" : "read.pause"));
+    download.hidden = !url || status === "working";
+    if (url) Object.assign(download, { href: url, download: `ownvoice-${which}.wav` });
   }
+  $("text-warning").hidden = textWarnings.length === 0;
+  say($("text-warning"), textWarnings.map(warningInWords).join(" "));
   fail($("speak-error"), speakError);
   $("save").disabled = !voiceFile;
   $("others").hidden = otherVoices.length === 0;
   const buttons = $("other-voices");
-  while (buttons.children.length > otherVoices.length) buttons.lastChild.remove();
+  while (buttons.children.length > otherVoices.length) buttons.lastChild?.remove();
   while (buttons.children.length < otherVoices.length) buttons.append(element("button", { type: "button" }));
-  [...buttons.children].forEach((button, index) => {
+  buttons.querySelectorAll("button").forEach((button, index) => {
     button.dataset.other = `${index}`;
     say(button, t("speak.saveOther", { n: index + 1 }));
   });
@@ -278,27 +281,28 @@ function renderLikeness({ likeness: { status, part, similarity } }) {
   $("likeness-bars").hidden = !similarity;
   if (!similarity || !measured) return;
   for (const [name, value] of /** @type {const} */ ([["base", similarity.base], ["clone", similarity.clone], ["own", similarity.sameSpeaker]])) {
-    say($(`likeness-${name}`).querySelector("dd span"), measured[name]);
-    $(`likeness-${name}`).querySelector("dd i").style.inlineSize = `${100 * value}%`;
+    const bar = /** @type {HTMLElement} */ ($(`likeness-${name}`).querySelector("dd"));
+    say(bar.children[1], measured[name]);
+    /** @type {HTMLElement} */ (bar.children[0]).style.inlineSize = `${100 * value}%`;
   }
 }
 
 /** @param {State} state */
-function renderKept({ load, studio, recordings, voice, otherVoices, training, offline, kept, deletion }) {
+function renderStorage({ load, studio, recordings, voice, otherVoices, training, offline, usage, deletion }) {
   const mb = (/** @type {number} */ bytes) => number(bytes / 1e6, 1);
   const some = recordings.size > 0 || voice || otherVoices.length > 0 || training.resumable;
-  const none = studio !== null && !studio.kept;
+  const none = studio !== null && !studio.storage;
   say(
     $("kept-words"),
     deletion.status === "running" ? t("kept.deleting")
     : none ? t("kept.not")
-    : some ? t(!voice ? "kept.some" : recordings.size ? "kept.voice" : "kept.voiceOnly", { count: recordings.size, mb: mb(kept.bytes) })
-    : load.status !== "ready" && kept.bytes > 0 ? t("kept.something", { mb: mb(kept.bytes) })
+    : some ? t(!voice ? "kept.some" : recordings.size ? "kept.voice" : "kept.voiceOnly", { count: recordings.size, mb: mb(usage.bytes) })
+    : load.status !== "ready" && usage.bytes > 0 ? t("kept.something", { mb: mb(usage.bytes) })
     : t("kept.none"),
   );
-  fail($("kept-error"), studio?.keepReason ?? null);
-  say($("kept-promise"), !none && some ? t(kept.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
-  say($("kept-total"), kept.totalBytes ? t("kept.total", { mb: mb(kept.totalBytes) }) : "");
+  fail($("kept-error"), studio?.storageError ?? null);
+  say($("kept-promise"), !none && some ? t(usage.persistent ? "kept.persistent" : voice ? "kept.fleetingVoice" : "kept.fleeting") : "");
+  say($("kept-total"), usage.totalBytes ? t("kept.total", { mb: mb(usage.totalBytes) }) : "");
   $("offline-words").hidden = !offline.ready && !offline.failed;
   say($("offline-words"), t(offline.ready ? "kept.offline" : "kept.notOffline"));
   $("newer").hidden = !offline.newer;

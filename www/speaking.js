@@ -1,11 +1,11 @@
-// Speaking, before and after; and the voice as a file.
+// Speaks with the base and with the voice; saves and opens voice files.
 
 import { Speech } from "./js/index.js";
-import { begin, position, stop as stopPlaying } from "./play.js";
 import { $ } from "./dom.js";
+import { begin, position, stop as stopPlaying } from "./play.js";
 import { failure, initial, state, studio, update } from "./state.js";
-import { take } from "./training.js";
 
+/** @import { Voice } from "./js/index.js" */
 /** @import { Spoken } from "./state.js" */
 
 /** @type {Record<"base" | "mine", AbortController>} */
@@ -23,7 +23,7 @@ export function forgetSpoken(which) {
   spoke(which, initial.spoken[which]);
 }
 
-/** Whatever it says or has said. @param {"base" | "mine"} which */
+/** Ends speech of this voice and discards it. @param {"base" | "mine"} which */
 export function endSpeaking(which) {
   speaking[which].abort();
   speaking[which] = new AbortController();
@@ -31,7 +31,15 @@ export function endSpeaking(which) {
   forgetSpoken(which);
 }
 
-/** The first sentence is heard while the next is made. @param {"base" | "mine"} which */
+/** Replaces the current voice. @param {Voice} voice @param {Blob} file */
+export async function take(voice, file) {
+  const before = state.voice;
+  endSpeaking("mine");
+  update({ voice, voiceFile: file, likeness: initial.likeness });
+  await before?.close();
+}
+
+/** Plays each sentence while the next is made. @param {"base" | "mine"} which */
 export async function speak(which) {
   if (state.spoken[which].status === "working") {
     stopPlaying();
@@ -44,7 +52,7 @@ export async function speak(which) {
   const mine = (speaking[which] = new AbortController());
   const { signal } = mine;
   forgetSpoken(which);
-  update({ speakError: null });
+  update({ speakError: null, textWarnings: [] });
   spoke(which, { status: "working" });
   /** @type {Speech[]} */
   const pieces = [];
@@ -53,6 +61,7 @@ export async function speak(which) {
       if (speaking[which] !== mine) break;
       const wait = player.push(speech, speech.pauseSeconds);
       pieces.push(speech);
+      update({ textWarnings: speech.warnings });
       spoke(which, { speech: Speech.join(pieces), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
     }
     player.end();
@@ -61,7 +70,7 @@ export async function speak(which) {
     spoke(which, { status: "done", speech, url: URL.createObjectURL(speech.toBlob()) });
   } catch (error) {
     player.end();
-    // Another voice in its place, or another text.
+    // Replaced by another voice or text.
     if (speaking[which] !== mine) return;
     forgetSpoken(which);
     update({ speakError: failure(error) });

@@ -1,16 +1,16 @@
 // The state of the page: one value, changed only by `update`, from which everything on it is drawn.
 
-import { Kept } from "./js/index.js";
+import { Storage } from "./js/index.js";
 
-/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TrainingStep, Voice } from "./js/index.js" */
+/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TextWarning, TrainingStep, Voice } from "./js/index.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
-/** What of this page outlives the tab lies under this name. */
-export const KEEP = "ownvoice";
-/** How much good speech makes a voice, and how little may be tried. */
+/** Name under which this page stores what outlives the tab. */
+export const STORAGE = "ownvoice";
+/** Good speech that makes a voice, and the least that may be tried. */
 export const WANTED_SECONDS = 60;
-export const LEAST_SECONDS = 5;
+export const MIN_SECONDS = 5;
 /** Sentences on the cards: a little over a minute of them. The base brings more, the best first. */
 export const SENTENCES = 12;
 /** The first card. English like all that is read: it is aligned, learned from, and kept in the voice file. */
@@ -31,18 +31,19 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {Failure[]} fileErrors Files that could not be read.
  * @property {boolean} filesConsent Ticked where files are used.
  * @property {Training} training
- * @property {string | null} preview What is spoken while it learns.
+ * @property {string | null} preview The preview sentence.
  * @property {Voice | null} voice
- * @property {Blob | null} voiceFile The same, as it is saved: a new engine opens it again.
- * @property {Blob[]} otherVoices Voices that are kept, but were made with another base voice.
+ * @property {Blob | null} voiceFile The same as a file, which a new engine opens.
+ * @property {Blob[]} otherVoices Stored voices that were made with another base voice.
  * @property {{ base: Spoken, mine: Spoken }} spoken
  * @property {{ speed: number, pitch: number, liveliness: number }} delivery How texts are spoken.
+ * @property {TextWarning[]} textWarnings Of the text that was spoken last.
  * @property {Failure | null} speakError
  * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
  * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
- * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} kept What lies on this machine, program and base voice included in the total.
+ * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} usage Space in use on this machine; the total includes program and base voice.
  * @property {{ status: "none" | "running" | "done", error: Failure | null }} deletion
- * @property {number} deletions How often everything was deleted: what began before must not put anything back.
+ * @property {number} deletions How often everything was deleted: what began before a deletion must not restore anything.
  * @property {{ ready: boolean, newer: boolean, failed: boolean }} offline
  */
 /**
@@ -52,10 +53,10 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {boolean} paused
  * @property {TrainingStep | null} step
  * @property {number[]} losses One an iteration.
- * @property {{ iteration: number, loss: number }[]} heldOut The held-out clips', now and then.
+ * @property {{ iteration: number, loss: number }[]} heldOut Losses of the held-out clips.
  * @property {{ iteration: number, picture: Picture, firstDifferenceDb: number } | null} picture
- * @property {Failure | null} unkept Why this training would not outlive the tab.
- * @property {number} first Iteration that this run began with.
+ * @property {Failure | null} notStored Why this training would not outlive the tab.
+ * @property {number} first First iteration of this run.
  * @property {number} seconds
  * @property {{ iteration: number, speech: Speech } | null} preview
  * @property {Failure | null} error
@@ -81,23 +82,24 @@ export const initial = {
   files: [],
   fileErrors: [],
   filesConsent: false,
-  training: { status: "idle", phase: "aligning", paused: false, step: null, losses: [], heldOut: [], picture: null, unkept: null, first: 0, seconds: 0, preview: null, error: null, badClip: null, resumable: null },
+  training: { status: "idle", phase: "aligning", paused: false, step: null, losses: [], heldOut: [], picture: null, notStored: null, first: 0, seconds: 0, preview: null, error: null, badClip: null, resumable: null },
   preview: null,
   voice: null,
   voiceFile: null,
   otherVoices: [],
   spoken: { base: silent, mine: silent },
   delivery: { speed: 1, pitch: 0, liveliness: 1 },
+  textWarnings: [],
   speakError: null,
   likeness: { status: "none", part: 0, similarity: null },
   profile: { status: "none", part: 0, found: null, error: null },
-  kept: { bytes: 0, persistent: false, asked: false, totalBytes: 0 },
+  usage: { bytes: 0, persistent: false, asked: false, totalBytes: 0 },
   deletion: { status: "none", error: null },
   deletions: 0,
   offline: { ready: false, newer: false, failed: false },
 };
 
-/** The state now. Others only read it. */
+/** The current state, changed by `update` only. */
 export let state = initial;
 
 let draw = () => {};
@@ -119,21 +121,21 @@ export function studio() {
 /** @param {unknown} error @returns {Failure | null} Null where the visitor ended it. */
 export const failure = (error) => (/** @type {Failure} */ (error).code === "cancelled" ? null : /** @type {Failure} */ (error));
 
-/** What lies on this machine now, whether or not there is an engine. */
-export async function weigh() {
+/** Updates the space in use, whether or not there is an engine. */
+export async function measureUsage() {
   try {
-    const usage = await Kept.usage(KEEP);
+    const usage = await Storage.usage(STORAGE);
     const { usage: totalBytes = 0 } = (await navigator.storage?.estimate?.()) ?? {};
-    update({ kept: { ...state.kept, ...usage, totalBytes } });
+    update({ usage: { ...state.usage, ...usage, totalBytes } });
   } catch (error) {
-    console.info(`What is kept cannot be counted: ${/** @type {Error} */ (error).message}`); // a private window, which keeps nothing
+    console.info(`The space in use is unknown: ${/** @type {Error} */ (error).message}`); // a private window
   }
 }
 
-/** Errors after which there is no engine to ask any more. @param {Failure | null} error */
+/** Whether the engine has ended with this error. @param {Failure | null} error */
 export const isLost = (error) => ["worker-crashed", "device-lost"].includes(error?.code ?? "");
 
-/** What may be learnt from, in order. @param {State} state @returns {PageClip[]} */
+/** Clips to train on, in order. @param {State} state @returns {PageClip[]} */
 export function goodClips({ source, files, recordings, prompts }) {
   const clips = source === "files" ? files : prompts.flatMap(({ id }) => recordings.get(id) ?? []);
   return clips.filter(({ report, text }) => report && text.trim());
@@ -154,11 +156,11 @@ export function mayRecord(state) {
   return prompt !== null && (prompt.id === CONSENT.id || consented(state));
 }
 
-/** A clip with its verdict. Files may be trimmed to their speech; a recording that is was begun late or ended early.
+/** A clip with its verdict. A recording that begins or ends within speech was started late or stopped early; a file may have been trimmed.
  * @param {Omit<PageClip, "report" | "error">} clip @param {"recording" | "file"} kind @returns {Promise<PageClip>} */
-export async function judged(clip, kind) {
+export async function checked(clip, kind) {
   try {
-    // A text that is not written yet cannot be missed by the speaker.
+    // Without a text only the level can be checked.
     const report = await studio().checkClip({ ...clip, text: clip.text.trim() || undefined });
     const error = kind === "recording" ? cutOff(report) : null;
     return { ...clip, report: error ? null : report, error };
@@ -170,5 +172,5 @@ export async function judged(clip, kind) {
 /** @param {ClipReport} report @returns {Failure | null} */
 const cutOff = ({ cutOff }) => cutOff && { code: `clip-cut-off-${cutOff}`, message: "the recording begins or ends within a word" };
 
-/** Half a sentence does not sound like the whole: that it breaks off is what helps. @param {Omit<PageClip, "report" | "error">} clip @param {Failure} error */
+/** A cut-off sentence mismatches its text: that it is cut off is the more helpful reason. @param {Omit<PageClip, "report" | "error">} clip @param {Failure} error */
 const cause = async (clip, error) => (error.code === "clip-mismatch" ? (cutOff(await studio().checkClip({ ...clip, text: undefined })) ?? error) : error);

@@ -55,6 +55,15 @@ export function inWords({ code, message, found = 0 }) {
   return { words, code: typeof code === "string" ? code : "internal" };
 }
 
+/** Tags of the languages that `text-language` names. */
+const TAGS = /** @type {{ [name: string]: string }} */ ({ Dutch: "nl", French: "fr", German: "de", Italian: "it", Polish: "pl", Portuguese: "pt", Spanish: "es", Swedish: "sv" });
+
+/** @param {import("./js/index.js").TextWarning} warning */
+export function warningInWords({ code, detail }) {
+  const tag = code === "text-language" && TAGS[detail];
+  return t(`speak.${code}`, { detail: (tag && new Intl.DisplayNames(language, { type: "language" }).of(tag)) || detail });
+}
+
 /** @param {number} value @param {number} digits After the point. */
 export const number = (value, digits) => value.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 

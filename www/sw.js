@@ -1,5 +1,5 @@
-// Keeps the page's files for visits without the internet. What belongs together is listed, by hash, in pkg/site-files.js, which `cargo xtask build` writes:
-// a version is such a list, and a file that is not what the list says is neither kept nor served. Versions share what they have in common.
+// Service worker for offline visits. A version is the list of its files by hash in pkg/site-files.js, which `cargo xtask build` writes. A file whose hash
+// differs from the list is neither cached nor served. Versions share files of the same hash.
 
 /** @type {any} */
 const worker = self;
@@ -7,12 +7,12 @@ const worker = self;
 worker.importScripts("pkg/site-files.js");
 /** @type {{ [path: string]: string }} SHA-256 by path. */
 const FILES = worker.OWNVOICE_FILES;
-/** Of what a gzip holds: a host that calls its packing a Content-Encoding makes the browser unpack it. @type {{ [path: string]: string }} */
+/** Hashes of unpacked gzip files: a host that declares them as Content-Encoding makes the browser unpack them. @type {{ [path: string]: string }} */
 const UNPACKED = worker.OWNVOICE_UNPACKED;
 
 const SCOPE = worker.registration.scope;
 const CACHE = "ownvoice-site";
-/** Headers that make a file what it is; others belong to the transfer. */
+/** Headers of the file; others belong to the transfer. */
 const HEADERS = ["content-type", "content-security-policy", "x-content-type-options", "referrer-policy"];
 
 /** @param {string} hash */
@@ -27,7 +27,7 @@ async function sha256(bytes) {
 /** @param {string} path @param {BufferSource} bytes */
 const isNamed = async (path, bytes) => [FILES[path], UNPACKED[path]].includes(await sha256(bytes));
 
-/** Fetches a file and keeps it, if it is the one that the list names. @param {Cache} cache @param {string} path */
+/** Fetches and caches a file, if its hash is right. @param {Cache} cache @param {string} path */
 async function keep(cache, path) {
   const response = await fetch(new URL(path, SCOPE), { cache: "no-cache" });
   const bytes = await response.arrayBuffer();
@@ -38,14 +38,14 @@ async function keep(cache, path) {
   return answer;
 }
 
-/** What is kept of a file, if it still is what the list names: others may write to the cache, and disks err. @param {Cache} cache @param {string} path */
+/** A cached file, if its hash is right: other scripts may write to the cache, and disks fail. @param {Cache} cache @param {string} path */
 async function kept(cache, path) {
   const response = await cache.match(key(FILES[path]));
   const whole = response && (await isNamed(path, await response.clone().arrayBuffer()));
   return whole ? response : undefined;
 }
 
-/** All files or none: a version that is not whole never serves. */
+/** Caches all files, or fails: an incomplete version never serves. */
 async function install() {
   const cache = await caches.open(CACHE);
   for (const path of Object.keys(FILES)) (await kept(cache, path)) ?? (await keep(cache, path));
@@ -63,9 +63,9 @@ async function serve(path) {
   const whole = await kept(cache, path);
   if (whole) return whole;
   try {
-    return await keep(cache, path); // the browser made room for others, or what it kept is damaged
+    return await keep(cache, path); // the browser has evicted it, or it is damaged
   } catch {
-    // The server has another version by now, and this one is no longer whole: the next visit begins anew.
+    // The server has another version by now and this one is incomplete: the next visit installs it anew.
     await worker.registration.unregister();
     return Response.error();
   }

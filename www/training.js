@@ -1,11 +1,11 @@
-// Learning: started, paused, stopped, gone on with; and what leads on when a clip is in the way.
+// Starts, pauses, stops and resumes training, and leads to the clip that made it fail.
 
 import { stayAwake } from "./awake.js";
 import { differenceDb } from "./heat.js";
 import { isSilent } from "./play.js";
 import { closeMicrophone, go, togglePlaying } from "./recording.js";
-import { endSpeaking } from "./speaking.js";
-import { CONSENT, failure, goodClips, initial, isLost, state, studio, update, weigh } from "./state.js";
+import { take } from "./speaking.js";
+import { CONSENT, failure, goodClips, initial, isLost, measureUsage, state, studio, update } from "./state.js";
 
 /** @import { Clip, CloneProgress, Consent, Voice } from "./js/index.js" */
 /** @import { Failure, State, Training } from "./state.js" */
@@ -35,7 +35,7 @@ async function learn(how) {
   const { deletions } = state;
   const onStep = (/** @type {CloneProgress} */ progress) => deletions === state.deletions && stepped(progress);
   const options = { signal, stopSignal: stopping.signal, onStep, preview: state.preview ?? undefined, pictures: true };
-  // What went before is still on the curve when a training goes on.
+  // A resumed training continues its curve.
   const before = how === "resume" ? { losses: state.training.losses, heldOut: state.training.heldOut, resumable: state.training.resumable } : {};
   update({ training: { ...initial.training, ...before, status: "running" } });
   if (state.microphone === "open") closeMicrophone();
@@ -48,19 +48,21 @@ async function learn(how) {
     await take(voice, file);
     change({ status: "done" });
     liken(voice, clips);
-    await weigh();
+    await measureUsage();
   } catch (error) {
     stayAwake(false);
     if (deletions !== state.deletions) return;
     const failed = failure(error);
-    // The page starts the engine again, and the training with it: see engine.js.
+    // engine.js restarts the engine, and the training with it.
     if (isLost(failed)) return change({ status: "interrupted" });
-    change({ status: failed ? "idle" : "cancelled", error: failed, resumable: failed ? state.training.resumable : null });
+    // What was stored before it failed can be resumed.
+    const stored = failed && (await state.studio?.storage?.training().catch(() => null));
+    change({ status: failed ? "idle" : "cancelled", error: failed, resumable: stored?.checkpoint ?? null });
     if (failed?.clip !== undefined) blame(clips[failed.clip].id, failed);
   }
 }
 
-/** How near the voice comes to its speaker. A page that goes on to something else may do so: nothing waits for it. @param {Voice} voice @param {Clip[]} clips */
+/** Measures the similarity to the speaker in the background. @param {Voice} voice @param {Clip[]} clips */
 async function liken(voice, clips) {
   if (clips.length < 2) return;
   const likeness = (/** @type {Partial<State["likeness"]>} */ change) => voice === state.voice && update({ likeness: { ...state.likeness, ...change } });
@@ -70,7 +72,7 @@ async function liken(voice, clips) {
     likeness({ status: "done", similarity: await voice.similarity(clips, { onProgress }) });
   } catch (error) {
     likeness({ status: "none" });
-    // The voice is learned all the same; one that has been replaced meanwhile is of no interest.
+    // The voice itself is not affected; it may have been replaced meanwhile.
     if (!isLost(failure(error)) && voice === state.voice) console.error(error);
   }
 }
@@ -81,15 +83,7 @@ function consent() {
   return { text: CONSENT.text, recording: recording && { samples: recording.samples, sampleRate: recording.sampleRate } };
 }
 
-/** Puts another voice in the place of the one before. @param {Voice} voice @param {Blob} file */
-export async function take(voice, file) {
-  const before = state.voice;
-  endSpeaking("mine");
-  update({ voice, voiceFile: file, likeness: initial.likeness });
-  await before?.close();
-}
-
-/** The clip that stood in the way says so itself, and is left out until it is mended. @param {string} id @param {Failure} error */
+/** Shows the error at the clip that caused it, which is left out of the next training. @param {string} id @param {Failure} error */
 function blame(id, error) {
   change({ badClip: id });
   const clip = state.recordings.get(id);
@@ -97,7 +91,7 @@ function blame(id, error) {
   else if (clip) update({ recordings: new Map(state.recordings).set(id, { ...clip, report: null, error }) });
 }
 
-/** Shows that clip, ready to be recorded again or mended. */
+/** Shows that clip, to be recorded again or corrected. */
 export function goToBadClip() {
   const id = state.training.badClip;
   if (state.source === "record") go(state.prompts.findIndex((prompt) => prompt.id === id));
@@ -110,13 +104,13 @@ export function goToBadClip() {
 export async function togglePause() {
   const paused = !state.training.paused;
   change({ paused });
-  await studio().steer({ paused });
+  await studio().updateTraining({ paused });
 }
 
 /** @param {string | null} preview */
 export async function setPreview(preview) {
   update({ preview });
-  if (state.training.status === "running") await studio().steer({ preview });
+  if (state.training.status === "running") await studio().updateTraining({ preview });
 }
 
 /** @param {CloneProgress} progress */
@@ -130,7 +124,7 @@ function stepped(progress) {
     const firstDifferenceDb = training.picture?.firstDifferenceDb ?? differenceDb(progress.picture);
     return change({ picture: { ...progress, firstDifferenceDb } });
   }
-  if (progress.status === "not-kept") return change({ unkept: progress });
+  if (progress.status === "not-stored") return change({ notStored: progress });
   if (progress.status !== "training") return change({ phase: progress.status });
   const { iteration, heldOutLoss } = progress;
   const losses = [...training.losses];

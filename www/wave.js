@@ -1,9 +1,9 @@
-// Waveforms of what was recorded and spoken. wavesurfer.js draws them and hears where they are clicked; play.js plays.
+// Waveforms of recordings and speech: wavesurfer.js draws them and reports clicks, play.js plays.
 
 /** @type {typeof import("wavesurfer.js").default} */
 const WaveSurfer = /** @type {any} */ (globalThis).WaveSurfer;
 
-/** The same everywhere: wavesurfer.js writes it into its style sheet, and the page's policy names that sheet by its hash. */
+/** Fixed, because wavesurfer.js writes it into its style sheet, whose hash is in the page's policy. */
 const HEIGHT = 64;
 
 /** @param {HTMLElement} element */
@@ -18,7 +18,7 @@ const shown = new WeakMap();
 /**
  * @param {HTMLElement} element
  * @param {{ samples: Float32Array, sampleRate: number } | null | undefined} sound
- * @param {number} played Part that has been heard, 0 to 1.
+ * @param {number} played Part that has been played, 0 to 1.
  * @param {(part: number) => void} onSeek
  */
 export function showWave(element, sound, played, onSeek) {

@@ -2,7 +2,7 @@
 //
 //     node tests/browser/bench.mjs [cpu] [software] [adapter]
 //
-// `cpu` for the time of the device without a graphics card; `software` for the launches of an iteration on SwiftShader, whose time says nothing of a
+// `cpu` for the time of the device without a graphics card; `software` for the dispatches of an iteration on SwiftShader, whose time says nothing of a
 // GPU's; `adapter` for the time of the graphics card that this machine has, in both precisions.
 
 import { createHash } from "node:crypto";
@@ -16,13 +16,13 @@ const ITERATIONS = 20;
 const WARM_UP = 8;
 const TEXT = "This sentence is spoken to be measured, and so is the next one. Here is the next one, which is about as long as the first.";
 
-/** Before the worker's own script: counts what it launches and the bytes that it is given, and tells with each step of a training. */
+/** Before the worker's own script: counts dispatches and the bytes of their buffers, and adds them to each step of a training. */
 const COUNTER = `
-import { countLaunches as countAll } from "./launches.js";
+import { countDispatches as countAll } from "./dispatches.js";
 const counted = countAll();
 const post = self.postMessage.bind(self);
 self.postMessage = (message, ...rest) => {
-  if (message.progress?.status === "training") Object.assign(message.progress, { dispatches: counted.launches, bytes: counted.bytes });
+  if (message.progress?.status === "training") Object.assign(message.progress, { dispatches: counted.dispatches, bytes: counted.bytes });
   post(message, ...rest);
 };
 `;
@@ -140,17 +140,17 @@ async function webgpu({ device, iterations, precision }) {
     if (measured.message) throw Object.assign(new Error(`${measured.code}: ${measured.message}`), { code: measured.code });
     const { counts, bytes, seconds, held, rtf, adapter } = measured;
     const each = (/** @type {number[]} */ values) => (values[iterations - 1] - values[0]) / (iterations - 1);
-    return { launches: each(counts), megabytes: each(bytes) / 1e6, seconds: each(seconds), peak: Math.max(...held), last: held[iterations - 1], rtf, adapter };
+    return { dispatches: each(counts), megabytes: each(bytes) / 1e6, seconds: each(seconds), peak: Math.max(...held), last: held[iterations - 1], rtf, adapter };
   } finally {
     await session.close();
   }
 }
 
 async function software() {
-  const { launches, megabytes, seconds, peak, rtf } = await webgpu({ device: "webgpu", iterations: 4, precision: "f32" });
+  const { dispatches, megabytes, seconds, peak, rtf } = await webgpu({ device: "webgpu", iterations: 4, precision: "f32" });
   return [
-    { name: "train.dispatches_per_iter", value: launches, unit: "launches", what: "small, 8 x 128 frames, known durations" },
-    { name: "train.webgpu.mb_per_iter", value: megabytes, unit: "MB", what: "of the buffers that these launches are given, each read or written once" },
+    { name: "train.dispatches_per_iter", value: dispatches, unit: "dispatches", what: "small, 8 x 128 frames, known durations" },
+    { name: "train.webgpu.mb_per_iter", value: megabytes, unit: "MB", what: "of the buffers bound at these dispatches, each read or written once" },
     { name: "train.webgpu.s_per_iter", value: seconds, unit: "s", what: "SwiftShader, not a GPU" },
     { name: "train.webgpu.memory_mb", value: peak / 1e6, unit: "MB", what: "graphics memory held for small, the most after an iteration" },
     { name: "say.webgpu.rtf", value: rtf, unit: "s/s", what: "seconds of work a second of speech; the spectrogram on SwiftShader, not a GPU, the vocoder on the CPU" },
@@ -162,9 +162,9 @@ async function adapter() {
   const rows = [];
   for (const precision of /** @type {const} */ (["f32", "mixed"])) {
     try {
-      const { launches, megabytes, seconds, peak, last, rtf, adapter } = await webgpu({ device: "default", iterations: 51, precision });
+      const { dispatches, megabytes, seconds, peak, last, rtf, adapter } = await webgpu({ device: "default", iterations: 51, precision });
       const mixed = precision === "mixed" ? ".mixed" : "";
-      rows.push({ name: `train.webgpu${mixed}.s_per_iter`, value: seconds, unit: "s", adapter, launches });
+      rows.push({ name: `train.webgpu${mixed}.s_per_iter`, value: seconds, unit: "s", adapter, dispatches });
       rows.push({ name: `train.webgpu${mixed}.mb_per_iter`, value: megabytes, unit: "MB", adapter });
       rows.push({ name: `train.webgpu${mixed}.memory_mb`, value: peak / 1e6, unit: "MB", adapter, atTheEnd: last / 1e6 });
       rows.push({ name: `say.webgpu${mixed}.rtf`, value: rtf, unit: "s/s", adapter });

@@ -1,4 +1,4 @@
-// A training on several cores: what is learnt is what one core learns, and a helper that dies costs nothing.
+// A training on several cores: what is learned is what one core learns, and a helper that dies costs nothing.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,6 +17,8 @@ if (self.name === "ownvoice helper") {
   });
 }
 `;
+/** Ends it by an error in its script. */
+const THROWING = DYING.replace("self.close()", "setTimeout(() => { throw new Error('a helper fails') })");
 /** Counts, in the page's worker, the workers that it starts. */
 const COUNTING = `
 const Own = self.Worker;
@@ -29,8 +31,8 @@ self.postMessage = (message, ...rest) => {
 };
 `;
 
-/** The spectrogram that a voice learnt on so many cores says, the second of two like it, and that of the base. @param {number} cores @param {string} [script] Before the worker's own. */
-async function learnt(cores, script = "") {
+/** The spectrogram that a voice learned on so many cores says, the second of two like it, and that of the base. @param {number} cores @param {string} [script] Before the worker's own. */
+async function learned(cores, script = "") {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   try {
     session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(COUNTING + script), body]));
@@ -56,13 +58,13 @@ async function learnt(cores, script = "") {
 const difference = (a, b) => a.reduce((sum, x, i) => sum + Math.abs(x - b[i]), 0) / a.length;
 
 test("several cores learn what one learns, whether or not a helper dies", async () => {
-  const one = await learnt(1);
+  const one = await learned(1);
   assert.equal(one.workers, 0);
   assert.equal(one.losses.length, 20);
   const changed = difference(one.clone, one.base);
-  assert.ok(changed > 0.02, `it learnt something: ${changed}`);
-  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that dies", 2, DYING]])) {
-    const several = await learnt(cores, script);
+  assert.ok(changed > 0.02, `it learned something: ${changed}`);
+  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that dies", 2, DYING], ["a helper that fails", 2, THROWING]])) {
+    const several = await learned(cores, script);
     assert.deepEqual([several.cores, several.workers, several.deaths], [cores, cores - 1, script ? 1 : 0], name);
     assert.equal(several.losses.length, 20, name);
     several.losses.forEach((/** @type {number} */ loss, /** @type {number} */ i) => assert.ok(Math.abs(loss - one.losses[i]) < 1e-3, `${name}: ${several.losses} and ${one.losses}`));

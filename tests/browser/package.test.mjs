@@ -260,13 +260,13 @@ describe("a training under way", () => {
   });
   test("rests, and goes on", async () => {
     const [rested, last] = await inPage(`let last = 0;
-      const training = studio.clone(clips, { iterations: 20, onStep: (step) => { if (step.iteration === 3) studio.steer({ paused: true }); last = step.iteration ?? last; } });
+      const training = studio.clone(clips, { iterations: 20, onStep: (step) => { if (step.iteration === 3) studio.updateTraining({ paused: true }); last = step.iteration ?? last; } });
       while (last < 3) await new Promise((resolve) => setTimeout(resolve, 20));
       await new Promise((resolve) => setTimeout(resolve, 200));
       const rested = last;
       await new Promise((resolve) => setTimeout(resolve, 1000));
       const still = last === rested;
-      await studio.steer({ paused: false });
+      await studio.updateTraining({ paused: false });
       await training;
       return [still && rested < 20, last]`);
     assert.deepEqual([rested, last], [true, 20]);
@@ -322,10 +322,10 @@ describe("cancelling", () => {
     await fails("cancelled", "const end = new AbortController(); return studio.clone(clips, { signal: end.signal, onStep: ({ iteration }) => iteration === 3 && end.abort() })");
   });
   test("a training that goes on, and what is compiled for it", async () => {
-    await fails("nothing-kept", "return studio.resume()");
+    await fails("nothing-stored", "return studio.resume()");
     await fails("cancelled", "return studio.resume({ signal: AbortSignal.abort() })");
     await fails("cancelled", "return studio.prepare({ signal: AbortSignal.abort() })");
-    await fails("cancelled", `const keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', keep: 'cancelling' });
+    await fails("cancelled", `const keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', storage: "cancelling" });
       const stop = new AbortController();
       const lost = keeper.clone(clips, { onStep: ({ iteration }) => iteration > 26 && stop.abort() });
       await new Promise((resolve) => stop.signal.addEventListener("abort", resolve));
@@ -333,7 +333,7 @@ describe("cancelling", () => {
       await lost.catch(() => {});
       const end = new AbortController();
       try { return await other.resume({ signal: end.signal, onStep: ({ status, iteration }) => status === "training" && iteration > 25 && end.abort() }); }
-      finally { await other.kept.clear(); other.close(); }`);
+      finally { await other.storage.clear(); other.close(); }`);
   });
   test("stopping keeps what there is", async () => {
     const steps = await inPage("const stop = new AbortController(); let steps = 0; await studio.clone(clips, { stopSignal: stop.signal, onStep: ({ status, iteration }) => { if (status === 'training') steps++; if (iteration === 3) stop.abort(); } }); return steps");

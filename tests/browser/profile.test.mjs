@@ -16,17 +16,17 @@ test("the page says where the time goes", { timeout: 180_000 }, async (t) => {
   await page.waitForSelector("#profile-table:not([hidden])", { timeout: 120_000 });
   const rows = await page.locator("#profile-table tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
   assert.deepEqual(rows.map(([module]) => module), MODULES);
-  for (const [module, forward, backward, ...launches] of rows) {
+  for (const [module, forward, backward, ...dispatches] of rows) {
     assert.ok(Number(forward) >= 0 && forward !== "", `${module}: ${forward}`);
     assert.equal(backward === "", ["Feeder", "Optimizer", "Whole step", "Vocoder, for 1 s"].includes(module ?? ""), `${module}: ${backward}`);
-    assert.deepEqual(launches, [], "a processor launches nothing");
+    assert.deepEqual(dispatches, [], "a CPU dispatches nothing");
   }
   assert.equal(await page.textContent("#profile-start"), "Measure again");
   await session.screenshot("profile", "#profile");
   session.assertQuiet();
 });
 
-test("on a graphics card it counts launches and bytes, and holds its memory", { timeout: 300_000 }, async (t) => {
+test("on a graphics card it counts dispatches and bytes, and holds its memory", { timeout: 300_000 }, async (t) => {
   const session = await visit({ device: "webgpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 1, "webgpu");
@@ -34,9 +34,9 @@ test("on a graphics card it counts launches and bytes, and holds its memory", { 
   const { rows, deviceBytes, modules } = await run(session, "const modules = []; return { ...(await studio.profile({ runs: 1, onProgress: ({ module }) => modules.push(module) })), modules }");
   assert.deepEqual(modules, MODULES.map((_, index) => index + 1));
   const of = (/** @type {string} */ name) => rows.find((/** @type {any} */ { module }) => module === name);
-  assert.ok(of("decoder").forwardLaunches > 3 && of("decoder").backwardLaunches > 3, JSON.stringify(of("decoder")));
+  assert.ok(of("decoder").forwardDispatches > 3 && of("decoder").backwardDispatches > 3, JSON.stringify(of("decoder")));
   // A recurrence that is launched step by step would be thousands.
-  assert.ok(of("whole step").forwardLaunches > 50 && of("whole step").forwardLaunches < 800, JSON.stringify(of("whole step")));
+  assert.ok(of("whole step").forwardDispatches > 50 && of("whole step").forwardDispatches < 800, JSON.stringify(of("whole step")));
   // Its weights at least, there and back.
   assert.ok(of("optimizer").forwardBytes > 1e5 && of("whole step").forwardBytes > of("optimizer").forwardBytes, JSON.stringify(rows));
   assert.ok(of("decoder").forwardBytes > 0 && of("decoder").backwardBytes > of("decoder").forwardBytes, JSON.stringify(of("decoder")));

@@ -91,7 +91,7 @@ const untested = (text) => text.replace("await engine.selfTest(parts)", "null");
 test("the graphics adapter is taken away: it is asked for again, and then the CPU goes on", { timeout: 12 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ session) => {
     session.change("js/worker.js", seen);
-    session.rewrite("js/trust.js", untested);
+    session.rewrite("js/self-test.js", untested);
   };
   const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu", prepare });
   t.after(() => session.close());

@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 /** A studio that keeps, in a document without a script of its own. @param {Session} session */
 async function keeping(session) {
   await withPackage(session, 2);
-  await run(session, "globalThis.keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', keep: 'test' })");
+  await run(session, "globalThis.keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', storage: 'test' })");
 }
 
 test("recordings come back as they were, whatever they are called", { timeout: MINUTE }, async (t) => {
@@ -23,10 +23,10 @@ test("recordings come back as they were, whatever they are called", { timeout: M
   await keeping(session);
   const back = await run(
     session,
-    `for (const id of ["p01", "a/b.c", "ü 漢"]) await keeper.kept.put({ id, text: "Text of " + id, samples: clip.samples, sampleRate: 16000 });
-    await keeper.kept.put({ id: "p01", text: "Read again", samples: clip.samples.slice(5), sampleRate: 16000 });
-    await keeper.kept.remove("ü 漢");
-    return (await keeper.kept.recordings()).map(({ id, text, samples, sampleRate }) => ({ id, text, sampleRate, length: samples.length, same: samples.at(-1) === clip.samples.at(-1) }))`,
+    `for (const id of ["p01", "a/b.c", "ü 漢"]) await keeper.storage.put({ id, text: "Text of " + id, samples: clip.samples, sampleRate: 16000 });
+    await keeper.storage.put({ id: "p01", text: "Read again", samples: clip.samples.slice(5), sampleRate: 16000 });
+    await keeper.storage.remove("ü 漢");
+    return (await keeper.storage.recordings()).map(({ id, text, samples, sampleRate }) => ({ id, text, sampleRate, length: samples.length, same: samples.at(-1) === clip.samples.at(-1) }))`,
   );
   const { length } = spokenSamples(0).samples;
   assert.deepEqual(back, [
@@ -35,7 +35,7 @@ test("recordings come back as they were, whatever they are called", { timeout: M
   ]);
   const kept = await storedFiles(session);
   assert.deepEqual(Object.keys(kept).sort(), ["test/recordings/a%2Fb.c.1", "test/recordings/p01.2"], "and nothing is left of what was before");
-  const { bytes } = await run(session, "return keeper.kept.usage()");
+  const { bytes } = await run(session, "return keeper.storage.usage()");
   assert.equal(bytes, Object.values(kept).reduce((a, b) => a + b));
 });
 
@@ -45,7 +45,7 @@ test("half a file is never taken for one: what was before it counts", { timeout:
   await keeping(session);
   const back = await run(
     session,
-    `await keeper.kept.put({ id: "p01", text: "Whole", samples: clip.samples, sampleRate: 16000 });
+    `await keeper.storage.put({ id: "p01", text: "Whole", samples: clip.samples, sampleRate: 16000 });
     const folder = await (await (await navigator.storage.getDirectory()).getDirectoryHandle("test")).getDirectoryHandle("recordings");
     const whole = new Uint8Array(await (await (await folder.getFileHandle("p01.1")).getFile()).arrayBuffer());
     const write = async (name, bytes) => {
@@ -56,7 +56,7 @@ test("half a file is never taken for one: what was before it counts", { timeout:
     await write("p01.2", whole.subarray(0, whole.length / 2)); // cut off
     await write("p01.3", whole.with(whole.length >> 1, whole[whole.length >> 1] ^ 1)); // one wrong bit
     await write("p02.1", new Uint8Array(10));
-    return (await keeper.kept.recordings()).map(({ text, samples }) => [text, samples.length === clip.samples.length && samples.every((sample, i) => sample === clip.samples[i])]);`,
+    return (await keeper.storage.recordings()).map(({ text, samples }) => [text, samples.length === clip.samples.length && samples.every((sample, i) => sample === clip.samples[i])]);`,
   );
   assert.deepEqual(back, [["Whole", true]]);
 });
@@ -67,13 +67,13 @@ test("reading beside writing always finds a whole value", { timeout: MINUTE }, a
   await keeping(session);
   const found = await run(
     session,
-    `const other = await ownvoice.load({ base: "models/base", device: "cpu", keep: "test" });
-    const put = (i) => keeper.kept.put({ id: "p01", text: "Take " + i, samples: new Float32Array(1000), sampleRate: 16000 });
+    `const other = await ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
+    const put = (i) => keeper.storage.put({ id: "p01", text: "Take " + i, samples: new Float32Array(1000), sampleRate: 16000 });
     await put(0);
     let writing = true;
     const reads = (async () => {
       const counts = new Set();
-      while (writing) counts.add((await other.kept.recordings()).length);
+      while (writing) counts.add((await other.storage.recordings()).length);
       return [...counts];
     })();
     for (let i = 1; i <= 60; i++) await put(i);
@@ -129,13 +129,13 @@ test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, as
       await lost;
       return next;
     };
-    const first = await ownvoice.load({ base: "models/base", device: "cpu", keep: "test" });
+    const first = await ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
     const second = await until(first, clips.slice(0, 2), ({ iteration }) => iteration > 26);
-    const left = (await second.kept.training()).checkpoint;
+    const left = (await second.storage.training()).checkpoint;
     const refused = await second.clone([clips[2], { ...clips[3], text: clips[2].text }]).catch(({ code }) => code);
-    const stillLeft = (await second.kept.training()).checkpoint;
+    const stillLeft = (await second.storage.training()).checkpoint;
     const third = await until(second, clips.slice(2), ({ status }) => status === "aligning");
-    const wrong = (await third.kept.training()).checkpoint;
+    const wrong = (await third.storage.training()).checkpoint;
     const resumed = await third.resume().catch(({ code }) => code);
     third.close();
     return { left, refused, stillLeft, wrong, resumed };`,
@@ -144,7 +144,7 @@ test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, as
   assert.equal(found.refused, "clip-mismatch");
   assert.deepEqual(found.stillLeft, found.left, "a training that was refused leaves the last one");
   assert.equal(found.wrong, null, "the training that crashed while it was aligned is not that of the checkpoint");
-  assert.equal(found.resumed, "nothing-kept");
+  assert.equal(found.resumed, "nothing-stored");
 });
 
 /** Leaves the browser so many bytes for the page. @param {Session} session @param {number} quotaSize */

@@ -55,7 +55,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await shot("1-first-look");
     await clean(session, "first look");
 
-    // Sentences may be looked at before the speaker has agreed, but neither recorded nor learnt from.
+    // Sentences may be looked at before the speaker has agreed, but neither recorded nor learned from.
     await page.click("#next");
     assert.match(await text("#clip-words"), /^Read the consent sentence first/);
     assert.equal(await page.isDisabled("#record-button"), true);
@@ -189,7 +189,7 @@ test("files are dropped in place of recording, and each is judged in words", { t
     "d-noisy.wav": [changed((x) => x + 16384 * noise()), /^Too noisy: the voice is only -?\d+\.\d dB above the background/],
     "e-short.wav": [wav(samples.subarray(32_000, 36_000)), /^Too short: only \d\.\d s of speech/],
     "f-other.wav": [wav(samples), /^What is heard does not fit this text/],
-    "g-letter.wav": [Buffer.from("This is a letter."), /^This is not a WAV file/],
+    "g-letter.wav": [Buffer.from("This is a letter."), /^This browser can read no sound/],
   };
   const texts = Object.keys(dropped).map((file) => `${file.replace(".wav", "")}|${SENTENCES[file.startsWith("f") ? 3 : 0].text}`).join("\n");
   const files = Object.entries(dropped).map(([file, [bytes]]) => ({ file, bytes: /** @type {Buffer} */ (bytes).toString("base64") }));

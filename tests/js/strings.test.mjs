@@ -31,6 +31,13 @@ test("the page itself holds no words", () => {
   for (const attribute of ["aria-label", "title", "placeholder"]) assert.ok(!body.includes(`${attribute}="`), attribute);
 });
 
+test("every language that the library may take a text for has a name", () => {
+  const library = readFileSync(join(ROOT, "crate/src/text/language.rs"), "utf8");
+  const names = [...library.matchAll(/^ {4}\("(\w+)", &\[/gm)].map(([, name]) => name);
+  const [, tags] = readFileSync(join(ROOT, "www/strings.js"), "utf8").match(/TAGS = .*\(\{ (.*) \}\);/) ?? [];
+  assert.deepEqual(tags?.split(", ").map((entry) => entry.split(":")[0]), names);
+});
+
 test("every word that the page names is there", () => {
   const body = readFileSync(join(ROOT, "www/index.html"), "utf8");
   const named = [...body.matchAll(/data-text="([^"]+)"/g)].map(([, key]) => key);

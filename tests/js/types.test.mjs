@@ -1,23 +1,60 @@
-// The types that the package ships are those of its source. Written anew by `npm run types` in web/.
+// The types that the package ships: those of its source, documented, without internals. `npm run types` in web/ writes them anew.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "../browser/harness.mjs";
 
-test("web/js/types is what the type checker makes of web/js", () => {
+const SHIPPED = join(ROOT, "web/js/types");
+const files = readdirSync(SHIPPED).sort();
+const text = (/** @type {string} */ file) => readFileSync(join(SHIPPED, file), "utf8");
+
+test("web/js/types is made of web/js", () => {
   const made = mkdtempSync(join(tmpdir(), "ownvoice-types-"));
-  execFileSync("npm", ["run", "--silent", "types", "--", "--outDir", made], { cwd: join(ROOT, "web"), stdio: "inherit" });
-  const shipped = join(ROOT, "web/js/types");
-  const files = readdirSync(made).sort();
-  assert.ok(files.includes("index.d.ts"));
-  assert.deepEqual(readdirSync(shipped).sort(), files);
+  execFileSync("node", [join(ROOT, "web/types.mjs"), made], { stdio: "inherit" });
+  assert.deepEqual(files, readdirSync(made).sort());
+  for (const file of files) assert.equal(text(file), readFileSync(join(made, file), "utf8"), file);
+});
+
+test("they hold the public interface and nothing else", () => {
+  assert.deepEqual(files, ["device", "errors", "index", "microphone", "storage", "voice", "wav"].map((name) => `${name}.d.ts`));
+  for (const file of files) assert.doesNotMatch(text(file), /Remote|pkg\/|: any\b|@internal|@typedef/, file);
+  assert.equal(files.map(text).join("").match(/\bconstructor\(/g)?.length, 1, "errors are made by embedders too, other objects are not");
+});
+
+test("each type has its documentation", () => {
   for (const file of files) {
-    const text = readFileSync(join(made, file), "utf8");
-    assert.equal(readFileSync(join(shipped, file), "utf8"), text, file);
-    assert.ok(!text.includes("pkg/"), `${file} stands without the generated code`);
+    const undocumented = [...text(file).matchAll(/(.*)\nexport (?:declare )?(?:type|class|const|function) (\w+).*[{|]$/gm)].filter(([, before]) => !before.endsWith("*/"));
+    assert.deepEqual(undocumented.map(([, , name]) => name), [], file);
   }
+});
+
+test("progress is narrowed by its status", () => {
+  const folder = mkdtempSync(join(tmpdir(), "ownvoice-narrowed-"));
+  const file = join(folder, "narrowed.ts");
+  writeFileSync(
+    file,
+    `import type { CloneProgress, LoadProgress } from ${JSON.stringify(join(SHIPPED, "index.js"))};
+export function trained(progress: CloneProgress): number | string {
+  switch (progress.status) {
+    case "aligning": case "finishing": return progress.status;
+    case "training": return progress.stop === "held-out" ? progress.loss : progress.iteration;
+    case "preview": return progress.speech.samples.length + progress.speech.toBlob().size;
+    case "picture": return progress.picture.mels;
+    case "not-stored": return progress.code;
+    default: { const none: never = progress; return none; }
+  }
+}
+export function loaded(progress: LoadProgress): number {
+  if (progress.status === "starting") return 1;
+  return progress.what === "base" ? progress.loadedBytes / progress.totalBytes : progress.loadedBytes;
+}
+`,
+  );
+  const tsc = join(ROOT, "tests/node_modules/typescript/bin/tsc");
+  const options = "--ignoreConfig --noEmit --strict --target es2023 --lib es2023,dom,dom.asynciterable,esnext.disposable --module esnext --moduleResolution bundler --types";
+  execFileSync("node", [tsc, file, ...options.split(" "), ""], { stdio: "inherit" });
 });

@@ -29,7 +29,7 @@ const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeA
 export const clips = ${JSON.stringify(clips)}.map(({ text, samples }) => (
   { text, sampleRate: 16000, samples: Float32Array.from(new Int16Array(bytes(samples).buffer), (x) => x / 32768) }));\n`;
 
-const TYPES = /** @type {{ [extension: string]: string }} */ ({ ".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".wasm": "application/wasm" });
+const TYPES = /** @type {{ [extension: string]: string }} */ ({ ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".wasm": "application/wasm" });
 
 /** The base voice of the tests, under the path that the README names. @param {string} path @returns {string | null} */
 export function baseFile(path) {

@@ -49,7 +49,7 @@ function fiveLines() {
   const code = readme.match(/```js\n([^]*?)```/)?.[1] ?? "";
   assert.match(code, /studio\.clone\(clips\)/);
   return `${code.replace("clone(clips)", "clone(clips, { iterations: 3 })")}
-Object.assign(document.documentElement.dataset, { wav: wav.size, seconds: speech.samples.length / speech.sampleRate, device: studio.device.kind });`;
+Object.assign(document.documentElement.dataset, { wav: wav.size, seconds: speech.samples.length / speech.sampleRate, device: studio.device.kind, cores: \`\${studio.device.cores} of \${Math.min(4, navigator.hardwareConcurrency)}\` });`;
 }
 
 /** A folder for one consumer: the five lines, with clips as they might come from anywhere. @param {string} name @param {string} head */
@@ -69,9 +69,11 @@ async function speaks(t, url, expected, cdn) {
   t.after(() => session.close());
   await session.goto();
   await session.page.waitForFunction(() => document.documentElement.dataset.wav, null, { timeout: 2 * MINUTE }).catch(() => assert.fail(`it does not speak: ${JSON.stringify(session.problems)}`));
-  const { wav, seconds, device } = await session.page.evaluate(() => ({ ...document.documentElement.dataset }));
+  const { wav, seconds, device, cores = "" } = await session.page.evaluate(() => ({ ...document.documentElement.dataset }));
   assert.ok(Number(wav) > 10_000 && Number(seconds) > 0.3, `${wav} bytes, ${seconds} s`);
   assert.equal(device, "cpu");
+  const [used, available] = cores.split(" of ");
+  assert.equal(used, available, "helpers start from the worker's script, however it was bundled");
   const hosts = new Set(session.requests.map(({ url }) => new URL(url).host));
   assert.deepEqual([...hosts].sort(), [url, ...(cdn ? [cdn] : [])].map((url) => new URL(url).host).sort());
   session.assertQuiet(expected);

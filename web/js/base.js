@@ -1,10 +1,14 @@
-// The base voice, and the program that speaks with it: fetched, counted, checked.
+// Fetches the base voice and the WebAssembly module, with progress and checks.
 
-import { Shelf, counted, get, verified } from "./download.js";
-import { OwnvoiceError, check } from "./rpc.js";
+import { BaseCache, counted, get, verified } from "./download.js";
+import { OwnvoiceError, check } from "./errors.js";
 
 /** @import { Promised } from "./download.js" */
-/** @typedef {{ files: { weights: Promised, lexicon: Promised, aligner: Promised, vocoder?: Promised } }} Manifest A base without a vocoder speaks through Griffin-Lim. */
+/**
+ * The part of a base's manifest.json that is read here.
+ * @typedef {object} Manifest
+ * @property {{ weights: Promised, lexicon: Promised, aligner: Promised, vocoder?: Promised }} files Without a vocoder, Griffin-Lim is used.
+ */
 
 /** @param {string} base Its folder. @param {AbortSignal} signal @returns {Promise<{ text: string, manifest: Manifest }>} */
 export async function fetchManifest(base, signal) {
@@ -28,12 +32,12 @@ function parse(text) {
 }
 
 /**
- * The files that a manifest names, from the shelf or from the network. `cached` says whether the next visit finds them without the network.
- * @param {string} base @param {Manifest} manifest @param {boolean} cache @param {AbortSignal} signal
+ * The files that a manifest names, from the cache or from the network. `cached`: whether the next visit will find them all in the cache.
+ * @param {string} base @param {Manifest} manifest @param {boolean} caching @param {AbortSignal} signal
  * @param {(loadedBytes: number, totalBytes: number) => void} onBytes
  */
-export async function fetchBase(base, { files: { weights, lexicon, aligner, vocoder } }, cache, signal, onBytes) {
-  const shelf = cache ? await Shelf.open(base) : null;
+export async function fetchBase(base, { files: { weights, lexicon, aligner, vocoder } }, caching, signal, onBytes) {
+  const cache = caching ? await BaseCache.open(base) : null;
   const promised = [weights, lexicon, aligner, ...(vocoder ? [vocoder] : [])];
   const totalBytes = promised.reduce((sum, { bytes }) => sum + bytes, 0);
   const loaded = new Map();
@@ -41,12 +45,12 @@ export async function fetchBase(base, { files: { weights, lexicon, aligner, voco
     loaded.set(path, loadedBytes);
     onBytes([...loaded.values()].reduce((a, b) => a + b, 0), totalBytes);
   };
-  const files = await Promise.all(promised.map((file) => verified(base, file, shelf, signal, count(file.path))));
-  const cached = (await shelf?.tidy(promised.map(({ sha256 }) => sha256))) ?? false;
+  const files = await Promise.all(promised.map((file) => verified(base, file, cache, signal, count(file.path))));
+  const cached = (await cache?.tidy(promised.map(({ sha256 }) => sha256))) ?? false;
   return { parts: { weights: files[0], lexicon: files[1], aligner: files[2], vocoder: files.at(3) }, cached };
 }
 
-/** The program comes as its gzip, so that it is small on every host; one that a host has unpacked already is as good.
+/** Compiles the module. It is served as a gzip file, so that it is small on every host; some hosts unpack it on the way.
  * @param {string} url @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes */
 export async function compile(url, signal, onBytes) {
   const response = await get(url, signal);

@@ -1,4 +1,4 @@
-// Runs on the audio thread: gathers what the microphone gives into chunks of about 40 ms and moves them to the page.
+// Runs on the audio thread: collects samples in chunks of about 40 ms and transfers them to the page.
 
 const CHUNK_SAMPLES = 2048;
 
@@ -8,7 +8,7 @@ class Capture extends AudioWorkletProcessor {
 
   /** @param {Float32Array[][]} inputs */
   process([channels]) {
-    // No channel means that the microphone has not started, or has gone; the node lives on either way.
+    // Without a channel the microphone has not started, or is unplugged.
     for (const sample of channels[0] ?? []) {
       this.#chunk[this.#filled++] = sample;
       if (this.#filled === CHUNK_SAMPLES) {

@@ -1,18 +1,18 @@
-// On how many cores a training may run. Asked on the page: a worker is not told whether its screen is touched.
+// How many cores a training uses. Determined on the page: a worker cannot tell whether the screen is a touch screen.
 
-// An iteration is shared window by window, and eight are learnt from. Each helper holds a program and a share of a training: a telephone or a tablet has little
-// memory to spare, and one that says it has less than this, in GiB, none.
-const MOST_CORES = 4;
-const MOST_CORES_OF_A_PHONE = 2;
-const LEAST_MEMORY = 4;
+// An iteration is sharded by its eight windows. Each helper holds a module and a shard in memory, of which phones and tablets have little; with less than
+// MIN_MEMORY GiB there are no helpers.
+const MAX_CORES = 4;
+const MAX_CORES_OF_A_PHONE = 2;
+const MIN_MEMORY = 4;
 
-/** @typedef {{ hardwareConcurrency?: number, deviceMemory?: number, userAgent?: string, maxTouchPoints?: number }} Machine What a navigator says of it. */
+/** The properties of `navigator` that decide. @typedef {{ hardwareConcurrency?: number, deviceMemory?: number, userAgent?: string, maxTouchPoints?: number }} Machine */
 
-/** The worker's own among them. @param {number | undefined} wanted @param {Machine} machine */
-export function coresFor(wanted, { hardwareConcurrency = 1, deviceMemory = LEAST_MEMORY, userAgent = "", maxTouchPoints = 0 }) {
-  if (wanted !== undefined) return Math.min(wanted, MOST_CORES);
-  if (deviceMemory < LEAST_MEMORY) return 1;
-  // An iPad calls itself a Mac, and no Mac has a screen that is touched.
+/** Includes the worker's own core. @param {number | undefined} wanted @param {Machine} machine */
+export function coresFor(wanted, { hardwareConcurrency = 1, deviceMemory = MIN_MEMORY, userAgent = "", maxTouchPoints = 0 }) {
+  if (wanted !== undefined) return Math.min(wanted, MAX_CORES);
+  if (deviceMemory < MIN_MEMORY) return 1;
+  // An iPad reports itself as a Mac, and no Mac has a touch screen.
   const mobile = /Mobi|Android/.test(userAgent) || (/Macintosh/.test(userAgent) && maxTouchPoints > 1);
-  return Math.min(hardwareConcurrency, mobile ? MOST_CORES_OF_A_PHONE : MOST_CORES);
+  return Math.min(hardwareConcurrency, mobile ? MAX_CORES_OF_A_PHONE : MAX_CORES);
 }

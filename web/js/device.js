@@ -1,36 +1,43 @@
-// Which device computes, and why, in words. Never a silent fallback.
+// Chooses the device, and states the reason: no fallback is silent.
 
-import { OwnvoiceError } from "./rpc.js";
+import { OwnvoiceError } from "./errors.js";
 
 /**
+ * The outcome of an adapter's self-test.
+ * @typedef {object} SelfTest
+ * @property {number} deviation The largest relative difference from the CPU's results.
+ * @property {number} tolerance The largest that is accepted.
+ */
+/**
+ * The device in use, and the reason for it.
  * @typedef {object} Device
  * @property {"webgpu" | "cpu"} kind
- * @property {string} name What the browser calls it.
- * @property {string} reason Why this one, in a sentence.
+ * @property {string} name The browser's name for it.
+ * @property {string} reason Why it was chosen, in a sentence.
  * @property {"asked" | "adapter-found" | "no-webgpu" | "no-adapter" | "software-adapter" | "adapter-failed" | "adapter-wrong"} code The reason, for programs.
- * @property {string} adapter The graphics adapter that was found, whether or not it is used; empty without one.
- * @property {number} cores Of the CPU, on which voices are learnt; one where a graphics adapter learns.
- * @property {{ deviation: number, tolerance: number } | null} selfTest How far the adapter's results were from the CPU's before it was trusted; relative.
+ * @property {string} adapter The graphics adapter that was found, used or not; empty without one.
+ * @property {number} cores CPU cores that train; 1 on a GPU.
+ * @property {SelfTest | null} selfTest Null on the CPU.
  */
 
 const CPU = "CPU (WebAssembly SIMD)";
 
-// Renderers that draw on the CPU: slower there than the CPU path itself.
+// Renderers on the CPU are slower than the CPU path itself.
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render|cpu/i;
 
 /** @param {Device["code"]} code @param {string} reason @param {string} [adapter] @returns {Device} */
-export const cpu = (code, reason, adapter = "") => ({ kind: "cpu", name: CPU, code, reason, adapter, cores: 1, selfTest: null });
+const cpu = (code, reason, adapter = "") => ({ kind: "cpu", name: CPU, code, reason, adapter, cores: 1, selfTest: null });
 
-/** Why a graphics adapter that was found is not used. @param {string} name @param {unknown} error @returns {Device} */
-export function distrusted(name, error) {
+/** The CPU in place of an adapter that failed. @param {string} name @param {unknown} error @returns {Device} */
+export function rejected(name, error) {
   const { code, message } = /** @type {{ code?: string, message: string }} */ (error);
   return code === "device-wrong"
     ? cpu("adapter-wrong", `The graphics adapter ${name} failed the self-test (${message}). The CPU is used instead.`, name)
     : cpu("adapter-failed", `The graphics adapter ${name} did not work (${message}). The CPU is used instead.`, name);
 }
 
-/** Hears when a device of this thread is lost. The program keeps its device to itself, so it is met where it is made. @param {(message: string) => void} onLost */
-export function hearLosses(onLost) {
+/** Reports when a device of this thread is lost. The device is internal to the module, so that it is intercepted where it is requested. @param {(message: string) => void} onLost */
+export function onDeviceLost(onLost) {
   const adapter = /** @type {any} */ (globalThis).GPUAdapter?.prototype;
   if (!adapter) return;
   const { requestDevice } = adapter;

@@ -1,6 +1,6 @@
-// Fetching with progress, and with the hash that a manifest promises.
+// Fetches files with progress, checks them against the hashes of a manifest, and caches them.
 
-import { OwnvoiceError, check } from "./rpc.js";
+import { OwnvoiceError, check } from "./errors.js";
 
 /**
  * @param {string | URL} url
@@ -20,7 +20,7 @@ export async function get(url, signal) {
 }
 
 /**
- * The same response, with its bytes counted as they pass.
+ * The same response, reporting the bytes that have been read so far.
  * @param {Response} response
  * @param {(loadedBytes: number) => void} onBytes
  */
@@ -41,22 +41,28 @@ export async function sha256(bytes) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** @typedef {{ path: string, bytes: number, sha256: string }} Promised A file of a base voice, as its manifest names it. */
+/**
+ * A file of a base voice, as its manifest names it.
+ * @typedef {object} Promised
+ * @property {string} path Relative to the base's folder.
+ * @property {number} bytes
+ * @property {string} sha256
+ */
 
-/** Where files of a base stay between visits, each by its hash: what was fetched once is not fetched again, and versions never mix. */
-export class Shelf {
+/** Files of a base in the browser's cache, each under its hash, so that versions never mix. */
+export class BaseCache {
   /** @param {Cache} cache @param {string} base */
   constructor(cache, base) {
     this.cache = cache;
     this.base = base;
   }
 
-  /** @param {string} base Folder of the base voice. @returns {Promise<Shelf | null>} Null where the browser keeps nothing. */
+  /** @param {string} base Folder of the base voice. @returns {Promise<BaseCache | null>} Null where the browser has no cache. */
   static async open(base) {
     try {
-      return new Shelf(await caches.open("ownvoice-base"), base);
+      return new BaseCache(await caches.open("ownvoice-base"), base);
     } catch {
-      return null; // an insecure origin or a private window: each visit fetches anew
+      return null; // an insecure origin or a private window
     }
   }
 
@@ -66,9 +72,9 @@ export class Shelf {
   }
 
   /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} */
-  async take(hash) {
-    const kept = await this.cache.match(this.#key(hash));
-    const bytes = kept && new Uint8Array(await kept.arrayBuffer());
+  async get(hash) {
+    const found = await this.cache.match(this.#key(hash));
+    const bytes = found && new Uint8Array(await found.arrayBuffer());
     return bytes && (await sha256(bytes)) === hash ? bytes : null;
   }
 
@@ -77,11 +83,11 @@ export class Shelf {
     try {
       await this.cache.put(this.#key(hash), new Response(bytes));
     } catch {
-      // a full disk costs the next visit a download, and this one nothing
+      // the disk is full: the next visit fetches it again
     }
   }
 
-  /** Forgets what this base once was. Says whether all that it is now is here. @param {string[]} hashes */
+  /** Removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */
   async tidy(hashes) {
     const wanted = new Set(hashes.map((hash) => this.#key(hash)));
     const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
@@ -91,19 +97,19 @@ export class Shelf {
 }
 
 /**
- * A file of a base, from the shelf or from the network.
+ * A file of a base, from the cache or from the network.
  * @param {string} base
  * @param {Promised} promised
- * @param {Shelf | null} shelf
+ * @param {BaseCache | null} cache
  * @param {AbortSignal} signal
  * @param {(loadedBytes: number) => void} onBytes
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function verified(base, promised, shelf, signal, onBytes) {
-  const kept = await shelf?.take(promised.sha256);
-  if (kept) {
-    onBytes(kept.length);
-    return kept;
+export async function verified(base, promised, cache, signal, onBytes) {
+  const cached = await cache?.get(promised.sha256);
+  if (cached) {
+    onBytes(cached.length);
+    return cached;
   }
   const url = new URL(promised.path, base);
   const response = counted(await get(url, signal), onBytes);
@@ -116,6 +122,6 @@ export async function verified(base, promised, shelf, signal, onBytes) {
   }
   const found = await sha256(bytes);
   if (found !== promised.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
-  await shelf?.put(promised.sha256, bytes);
+  await cache?.put(promised.sha256, bytes);
   return bytes;
 }

@@ -1,7 +1,7 @@
-// The other cores: workers that take a share of each iteration of a training on the CPU. They keep nothing from one iteration to the next, so nothing is
-// lost with them: where one fails, all are let go, and the training goes on alone.
+// Data-parallel training on the CPU: workers that each compute the gradients of one shard of every iteration. They hold no state between iterations; where
+// one fails, all are ended and the training continues alone.
 //
-// They are started with the studio, since a page that has loaded asks for nothing more, and hold no program until there is something to learn.
+// They start with the studio, because a loaded page fetches nothing more, and load the module when a training begins.
 
 import { Remote } from "./rpc.js";
 
@@ -10,39 +10,41 @@ import { Remote } from "./rpc.js";
 export class Helpers {
   /** @type {Remote[]} */
   #remotes = [];
-  /** @type {(Float32Array<ArrayBuffer> | null)[]} Go to the helpers with weights and come back with gradients: nothing is copied on the way, nor made anew. */
-  #exchanges = [];
-  /** The training that they know, if any. @type {Tuner | null} */
+  /** Transferred to the helpers with weights and back with gradients, so that nothing is copied or allocated anew. @type {(Float32Array<ArrayBuffer> | null)[]} */
+  #buffers = [];
+  /** The training that they share, if any. @type {Tuner | null} */
   #tuner = null;
 
-  /** So many, their scripts fetched; none where one of them is not to be had. @param {number} count */
+  /** Starts helpers and waits for their scripts; none where one of them fails. @param {number} count */
   static async start(count) {
     const helpers = new Helpers();
-    // This very script, wherever it lies and however it was bundled.
-    for (let i = 0; i < count; i++) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type: "module", name: "ownvoice helper" })));
-    await helpers.#rest();
+    // This very script, wherever it is and however it was bundled: Turbopack makes classic workers.
+    for (const type of /** @type {const} */ (["module", "classic"])) {
+      while (helpers.started < count) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type, name: "ownvoice helper" })));
+      await helpers.#stop();
+    }
     return helpers;
   }
 
-  /** Equips them for a training, if it can be shared and none is under way. @param {WebAssembly.Module} module @param {Tuner} tuner */
-  async equip(module, tuner) {
+  /** Prepares them for a training, if it can be sharded and none is running. @param {WebAssembly.Module} module @param {Tuner} tuner */
+  async join(module, tuner) {
     if (!this.#remotes.length || this.#tuner) return;
     this.#tuner = tuner;
-    const kit = await tuner.kit().catch(() => null);
-    if (kit) await this.#all("help", () => ({ module, kit }));
+    const workerInit = await tuner.workerInit().catch(() => null);
+    if (workerInit) await this.#all("startHelper", () => ({ module, workerInit }));
     else this.#tuner = null;
   }
 
-  /** Lets go of a training, if it was theirs, and of the memory that it took. @param {Tuner} tuner */
+  /** Ends their part in a training, if they have one, and frees its memory. @param {Tuner} tuner */
   async leave(tuner) {
     if (this.#tuner !== tuner) return;
-    await this.#rest();
+    await this.#stop();
     this.#tuner = null;
   }
 
-  async #rest() {
-    this.#exchanges = this.#remotes.map(() => null);
-    await this.#all("rest", () => ({}));
+  async #stop() {
+    this.#buffers = this.#remotes.map(() => null);
+    await this.#all("stopHelper", () => ({}));
   }
 
   /** How many there are. */
@@ -50,22 +52,22 @@ export class Helpers {
     return this.#remotes.length;
   }
 
-  /** How many take their share of a training. @param {Tuner} tuner */
+  /** How many take part in a training. @param {Tuner} tuner */
   sharing(tuner) {
     return this.#tuner === tuner ? this.#remotes.length : 0;
   }
 
-  /** Begins the tuner's next iteration: what each will find in its share of it, or null where one failed. @param {Tuner} tuner */
+  /** Begins the tuner's next iteration. `helped` resolves to the gradients of each shard, or to null where one failed. @param {Tuner} tuner */
   async begin(tuner) {
-    const { iteration, settles } = tuner;
-    const of = this.#remotes.length + 1;
-    await tuner.weights(this.#exchanges);
-    const exchanges = /** @type {Float32Array<ArrayBuffer>[]} */ (this.#exchanges);
-    const shares = this.#all("gradients", (i) => ({ iteration, settles, exchange: exchanges[i], number: i + 1, of }), (i) => [exchanges[i].buffer]);
-    return { helped: shares.then((found) => found && (this.#exchanges = found)) };
+    const { iteration, inCooldown } = tuner;
+    const worldSize = this.#remotes.length + 1;
+    await tuner.weights(this.#buffers);
+    const buffers = /** @type {Float32Array<ArrayBuffer>[]} */ (this.#buffers);
+    const gradients = this.#all("gradients", (i) => ({ iteration, inCooldown, buffer: buffers[i], rank: i + 1, worldSize }), (i) => [buffers[i].buffer]);
+    return { helped: gradients.then((found) => found && (this.#buffers = found)) };
   }
 
-  /** Asks each of them; null where one fails, and with it all end. @param {string} method @param {(i: number) => object} args @param {(i: number) => Transferable[]} [transfer] */
+  /** Calls each of them; null where one fails, and then all end. @param {string} method @param {(i: number) => object} args @param {(i: number) => Transferable[]} [transfer] */
   async #all(method, args, transfer) {
     try {
       return await Promise.all(this.#remotes.map((remote, i) => remote.call(method, args(i), { transfer: transfer?.(i) })));

@@ -1,90 +1,224 @@
-// ownvoice: a voice learnt from one minute of speech, in the browser. See README.md for the five lines that use it.
+// The public interface: `load`, the studio, and the types of both.
 //
-// Everything heavy happens in one worker; what is here are handles to it.
+// WebAssembly, device and storage belong to one worker (worker.js); the objects here are handles to it.
 
 import { coresFor } from "./cores.js";
-import { Kept } from "./kept.js";
+import { OwnvoiceError } from "./errors.js";
 import { Microphone } from "./microphone.js";
-import { OwnvoiceError, Remote } from "./rpc.js";
+import { Remote } from "./rpc.js";
 import { startWorker } from "./start.js";
+import { Storage } from "./storage.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 
-export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
+export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
+
+/** @import { Inherited } from "./start.js" */
 
 /** @typedef {import("./device.js").Device} Device */
-/** @typedef {import("./kept.js").Recording} Recording */
-/** @typedef {import("./kept.js").Usage} Usage */
+/** @typedef {import("./device.js").SelfTest} SelfTest */
+/** @typedef {import("./storage.js").Recording} Recording */
+/** @typedef {import("./storage.js").StoredTraining} StoredTraining */
+/** @typedef {import("./storage.js").Usage} Usage */
+/** @typedef {import("./voice.js").Delivery} Delivery */
 /** @typedef {import("./voice.js").Mel} Mel */
 /** @typedef {import("./voice.js").SayOptions} SayOptions */
 /** @typedef {import("./voice.js").SayProgress} SayProgress */
 /** @typedef {import("./voice.js").Similarity} Similarity */
 /** @typedef {import("./voice.js").StreamOptions} StreamOptions */
+/** @typedef {import("./voice.js").TextWarning} TextWarning */
 /** @typedef {import("./voice.js").VoiceInfo} VoiceInfo */
+/** @typedef {import("./wav.js").Origin} Origin */
 
 /**
+ * Options of `load`.
  * @typedef {object} LoadOptions
- * @property {string | URL} base Folder of the base voice: manifest.json and the files it names.
- * @property {"auto" | "webgpu" | "cpu"} [device] `auto` takes WebGPU where a real adapter is, the CPU otherwise.
- * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
- * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
- * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
- * @property {number} [cores] On how many of the processor's cores a voice is learnt where the CPU learns: up to four, as many as there are, and two on a phone.
- * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
- * @property {(progress: LoadProgress) => void} [onProgress]
- * @property {AbortSignal} [signal]
- * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere, another
- *   host among them; the program may be gzipped or not.
+ * @property {string | URL} base Folder of the base voice: manifest.json and the files that it names.
+ * @property {"auto" | "webgpu" | "cpu"} [device] `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
+ * @property {string | URL} [prompts] A JSON list of `{ id, text }`: sentences to be read aloud.
+ * @property {boolean} [microphone] Prepares `studio.microphone`, so that nothing is fetched when it opens.
+ * @property {string} [storage] Name of a folder in the browser's private file system, in which recordings and training outlive the tab. Without it nothing is stored.
+ * @property {number} [cores] CPU cores that train a voice where there is no GPU: by default all, at most four, and two on a phone.
+ * @property {boolean} [cache] Caches the base voice in the browser, by hash (true).
+ * @property {(progress: LoadProgress) => void} [onProgress] Called as the download proceeds.
+ * @property {AbortSignal} [signal] Ends the load with `cancelled`.
+ * @property {string | URL} [workerUrl] Where `worker.js` is, if not beside the package; may be on another host.
+ * @property {string | URL} [wasmUrl] Where the WebAssembly module is, gzipped or not.
+ * @property {string | URL} [workletUrl] Where `capture-worklet.js` is.
+ */
+
+/**
+ * The WebAssembly module is being fetched.
+ * @typedef {object} FetchingProgram
+ * @property {"fetching"} status
+ * @property {"program"} what
+ * @property {number} loadedBytes
  */
 /**
- * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
- *   | { status: "fetching", what: "base", loadedBytes: number, totalBytes: number }
- *   | { status: "starting" }} LoadProgress
- */
-/** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip Mono, -1 to 1, any rate from 8 to 192 kHz; `text` is what is said. */
-/**
- * What was found in a clip. Levels are in dB below full scale. `score` says how well the phones of the text are heard: 0 is certainty, below -2.8 is a
- * mismatch; null without a text. `cutOff` is where someone is speaking at the very end of the clip: a recording begun late or ended early.
- * @typedef {{ seconds: number, speechSeconds: number, levelDb: number, noiseDb: number, snrDb: number, clippedPercent: number, cutOff: "start" | "end" | null, score: number | null }} ClipReport
- */
-/** @typedef {{ text: string, recording?: Omit<Clip, "text"> }} Consent What the speaker agreed to, and the recording in which it is said. */
-/**
- * `not-kept` comes once, where the training could not be kept (`storage-full`): it goes on, but would not outlive the tab.
- * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep | { status: "preview", iteration: number, speech: Speech }
- *   | { status: "picture", iteration: number, picture: Picture } | { status: "not-kept", code: string, message: string }} CloneProgress
+ * The base voice is being fetched.
+ * @typedef {object} FetchingBase
+ * @property {"fetching"} status
+ * @property {"base"} what
+ * @property {number} loadedBytes
+ * @property {number} totalBytes
  */
 /**
- * The last clip, which is held out from training until its last 25 iterations, where there are five clips or more: its spectrogram as it was recorded and as
- * the voice makes it now, `[T, M]` each, and how surely each symbol is heard in each frame of the latter, `[T, L]`, 0 to 1. `durations` are the frames of each
- * symbol.
- * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
+ * Everything is fetched; the device is being prepared.
+ * @typedef {object} Starting
+ * @property {"starting"} status
  */
 /**
- * What a training step takes: milliseconds, launches on the graphics card and bytes of the buffers that they are given of each module, forward and backward;
- * null where there is none, or where nothing is launched. `whole step` beside them is the step in one piece. `deviceBytes` is the graphics memory that is held.
- * @typedef {{ rows: { module: string, forwardMs: number, backwardMs: number | null, forwardLaunches: number | null, backwardLaunches: number | null,
- *   forwardBytes: number | null, backwardBytes: number | null }[],
- *   deviceBytes: number | null }} Profile
+ * Progress of `load`, discriminated by `status` and `what`.
+ * @typedef {FetchingProgram | FetchingBase | Starting} LoadProgress
+ */
+
+/**
+ * Mono sound.
+ * @typedef {object} Audio
+ * @property {Float32Array} samples From -1 to 1.
+ * @property {number} sampleRate Hz, from 8,000 to 192,000.
  */
 /**
- * One iteration of training, of `iterations`, which become fewer when the voice no longer gains; `loss` is the latest that was read from the device, `seconds`
- * counts from the first iteration, and `overflows` the iterations that were left out because half precision did not hold their gradients.
- * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
+ * A recording and its text.
+ * @typedef {object} Clip
+ * @property {Float32Array} samples Mono, from -1 to 1.
+ * @property {number} sampleRate Hz, from 8,000 to 192,000.
+ * @property {string} text The words that are spoken.
  */
 /**
- * @typedef {object} CloneOptions
+ * Measurements of a clip.
+ * @typedef {object} ClipReport
+ * @property {number} seconds
+ * @property {number} speechSeconds Without the silence around the speech.
+ * @property {number} levelDb Level of the speech, below full scale.
+ * @property {number} noiseDb Level of the background, below full scale.
+ * @property {number} snrDb Signal-to-noise ratio.
+ * @property {number} clippedPercent Samples at full scale.
+ * @property {"start" | "end" | null} cutOff Where the clip begins or ends within speech.
+ * @property {number | null} score Mean log-posterior of the text's phones: 0 is certain, below -2.8 is a mismatch; null without a text.
+ */
+/**
+ * The speaker's consent.
+ * @typedef {object} Consent
+ * @property {string} text The statement.
+ * @property {Audio} [recording] The speaker reading it.
+ */
+
+/**
+ * The clips are being aligned with their texts.
+ * @typedef {object} Aligning
+ * @property {"aligning"} status
+ */
+/**
+ * One training iteration.
+ * @typedef {object} TrainingStep
+ * @property {"training"} status
+ * @property {number} iteration From 1.
+ * @property {number} iterations How many there will be; fewer after early stopping.
+ * @property {number} loss The latest that was read from the device.
+ * @property {number} seconds Since the first iteration.
+ * @property {number | null} heldOutLoss Of the held-out clips, where this iteration measured it.
+ * @property {number} overflows Iterations that were skipped because their gradients overflowed half precision.
+ * @property {"iterations" | "held-out" | null} stop In the last iteration, its reason: the limit, or no more gain on the held-out clips.
+ */
+/**
+ * The voice as it stands has spoken the preview sentence.
+ * @typedef {object} Preview
+ * @property {"preview"} status
+ * @property {number} iteration
+ * @property {Speech} speech
+ */
+/**
+ * Spectrograms and alignment as they stand.
+ * @typedef {object} PictureTaken
+ * @property {"picture"} status
+ * @property {number} iteration
+ * @property {Picture} picture
+ */
+/**
+ * The training could not be stored (once): it continues, but will not outlive the tab.
+ * @typedef {object} NotStored
+ * @property {"not-stored"} status
+ * @property {string} code For example `storage-full`.
+ * @property {string} message
+ */
+/**
+ * The best weights are being made into a voice.
+ * @typedef {object} Finishing
+ * @property {"finishing"} status
+ */
+/**
+ * Progress of a training, discriminated by `status`.
+ * @typedef {Aligning | TrainingStep | Preview | PictureTaken | NotStored | Finishing} CloneProgress
+ */
+/**
+ * One clip as it was recorded and as the model predicts it; a held-out clip, where there are five clips or more.
+ * @typedef {object} Picture
+ * @property {number} mels Mel channels (M).
+ * @property {number} frameSeconds Duration of a frame.
+ * @property {Float32Array} recorded Log-mel spectrogram of the recording, `[T, M]`.
+ * @property {Float32Array} predicted Log-mel spectrogram of the model, `[T, M]`.
+ * @property {Float32Array} alignment Posterior of each symbol in each predicted frame, `[T, L]`, 0 to 1.
+ * @property {Uint32Array} durations Frames of each symbol, `[L]`.
+ * @property {string[]} symbols Names of the symbols, `[L]`.
+ */
+
+/**
+ * Cost of one module in a training step. Dispatches and bytes are counted on a GPU only.
+ * @typedef {object} ProfileRow
+ * @property {string} module Its name, or `whole step`.
+ * @property {number} forwardMs
+ * @property {number | null} backwardMs Null where there is no backward pass.
+ * @property {number | null} forwardDispatches
+ * @property {number | null} backwardDispatches
+ * @property {number | null} forwardBytes Size of the buffers that the dispatches read or write.
+ * @property {number | null} backwardBytes
+ */
+/**
+ * Cost of a training step, module by module.
+ * @typedef {object} Profile
+ * @property {ProfileRow[]} rows
+ * @property {number | null} deviceBytes Graphics memory held; null on the CPU.
+ */
+/**
+ * Graphics memory.
+ * @typedef {object} DeviceMemory
+ * @property {number} usedBytes
+ * @property {number} heldBytes Including what is held for the next use.
+ */
+/**
+ * A sentence to be read aloud.
+ * @typedef {object} Prompt
+ * @property {string} id
+ * @property {string} text
+ */
+
+/**
+ * Options of `studio.resume`.
+ * @typedef {object} ResumeOptions
+ * @property {string} [preview] A sentence that the voice speaks every 25 iterations.
+ * @property {boolean} [pictures] Sends a `picture` at the start, every 25 iterations and at the end.
+ * @property {(progress: CloneProgress) => void} [onStep] Called at each step.
+ * @property {AbortSignal} [signal] Ends the training with `cancelled` and discards it.
+ * @property {AbortSignal} [stopSignal] Ends the training early and returns the best voice so far.
+ */
+/**
+ * Options of `studio.clone` beside those of `studio.resume`.
+ * @typedef {object} TrainingOptions
  * @property {number} [iterations] At most this many (200).
  * @property {number} [seed] The same seed, clips and device give the same voice.
- * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
- * @property {number} [rehearsal] What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
- *   less is nearer to the speaker; 0 to 10 (0.2).
- * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
- * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
- * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
- * @property {(progress: CloneProgress) => void} [onStep]
- * @property {AbortSignal} [signal] Ends with the error `cancelled`, and forgets the training.
- * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
+ * @property {"f32" | "mixed"} [precision] `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
+ * @property {number} [rehearsal] Weight of the base's own speech in the loss: higher is clearer, lower is closer to the speaker; 0 to 10 (0.2).
+ * @property {Consent} [consent] Stored in the voice: the text, and the SHA-256 of the recording as a 16-bit WAV file.
  */
+/** @typedef {TrainingOptions & ResumeOptions} CloneOptions */
+/**
+ * Changes to a running training.
+ * @typedef {object} TrainingControls
+ * @property {boolean} [paused]
+ * @property {string | null} [preview] Another preview sentence; null for none.
+ */
+
 /**
  * Fetches the program and the base voice, and prepares the device.
  *
@@ -106,17 +240,14 @@ export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
  */
 export const load = (options) => start(options, {});
 
-/** What a new worker takes over from the one before; `failed` is the adapter with which that one ended before it could be used.
- * @typedef {{ module?: WebAssembly.Module, capture?: Microphone | null, failed?: { adapter: string, message: string } }} Inherited */
-
 /** @param {LoadOptions} options @param {Inherited} inherited @returns {Promise<Studio>} */
 async function start(options, inherited) {
-  const { base, device = "auto", prompts, microphone = false, keep, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
+  const { base, device = "auto", prompts, microphone = false, storage, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
   const here = globalThis.document?.baseURI ?? import.meta.url;
   const absolute = (/** @type {string | URL} */ url) => new URL(url, here).href;
   // Bundlers look for exactly these expressions.
   const wasm = wasmUrl ? absolute(wasmUrl) : new URL("../pkg/ownvoice_web_bg.wasm.gz", import.meta.url).href;
-  // Vite would make a data: URL of so small a file, which policies forbid.
+  // Vite would inline so small a file as a data: URL, which policies forbid.
   const worklet = workletUrl ? absolute(workletUrl) : new URL("./capture-worklet.js?no-inline", import.meta.url).href;
 
   const { worker, started } = startWorker(workerUrl && absolute(workerUrl));
@@ -127,10 +258,10 @@ async function start(options, inherited) {
     const watch = (/** @type {any} */ progress) => (progress.status === "testing" ? (adapter = progress.adapter) : onProgress?.(progress));
     const folder = absolute(`${base}`.replace(/\/?$/, "/"));
     const { module, failed } = inherited;
-    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, keep, cache, cores: coresFor(cores, navigator), failed };
+    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, storage, cache, cores: coresFor(cores, navigator), failed };
     const loaded = await remote.call("load", args, { signal, onProgress: watch });
     const capture = inherited.capture ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
-    // Whoever watched this load does not watch the next.
+    // The callbacks and the signal of this load are not those of a later one.
     const restart = (/** @type {Partial<LoadOptions>} */ changed) => start({ ...options, onProgress: undefined, signal: undefined, ...changed }, { module: loaded.module, capture });
     return new Studio(remote, loaded, capture, restart);
   } catch (error) {
@@ -143,19 +274,22 @@ async function start(options, inherited) {
   }
 }
 
-/** A loaded base voice on a device. */
+/** A loaded base voice on a device. `load` makes it. */
 export class Studio {
   #remote;
   #capture;
   #restart;
 
-  /** @param {Remote} remote @param {any} loaded @param {Microphone | null} capture @param {(changed: any) => Promise<Studio>} restart */
+  /**
+   * @internal
+   * @param {Remote} remote @param {any} loaded @param {Microphone | null} capture @param {(changed: any) => Promise<Studio>} restart
+   */
   constructor(remote, loaded, capture, restart) {
     this.#remote = remote;
     this.#capture = capture;
     this.#restart = restart;
     /**
-     * Which device computes, and why.
+     * The device in use, and the reason for it.
      *
      * @example
      * const studio = await load({ base: "/models/base/" });
@@ -165,32 +299,32 @@ export class Studio {
      * @type {Device}
      */
     this.device = loaded.device;
-    /** @type {Voice} Speaks as the base voice does, before any training. */
+    /** The base itself as a voice, without training. @type {Voice} */
     this.base = new Voice(remote, loaded.base);
-    /** @type {string} Names the base: a saved voice opens only on the base it was made with. */
+    /** Hash of the base: a saved voice opens only on the base that it was made with. @type {string} */
     this.hash = loaded.hash;
-    /** @type {{ id: string, text: string }[]} */
+    /** The sentences of the option `prompts`. @type {Prompt[]} */
     this.prompts = loaded.prompts;
-    /** @type {Kept | null} What outlives the tab; null without `keep`, or where the browser keeps nothing. */
-    this.kept = loaded.keeps ? new Kept(loaded.keeps, remote) : null;
-    /** @type {{ code: string, message: string } | null} Why nothing is kept although it was asked for: `storage-unavailable`, as in some private windows. */
-    this.keepReason = loaded.keepReason;
-    /** @type {boolean} Whether the next visit finds the weights without the network. */
+    /** Recordings and training that outlive the tab; null without the option `storage`, or where the browser has none. @type {Storage | null} */
+    this.storage = loaded.storage ? new Storage(loaded.storage, remote) : null;
+    /** Why `storage` is null although it was asked for: `storage-unavailable`, as in some private windows. @type {{ code: string, message: string } | null} */
+    this.storageError = loaded.storageError;
+    /** Whether the base voice is cached, so that the next visit does not fetch it. @type {boolean} */
     this.cached = loaded.cached;
-    /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, whoever ended it: `worker-crashed`, `device-lost` or `closed`. */
+    /** Resolves when the worker has ended: `worker-crashed`, `device-lost` or `closed`. @type {Promise<OwnvoiceError>} */
     this.ended = remote.ended;
   }
 
-  /** `load({ microphone: true })` prepares it. @returns {Microphone} */
+  /** Audio capture; requires `load({ microphone: true })`. @returns {Microphone} */
   get microphone() {
     if (!this.#capture) throw new OwnvoiceError("option-invalid", "load with microphone: true to record");
     return this.#capture;
   }
 
   /**
-   * Compiles what a training will run, so that nobody waits for it then: call it when the visitor begins to record. At once on the CPU.
+   * Compiles the GPU pipelines of a training in advance, for example while the visitor records. On the CPU there is nothing to compile.
    *
-   * @param {{ signal?: AbortSignal }} [options] Ends the wait; what is being compiled will be of use all the same.
+   * @param {{ signal?: AbortSignal }} [options] Aborting ends the wait, not the compilation.
    * @returns {Promise<void>}
    */
   async prepare({ signal } = {}) {
@@ -198,7 +332,7 @@ export class Studio {
   }
 
   /**
-   * What a training step takes on this device, module by module; the first runs are left out as warm-up.
+   * Measures a training step on this device, module by module, after a warm-up.
    *
    * @param {{ runs?: number, onProgress?: (progress: { module: number, modules: number }) => void, signal?: AbortSignal }} [options]
    * @returns {Promise<Profile>}
@@ -208,67 +342,87 @@ export class Studio {
   }
 
   /**
-   * Learns a voice.
+   * Trains a voice on clips.
    *
-   * @param {Clip[]} clips
+   * @param {Clip[]} clips About a minute of speech in all; one long recording is cut at its pauses.
    * @param {CloneOptions} [options]
    * @returns {Promise<Voice>}
    */
   async clone(clips, { iterations, seed, precision, rehearsal, consent, preview, pictures, onStep, signal, stopSignal } = {}) {
     const args = { clips: clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text })), consent, iterations, seed, precision, rehearsal, preview, pictures };
-    return new Voice(this.#remote, await this.#remote.call("clone", args, { signal, stopSignal, onProgress: heard(onStep) }));
+    return new Voice(this.#remote, await this.#remote.call("clone", args, { signal, stopSignal, onProgress: withSpeech(onStep) }));
   }
 
   /**
-   * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
+   * Resumes a stored training that a closed tab, a lost device or a crashed worker interrupted.
    *
-   * @param {Pick<CloneOptions, "preview" | "pictures" | "onStep" | "signal" | "stopSignal">} [options]
+   * @param {ResumeOptions} [options]
    * @returns {Promise<Voice>}
    */
   async resume({ preview, pictures, onStep, signal, stopSignal } = {}) {
-    return new Voice(this.#remote, await this.#remote.call("resume", { preview, pictures }, { signal, stopSignal, onProgress: heard(onStep) }));
-  }
-
-  /** Changes a training under way: lets it rest, or go on; gives it another sentence to preview, or none.
-   * @param {{ paused?: boolean, preview?: string | null }} change @returns {Promise<void>} */
-  steer(change) {
-    return this.#remote.call("steer", change);
+    return new Voice(this.#remote, await this.#remote.call("resume", { preview, pictures }, { signal, stopSignal, onProgress: withSpeech(onStep) }));
   }
 
   /**
-   * Throws the worker away, dead or alive, and builds another on the same base: nothing but the weights' cache is asked for them. Voices of the old
-   * studio are gone with it; what is kept (`studio.kept`) is there still.
+   * Pauses or continues the running training, or changes its preview sentence.
+   *
+   * @param {TrainingControls} change
+   * @returns {Promise<void>}
+   */
+  updateTraining(change) {
+    return this.#remote.call("updateTraining", change);
+  }
+
+  /**
+   * Ends the worker and loads the same base in a new one, from memory and cache. Voices of the old studio are gone; `studio.storage` is not affected.
    *
    * @param {Pick<LoadOptions, "device" | "onProgress" | "signal">} [changed]
-   * @returns {Promise<Studio>} in place of this one
+   * @returns {Promise<Studio>} To be used in place of this one.
    */
   restart(changed = {}) {
     this.#remote.close();
     return this.#restart(changed);
   }
 
-  /** @returns {Promise<number>} Bytes of the program's memory, weights on the CPU included. */
+  /** Bytes of WebAssembly memory, including the weights where the CPU computes. @returns {Promise<number>} */
   memoryBytes() {
     return this.#remote.call("memory", {});
   }
 
-  /** @returns {Promise<{ usedBytes: number, heldBytes: number } | null>} Graphics memory, in use and held for the next use; null on the CPU. */
+  /** Graphics memory; null on the CPU. @returns {Promise<DeviceMemory | null>} */
   deviceMemory() {
     return this.#remote.call("deviceMemory", {});
   }
 
-  /** Opens a saved voice. @param {Blob} blob @param {{ signal?: AbortSignal }} [options] @returns {Promise<Voice>} */
+  /**
+   * Opens a saved voice.
+   *
+   * @param {Blob} blob From `voice.save()` or the command line.
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<Voice>}
+   */
   async open(blob, { signal } = {}) {
     return new Voice(this.#remote, await this.#remote.call("open", { bytes: new Uint8Array(await blob.arrayBuffer()) }, { signal }));
   }
 
-  /** Fails with the reason, as code and in words, where a clip is not fit to learn from, or does not say its text.
-   * @param {Omit<Clip, "text"> & { text?: string }} clip @param {{ signal?: AbortSignal }} [options] @returns {Promise<ClipReport>} */
+  /**
+   * Measures a recording, and with a `text` also whether it contains these words. Rejects with the reason where it is unfit for training.
+   *
+   * @param {Audio & { text?: string }} clip
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<ClipReport>}
+   */
   checkClip({ samples, sampleRate, text }, { signal } = {}) {
     return this.#remote.call("checkClip", { samples, sampleRate, text }, { signal });
   }
 
-  /** @param {Blob} blob A WAV file of any format and channel count. @param {{ signal?: AbortSignal }} [options] @returns {Promise<Omit<Clip, "text">>} */
+  /**
+   * Decodes a WAV file of any format, mixed down to one channel.
+   *
+   * @param {Blob} blob
+   * @param {{ signal?: AbortSignal }} [options]
+   * @returns {Promise<Audio>}
+   */
   async readWav(blob, { signal } = {}) {
     return this.#remote.call("readWav", { bytes: new Uint8Array(await blob.arrayBuffer()) }, { signal });
   }
@@ -280,5 +434,5 @@ export class Studio {
   }
 }
 
-/** Progress with speech in it, as its callers know speech. @param {CloneOptions["onStep"]} onStep */
-const heard = (onStep) => onStep && ((/** @type {any} */ progress) => onStep(progress.speech ? { ...progress, speech: new Speech(progress.speech, "", progress.text) } : progress));
+/** Progress with `Speech` objects in place of plain ones. @param {CloneOptions["onStep"]} onStep */
+const withSpeech = (onStep) => onStep && ((/** @type {any} */ progress) => onStep(progress.speech ? { ...progress, speech: new Speech(progress.speech, "", progress.text) } : progress));

@@ -1,34 +1,42 @@
-// The program's microphone, and a way out while the visitor is asked: a browser may wait for the answer for ever.
+// Audio capture. Opening can be cancelled: a browser may wait for the visitor's answer for ever.
 
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
-import { check } from "./rpc.js";
+import { check } from "./errors.js";
 
-/** @typedef {(peakDb: number, levelDb: number) => void} OnLevel */
-/** @typedef {{ samples: Float32Array, sampleRate: number }} Recorded */
-/** @typedef {{ open: (onLevel: OnLevel, onLost: () => void) => Promise<void>, readonly isOpen: boolean, record: () => void, stop: () => Recorded, close: () => void, end: () => void }} Capture The program's. */
+/** @import { Audio } from "./index.js" */
 
-/** The microphone as it is: no echo cancellation, no noise suppression, no gain control, at its own rate. */
+/** The microphone without echo cancellation, noise suppression or gain control, at its own sample rate. `studio.microphone` is one. */
 export class Microphone {
   #inner;
-  /** What was given up and may be answered yet. */
+  /** An `open` that was cancelled before the visitor answered. */
   #abandoned = Promise.resolve();
 
-  /** @param {Capture} inner */
+  /**
+   * @internal
+   * @param {WebMicrophone} inner
+   */
   constructor(inner) {
     this.#inner = inner;
   }
 
-  /** The page runs the module that the worker compiled, for capture alone: audio worklets need a window.
-   * @param {WebAssembly.Module} module @param {string} worklet */
+  /**
+   * Audio worklets need a window, so the page also runs the module that the worker compiled.
+   * @internal
+   * @param {WebAssembly.Module} module @param {string} worklet
+   */
   static async prepare(module, worklet) {
     await init({ module_or_path: module });
     return new Microphone(await WebMicrophone.prepare(worklet));
   }
 
-  /** Asks the visitor. Levels follow some 20 times a second; `onLost` tells that the device went away.
-   * @param {OnLevel} onLevel @param {() => void} onLost
-   * @param {{ signal?: AbortSignal }} [options] Aborted, it ends with the error `cancelled`, and the microphone is closed whatever the visitor says.
-   * @returns {Promise<void>} */
+  /**
+   * Opens the microphone, with the visitor's permission.
+   *
+   * @param {(peakDb: number, levelDb: number) => void} onLevel Called some 20 times a second, with levels below full scale.
+   * @param {() => void} onLost Called when the device is unplugged.
+   * @param {{ signal?: AbortSignal }} [options] Aborting rejects with `cancelled` and leaves the microphone closed, whatever the visitor answers.
+   * @returns {Promise<void>}
+   */
   async open(onLevel, onLost, { signal } = {}) {
     await this.#abandoned;
     check(signal);
@@ -40,6 +48,7 @@ export class Microphone {
     check(signal);
   }
 
+  /** @returns {boolean} */
   get isOpen() {
     return this.#inner.isOpen;
   }
@@ -49,7 +58,7 @@ export class Microphone {
     this.#inner.record();
   }
 
-  /** Ends the recording; the microphone stays open. @returns {Recorded} */
+  /** Ends the recording and returns it; the microphone stays open. @returns {Audio} */
   stop() {
     return this.#inner.stop();
   }
@@ -59,7 +68,7 @@ export class Microphone {
     this.#inner.close();
   }
 
-  /** Releases it and the browser's audio thread: it cannot be opened again. A studio that is closed does so. */
+  /** Releases the microphone and the browser's audio thread, for good. `studio.close` calls it. */
   end() {
     this.#inner.end();
   }

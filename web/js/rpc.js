@@ -1,59 +1,42 @@
-// One typed line between a page and its worker: calls with progress, two ways to end them, and errors that keep their code.
+// Calls from the page to its worker, with progress, cancellation, early stop, and errors with codes.
 //
 // page -> worker   { id, method, args }   { id, signal: "cancel" | "stop" }
 // worker -> page   { id, progress }       { id, result }       { id, error: { code, message, clip, found } }
-//                  { crash: { code, message } }       { life: the name of a lock that the worker holds for as long as it lives }
+//                  { crash: { code, message } }       { life: name of a lock that the worker holds while it lives }
 
-/** An error with a stable `code` for programs, and a message for people. */
-export class OwnvoiceError extends Error {
-  /** @param {string} code @param {string} message @param {{ clip?: number, found?: number }} [about] */
-  constructor(code, message, { clip, found } = {}) {
-    super(message);
-    this.name = "OwnvoiceError";
-    /** @type {string} */
-    this.code = code;
-    /** @type {number | undefined} Which of the given clips it is about, counted from 0. */
-    this.clip = clip;
-    /** @type {number | undefined} What was measured, where a measure decides: dB, seconds or percent. */
-    this.found = found;
-  }
-}
-
-/** @param {unknown} error @returns {{ code: string, message: string, clip?: number, found?: number }} */
-export function describe(error) {
-  if (error instanceof DOMException && error.name === "AbortError") return { code: "cancelled", message: "cancelled" };
-  const { code, message, clip, found } = /** @type {{ code?: unknown, message?: string, clip?: number, found?: number }} */ (error ?? {});
-  // A DOMException has a code as well, but a number.
-  return { code: typeof code === "string" ? code : "internal", message: message ?? String(error), clip, found };
-}
+import { OwnvoiceError, check, describe } from "./errors.js";
 
 /**
  * @typedef {object} CallOptions
  * @property {AbortSignal} [signal] Ends the call with the error `cancelled`.
- * @property {AbortSignal} [stopSignal] Ends the call early with what it has so far.
+ * @property {AbortSignal} [stopSignal] Ends the call early with the result so far.
  * @property {(progress: any) => void} [onProgress]
  * @property {Transferable[]} [transfer] Buffers that move to the worker.
  */
 
-/** The page's end. */
+/** The page's side. */
 export class Remote {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void, onProgress?: (progress: any) => void }>} */
   #calls = new Map();
   #nextId = 1;
-  /** @type {OwnvoiceError | null} Why no call can succeed any more. */
+  /** @type {OwnvoiceError | null} Why the worker has ended. */
   #ended = null;
   #closing = new AbortController();
   /** @type {(reason: OwnvoiceError) => void} */
-  #tellEnd = () => {};
+  #resolveEnded = () => {};
   /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, with the reason. */
-  ended = new Promise((resolve) => (this.#tellEnd = resolve));
+  ended = new Promise((resolve) => (this.#resolveEnded = resolve));
 
   /** @param {Worker} worker */
   constructor(worker) {
     this.worker = worker;
     worker.onmessage = ({ data }) => this.#receive(data);
-    // An error in a script has a message; a script that could not be had has none.
-    worker.onerror = ({ message }) => this.#end(message ? "worker-crashed" : "worker-unavailable", message || "the worker could not be started");
+    worker.onerror = (event) => {
+      // It would go on to the global scope, where a worker takes it for its own crash.
+      event.preventDefault();
+      // An error in a script has a message; a script that could not be loaded has none.
+      this.#end(event.message ? "worker-crashed" : "worker-unavailable", event.message || "the worker could not be started");
+    };
     worker.onmessageerror = () => this.#end("worker-crashed", "a message of the worker could not be read");
   }
 
@@ -69,17 +52,23 @@ export class Remote {
     const stop = () => this.worker.postMessage({ id, signal: "stop" });
     const answer = new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject, onProgress });
-      this.worker.postMessage({ id, method, args }, transfer);
+      try {
+        this.worker.postMessage({ id, method, args }, transfer);
+      } catch (error) {
+        // What was passed cannot be cloned, or no memory is left to clone it.
+        this.#calls.delete(id);
+        reject(new OwnvoiceError("message-failed", `the worker could not be sent this: ${/** @type {Error} */ (error).message}`));
+      }
     });
     signal?.addEventListener("abort", cancel);
     stopSignal?.addEventListener("abort", stop);
     if (stopSignal?.aborted) stop();
-    const wanted = answer.then((result) => {
-      // The cancelling and the answer may have crossed on their way.
+    const unlessCancelled = answer.then((result) => {
+      // The answer may have been on its way when the call was cancelled.
       check(signal);
       return result;
     });
-    return wanted.finally(() => {
+    return unlessCancelled.finally(() => {
       signal?.removeEventListener("abort", cancel);
       stopSignal?.removeEventListener("abort", stop);
     });
@@ -102,16 +91,16 @@ export class Remote {
     else call.resolve(message.result);
   }
 
-  /** A worker that the browser ends tells nobody, but its lock is given to the next in line. @param {string} life */
+  /** No event reports a worker that the browser ends, but its lock is released. @param {string} life */
   #watch(life) {
     const { signal } = this.#closing;
-    navigator.locks.request(life, { signal }, () => this.#end("worker-crashed", "the worker was ended")).catch(() => {}); // closed first
+    navigator.locks.request(life, { signal }, () => this.#end("worker-crashed", "the worker was ended")).catch(() => {}); // closed before
   }
 
   /** @param {string} code @param {string} message */
   #end(code, message) {
     this.#ended ??= new OwnvoiceError(code, message);
-    this.#tellEnd(this.#ended);
+    this.#resolveEnded(this.#ended);
     this.#closing.abort();
     this.worker.terminate();
     for (const { reject } of this.#calls.values()) reject(this.#ended);
@@ -120,14 +109,14 @@ export class Remote {
 }
 
 /**
- * What a method of the worker is given beside its arguments.
+ * The second argument of the worker's methods.
  * @typedef {object} Context
  * @property {AbortSignal} signal
  * @property {AbortSignal} stopSignal
  * @property {(progress: any) => void} progress
  */
 
-/** A result whose buffers move to the page instead of being copied. */
+/** A result whose buffers are transferred to the page. */
 export class Transfer {
   /** @param {unknown} value @param {Transferable[]} buffers */
   constructor(value, buffers) {
@@ -137,7 +126,7 @@ export class Transfer {
 }
 
 /**
- * The worker's end.
+ * The worker's side.
  * @param {{ [method: string]: (args: any, context: Context) => any }} methods
  */
 export function serve(methods) {
@@ -147,10 +136,17 @@ export function serve(methods) {
 
   self.addEventListener("message", async ({ data: { id, method, args, signal } }) => {
     if (signal) return running.get(id)?.[/** @type {"cancel" | "stop"} */ (signal)].abort();
+    const report = (/** @type {any} */ progress) => {
+      try {
+        post({ id, progress });
+      } catch (error) {
+        console.warn(error); // the work is worth more than a report of it
+      }
+    };
     const controls = { cancel: new AbortController(), stop: new AbortController() };
     running.set(id, controls);
     try {
-      const context = { signal: controls.cancel.signal, stopSignal: controls.stop.signal, progress: (/** @type {any} */ progress) => post({ id, progress }) };
+      const context = { signal: controls.cancel.signal, stopSignal: controls.stop.signal, progress: report };
       const result = await methods[method](args, context);
       if (result instanceof Transfer) post({ id, result: result.value }, result.buffers);
       else post({ id, result });
@@ -161,7 +157,7 @@ export function serve(methods) {
     }
   });
 
-  // A panic in WebAssembly leaves its promise open for ever: it is heard here, and nothing after it can be trusted.
+  // A panic in WebAssembly leaves its promise pending for ever and the module in an unknown state: the worker has to be replaced.
   self.addEventListener("error", (event) => crash("worker-crashed", describe(event.error ?? event.message).message));
   self.addEventListener("unhandledrejection", (event) => crash("worker-crashed", describe(event.reason).message));
 
@@ -172,13 +168,8 @@ export function serve(methods) {
   });
 }
 
-/** Says that nothing the worker would answer can be trusted any more. @param {string} code @param {string} message */
+/** Reports that this worker has to be replaced. @param {string} code @param {string} message */
 export const crash = (code, message) => self.postMessage({ crash: { code, message } });
-
-/** @param {AbortSignal} [signal] */
-export function check(signal) {
-  if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
-}
 
 /** Aborted as soon as one of them is: `AbortSignal.any`, which Safari has from 17.4. @param {AbortSignal[]} signals @returns {AbortSignal} */
 export function either(...signals) {
@@ -186,11 +177,10 @@ export function either(...signals) {
   const ended = new AbortController();
   for (const signal of signals) {
     if (signal.aborted) ended.abort();
-    // No longer than this one is of use.
     signal.addEventListener("abort", () => ended.abort(), { once: true, signal: ended.signal });
   }
   return ended.signal;
 }
 
-/** Lets messages in: promises alone never give the event loop a turn. */
+/** Lets the event loop deliver messages: promises alone do not. */
 export const breathe = () => new Promise((resolve) => setTimeout(resolve));

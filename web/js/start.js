@@ -1,20 +1,33 @@
-// The worker, from wherever its script lies.
+// Starts the worker, from this host or another.
 
-import { OwnvoiceError } from "./rpc.js";
+import { OwnvoiceError } from "./errors.js";
 
-/** Browsers start workers from the page's own host only: one from elsewhere is imported by a script of the page's own. Such a worker also inherits the page's
- * Content-Security-Policy, whatever headers its host sends. @param {string} url */
+/** @import { Microphone } from "./microphone.js" */
+
+/**
+ * What a new worker takes over from the one before.
+ * @typedef {object} Inherited
+ * @property {WebAssembly.Module} [module]
+ * @property {Microphone | null} [capture]
+ * @property {{ adapter: string, message: string }} [failed] The adapter that ended the worker before it could be used.
+ */
+
+/**
+ * A script of the page's own that imports the worker: browsers start workers from the page's own host only. Such a worker inherits the page's
+ * Content-Security-Policy, whatever headers its host sends.
+ * @param {string} url
+ */
 export function blobThatImports(url) {
   return URL.createObjectURL(new Blob([`import ${JSON.stringify(url)};`], { type: "text/javascript" }));
 }
 
-/** Whether a worker cannot be started from there as it is. Bundlers may leave the address of a source file, which says nothing. @param {string} url */
+/** Whether the script is on another host. Bundlers may leave a file: address in place of `import.meta.url`. @param {string} url */
 const isElsewhere = (url) => /^https?:/.test(url) && new URL(url).origin !== location.origin;
 
 /**
  * Fails with `worker-unavailable` where the browser refuses.
  * @param {string} [url] Of the worker's script; without it, the one beside this module.
- * @returns {{ worker: Worker, started: () => void }} `started` is to be called when the worker has answered, and has started its own.
+ * @returns {{ worker: Worker, started: () => void }} Call `started` once the worker has answered and has started its helpers.
  */
 export function startWorker(url) {
   const beside = import.meta.url;

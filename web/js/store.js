@@ -1,29 +1,34 @@
-// What the page keeps between visits: recordings, and the training that is under way. In the browser's private file system (OPFS), written through
-// synchronous handles, which only workers have.
+// Stores recordings and the running training in the browser's private file system (OPFS), through synchronous handles, which only workers have.
 //
-// A write makes a new file `KEY.NUMBER` beside the one before and flushes it, and only then removes that one. A file begins with its own hash. So whatever
-// ends the tab, and whenever, one of them is whole, and half a file is never taken for one.
+// A write creates a new file `KEY.NUMBER` beside the old one, flushes it, and only then removes the old one. A file begins with its own hash. Whenever the tab
+// ends, one of the two is complete, and a truncated file is recognised.
 
-import { pack, unpack } from "./pack.js";
-import { OwnvoiceError } from "./rpc.js";
+import { serialize, deserialize } from "./serialize.js";
+import { OwnvoiceError } from "./errors.js";
 
 /** @typedef {"recordings" | "run"} Folder */
 /** @typedef {(folder: Folder, key: string) => Promise<any>} Read */
 
-/** What only workers have. @typedef {{ write: (bytes: Uint8Array, options: { at: number }) => number, flush: () => void, close: () => void }} SyncAccessHandle */
+/** In workers only. @typedef {{ write: (bytes: Uint8Array, options: { at: number }) => number, flush: () => void, close: () => void }} SyncAccessHandle */
 /** @param {FileSystemFileHandle} handle @returns {Promise<SyncAccessHandle>} */
 const synchronous = (handle) => /** @type {any} */ (handle).createSyncAccessHandle();
 
+/** Tries again, since a browser may fail for a moment, for example while a scanner holds the file; a full disk stays full. @template T @param {() => Promise<T>} use */
+const twice = (use) => use().catch((error) => (isFull(error) ? Promise.reject(error) : use()));
+
+/** @param {unknown} error */
+const isFull = (error) => /** @type {DOMException} */ (error)?.name === "QuotaExceededError" || /** @type {any} */ (error)?.code === "storage-full";
+
 /** @param {unknown} error @returns {never} */
 function fail(error) {
-  if (/** @type {DOMException} */ (error)?.name === "QuotaExceededError") throw new OwnvoiceError("storage-full", "the browser has no room left for this page");
-  throw error;
+  if (isFull(error)) throw new OwnvoiceError("storage-full", "the browser has no space left for this page");
+  throw new OwnvoiceError("storage-failed", `the browser could not write: ${/** @type {Error} */ (error).message}`);
 }
 
-/** Whoever holds it alone changes the store of that name; whoever shares it reads. @param {string} name */
+/** Name of the lock of a store: exclusive for changes, shared for reading. @param {string} name */
 const lockOf = (name) => `ownvoice-store-${name}`;
 
-/** Nobody holds the lock longer than a write takes; a worker that hangs in one must not keep a visitor from deleting. */
+/** The lock is held for a write at most; a worker that hangs in one must not prevent deletion. */
 const CLEAR_WAIT_MS = 5000;
 
 export class Store {
@@ -38,7 +43,7 @@ export class Store {
     return this.#name;
   }
 
-  /** Fails with `storage-unavailable` where the browser keeps nothing for this page. @param {string} name @returns {Promise<Store>} */
+  /** Throws `storage-unavailable` where the browser has no private file system for this page. @param {string} name @returns {Promise<Store>} */
   static async open(name) {
     try {
       if (!("createSyncAccessHandle" in FileSystemFileHandle.prototype)) throw new Error("this browser's files cannot be written from a worker");
@@ -49,9 +54,9 @@ export class Store {
     }
   }
 
-  /** Removes all of a store, from any thread: neither a worker nor an open store is needed. Whoever writes to it is told first. @param {string} name */
+  /** Deletes a store, from any thread: neither a worker nor an open store is needed. Its writers are notified first. @param {string} name */
   static async clear(name) {
-    if (!navigator.storage?.getDirectory) return; // then nothing was ever kept
+    if (!navigator.storage?.getDirectory) return; // nothing can have been stored
     const channel = new BroadcastChannel(lockOf(name));
     channel.postMessage("cleared");
     channel.close();
@@ -69,7 +74,7 @@ export class Store {
     }
   }
 
-  /** Bytes of all that a store holds, from any thread. @param {string} name @returns {Promise<number>} */
+  /** Bytes in a store, from any thread. @param {string} name @returns {Promise<number>} */
   static async bytes(name) {
     if (!navigator.storage?.getDirectory) return 0;
     return navigator.locks.request(lockOf(name), { mode: "shared" }, async () => {
@@ -78,17 +83,17 @@ export class Store {
     });
   }
 
-  /** Tells when the store is cleared, by whichever tab. @param {() => void} listener */
+  /** Calls `listener` when the store is cleared, in any tab. @param {() => void} listener */
   onCleared(listener) {
     new BroadcastChannel(lockOf(this.#name)).onmessage = listener;
   }
 
   /**
-   * Resolves once the value is on disk: to false where `wanted`, which sees the store as it is then, says no.
+   * Resolves to true once the value is on disk, or to false without writing where `wanted`, called under the lock, returns false.
    * @param {Folder} folder @param {string} key @param {unknown} value @param {(read: Read) => Promise<boolean>} [wanted] @returns {Promise<boolean>}
    */
   async put(folder, key, value, wanted) {
-    const bytes = await pack(value);
+    const bytes = await serialize(value);
     return this.#alone(async () => {
       if (wanted && !(await wanted((folder, key) => this.#read(folder, key)))) return false;
       const directory = /** @type {FileSystemDirectoryHandle} */ (await this.#folder(folder, true).catch(fail));
@@ -97,10 +102,11 @@ export class Store {
       try {
         await write(await directory.getFileHandle(name, { create: true }), bytes);
       } catch (error) {
-        await directory.removeEntry(name).catch(() => {}); // not even its name fitted
+        await directory.removeEntry(name).catch(() => {}); // it may not even have been created
         fail(error);
       }
-      for (const number of before) await directory.removeEntry(fileName(key, number));
+      // Older files are never read while the new one is complete, and the next write removes them.
+      for (const number of before) await directory.removeEntry(fileName(key, number)).catch(() => {});
       return true;
     });
   }
@@ -127,7 +133,8 @@ export class Store {
   remove(folder, key) {
     return this.#alone(async () => {
       const directory = await this.#folder(folder);
-      for (const number of await numbers(directory, key)) await directory?.removeEntry(fileName(key, number));
+      // The newest last: should one fail, no older value comes back.
+      for (const number of (await numbers(directory, key)).reverse()) await directory?.removeEntry(fileName(key, number));
     });
   }
 
@@ -136,7 +143,7 @@ export class Store {
     const directory = await this.#folder(folder);
     for (const number of await numbers(directory, key)) {
       const file = await (await directory?.getFileHandle(fileName(key, number)))?.getFile();
-      const value = file && (await unpack(await file.arrayBuffer()));
+      const value = file && (await deserialize(await file.arrayBuffer()));
       if (value !== undefined) return value;
     }
   }
@@ -146,7 +153,7 @@ export class Store {
     return [...new Set((await names(await this.#folder(folder))).map(keyOf))].sort();
   }
 
-  /** Looked up each time: another tab may have removed it. @param {Folder} folder @param {boolean} [create] Otherwise there may be none. */
+  /** Looked up each time, because another tab may have removed it. @param {Folder} folder @param {boolean} [create] Otherwise there may be none. */
   async #folder(folder, create = false) {
     try {
       const root = await navigator.storage.getDirectory();
@@ -157,14 +164,14 @@ export class Store {
     }
   }
 
-  /** One change after the other, those of other tabs as well. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
+  /** Exclusive, across tabs. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
   #alone(change) {
-    return navigator.locks.request(lockOf(this.#name), change);
+    return navigator.locks.request(lockOf(this.#name), () => twice(change));
   }
 
-  /** Nothing changes meanwhile. @template T @param {() => Promise<T>} look @returns {Promise<T>} */
+  /** Shared with other readers. @template T @param {() => Promise<T>} look @returns {Promise<T>} */
   #shared(look) {
-    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, look);
+    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, () => twice(look));
   }
 }
 
@@ -187,7 +194,7 @@ async function write(handle, bytes) {
   const file = await synchronous(handle);
   try {
     const written = file.write(bytes, { at: 0 });
-    if (written < bytes.length) throw new OwnvoiceError("storage-full", "the browser has no room left for this page");
+    if (written < bytes.length) throw new OwnvoiceError("storage-full", "the browser has no space left for this page");
     file.flush();
   } finally {
     file.close();

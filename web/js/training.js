@@ -1,29 +1,28 @@
-// A training: run to its end, early end or cancellation, steered meanwhile, and kept, so that a closed tab costs little of it.
+// Training: runs it to its end, early stop or cancellation, and stores checkpoints, so that a closed tab loses little of it.
 
 import { sha256 } from "./download.js";
-import { pack } from "./pack.js";
-import { OwnvoiceError, breathe, check, describe, either } from "./rpc.js";
+import { serialize } from "./serialize.js";
+import { OwnvoiceError, check, describe } from "./errors.js";
+import { breathe, either } from "./rpc.js";
 import { each, idOf } from "./voices.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Engine, Tuner, Voice } from "../pkg/ownvoice_web.js" */
+/** @import { Clip, Consent, TrainingControls, TrainingOptions } from "./index.js" */
 /** @import { Helpers } from "./helpers.js" */
 /** @import { Context } from "./rpc.js" */
 /** @import { Store } from "./store.js" */
-/** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip */
-/** @typedef {{ text: string, recording?: Omit<Clip, "text"> }} Spoken A consent as it was given. */
-/** @typedef {{ text: string, recordingSha256?: string }} Consent A consent as it is kept. */
-/** @typedef {{ paused: boolean, preview: string | null }} Steering What may change while a training runs. */
-/** @typedef {{ voice: Voice, bytes: Uint8Array<ArrayBuffer> }} Learned A voice, and its file. */
-/** @typedef {{ clips: string }} Begun The training that is kept, by the hash of its clips: what is kept with another hash is another training's. */
+/** Consent as it is stored. @typedef {{ text: string, recordingSha256?: string }} StoredConsent */
+/** A voice and its file. @typedef {{ voice: Voice, bytes: Uint8Array<ArrayBuffer> }} Trained */
+/** The part of the options that crosses to the worker. @typedef {{ preview?: string, pictures?: boolean }} Shown */
 
-// A closed tab loses at most this much training; as often, a preview is spoken.
+// A closed tab loses at most this much training. Previews are spoken at the same interval.
 const CHECKPOINT_ITERATIONS = 25;
 
-// A worker that has ended takes a moment to let go of what it owned; another tab keeps it.
+// The lock of a worker that has ended is released within this time; that of another tab is not.
 const OWNER_WAIT_MS = 3000;
 
-/** Keys of voices that another base made begin with this. */
+/** Prefix of the keys of voices that were made with other bases. */
 const OTHER = "other-";
 
 export class Trainer {
@@ -31,11 +30,11 @@ export class Trainer {
   #store;
   #module;
   #helpers;
-  /** @type {Steering} */
-  #steering = { paused: false, preview: null };
-  /** Whether there was no room for the training under way: half of one is of no use. */
-  #unkept = false;
-  /** Ends the training that is kept, when what is kept is deleted. */
+  /** @type {Required<TrainingControls>} */
+  #controls = { paused: false, preview: null };
+  /** Whether a write of this training has failed: the rest of it is not stored either. */
+  #notStored = false;
+  /** Ends the stored training when the storage is cleared. */
   #deleted = new AbortController();
 
   /** @param {Engine} engine @param {Store | null} store @param {WebAssembly.Module} module @param {Helpers} helpers */
@@ -47,14 +46,13 @@ export class Trainer {
     store?.onCleared(() => this.#deleted.abort());
   }
 
-  /** @param {{ clips: Clip[], consent?: Spoken, iterations?: number, seed?: number, precision?: string, rehearsal?: number, preview?: string, pictures?: boolean }} args
-   * @param {Context} context @returns {Promise<Learned>} */
+  /** @param {{ clips: Clip[] } & TrainingOptions & Shown} args @param {Context} context @returns {Promise<Trained>} */
   clone({ clips, consent: given, iterations, seed, precision, rehearsal, preview, pictures = false }, context) {
     return this.#owning(context, async (context) => {
-      this.#unkept = false;
+      this.#notStored = false;
       const consent = await consentOf(given);
-      const before = await this.#store?.get("run", "begun");
-      // Noted before the clips are aligned: should that crash, the checkpoint of the last training is none of this one's.
+      const before = await this.#tried(() => this.#store?.get("run", "begun"), context);
+      // Stored before the alignment: should that crash, this training must not resume from the checkpoint of the last one.
       const run = this.#store ? await hashOf({ clips, consent }) : "";
       await this.#tried(() => this.#store?.put("run", "begun", { clips: run }), context);
       let tuner;
@@ -65,31 +63,31 @@ export class Trainer {
         check(context.signal);
       } catch (error) {
         tuner?.free();
-        // Refused, and so the last training can be gone on with as before.
+        // The clips were rejected: the last training can still be resumed.
         if (before && !this.#deleted.signal.aborted) await this.#tried(() => this.#store?.put("run", "begun", before), context);
-        else await this.#store?.remove("run", "begun");
+        else if (!this.#notStored) await this.#discard();
         throw error;
       }
-      await this.#forgetProgress(); // the voice of the last one stays until this one's is there
-      await this.#keep("clips", { clips, consent }, run, context);
+      await this.#tried(() => this.#removeProgress(), context); // the last voice stays until this one is finished
+      await this.#put("clips", { clips, consent }, run, context);
       return this.#train(tuner, consent, run, pictures, context);
     });
   }
 
-  /** Goes on from the last checkpoint that was kept. @param {{ preview?: string, pictures?: boolean }} args @param {Context} context @returns {Promise<Learned>} */
+  /** Resumes from the stored checkpoint. @param {Shown} args @param {Context} context @returns {Promise<Trained>} */
   resume({ preview, pictures = false }, context) {
     return this.#owning(context, async (context) => {
       const checkpoint = await this.#checkpoint();
-      const kept = checkpoint && (await this.#store?.get("run", "clips"));
-      if (!kept || (await hashOf(kept)) !== checkpoint.clips) throw new OwnvoiceError("nothing-kept", "no training is kept to go on with");
-      this.#unkept = false;
+      const stored = checkpoint && (await this.#store?.get("run", "clips"));
+      if (!stored || (await hashOf(stored)) !== checkpoint.clips) throw new OwnvoiceError("nothing-stored", "no training is stored");
+      this.#notStored = false;
       await this.#begin(preview, context);
-      return this.#train(await this.#engine.resume(kept.clips, checkpoint.bytes), kept.consent, checkpoint.clips, pictures, context);
+      return this.#train(await this.#engine.resume(stored.clips, checkpoint.bytes), stored.consent, checkpoint.clips, pictures, context);
     });
   }
 
-  /** What is left of the last training: where it stood, or the voice it made; and voices that this base cannot open. */
-  async kept() {
+  /** The stored checkpoint and voice, and voices of other bases. */
+  async stored() {
     const checkpoint = await this.#checkpoint();
     const voice = (await this.#store?.get("run", "voice"))?.bytes ?? null;
     const others = [];
@@ -105,12 +103,12 @@ export class Trainer {
     };
   }
 
-  /** Changes a training under way. @param {Partial<Steering>} change */
-  steer(change) {
-    Object.assign(this.#steering, change);
+  /** @param {TrainingControls} change */
+  updateTraining(change) {
+    Object.assign(this.#controls, change);
   }
 
-  /** The last one, unless it is another training's than the last that was begun. */
+  /** The stored one, unless it belongs to another training than the last that was begun. */
   async #checkpoint() {
     const [begun, checkpoint] = await Promise.all([this.#store?.get("run", "begun"), this.#store?.get("run", "checkpoint")]);
     return checkpoint && checkpoint.clips === begun?.clips ? checkpoint : null;
@@ -127,8 +125,8 @@ export class Trainer {
   }
 
   /**
-   * One training at a time is kept, whichever tab it runs in: clips of one must not meet weights of another.
-   * @param {Context} context @param {(context: Context) => Promise<Learned>} work
+   * Runs `work` while this worker owns the stored training: clips of one tab must not meet weights of another.
+   * @param {Context} context @param {(context: Context) => Promise<Trained>} work
    */
   async #owning(context, work) {
     if (!this.#store) return work(context);
@@ -143,26 +141,29 @@ export class Trainer {
     } catch (error) {
       if (owned) throw error;
       check(context.signal);
-      throw new OwnvoiceError("training-elsewhere", "another training is under way, here or in another tab; one at a time is kept");
+      throw new OwnvoiceError("training-elsewhere", "another training is running, here or in another tab; one at a time is stored");
     }
   }
 
   /** @param {string | undefined} preview @param {Context} context */
   async #begin(preview, { signal, progress }) {
-    this.#steering = { paused: false, preview: preview ?? null };
+    this.#controls = { paused: false, preview: preview ?? null };
     progress({ status: "aligning" });
     await breathe();
     check(signal);
   }
 
-  /** The worker answers other calls between two iterations. @param {Tuner} tuner @param {Consent | null} consent @param {string} run Hash of its clips. @param {boolean} pictures @param {Context} context
-   * @returns {Promise<Learned>} */
+  /**
+   * The worker answers other calls between two iterations.
+   * @param {Tuner} tuner @param {StoredConsent | null} consent @param {string} run Hash of its clips. @param {boolean} pictures @param {Context} context
+   * @returns {Promise<Trained>}
+   */
   async #train(tuner, consent, run, pictures, context) {
     const { signal, stopSignal, progress } = context;
     const show = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
     const helpers = this.#helpers;
     try {
-      await helpers.equip(this.#module, tuner);
+      await helpers.join(this.#module, tuner);
       await show(tuner.iteration);
       for (;;) {
         const sharing = helpers.sharing(tuner);
@@ -170,20 +171,20 @@ export class Trainer {
         const step = await tuner.step(sharing, begun && begun.helped);
         progress({ status: "training", ...step });
         await breathe();
-        while (this.#steering.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
+        while (this.#controls.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
         check(signal);
         const { iteration, iterations } = step;
         const ends = step.stop || stopSignal.aborted;
         if (ends || iteration % CHECKPOINT_ITERATIONS === 0) await show(iteration);
         if (ends) break;
         if (iteration % CHECKPOINT_ITERATIONS !== 0) continue;
-        if (this.#store && !this.#unkept) await this.#keep("checkpoint", { bytes: await tuner.checkpoint(), clips: run, iteration, iterations }, run, context);
-        const text = this.#steering.preview;
+        if (this.#store && !this.#notStored) await this.#put("checkpoint", { bytes: await tuner.checkpoint(), clips: run, iteration, iterations }, run, context);
+        const text = this.#controls.preview;
         if (text) progress({ status: "preview", iteration, text, speech: await speakPreview(tuner, text, signal) });
       }
     } catch (error) {
       tuner.free();
-      if (signal.aborted) await this.#forget();
+      if (signal.aborted) await this.#discard();
       throw error;
     } finally {
       await helpers.leave(tuner);
@@ -195,63 +196,68 @@ export class Trainer {
       const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (await voice.save());
       check(signal);
       await this.#setAside(context);
-      await this.#keep("voice", { bytes }, run, context);
-      await this.#forget();
+      // Without a stored voice the last checkpoint stays.
+      if (await this.#put("voice", { bytes }, run, context)) await this.#discard();
       return { voice, bytes };
     } catch (error) {
       voice.free();
-      if (signal.aborted) await this.#forget();
+      if (signal.aborted) await this.#discard();
       throw error;
     }
   }
 
-  /** A voice that this base cannot open is nobody's to overwrite. @param {Context} context */
+  /** Moves a stored voice of another base out of the way. @param {Context} context */
   async #setAside(context) {
-    const kept = await this.#store?.get("run", "voice");
-    if (!kept || this.#opens(kept.bytes)) return;
-    const id = await idOf(kept.bytes);
-    await this.#tried(() => this.#store?.put("run", `${OTHER}${id}`, kept), context);
+    const voice = await this.#tried(() => this.#store?.get("run", "voice"), context);
+    if (!voice || this.#opens(voice.bytes)) return;
+    const id = await idOf(voice.bytes);
+    await this.#tried(() => this.#store?.put("run", `${OTHER}${id}`, voice), context);
   }
 
   /**
-   * Keeps a part of a training, unless all that is kept has been deleted meanwhile: that ends the training.
+   * Stores a part of a training. If the storage has been cleared meanwhile, the training ends.
    * @param {string} key @param {unknown} value @param {string} run @param {Context} context
    */
-  async #keep(key, value, run, context) {
-    const kept = await this.#tried(() => this.#store?.put("run", key, value, async (read) => (await read("run", "begun"))?.clips === run), context);
-    if (kept !== false) return;
+  async #put(key, value, run, context) {
+    const stored = await this.#tried(() => this.#store?.put("run", key, value, async (read) => (await read("run", "begun"))?.clips === run), context);
+    if (stored !== false) return stored;
     this.#deleted.abort();
     check(this.#deleted.signal);
   }
 
   /**
-   * Writes, if there is room. A full disk is told, once, and ends nothing: the training itself needs no disk.
-   * @param {() => Promise<boolean> | undefined} write @param {Context} context @returns {Promise<boolean | undefined>}
+   * Uses the storage. A failure is reported once and does not end the training, which needs no storage.
+   * @template T @param {() => Promise<T> | undefined} use @param {Context} context @returns {Promise<T | undefined>}
    */
-  async #tried(write, { progress }) {
-    if (!this.#store || this.#unkept) return;
+  async #tried(use, { progress }) {
+    if (!this.#store || this.#notStored) return;
     try {
-      return await write();
+      return await use();
     } catch (error) {
-      this.#unkept = true;
+      this.#notStored = true;
       const { code, message } = describe(error);
-      progress({ status: "not-kept", code, message });
+      progress({ status: "not-stored", code, message });
     }
   }
 
-  /** Its checkpoint first: without its clips it would be of no use. */
-  async #forgetProgress() {
+  /** The checkpoint first: it is useless without its clips. */
+  async #removeProgress() {
     await this.#store?.remove("run", "checkpoint");
     await this.#store?.remove("run", "clips");
   }
 
-  async #forget() {
-    await this.#forgetProgress();
-    await this.#store?.remove("run", "begun");
+  /** Where it fails, the next visit offers to resume a training that has ended: nothing is lost. */
+  async #discard() {
+    try {
+      await this.#store?.remove("run", "begun");
+      await this.#removeProgress();
+    } catch (error) {
+      console.info(`The checkpoint could not be removed: ${describe(error).message}`);
+    }
   }
 }
 
-/** The voice as it stands speaks, and the training goes on. @param {Tuner} tuner @param {string} text @param {AbortSignal} signal */
+/** Speaks with the voice as it stands. @param {Tuner} tuner @param {string} text @param {AbortSignal} signal */
 async function speakPreview(tuner, text, signal) {
   const voice = tuner.preview();
   try {
@@ -261,7 +267,7 @@ async function speakPreview(tuner, text, signal) {
   }
 }
 
-/** What of a consent goes into the voice file. @param {Spoken | undefined} given @returns {Promise<Consent | null>} */
+/** The consent as the voice file has it. @param {Consent | undefined} given @returns {Promise<StoredConsent | null>} */
 async function consentOf(given) {
   if (!given) return null;
   const { text, recording } = given;
@@ -270,5 +276,5 @@ async function consentOf(given) {
   return { text, recordingSha256: await sha256(wav) };
 }
 
-/** Names a training by what it learns from. @param {{ clips: Clip[], consent: Consent | null }} kept */
-const hashOf = async ({ clips, consent }) => sha256(await pack({ clips, consent }));
+/** Identifies a training by its data. @param {{ clips: Clip[], consent: StoredConsent | null }} data */
+const hashOf = async ({ clips, consent }) => sha256(await serialize({ clips, consent }));

@@ -1,42 +1,81 @@
-// A voice, and what it says.
+// A voice, and the speech that it makes.
 
-import { check, either } from "./rpc.js";
+import { check } from "./errors.js";
+import { either } from "./rpc.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Remote } from "./rpc.js" */
 /** @import { Clip } from "./index.js" */
 
-/** @typedef {{ status: "speaking", sentence: number, sentences: number }} SayProgress */
+/**
+ * A sentence is about to be spoken.
+ * @typedef {object} SayProgress
+ * @property {"speaking"} status
+ * @property {number} sentence From 1.
+ * @property {number} sentences
+ */
 /**
  * How a text is spoken.
  * @typedef {object} Delivery
- * @property {number} [speed] Times the voice's own, 0.25 to 4.
+ * @property {number} [speed] Relative to the voice's own, 0.25 to 4.
  * @property {number} [pitch] Semitones above the voice's own, -12 to 12.
- * @property {number} [liveliness] Times the voice's own movement of pitch: 0 is monotone, 3 the most.
+ * @property {number} [liveliness] Pitch range relative to the voice's own: 0 is monotone, 3 the most.
  * @property {number} [seed] The same seed gives the same speech.
  */
-/** @typedef {Delivery & { signal?: AbortSignal, onProgress?: (progress: SayProgress) => void }} SayOptions */
-/** @typedef {Delivery & { signal?: AbortSignal }} StreamOptions */
-/** @typedef {{ mels: number, frameSeconds: number, data: Float32Array }} Mel Natural-log amplitudes, frame after frame: `[T, M]`. */
 /**
- * How near a voice is to its speaker, 0 to 1, between two anchors: the base voice, and the speaker's own other recordings, as near as anything can come.
- * The overlap of the distributions of cepstra and pitch; not a listener's judgement.
- * @typedef {{ base: number, clone: number, sameSpeaker: number }} Similarity
+ * Options of `voice.stream` beside the delivery.
+ * @typedef {object} Cancellable
+ * @property {AbortSignal} [signal] Ends it with `cancelled`.
  */
-/** @typedef {{ id: string, adapted: boolean, hasPitch: boolean, iterations: number, seconds: number, consent: { text: string, recordingSha256: string | null } | null }} VoiceInfo
- * How a voice was made: iterations, from how many seconds of speech. `hasPitch`: whether pitch and liveliness can be changed. `id` is the beginning of its file's SHA-256. */
-/** @typedef {{ samples: Float32Array, sampleRate: number, mel: Mel, durations: Uint32Array, symbols: string[], stop: string }} Spoken What the worker sends. */
+/**
+ * Options of `voice.say` and `voice.similarity` beside the delivery.
+ * @typedef {object} Watched
+ * @property {(progress: SayProgress) => void} [onProgress] Called before each sentence.
+ */
+/** @typedef {Delivery & Cancellable & Watched} SayOptions */
+/** @typedef {Delivery & Cancellable} StreamOptions */
+/**
+ * A mel spectrogram.
+ * @typedef {object} Mel
+ * @property {number} mels Channels (M).
+ * @property {number} frameSeconds Duration of a frame.
+ * @property {Float32Array} data Natural logarithms of the amplitudes, frame after frame: `[T, M]`.
+ */
+/**
+ * A reason why a text may not be spoken as it is meant. It is spoken all the same.
+ * @typedef {object} TextWarning
+ * @property {"text-language" | "text-unspoken"} code The text seems to be of another language, or contains letters that are left out.
+ * @property {string} message
+ * @property {string} detail The language by its English name, or the letters.
+ */
+/**
+ * Similarity to the speaker, 0 to 1: overlap of the distributions of cepstra and pitch. Not a listener's judgement.
+ * @typedef {object} Similarity
+ * @property {number} base Of the base voice: the lower anchor.
+ * @property {number} clone Of this voice.
+ * @property {number} sameSpeaker Of the speaker's own recordings among each other: the upper anchor.
+ */
+/**
+ * Where a voice comes from.
+ * @typedef {object} VoiceInfo
+ * @property {string} id The first 16 digits of its file's SHA-256.
+ * @property {boolean} adapted False for the base itself.
+ * @property {boolean} hasPitch Whether `pitch` and `liveliness` can be changed.
+ * @property {number} iterations Of its training.
+ * @property {number} seconds Of speech that it was trained on.
+ * @property {{ text: string, recordingSha256: string | null } | null} consent The speaker's consent.
+ */
 
-/** Frees a voice in the worker when the page has dropped it. */
+/** Frees a voice in the worker once the page has no reference to it. */
 const dropped = new FinalizationRegistry((/** @type {() => void} */ release) => release());
 
 /**
- * Someone's voice, in the worker.
+ * A voice, which the worker holds.
  *
  * @example
  * const studio = await load({ base: "/models/base/" });
  * const voice = await studio.clone(clips, { iterations: 50 });
- * for await (const speech of voice.stream("The first sentence is heard at once. The second is made meanwhile.")) {
+ * for await (const speech of voice.stream("The first sentence plays at once. The second is made meanwhile.")) {
  *   console.log(speech.text, speech.samples.length / speech.sampleRate);
  * }
  * const file = await voice.save(); // a Blob
@@ -47,11 +86,14 @@ export class Voice {
   #remote;
   #handle;
 
-  /** @param {Remote} remote @param {{ handle: number, info: VoiceInfo }} held */
+  /**
+   * @internal
+   * @param {Remote} remote @param {{ handle: number, info: VoiceInfo }} held
+   */
   constructor(remote, { handle, info }) {
     this.#remote = remote;
     this.#handle = handle;
-    /** @type {VoiceInfo} */
+    /** Where the voice comes from. @type {VoiceInfo} */
     this.info = info;
     dropped.register(this, () => release(remote, handle));
   }
@@ -69,8 +111,8 @@ export class Voice {
   }
 
   /**
-   * Speaks a text piece by piece, one speech a sentence, each as soon as it is made, while the next is being made. A long first sentence is cut after its
-   * first clause, so that sound comes soon. Keep `speech.pauseSeconds` of silence after each.
+   * Speaks a text sentence by sentence: yields each as soon as it is made, while the next is being made. A long first sentence is cut after its first clause,
+   * so that sound comes soon. Leave `speech.pauseSeconds` of silence after each.
    *
    * However the loop ends (its end, `break`, an error, the signal), the work in the worker ends with it.
    *
@@ -81,12 +123,12 @@ export class Voice {
   async *stream(text, { signal, ...delivery } = {}) {
     const left = new AbortController();
     const ended = signal ? either(signal, left.signal) : left.signal;
-    /** @type {{ text: string, pauseSeconds: number }[]} */
-    const parts = await this.#remote.call("parts", { text }, { signal: ended });
+    /** @type {{ parts: { text: string, pauseSeconds: number }[], warnings: TextWarning[] }} */
+    const { parts, warnings } = await this.#remote.call("parts", { text }, { signal: ended });
     const made = (/** @type {number} */ index) => {
       const { text, pauseSeconds } = parts[index];
-      const speech = this.say(text, { ...delivery, signal: ended }).then((speech) => Object.assign(speech, { pauseSeconds }));
-      speech.catch(() => {}); // told where it is awaited, or of no interest to who has left
+      const speech = this.say(text, { ...delivery, signal: ended }).then((speech) => Object.assign(speech, { pauseSeconds, warnings }));
+      speech.catch(() => {}); // handled where it is awaited; ignored once the loop has ended
       return speech;
     };
     try {
@@ -103,10 +145,10 @@ export class Voice {
   }
 
   /**
-   * How near it comes to the speaker of these recordings: it says some of their texts, and so does the base.
+   * Measures the similarity to the speaker of these recordings, by speaking some of their texts with this voice and with the base.
    *
-   * @param {Clip[]} clips At least two; from twenty seconds of speech on the figures are steady.
-   * @param {{ signal?: AbortSignal, onProgress?: (progress: SayProgress) => void }} [options]
+   * @param {Clip[]} clips At least two; the figures are stable from twenty seconds of speech.
+   * @param {Cancellable & Watched} [options]
    * @returns {Promise<Similarity>}
    */
   similarity(clips, { signal, onProgress } = {}) {
@@ -114,22 +156,22 @@ export class Voice {
     return this.#remote.call("similarity", { voice: this.#handle, clips: plain }, { signal, onProgress });
   }
 
-  /** Frees it at once, instead of when the browser finds that it was dropped. */
+  /** Frees the voice now, instead of at garbage collection. @returns {Promise<void>} */
   close() {
     return release(this.#remote, this.#handle);
   }
 
-  /** @param {{ signal?: AbortSignal }} [options] @returns {Promise<Blob>} A file that `studio.open` reads, and the command line too. */
+  /** The voice as a file, for `studio.open` and the command line. @param {Cancellable} [options] @returns {Promise<Blob>} */
   async save({ signal } = {}) {
     return new Blob([await this.#remote.call("save", { voice: this.#handle }, { signal })], { type: "application/octet-stream" });
   }
 }
 
 /** @param {Remote} remote @param {number} handle @returns {Promise<void>} */
-const release = (remote, handle) => remote.call("release", { voice: handle }).catch(() => {}); // a closed studio has freed it already
+const release = (remote, handle) => remote.call("release", { voice: handle }).catch(() => {}); // a closed studio has freed it
 
 /**
- * Something said.
+ * Synthetic speech.
  *
  * @example
  * const studio = await load({ base: "/models/base/" });
@@ -138,53 +180,60 @@ const release = (remote, handle) => remote.call("release", { voice: handle }).ca
  * const address = URL.createObjectURL(speech.toBlob()); // a WAV file, for <audio src> or a download
  */
 export class Speech {
-  /** @param {Spoken} spoken @param {string} voice @param {string} text */
-  constructor({ samples, sampleRate, mel, durations, symbols, stop }, voice, text) {
-    /** What is said. */
+  /**
+   * @internal
+   * @param {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop"> & { warnings?: TextWarning[] }} spoken @param {string} voice @param {string} text
+   */
+  constructor({ samples, sampleRate, mel, durations, symbols, stop, warnings = [] }, voice, text) {
+    /** The text that is spoken. @type {string} */
     this.text = text;
-    /** Mono, -1 to 1. */
+    /** Mono, from -1 to 1. @type {Float32Array} */
     this.samples = samples;
-    /** Hz */
+    /** Hz @type {number} */
     this.sampleRate = sampleRate;
+    /** The spectrogram before the vocoder. @type {Mel} */
     this.mel = mel;
-    /** Frames of each symbol. */
+    /** Frames of each symbol. @type {Uint32Array} */
     this.durations = durations;
+    /** Names of the symbols. @type {string[]} */
     this.symbols = symbols;
-    /** Why it ended. */
+    /** Why it ended: all of the text is spoken, or a single word exceeds the longest sentence and is cut short. @type {"durations" | "max-frames"} */
     this.stop = stop;
-    /** Silence to be kept after it, where it is a piece of a stream. */
+    /** Why the text may not be spoken as it is meant; in a stream, those of the whole text. @type {TextWarning[]} */
+    this.warnings = warnings;
+    /** Silence to leave after it, in a stream. @type {number} */
     this.pauseSeconds = 0;
-    /** The id of the voice that spoke; empty for a preview of one that is still learning. */
+    /** Id of the voice; empty for a preview during training. @type {string} */
     this.voice = voice;
   }
 
   /**
-   * The pieces of a stream as one speech, with their pauses.
+   * Joins the pieces of a stream, with their pauses.
    *
    * @param {Speech[]} speeches At least one, of one voice.
    * @returns {Speech}
    */
   static join(speeches) {
-    const [{ sampleRate, mel, voice }] = speeches;
+    const [{ sampleRate, mel, voice, warnings }] = speeches;
     const last = speeches.length - 1;
     const silences = speeches.map(({ pauseSeconds }, index) => (index < last ? pauseSeconds : 0));
     const quiet = speeches.reduce((least, { mel }) => mel.data.reduce((a, b) => Math.min(a, b), least), 0);
     const samples = joined(speeches.map(({ samples }) => samples), silences.map((seconds) => Math.round(seconds * sampleRate)), 0);
     const data = joined(speeches.map(({ mel }) => mel.data), silences.map((seconds) => Math.round(seconds / mel.frameSeconds) * mel.mels), quiet);
     const durations = Uint32Array.from(speeches.flatMap(({ durations }) => [...durations]));
-    const stop = speeches.find(({ stop }) => stop !== speeches[last].stop)?.stop ?? speeches[last].stop;
+    const { stop } = speeches.find(({ stop }) => stop !== "durations") ?? speeches[last];
     const symbols = speeches.flatMap(({ symbols }) => symbols);
-    return new Speech({ samples, sampleRate, mel: { ...mel, data }, durations, symbols, stop }, voice, speeches.map(({ text }) => text).join(" "));
+    return new Speech({ samples, sampleRate, mel: { ...mel, data }, durations, symbols, stop, warnings }, voice, speeches.map(({ text }) => text).join(" "));
   }
 
-  /** @returns {Blob} A WAV file that says of itself that it is synthetic, by what, and with which voice. */
+  /** A WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */
   toBlob() {
-    const voice = this.voice ? `voice ${this.voice}` : "a voice that is still learning";
+    const voice = this.voice ? `voice ${this.voice}` : "a voice in training";
     return wavBlob(this.samples, this.sampleRate, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with ${voice}` });
   }
 }
 
-/** Arrays one after the other, each with so many `filler`s behind it. @param {Float32Array[]} parts @param {number[]} gaps @param {number} filler */
+/** Concatenates arrays, each followed by its gap of `filler`. @param {Float32Array[]} parts @param {number[]} gaps @param {number} filler */
 function joined(parts, gaps, filler) {
   const whole = new Float32Array(parts.reduce((sum, { length }, index) => sum + length + gaps[index], 0)).fill(filler);
   let at = 0;

@@ -1,7 +1,8 @@
-// The voices that the worker holds for the page, which knows them by numbers.
+// The voices that the worker holds for the page, which refers to them by handles.
 
 import { sha256 } from "./download.js";
-import { OwnvoiceError, breathe } from "./rpc.js";
+import { OwnvoiceError } from "./errors.js";
+import { breathe } from "./rpc.js";
 
 /** @import { Voice } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
@@ -17,7 +18,7 @@ export function hold(voice, id) {
   return { handle, info: { ...voice.info(), id } };
 }
 
-/** Works with a voice, which lives until the work is done. @template T @param {number} handle @param {(voice: Voice) => Promise<T>} work @returns {Promise<T>} */
+/** Calls `work` with a voice, which is not freed before it ends. @template T @param {number} handle @param {(voice: Voice) => Promise<T>} work @returns {Promise<T>} */
 export async function using(handle, work) {
   const held = voices.get(handle);
   if (!held) throw new OwnvoiceError("closed", "this voice has been released");
@@ -30,7 +31,7 @@ export async function using(handle, work) {
   }
 }
 
-/** Nobody can use it from now on. @param {number} handle */
+/** Invalidates a handle. @param {number} handle */
 export function release(handle) {
   const held = voices.get(handle);
   if (!held) return;
@@ -44,11 +45,11 @@ function freeUnused({ voice, uses, released }) {
   if (released && uses === 0) voice.free();
 }
 
-/** Names a voice by the hash of its file, so that a file can be matched with speech: the first 16 digits of `sha256sum me.ownvoice`.
+/** The id of a voice: the first 16 digits of its file's SHA-256, so that a file can be matched with speech.
  * @param {Uint8Array<ArrayBuffer>} bytes */
 export const idOf = async (bytes) => (await sha256(bytes)).slice(0, 16);
 
-/** What is asked before each sentence: tells of it, listens, and says whether to go on. @param {Pick<Context, "signal" | "progress">} context */
+/** The callback before each sentence: reports it, lets messages in, and returns whether to continue. @param {Pick<Context, "signal" | "progress">} context */
 export const each = ({ signal, progress }) => async (/** @type {number} */ done, /** @type {number} */ sentences) => {
   progress({ status: "speaking", sentence: done + 1, sentences });
   await breathe();

@@ -1,8 +1,20 @@
-// 16-bit mono WAV, for what is spoken and for what is recorded.
+// 16-bit mono WAV files.
 
-/** What a program reads of a file's origin: the tool that made it, and a comment (RIFF INFO). @typedef {{ ISFT?: string, ICMT?: string }} Origin */
+/**
+ * Origin of a file, in its RIFF INFO.
+ * @typedef {object} Origin
+ * @property {string} [ISFT] The program that made it.
+ * @property {string} [ICMT] A comment.
+ */
 
-/** @param {Float32Array} samples Mono, -1 to 1. @param {number} sampleRate Hz @param {Origin} [origin] @returns {Blob} */
+/**
+ * A 16-bit WAV file.
+ *
+ * @param {Float32Array} samples Mono, from -1 to 1.
+ * @param {number} sampleRate Hz
+ * @param {Origin} [origin]
+ * @returns {Blob}
+ */
 export function wavBlob(samples, sampleRate, origin = {}) {
   const format = new DataView(new ArrayBuffer(16));
   format.setUint16(0, 1, true); // PCM

@@ -1,20 +1,21 @@
-// The worker: the one owner of WebAssembly, of the device and of what is kept. It holds no maths; here is how each call of the page is answered.
+// The worker: owner of WebAssembly, device and storage. Each method here answers one call of the page.
 
 import init, { Helper, __wbg_reset_state as forget, read_wav } from "../pkg/ownvoice_web.js";
 import { compile, fetchBase, fetchManifest } from "./base.js";
-import { chooseDevice, distrusted, hearLosses } from "./device.js";
+import { chooseDevice, onDeviceLost, rejected } from "./device.js";
+import { countDispatches } from "./dispatches.js";
 import { get } from "./download.js";
+import { OwnvoiceError, check, describe } from "./errors.js";
 import { Helpers } from "./helpers.js";
-import { countLaunches } from "./launches.js";
-import { OwnvoiceError, Transfer, breathe, check, crash, describe, serve } from "./rpc.js";
+import { Transfer, breathe, crash, serve } from "./rpc.js";
+import { loadTested } from "./self-test.js";
 import { Store } from "./store.js";
 import { Trainer } from "./training.js";
-import { trusted } from "./trust.js";
 import { each, hold, idOf, release, using } from "./voices.js";
 
 /** @import { Engine } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
-/** @import { Clip } from "./training.js" */
+/** @import { Clip } from "./index.js" */
 /** @import { Delivery } from "./voice.js" */
 
 /** @type {Engine} */
@@ -32,26 +33,26 @@ let memory;
 /** @type {Helper | null} */
 let helper = null;
 
-/** @param {import("./training.js").Learned} learned */
-const learned = async ({ voice, bytes }) => hold(voice, await idOf(bytes));
+/** @param {import("./training.js").Trained} trained */
+const holdTrained = async ({ voice, bytes }) => hold(voice, await idOf(bytes));
 
 serve({
-  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, keep?: string, cache: boolean, cores: number,
-   *   failed?: { adapter: string, message: string } }} args `failed` is an adapter that took the worker before this one with it.
+  /** @param {{ base: string, device: "auto" | "webgpu" | "cpu", prompts?: string, wasmUrl: string, module?: WebAssembly.Module, storage?: string, cache: boolean, cores: number,
+   *   failed?: { adapter: string, message: string } }} args `failed` is the adapter that ended the previous worker.
    * @param {Context} context */
-  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, keep, cache, cores, failed }, { signal, progress }) {
+  async load({ base, device: wanted, prompts, wasmUrl, module: compiled, storage, cache, cores, failed }, { signal, progress }) {
     /** @type {(error: OwnvoiceError) => void} */
     let failTest = () => {};
     /** @type {Promise<never>} */
     const lost = new Promise((_, reject) => (failTest = reject));
-    lost.catch(() => {}); // of interest only while the adapter is tested
-    hearLosses((message) => {
+    lost.catch(() => {}); // awaited only during the self-test
+    onDeviceLost((message) => {
       const error = new OwnvoiceError("device-lost", `the graphics adapter was lost: ${message}`);
       if (!chosen) failTest(error);
       else if (chosen.kind === "webgpu") crash(error.code, error.message);
     });
-    const device = failed ? Promise.resolve(distrusted(failed.adapter, failed)) : chooseDevice(wanted);
-    device.catch(() => {}); // looked at below: a missing adapter need not wait for the download, nor go unhandled during it
+    const device = failed ? Promise.resolve(rejected(failed.adapter, failed)) : chooseDevice(wanted);
+    device.catch(() => {}); // awaited below
     const { text, manifest } = await fetchManifest(base, signal);
     await device;
 
@@ -65,32 +66,32 @@ serve({
     memory = (await init({ module_or_path: module })).memory;
     const found = await device;
     if (found.kind === "webgpu") progress({ status: "testing", adapter: found.name });
-    ({ engine, device: chosen } = await trusted({ manifest: text, ...parts }, found, wanted === "webgpu", lost));
+    ({ engine, device: chosen } = await loadTested({ manifest: text, ...parts }, found, wanted === "webgpu", lost));
     check(signal);
 
-    let keepReason = null;
+    let storageError = null;
     try {
-      if (keep) store = await Store.open(keep);
+      if (storage) store = await Store.open(storage);
     } catch (error) {
-      keepReason = describe(error);
+      storageError = describe(error);
     }
     const helpers = await Helpers.start(chosen.kind === "cpu" ? cores - 1 : 0);
     chosen = { ...chosen, cores: 1 + helpers.started };
     trainer = new Trainer(engine, store, module, helpers);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
-    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, keeps: store?.name ?? null, keepReason, cached };
+    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, storage: store?.name ?? null, storageError, cached };
   },
 
   /** @param {Parameters<Trainer["clone"]>[0]} args @param {Context} context */
-  clone: async (args, context) => learned(await trainer.clone(args, context)),
+  clone: async (args, context) => holdTrained(await trainer.clone(args, context)),
 
   /** @param {Parameters<Trainer["resume"]>[0]} args @param {Context} context */
-  resume: async (args, context) => learned(await trainer.resume(args, context)),
+  resume: async (args, context) => holdTrained(await trainer.resume(args, context)),
 
-  /** @param {Parameters<Trainer["steer"]>[0]} change */
-  steer: (change) => trainer.steer(change),
+  /** @param {Parameters<Trainer["updateTraining"]>[0]} change */
+  updateTraining: (change) => trainer.updateTraining(change),
 
-  /** Compiles what a training runs, on a graphics card: the CPU has nothing to prepare. @param {{}} _ @param {Context} context */
+  /** Compiles the pipelines of a training, on a GPU. @param {{}} _ @param {Context} context */
   async prepare(_, { signal }) {
     if (chosen.kind !== "webgpu") return;
     prepared ??= engine.prepare();
@@ -99,9 +100,9 @@ serve({
 
   /** @param {{ runs: number }} args @param {Context} context */
   async profile({ runs }, { signal, progress }) {
-    const counter = chosen.kind === "webgpu" ? countLaunches() : null;
+    const counter = chosen.kind === "webgpu" ? countDispatches() : null;
     try {
-      return await engine.profile(runs, () => counter && [counter.launches, counter.bytes], async (module, modules) => {
+      return await engine.profile(runs, () => counter && [counter.dispatches, counter.bytes], async (module, modules) => {
         progress({ module, modules });
         await breathe();
         return !signal.aborted;
@@ -115,11 +116,11 @@ serve({
   async say({ voice, text, delivery }, context) {
     const speech = await using(voice, (voice) => voice.say(text, delivery, each(context)));
     check(context.signal);
-    return new Transfer(speech, [speech.samples.buffer, speech.mel.data.buffer, speech.durations.buffer]);
+    return new Transfer({ ...speech, warnings: engine.warnings(text) }, [speech.samples.buffer, speech.mel.data.buffer, speech.durations.buffer]);
   },
 
   /** @param {{ text: string }} args */
-  parts: ({ text }) => engine.parts(text),
+  parts: ({ text }) => ({ parts: engine.parts(text), warnings: engine.warnings(text) }),
 
   /** @param {{ voice: number, clips: Clip[] }} args @param {Context} context */
   similarity: ({ voice, clips }, context) => using(voice, (voice) => voice.similarity(clips, each(context))),
@@ -150,7 +151,7 @@ serve({
     return engine.checkClip(samples, sampleRate, text);
   },
 
-  /** Bytes of the program's memory, which never shrinks. */
+  /** Bytes of WebAssembly memory, which never shrinks. */
   memory: () => memory.buffer.byteLength,
 
   deviceMemory: () => engine.deviceMemory(),
@@ -164,32 +165,32 @@ serve({
   },
 
   /** @param {{ id: string, text: string, samples: Float32Array, sampleRate: number }} recording */
-  keepRecording: (recording) => store?.put("recordings", recording.id, recording),
+  putRecording: (recording) => store?.put("recordings", recording.id, recording),
   /** @param {{ id: string }} args */
-  forgetRecording: ({ id }) => store?.remove("recordings", id),
+  removeRecording: ({ id }) => store?.remove("recordings", id),
   recordings: () => store?.all("recordings") ?? [],
 
-  run: () => trainer.kept(),
+  storedTraining: () => trainer.stored(),
 
-  /** Makes this worker the helper of another. @param {{ module: WebAssembly.Module, kit: Uint8Array }} args */
-  async help({ module, kit }) {
+  /** Makes this worker the helper of another. @param {{ module: WebAssembly.Module, workerInit: Uint8Array }} args */
+  async startHelper({ module, workerInit }) {
     await init({ module_or_path: module });
-    helper = new Helper(kit);
+    helper = new Helper(workerInit);
   },
 
-  /** Lets go of what was learnt, and of the memory: a program's own never shrinks. */
-  rest() {
+  /** Frees the helper and its memory: WebAssembly memory never shrinks, so the module is reset. */
+  stopHelper() {
     if (helper) forget();
     helper = null;
   },
 
   /**
-   * A helper's share of an iteration: weights come, gradients go.
-   * @param {{ iteration: number, settles: boolean, exchange: Float32Array<ArrayBuffer>, number: number, of: number }} args
+   * A helper's shard of an iteration: receives weights, returns gradients.
+   * @param {{ iteration: number, inCooldown: boolean, buffer: Float32Array<ArrayBuffer>, rank: number, worldSize: number }} args
    */
-  async gradients({ iteration, settles, exchange, number, of }) {
-    if (!helper) throw new OwnvoiceError("internal", "no training was shared with this worker");
-    await helper.gradients(iteration, settles, exchange, number, of);
-    return new Transfer(exchange, [exchange.buffer]);
+  async gradients({ iteration, inCooldown, buffer, rank, worldSize }) {
+    if (!helper) throw new OwnvoiceError("internal", "this worker is no helper");
+    await helper.gradients(iteration, inCooldown, buffer, rank, worldSize);
+    return new Transfer(buffer, [buffer.buffer]);
   },
 });

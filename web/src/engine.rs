@@ -10,7 +10,10 @@ use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
 use ownvoice::nn::Precision;
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
-use ownvoice::text::symbols;
+use ownvoice::text::{
+    language::{Doubt, doubts},
+    symbols,
+};
 use ownvoice::train::{
     self, CloneOptions, FineTuner, Picture,
     clip::check_clip,
@@ -33,7 +36,7 @@ export interface Clip { samples: Float32Array; sampleRate: number; text: string 
 export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
 export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; cutOff: "start" | "end" | null; score: number | null }
 export interface SelfTest { deviation: number; tolerance: number }
-export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; overflows: number; stop: string | null }
+export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; overflows: number; stop: "iterations" | "held-out" | null }
 export interface Picture {
   mels: number; frameSeconds: number; recorded: Float32Array<ArrayBuffer>; predicted: Float32Array<ArrayBuffer>;
   alignment: Float32Array<ArrayBuffer>; durations: Uint32Array<ArrayBuffer>; symbols: string[];
@@ -41,15 +44,16 @@ export interface Picture {
 export interface Delivery { speed?: number; pitch?: number; liveliness?: number; seed?: number }
 export interface Part { text: string; pauseSeconds: number }
 export interface Similarity { base: number; clone: number; sameSpeaker: number }
-export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardLaunches: number | null; backwardLaunches: number | null; forwardBytes: number | null; backwardBytes: number | null }
+export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardDispatches: number | null; backwardDispatches: number | null; forwardBytes: number | null; backwardBytes: number | null }
 export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
 export interface DeviceMemory { usedBytes: number; heldBytes: number }
 export interface VoiceInfo { adapted: boolean; hasPitch: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
   samples: Float32Array<ArrayBuffer>; sampleRate: number;
   mel: { mels: number; frameSeconds: number; data: Float32Array<ArrayBuffer> };
-  durations: Uint32Array<ArrayBuffer>; symbols: string[]; stop: string;
+  durations: Uint32Array<ArrayBuffer>; symbols: string[]; stop: "durations" | "max-frames";
 }
+export interface Warning { code: "text-language" | "text-unspoken"; message: string; detail: string }
 "#;
 
 #[wasm_bindgen]
@@ -168,6 +172,19 @@ impl Engine {
             .collect())
     }
 
+    /// Why a text may not be spoken as it is meant: it seems to be of another language, or holds letters that are left out.
+    #[wasm_bindgen(unchecked_return_type = "Warning[]")]
+    pub fn warnings(&self, text: &str) -> Array {
+        let warning = |doubt: Doubt| {
+            let (code, detail) = match &doubt {
+                Doubt::Language(name) => ("text-language", (*name).into()),
+                Doubt::Unspoken(letters) => ("text-unspoken", letters.into()),
+            };
+            object([("code", code.into()), ("message", doubt.to_string().into()), ("detail", detail)])
+        };
+        doubts(text).into_iter().map(warning).collect()
+    }
+
     /// Names the base in voice files.
     #[wasm_bindgen(getter)]
     pub fn hash(&self) -> String {
@@ -229,8 +246,8 @@ impl Engine {
                     ("module", row.module.into()),
                     ("forwardMs", row.forward_ms.into()),
                     ("backwardMs", optional(row.backward_ms)),
-                    ("forwardLaunches", optional(row.forward_work.map(|work| work.dispatches))),
-                    ("backwardLaunches", optional(row.backward_work.map(|work| work.dispatches))),
+                    ("forwardDispatches", optional(row.forward_work.map(|work| work.dispatches))),
+                    ("backwardDispatches", optional(row.backward_work.map(|work| work.dispatches))),
                     ("forwardBytes", optional(row.forward_work.map(|work| work.bytes))),
                     ("backwardBytes", optional(row.backward_work.map(|work| work.bytes))),
                 ])
@@ -287,13 +304,13 @@ impl Tuner {
     }
 
     /// Whether the next iteration is one of the last, see `Helper`.
-    #[wasm_bindgen(getter, js_name = settles)]
+    #[wasm_bindgen(getter, js_name = inCooldown)]
     pub fn in_cooldown(&self) -> bool {
         self.tuner.in_cooldown()
     }
 
     /// What `Helper`s are made from. Fails where this training cannot be shared.
-    #[wasm_bindgen(js_name = kit)]
+    #[wasm_bindgen(js_name = workerInit)]
     pub async fn worker_init(&self) -> Result<Vec<u8>, JsValue> {
         self.tuner.worker_init_async(&self.base).await.map_err(fail)
     }

@@ -32,7 +32,7 @@ fn dispatches() -> f64 {
         .expect("counted")
 }
 
-/// Launches of the second update of a whole tiny model, on one window of so many frames.
+/// Dispatches of the second update of a whole tiny model, on one window of so many frames.
 async fn of_a_step(window: usize, device: &Device) -> f64 {
     let config = TacotronConfig::tiny(1);
     let mut features = Features::new(MelConfig::speech_16k());
@@ -57,7 +57,7 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
     dispatches() - before
 }
 
-/// Launches of a recurrence of 32 steps, forward and backward.
+/// Dispatches of a recurrence of 32 steps, forward and backward.
 async fn of_a_recurrence(
     run: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>,
     device: &Device,

@@ -203,6 +203,16 @@ pub fn browser() -> Result<Browser> {
     })
 }
 
+/// A Firefox for the tests of the page in it, where one can be installed; without it they report that they were skipped.
+pub fn firefox() {
+    if find("firefox").or_else(|| find("firefox-esr")).is_none() && can_apt() {
+        let installed = timed("set-up: Firefox (apt)", || apt(&["firefox-esr"]));
+        if let Err(message) = installed {
+            eprintln!("no Firefox: {message}");
+        }
+    }
+}
+
 fn find_browser() -> Option<Browser> {
     let first = |variable: &str, names: &[&str], places: &[&str]| {
         let named = env::var_os(variable).map(PathBuf::from);

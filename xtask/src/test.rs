@@ -19,7 +19,7 @@ const STAGES: [Stage; 5] = [
     ("wasm", "the wasm in Chromium, by wasm-pack", wasm),
     ("js", "the types of the JavaScript, and what runs in Node", js),
     ("package", "the npm package, installed by a plain page, Vite and webpack", package),
-    ("browser", "the page in Chromium", browser),
+    ("browser", "the page in Chromium and Firefox", browser),
 ];
 
 /// What a stage counted, and what was wrong with it besides failing tests.
@@ -185,6 +185,7 @@ fn package() -> Result<Outcome> {
 fn browser() -> Result<Outcome> {
     setup::node_modules()?;
     let browser = setup::browser()?;
+    setup::firefox();
     build::page()?;
     let scripts = tests(&root().join("tests/browser"));
     if scripts.is_empty() {

@@ -1,11 +1,27 @@
+/**
+ * The outcome of an adapter's self-test.
+ */
+export type SelfTest = {
+    /**
+     * The largest relative difference from the CPU's results.
+     */
+    deviation: number;
+    /**
+     * The largest that is accepted.
+     */
+    tolerance: number;
+};
+/**
+ * The device in use, and the reason for it.
+ */
 export type Device = {
     kind: "webgpu" | "cpu";
     /**
-     * What the browser calls it.
+     * The browser's name for it.
      */
     name: string;
     /**
-     * Why this one, in a sentence.
+     * Why it was chosen, in a sentence.
      */
     reason: string;
     /**
@@ -13,27 +29,22 @@ export type Device = {
      */
     code: "asked" | "adapter-found" | "no-webgpu" | "no-adapter" | "software-adapter" | "adapter-failed" | "adapter-wrong";
     /**
-     * The graphics adapter that was found, whether or not it is used; empty without one.
+     * The graphics adapter that was found, used or not; empty without one.
      */
     adapter: string;
     /**
-     * Of the CPU, on which voices are learnt; one where a graphics adapter learns.
+     * CPU cores that train; 1 on a GPU.
      */
     cores: number;
     /**
-     * How far the adapter's results were from the CPU's before it was trusted; relative.
+     * Null on the CPU.
      */
-    selfTest: {
-        deviation: number;
-        tolerance: number;
-    } | null;
+    selfTest: SelfTest | null;
 };
-/** @param {Device["code"]} code @param {string} reason @param {string} [adapter] @returns {Device} */
-export declare const cpu: (code: Device["code"], reason: string, adapter?: string) => Device;
-/** Why a graphics adapter that was found is not used. @param {string} name @param {unknown} error @returns {Device} */
-export declare function distrusted(name: string, error: unknown): Device;
-/** Hears when a device of this thread is lost. The program keeps its device to itself, so it is met where it is made. @param {(message: string) => void} onLost */
-export declare function hearLosses(onLost: (message: string) => void): void;
+/** The CPU in place of an adapter that failed. @param {string} name @param {unknown} error @returns {Device} */
+export declare function rejected(name: string, error: unknown): Device;
+/** Reports when a device of this thread is lost. The device is internal to the module, so that it is intercepted where it is requested. @param {(message: string) => void} onLost */
+export declare function onDeviceLost(onLost: (message: string) => void): void;
 /**
  * @param {"auto" | "webgpu" | "cpu"} wanted
  * @returns {Promise<Device>}

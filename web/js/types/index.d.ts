@@ -1,137 +1,367 @@
-import { Kept } from "./kept.js";
+import { OwnvoiceError } from "./errors.js";
 import { Microphone } from "./microphone.js";
-import { OwnvoiceError, Remote } from "./rpc.js";
+import { Storage } from "./storage.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
-export { Kept, Microphone, OwnvoiceError, Speech, Voice, wavBlob };
+export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 export type Device = import("./device.js").Device;
-export type Recording = import("./kept.js").Recording;
-export type Usage = import("./kept.js").Usage;
+export type SelfTest = import("./device.js").SelfTest;
+export type Recording = import("./storage.js").Recording;
+export type StoredTraining = import("./storage.js").StoredTraining;
+export type Usage = import("./storage.js").Usage;
+export type Delivery = import("./voice.js").Delivery;
 export type Mel = import("./voice.js").Mel;
 export type SayOptions = import("./voice.js").SayOptions;
 export type SayProgress = import("./voice.js").SayProgress;
 export type Similarity = import("./voice.js").Similarity;
 export type StreamOptions = import("./voice.js").StreamOptions;
+export type TextWarning = import("./voice.js").TextWarning;
 export type VoiceInfo = import("./voice.js").VoiceInfo;
+export type Origin = import("./wav.js").Origin;
+/**
+ * Options of `load`.
+ */
 export type LoadOptions = {
     /**
-     * Folder of the base voice: manifest.json and the files it names.
+     * Folder of the base voice: manifest.json and the files that it names.
      */
     base: string | URL;
     /**
-     * `auto` takes WebGPU where a real adapter is, the CPU otherwise.
+     * `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
      */
     device?: "auto" | "webgpu" | "cpu";
     /**
-     * A JSON list of `{ id, text }` to be read aloud.
+     * A JSON list of `{ id, text }`: sentences to be read aloud.
      */
     prompts?: string | URL;
     /**
-     * Prepares `studio.microphone`; everything it needs is fetched now.
+     * Prepares `studio.microphone`, so that nothing is fetched when it opens.
      */
     microphone?: boolean;
     /**
-     * Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
+     * Name of a folder in the browser's private file system, in which recordings and training outlive the tab. Without it nothing is stored.
      */
-    keep?: string;
+    storage?: string;
     /**
-     * On how many of the processor's cores a voice is learnt where the CPU learns: up to four, as many as there are, and two on a phone.
+     * CPU cores that train a voice where there is no GPU: by default all, at most four, and two on a phone.
      */
     cores?: number;
     /**
-     * Keeps the fetched weights in the browser's cache, by their hash (true).
+     * Caches the base voice in the browser, by hash (true).
      */
     cache?: boolean;
+    /**
+     * Called as the download proceeds.
+     */
     onProgress?: (progress: LoadProgress) => void;
+    /**
+     * Ends the load with `cancelled`.
+     */
     signal?: AbortSignal;
+    /**
+     * Where `worker.js` is, if not beside the package; may be on another host.
+     */
     workerUrl?: string | URL;
+    /**
+     * Where the WebAssembly module is, gzipped or not.
+     */
     wasmUrl?: string | URL;
     /**
-     * For servers that place the files elsewhere, another
-     * host among them; the program may be gzipped or not.
+     * Where `capture-worklet.js` is.
      */
     workletUrl?: string | URL;
 };
-export type LoadProgress = {
+/**
+ * The WebAssembly module is being fetched.
+ */
+export type FetchingProgram = {
     status: "fetching";
     what: "program";
     loadedBytes: number;
-} | {
+};
+/**
+ * The base voice is being fetched.
+ */
+export type FetchingBase = {
     status: "fetching";
     what: "base";
     loadedBytes: number;
     totalBytes: number;
-} | {
+};
+/**
+ * Everything is fetched; the device is being prepared.
+ */
+export type Starting = {
     status: "starting";
 };
-export type Clip = {
+/**
+ * Progress of `load`, discriminated by `status` and `what`.
+ */
+export type LoadProgress = FetchingProgram | FetchingBase | Starting;
+/**
+ * Mono sound.
+ */
+export type Audio = {
+    /**
+     * From -1 to 1.
+     */
     samples: Float32Array;
+    /**
+     * Hz, from 8,000 to 192,000.
+     */
     sampleRate: number;
+};
+/**
+ * A recording and its text.
+ */
+export type Clip = {
+    /**
+     * Mono, from -1 to 1.
+     */
+    samples: Float32Array;
+    /**
+     * Hz, from 8,000 to 192,000.
+     */
+    sampleRate: number;
+    /**
+     * The words that are spoken.
+     */
     text: string;
 };
+/**
+ * Measurements of a clip.
+ */
 export type ClipReport = {
     seconds: number;
+    /**
+     * Without the silence around the speech.
+     */
     speechSeconds: number;
+    /**
+     * Level of the speech, below full scale.
+     */
     levelDb: number;
+    /**
+     * Level of the background, below full scale.
+     */
     noiseDb: number;
+    /**
+     * Signal-to-noise ratio.
+     */
     snrDb: number;
+    /**
+     * Samples at full scale.
+     */
     clippedPercent: number;
+    /**
+     * Where the clip begins or ends within speech.
+     */
     cutOff: "start" | "end" | null;
+    /**
+     * Mean log-posterior of the text's phones: 0 is certain, below -2.8 is a mismatch; null without a text.
+     */
     score: number | null;
 };
+/**
+ * The speaker's consent.
+ */
 export type Consent = {
+    /**
+     * The statement.
+     */
     text: string;
-    recording?: Omit<Clip, "text">;
+    /**
+     * The speaker reading it.
+     */
+    recording?: Audio;
 };
-export type CloneProgress = {
+/**
+ * The clips are being aligned with their texts.
+ */
+export type Aligning = {
     status: "aligning";
-} | {
-    status: "finishing";
-} | TrainingStep | {
+};
+/**
+ * One training iteration.
+ */
+export type TrainingStep = {
+    status: "training";
+    /**
+     * From 1.
+     */
+    iteration: number;
+    /**
+     * How many there will be; fewer after early stopping.
+     */
+    iterations: number;
+    /**
+     * The latest that was read from the device.
+     */
+    loss: number;
+    /**
+     * Since the first iteration.
+     */
+    seconds: number;
+    /**
+     * Of the held-out clips, where this iteration measured it.
+     */
+    heldOutLoss: number | null;
+    /**
+     * Iterations that were skipped because their gradients overflowed half precision.
+     */
+    overflows: number;
+    /**
+     * In the last iteration, its reason: the limit, or no more gain on the held-out clips.
+     */
+    stop: "iterations" | "held-out" | null;
+};
+/**
+ * The voice as it stands has spoken the preview sentence.
+ */
+export type Preview = {
     status: "preview";
     iteration: number;
     speech: Speech;
-} | {
+};
+/**
+ * Spectrograms and alignment as they stand.
+ */
+export type PictureTaken = {
     status: "picture";
     iteration: number;
     picture: Picture;
-} | {
-    status: "not-kept";
+};
+/**
+ * The training could not be stored (once): it continues, but will not outlive the tab.
+ */
+export type NotStored = {
+    status: "not-stored";
+    /**
+     * For example `storage-full`.
+     */
     code: string;
     message: string;
 };
+/**
+ * The best weights are being made into a voice.
+ */
+export type Finishing = {
+    status: "finishing";
+};
+/**
+ * Progress of a training, discriminated by `status`.
+ */
+export type CloneProgress = Aligning | TrainingStep | Preview | PictureTaken | NotStored | Finishing;
+/**
+ * One clip as it was recorded and as the model predicts it; a held-out clip, where there are five clips or more.
+ */
 export type Picture = {
+    /**
+     * Mel channels (M).
+     */
     mels: number;
+    /**
+     * Duration of a frame.
+     */
     frameSeconds: number;
+    /**
+     * Log-mel spectrogram of the recording, `[T, M]`.
+     */
     recorded: Float32Array;
+    /**
+     * Log-mel spectrogram of the model, `[T, M]`.
+     */
     predicted: Float32Array;
+    /**
+     * Posterior of each symbol in each predicted frame, `[T, L]`, 0 to 1.
+     */
     alignment: Float32Array;
+    /**
+     * Frames of each symbol, `[L]`.
+     */
     durations: Uint32Array;
+    /**
+     * Names of the symbols, `[L]`.
+     */
     symbols: string[];
 };
+/**
+ * Cost of one module in a training step. Dispatches and bytes are counted on a GPU only.
+ */
+export type ProfileRow = {
+    /**
+     * Its name, or `whole step`.
+     */
+    module: string;
+    forwardMs: number;
+    /**
+     * Null where there is no backward pass.
+     */
+    backwardMs: number | null;
+    forwardDispatches: number | null;
+    backwardDispatches: number | null;
+    /**
+     * Size of the buffers that the dispatches read or write.
+     */
+    forwardBytes: number | null;
+    backwardBytes: number | null;
+};
+/**
+ * Cost of a training step, module by module.
+ */
 export type Profile = {
-    rows: {
-        module: string;
-        forwardMs: number;
-        backwardMs: number | null;
-        forwardLaunches: number | null;
-        backwardLaunches: number | null;
-        forwardBytes: number | null;
-        backwardBytes: number | null;
-    }[];
+    rows: ProfileRow[];
+    /**
+     * Graphics memory held; null on the CPU.
+     */
     deviceBytes: number | null;
 };
-export type TrainingStep = {
-    status: "training";
-    iteration: number;
-    iterations: number;
-    loss: number;
-    seconds: number;
-    heldOutLoss: number | null;
-    overflows: number;
-    stop: string | null;
+/**
+ * Graphics memory.
+ */
+export type DeviceMemory = {
+    usedBytes: number;
+    /**
+     * Including what is held for the next use.
+     */
+    heldBytes: number;
 };
-export type CloneOptions = {
+/**
+ * A sentence to be read aloud.
+ */
+export type Prompt = {
+    id: string;
+    text: string;
+};
+/**
+ * Options of `studio.resume`.
+ */
+export type ResumeOptions = {
+    /**
+     * A sentence that the voice speaks every 25 iterations.
+     */
+    preview?: string;
+    /**
+     * Sends a `picture` at the start, every 25 iterations and at the end.
+     */
+    pictures?: boolean;
+    /**
+     * Called at each step.
+     */
+    onStep?: (progress: CloneProgress) => void;
+    /**
+     * Ends the training with `cancelled` and discards it.
+     */
+    signal?: AbortSignal;
+    /**
+     * Ends the training early and returns the best voice so far.
+     */
+    stopSignal?: AbortSignal;
+};
+/**
+ * Options of `studio.clone` beside those of `studio.resume`.
+ */
+export type TrainingOptions = {
     /**
      * At most this many (200).
      */
@@ -141,108 +371,29 @@ export type CloneOptions = {
      */
     seed?: number;
     /**
-     * `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
+     * `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
      */
     precision?: "f32" | "mixed";
     /**
-     * What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
-     * less is nearer to the speaker; 0 to 10 (0.2).
+     * Weight of the base's own speech in the loss: higher is clearer, lower is closer to the speaker; 0 to 10 (0.2).
      */
     rehearsal?: number;
     /**
-     * Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
+     * Stored in the voice: the text, and the SHA-256 of the recording as a 16-bit WAV file.
      */
     consent?: Consent;
-    /**
-     * A sentence that the voice speaks every 25 iterations, while it learns.
-     */
-    preview?: string;
-    /**
-     * Shows the training: a `picture` at its start, every 25 iterations and at its end.
-     */
-    pictures?: boolean;
-    onStep?: (progress: CloneProgress) => void;
-    /**
-     * Ends with the error `cancelled`, and forgets the training.
-     */
-    signal?: AbortSignal;
-    /**
-     * Ends early and keeps the best so far.
-     */
-    stopSignal?: AbortSignal;
 };
-/** @typedef {import("./device.js").Device} Device */
-/** @typedef {import("./kept.js").Recording} Recording */
-/** @typedef {import("./kept.js").Usage} Usage */
-/** @typedef {import("./voice.js").Mel} Mel */
-/** @typedef {import("./voice.js").SayOptions} SayOptions */
-/** @typedef {import("./voice.js").SayProgress} SayProgress */
-/** @typedef {import("./voice.js").Similarity} Similarity */
-/** @typedef {import("./voice.js").StreamOptions} StreamOptions */
-/** @typedef {import("./voice.js").VoiceInfo} VoiceInfo */
+export type CloneOptions = TrainingOptions & ResumeOptions;
 /**
- * @typedef {object} LoadOptions
- * @property {string | URL} base Folder of the base voice: manifest.json and the files it names.
- * @property {"auto" | "webgpu" | "cpu"} [device] `auto` takes WebGPU where a real adapter is, the CPU otherwise.
- * @property {string | URL} [prompts] A JSON list of `{ id, text }` to be read aloud.
- * @property {boolean} [microphone] Prepares `studio.microphone`; everything it needs is fetched now.
- * @property {string} [keep] Name of a folder of the browser's own, in which recordings and training outlive the tab. Nothing is kept without it.
- * @property {number} [cores] On how many of the processor's cores a voice is learnt where the CPU learns: up to four, as many as there are, and two on a phone.
- * @property {boolean} [cache] Keeps the fetched weights in the browser's cache, by their hash (true).
- * @property {(progress: LoadProgress) => void} [onProgress]
- * @property {AbortSignal} [signal]
- * @property {string | URL} [workerUrl] @property {string | URL} [wasmUrl] @property {string | URL} [workletUrl] For servers that place the files elsewhere, another
- *   host among them; the program may be gzipped or not.
+ * Changes to a running training.
  */
-/**
- * @typedef {{ status: "fetching", what: "program", loadedBytes: number }
- *   | { status: "fetching", what: "base", loadedBytes: number, totalBytes: number }
- *   | { status: "starting" }} LoadProgress
- */
-/** @typedef {{ samples: Float32Array, sampleRate: number, text: string }} Clip Mono, -1 to 1, any rate from 8 to 192 kHz; `text` is what is said. */
-/**
- * What was found in a clip. Levels are in dB below full scale. `score` says how well the phones of the text are heard: 0 is certainty, below -2.8 is a
- * mismatch; null without a text. `cutOff` is where someone is speaking at the very end of the clip: a recording begun late or ended early.
- * @typedef {{ seconds: number, speechSeconds: number, levelDb: number, noiseDb: number, snrDb: number, clippedPercent: number, cutOff: "start" | "end" | null, score: number | null }} ClipReport
- */
-/** @typedef {{ text: string, recording?: Omit<Clip, "text"> }} Consent What the speaker agreed to, and the recording in which it is said. */
-/**
- * `not-kept` comes once, where the training could not be kept (`storage-full`): it goes on, but would not outlive the tab.
- * @typedef {{ status: "aligning" } | { status: "finishing" } | TrainingStep | { status: "preview", iteration: number, speech: Speech }
- *   | { status: "picture", iteration: number, picture: Picture } | { status: "not-kept", code: string, message: string }} CloneProgress
- */
-/**
- * The last clip, which is held out from training until its last 25 iterations, where there are five clips or more: its spectrogram as it was recorded and as
- * the voice makes it now, `[T, M]` each, and how surely each symbol is heard in each frame of the latter, `[T, L]`, 0 to 1. `durations` are the frames of each
- * symbol.
- * @typedef {{ mels: number, frameSeconds: number, recorded: Float32Array, predicted: Float32Array, alignment: Float32Array, durations: Uint32Array, symbols: string[] }} Picture
- */
-/**
- * What a training step takes: milliseconds, launches on the graphics card and bytes of the buffers that they are given of each module, forward and backward;
- * null where there is none, or where nothing is launched. `whole step` beside them is the step in one piece. `deviceBytes` is the graphics memory that is held.
- * @typedef {{ rows: { module: string, forwardMs: number, backwardMs: number | null, forwardLaunches: number | null, backwardLaunches: number | null,
- *   forwardBytes: number | null, backwardBytes: number | null }[],
- *   deviceBytes: number | null }} Profile
- */
-/**
- * One iteration of training, of `iterations`, which become fewer when the voice no longer gains; `loss` is the latest that was read from the device, `seconds`
- * counts from the first iteration, and `overflows` the iterations that were left out because half precision did not hold their gradients.
- * @typedef {{ status: "training", iteration: number, iterations: number, loss: number, seconds: number, heldOutLoss: number | null, overflows: number, stop: string | null }} TrainingStep
- */
-/**
- * @typedef {object} CloneOptions
- * @property {number} [iterations] At most this many (200).
- * @property {number} [seed] The same seed, clips and device give the same voice.
- * @property {"f32" | "mixed"} [precision] `mixed` takes the products in half precision; the error is `precision-unsupported` where the device has none.
- * @property {number} [rehearsal] What the base's own voices count for beside the new one, so that the model does not forget how to speak: more is clearer,
- *   less is nearer to the speaker; 0 to 10 (0.2).
- * @property {Consent} [consent] Is kept in the voice: the text, and the hash of the recording as a 16-bit WAV file.
- * @property {string} [preview] A sentence that the voice speaks every 25 iterations, while it learns.
- * @property {boolean} [pictures] Shows the training: a `picture` at its start, every 25 iterations and at its end.
- * @property {(progress: CloneProgress) => void} [onStep]
- * @property {AbortSignal} [signal] Ends with the error `cancelled`, and forgets the training.
- * @property {AbortSignal} [stopSignal] Ends early and keeps the best so far.
- */
+export type TrainingControls = {
+    paused?: boolean;
+    /**
+     * Another preview sentence; null for none.
+     */
+    preview?: string | null;
+};
 /**
  * Fetches the program and the base voice, and prepares the device.
  *
@@ -263,63 +414,48 @@ export type CloneOptions = {
  * @returns {Promise<Studio>}
  */
 export declare const load: (options: LoadOptions) => Promise<Studio>;
-export type Inherited = {
-    module?: WebAssembly.Module;
-    capture?: Microphone | null;
-    failed?: {
-        adapter: string;
-        message: string;
-    };
-};
-/** A loaded base voice on a device. */
+/** A loaded base voice on a device. `load` makes it. */
 export declare class Studio {
     #private;
     /**
-     * Which device computes, and why.
+     * The device in use, and the reason for it.
      *
      * @example
      * const studio = await load({ base: "/models/base/" });
      * const { kind, name, reason, code, selfTest } = studio.device;
      * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
-     *
-     * @type {Device}
      */
     device: Device;
-    /** @type {Voice} Speaks as the base voice does, before any training. */
+    /** The base itself as a voice, without training. */
     base: Voice;
-    /** @type {string} Names the base: a saved voice opens only on the base it was made with. */
+    /** Hash of the base: a saved voice opens only on the base that it was made with. */
     hash: string;
-    /** @type {{ id: string, text: string }[]} */
-    prompts: {
-        id: string;
-        text: string;
-    }[];
-    /** @type {Kept | null} What outlives the tab; null without `keep`, or where the browser keeps nothing. */
-    kept: Kept | null;
-    /** @type {{ code: string, message: string } | null} Why nothing is kept although it was asked for: `storage-unavailable`, as in some private windows. */
-    keepReason: {
+    /** The sentences of the option `prompts`. */
+    prompts: Prompt[];
+    /** Recordings and training that outlive the tab; null without the option `storage`, or where the browser has none. */
+    storage: Storage | null;
+    /** Why `storage` is null although it was asked for: `storage-unavailable`, as in some private windows. */
+    storageError: {
         code: string;
         message: string;
     } | null;
-    /** @type {boolean} Whether the next visit finds the weights without the network. */
+    /** Whether the base voice is cached, so that the next visit does not fetch it. */
     cached: boolean;
-    /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, whoever ended it: `worker-crashed`, `device-lost` or `closed`. */
+    /** Resolves when the worker has ended: `worker-crashed`, `device-lost` or `closed`. */
     ended: Promise<OwnvoiceError>;
-    /** @param {Remote} remote @param {any} loaded @param {Microphone | null} capture @param {(changed: any) => Promise<Studio>} restart */
-    constructor(remote: Remote, loaded: any, capture: Microphone | null, restart: (changed: any) => Promise<Studio>);
-    /** `load({ microphone: true })` prepares it. @returns {Microphone} */
+    /** Audio capture; requires `load({ microphone: true })`. @returns {Microphone} */
     get microphone(): Microphone;
     /**
-     * Compiles what a training will run, so that nobody waits for it then: call it when the visitor begins to record. At once on the CPU.
+     * Compiles the GPU pipelines of a training in advance, for example while the visitor records. On the CPU there is nothing to compile.
      *
-     * @param {{ signal?: AbortSignal }} [options] Ends the wait; what is being compiled will be of use all the same.
+     * @param {{ signal?: AbortSignal }} [options] Aborting ends the wait, not the compilation.
      * @returns {Promise<void>}
      */
     prepare({ signal }?: {
         signal?: AbortSignal;
     }): Promise<void>;
     /**
-     * What a training step takes on this device, module by module; the first runs are left out as warm-up.
+     * Measures a training step on this device, module by module, after a warm-up.
      *
      * @param {{ runs?: number, onProgress?: (progress: { module: number, modules: number }) => void, signal?: AbortSignal }} [options]
      * @returns {Promise<Profile>}
@@ -333,56 +469,70 @@ export declare class Studio {
         signal?: AbortSignal;
     }): Promise<Profile>;
     /**
-     * Learns a voice.
+     * Trains a voice on clips.
      *
-     * @param {Clip[]} clips
+     * @param {Clip[]} clips About a minute of speech in all; one long recording is cut at its pauses.
      * @param {CloneOptions} [options]
      * @returns {Promise<Voice>}
      */
     clone(clips: Clip[], { iterations, seed, precision, rehearsal, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
     /**
-     * Goes on with a training that a closed tab, a lost device or a crashed worker cut off.
+     * Resumes a stored training that a closed tab, a lost device or a crashed worker interrupted.
      *
-     * @param {Pick<CloneOptions, "preview" | "pictures" | "onStep" | "signal" | "stopSignal">} [options]
+     * @param {ResumeOptions} [options]
      * @returns {Promise<Voice>}
      */
-    resume({ preview, pictures, onStep, signal, stopSignal }?: Pick<CloneOptions, "preview" | "pictures" | "onStep" | "signal" | "stopSignal">): Promise<Voice>;
-    /** Changes a training under way: lets it rest, or go on; gives it another sentence to preview, or none.
-     * @param {{ paused?: boolean, preview?: string | null }} change @returns {Promise<void>} */
-    steer(change: {
-        paused?: boolean;
-        preview?: string | null;
-    }): Promise<void>;
+    resume({ preview, pictures, onStep, signal, stopSignal }?: ResumeOptions): Promise<Voice>;
     /**
-     * Throws the worker away, dead or alive, and builds another on the same base: nothing but the weights' cache is asked for them. Voices of the old
-     * studio are gone with it; what is kept (`studio.kept`) is there still.
+     * Pauses or continues the running training, or changes its preview sentence.
+     *
+     * @param {TrainingControls} change
+     * @returns {Promise<void>}
+     */
+    updateTraining(change: TrainingControls): Promise<void>;
+    /**
+     * Ends the worker and loads the same base in a new one, from memory and cache. Voices of the old studio are gone; `studio.storage` is not affected.
      *
      * @param {Pick<LoadOptions, "device" | "onProgress" | "signal">} [changed]
-     * @returns {Promise<Studio>} in place of this one
+     * @returns {Promise<Studio>} To be used in place of this one.
      */
     restart(changed?: Pick<LoadOptions, "device" | "onProgress" | "signal">): Promise<Studio>;
-    /** @returns {Promise<number>} Bytes of the program's memory, weights on the CPU included. */
+    /** Bytes of WebAssembly memory, including the weights where the CPU computes. @returns {Promise<number>} */
     memoryBytes(): Promise<number>;
-    /** @returns {Promise<{ usedBytes: number, heldBytes: number } | null>} Graphics memory, in use and held for the next use; null on the CPU. */
-    deviceMemory(): Promise<{
-        usedBytes: number;
-        heldBytes: number;
-    } | null>;
-    /** Opens a saved voice. @param {Blob} blob @param {{ signal?: AbortSignal }} [options] @returns {Promise<Voice>} */
+    /** Graphics memory; null on the CPU. @returns {Promise<DeviceMemory | null>} */
+    deviceMemory(): Promise<DeviceMemory | null>;
+    /**
+     * Opens a saved voice.
+     *
+     * @param {Blob} blob From `voice.save()` or the command line.
+     * @param {{ signal?: AbortSignal }} [options]
+     * @returns {Promise<Voice>}
+     */
     open(blob: Blob, { signal }?: {
         signal?: AbortSignal;
     }): Promise<Voice>;
-    /** Fails with the reason, as code and in words, where a clip is not fit to learn from, or does not say its text.
-     * @param {Omit<Clip, "text"> & { text?: string }} clip @param {{ signal?: AbortSignal }} [options] @returns {Promise<ClipReport>} */
-    checkClip({ samples, sampleRate, text }: Omit<Clip, "text"> & {
+    /**
+     * Measures a recording, and with a `text` also whether it contains these words. Rejects with the reason where it is unfit for training.
+     *
+     * @param {Audio & { text?: string }} clip
+     * @param {{ signal?: AbortSignal }} [options]
+     * @returns {Promise<ClipReport>}
+     */
+    checkClip({ samples, sampleRate, text }: Audio & {
         text?: string;
     }, { signal }?: {
         signal?: AbortSignal;
     }): Promise<ClipReport>;
-    /** @param {Blob} blob A WAV file of any format and channel count. @param {{ signal?: AbortSignal }} [options] @returns {Promise<Omit<Clip, "text">>} */
+    /**
+     * Decodes a WAV file of any format, mixed down to one channel.
+     *
+     * @param {Blob} blob
+     * @param {{ signal?: AbortSignal }} [options]
+     * @returns {Promise<Audio>}
+     */
     readWav(blob: Blob, { signal }?: {
         signal?: AbortSignal;
-    }): Promise<Omit<Clip, "text">>;
+    }): Promise<Audio>;
     /** Ends the worker and frees everything. */
     close(): void;
 }

@@ -1,8 +1,8 @@
-// Plain values with typed arrays in them, as the bytes of a file and back.
+// Serializes plain values that contain typed arrays, and back.
 //
-//   32 bytes      SHA-256 of all that follows
+//   32 bytes      SHA-256 of the rest
 //    4 bytes      length of the JSON, little endian
-//   JSON          where an array stands, { "array": its kind, "at": its first byte after the JSON, "length": its elements }
+//   JSON          in place of each array, { "array": its type, "at": its first byte after the JSON, "length": its elements }
 //   the arrays    one after the other, each at a multiple of 4
 
 /** @type {{ [kind: string]: Float32ArrayConstructor | Uint8ArrayConstructor }} */
@@ -14,7 +14,7 @@ const HEAD = HASH + 4;
 const aligned = (length) => Math.ceil(length / 4) * 4;
 
 /** @param {unknown} value @returns {Promise<Uint8Array<ArrayBuffer>>} */
-export async function pack(value) {
+export async function serialize(value) {
   /** @type {{ at: number, bytes: Uint8Array }[]} */
   const arrays = [];
   let length = 0;
@@ -37,12 +37,12 @@ export async function pack(value) {
   return file;
 }
 
-/** @param {ArrayBuffer} file @returns {Promise<any>} undefined where it is not whole. */
-export async function unpack(file) {
+/** @param {ArrayBuffer} file @returns {Promise<any>} undefined where the file is truncated or damaged. */
+export async function deserialize(file) {
   const bytes = new Uint8Array(file);
   if (bytes.length < HEAD) return undefined;
-  const said = await hash(bytes);
-  if (said.some((byte, i) => byte !== bytes[i])) return undefined;
+  const expected = await hash(bytes);
+  if (expected.some((byte, i) => byte !== bytes[i])) return undefined;
   const length = new DataView(file).getUint32(HASH, true);
   const begin = aligned(HEAD + length);
   return JSON.parse(new TextDecoder().decode(bytes.subarray(HEAD, HEAD + length)), (_, part) => {

@@ -1,0 +1,127 @@
+// Recordings as people have them: the formats of phones and recorders, videos, a folder, the clipboard, a whole minute in one file. recordings.mjs makes the
+// files.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { clean } from "./axe.mjs";
+import { ROOT } from "./harness.mjs";
+import { PHONE, SENTENCES, heard, ready, speak, visit } from "./steps.mjs";
+
+/** @import { Page } from "playwright-core" */
+
+const MINUTE = 60_000;
+const FOLDER = join(ROOT, "tests/fixtures/recordings");
+const read = (/** @type {string} */ name) => ({ name, mimeType: "", buffer: readFileSync(join(FOLDER, name)) });
+
+/** The page, where files are used. @param {import("node:test").TestContext} t @param {Parameters<typeof visit>[0]} [options] */
+async function withFiles(t, options) {
+  const session = await visit({ device: "cpu", tiny: true, ...options });
+  t.after(() => session.close());
+  await ready(session);
+  await session.page.check("input[value=files]", { force: true });
+  return session;
+}
+
+/** Name and verdict of each row. @param {Page} page @param {number} count */
+async function rows(page, count) {
+  await page.waitForFunction((count) => {
+    const all = [...document.querySelectorAll("#file-list li")];
+    return all.length === count && all.every((row) => row.querySelector("[data-state=good], [data-state=bad], .failure"));
+  }, count, { timeout: MINUTE });
+  return page.$$eval("#file-list li", (all) => all.map((row) => [row.querySelector(".name")?.textContent ?? "", row.querySelector(".verdict, .failure")?.textContent ?? ""]));
+}
+
+test("each format is decoded, and heard as what it says", { timeout: 3 * MINUTE }, async (t) => {
+  const { page } = await withFiles(t);
+  const formats = readdirSync(FOLDER).filter((name) => name.startsWith("p01"));
+  assert.deepEqual(formats.map((name) => name.split(".")[1]).sort(), ["flac", "m4a", "mp3", "mp4", "ogg", "opus", "wav", "webm", "webm"]);
+  // Each under the name of the sentence that it says would replace the one before.
+  const files = formats.map((name, index) => ({ ...read(name), name: `${index}-${name}` }));
+  const table = files.map(({ name }) => `${name.replace(/\.[^.]*$/, "")}|${SENTENCES[0].text}`).join("\n");
+  await page.setInputFiles("#file-input", [...files, { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(table) }]);
+  for (const [name, verdict] of await rows(page, files.length)) assert.match(verdict, /^Good: [56]\.\d s of speech/, name);
+});
+
+test("what is no sound, too long or too large is refused by its name before it is decoded", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await withFiles(t);
+  const { page } = session;
+  await page.evaluate(() => {
+    const { decodeAudioData } = OfflineAudioContext.prototype;
+    /** @type {any} */ (globalThis).decoded = 0;
+    OfflineAudioContext.prototype.decodeAudioData = function (...args) {
+      /** @type {any} */ (globalThis).decoded++;
+      return decodeAudioData.apply(this, args);
+    };
+    Object.defineProperty(File.prototype, "size", { get() { return this.name === "large.mov" ? 3e8 : 1e5; } });
+  });
+  const letter = { name: "letter.mp3", mimeType: "audio/mpeg", buffer: Buffer.from("This is a letter, and no sound at all.") };
+  await page.setInputFiles("#file-input", [read("damaged.mp3"), letter, read("long.ogg"), { ...letter, name: "large.mov" }]);
+  const found = await rows(page, 4);
+  assert.deepEqual(found.map(([name]) => name).sort(), ["damaged.mp3", "large.mov", "letter.mp3", "long.ogg"]);
+  const said = Object.fromEntries(found);
+  for (const name of ["damaged.mp3", "letter.mp3"]) assert.match(said[name], /can read no sound.*audio-unreadable/, name);
+  assert.match(said["long.ogg"], /^Too long: 130\.\d s.*clip-too-long/);
+  assert.match(said["large.mov"], /^Too large: 300\.0 MB.*file-too-large/);
+  assert.equal(await page.evaluate("decoded"), 0);
+  await clean(session, "files that are refused");
+  // A file that is mended takes the place of its error.
+  await page.setInputFiles("#file-input", [{ ...read("p01.mp3"), name: "letter.mp3" }]);
+  await page.waitForSelector("#file-list [data-state=good]");
+  assert.match((await rows(page, 4)).find(([name]) => name === "letter")?.[1] ?? "", /^Good/);
+  session.assertQuiet();
+});
+
+test("a minute in one file with its text in one box makes a voice", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await withFiles(t, { viewport: PHONE });
+  const { page } = session;
+  await page.setInputFiles("#file-input", [read("minute.ogg")]);
+  assert.match((await rows(page, 1))[0][1], /^Good: [3-5]\d\.\d s of speech/);
+  assert.equal(await page.inputValue("#file-list textarea"), "", "it is not taken for one of the sentences");
+  await page.check("#files-agreed");
+  assert.equal(await page.isDisabled("#train-start"), true, "not without its text");
+  await page.fill("#file-list textarea", readFileSync(join(FOLDER, "minute.txt"), "utf8").trim());
+  await page.locator("#file-list textarea").blur();
+  await page.waitForFunction(() => !(/** @type {HTMLButtonElement} */ (document.querySelector("#train-start")).disabled), null, { timeout: MINUTE });
+  assert.match((await rows(page, 1))[0][1], /^Good/, "its words are those of the text");
+  await session.screenshot("minute-in-one-file", "#files");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the window");
+  await page.click("#train-start");
+  await page.click("#train-stop", { timeout: 2 * MINUTE });
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+test("a folder is dropped: its sounds are read with the texts beside them, and nothing else of it", { timeout: 2 * MINUTE }, async (t) => {
+  const { page } = await withFiles(t);
+  const files = [read("p01.m4a"), { name: "p01.txt", buffer: Buffer.from(`\uFEFF${SENTENCES[0].text}\r\n`) }, { name: ".DS_Store", buffer: Buffer.from("x") }, { name: "cover.jpg", buffer: Buffer.from("x") }];
+  await page.evaluate((files) => {
+    // As the browser gives a folder; a script cannot make one.
+    const file = (/** @type {{ name: string, bytes: string }} */ { name, bytes }) => ({ isFile: true, file: (/** @type {(file: File) => void} */ done) => done(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name)) });
+    const folder = (/** @type {unknown[][]} */ parts) => ({ isDirectory: true, createReader: () => ({ readEntries: (/** @type {(some: unknown[]) => void} */ done) => done(parts.shift() ?? []) }) });
+    const [sound, text, ...rest] = files.map(file);
+    const top = folder([[text, folder([[sound]])], rest]);
+    const event = new DragEvent("drop", { bubbles: true, cancelable: true });
+    Object.defineProperty(event, "dataTransfer", { value: { files: [], items: [{ webkitGetAsEntry: () => top }] } });
+    document.querySelector("#drop")?.dispatchEvent(event);
+  }, files.map(({ name, buffer }) => ({ name, bytes: buffer.toString("base64") })));
+  assert.match((await rows(page, 1))[0].join(" "), /^p01 Good/);
+  assert.equal(await page.inputValue("#file-list textarea"), SENTENCES[0].text);
+});
+
+test("a recording is pasted while the microphone's cards are shown", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  await ready(session);
+  const { page } = session;
+  await page.evaluate((bytes) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], "p01.m4a", { type: "audio/mp4" }));
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, read("p01.m4a").buffer.toString("base64"));
+  assert.match((await rows(page, 1))[0].join(" "), /^p01 Good/);
+  assert.equal(await page.isChecked("input[value=files]"), true);
+});

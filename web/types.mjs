@@ -1,0 +1,49 @@
+// Writes the types that the package ships: `node types.mjs FOLDER`. The type checker derives them from the JSDoc of js/index.js, without what is marked
+// `@internal`; only files that the public interface refers to are kept. The checker drops the description of a typedef; it is put back here.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+
+const web = import.meta.dirname;
+const out = process.argv[2] ?? join(web, "js/types");
+const made = mkdtempSync(join(tmpdir(), "ownvoice-declarations-"));
+const tsc = join(web, "../tests/node_modules/typescript/bin/tsc");
+const options = "--ignoreConfig --allowJs --declaration --emitDeclarationOnly --stripInternal --strict --target es2023 --module esnext --moduleResolution bundler";
+execFileSync("node", [tsc, join(web, "js/index.js"), ...options.split(" "), "--lib", "es2023,dom,dom.iterable,esnext.disposable", "--types", "", "--outDir", made], { stdio: "inherit" });
+
+/** Descriptions of the typedefs of a script, by name. @param {string} source @returns {Map<string, string>} */
+function descriptions(source) {
+  const found = new Map();
+  for (const [, comment] of source.matchAll(/\/\*\*([^]*?)\*\//g)) {
+    const [, words, definition] = comment.match(/^([^@]*)@typedef ([^]*)$/) ?? [];
+    const name = definition?.match(/^\{object\} (\w+)/)?.[1] ?? definition?.match(/\} (\w+)\s*$/)?.[1];
+    const lines = (words ?? "").split("\n").map((line) => line.replace(/^\s*\* ?/, "").trim()).filter(Boolean);
+    if (name && lines.length) found.set(name, lines.join("\n * "));
+  }
+  return found;
+}
+
+/** @param {string} name */
+function declaration(name) {
+  const about = descriptions(readFileSync(join(web, "js", `${name}.js`), "utf8"));
+  return readFileSync(join(made, `${name}.d.ts`), "utf8")
+    .replace(/^\/\*\*(?:(?!\*\/)[^])*@(?:typedef|import)\b[^]*?\*\/\n/gm, "") // already declared
+    .replace(/^ *\/\*\* @type .*\*\/\n|\n *\*\n *\* @type .*$| @type \{.*\}(?= \*\/)/gm, "") // declared below each
+    .replace(/^export type (\w+) /gm, (line, type) => (about.has(type) ? `/**\n * ${about.get(type)}\n */\n${line}` : line));
+}
+
+/** @type {Map<string, string>} */
+const files = new Map();
+const wanted = ["index"];
+for (const name of wanted) {
+  if (files.has(name)) continue;
+  const text = declaration(name);
+  files.set(name, text);
+  wanted.push(...[...text.matchAll(/"\.\/([\w-]+)\.js"/g)].map(([, other]) => other));
+}
+rmSync(made, { recursive: true });
+mkdirSync(out, { recursive: true });
+for (const old of readdirSync(out)) if (!files.has(basename(old, ".d.ts"))) rmSync(join(out, old));
+for (const [name, text] of files) writeFileSync(join(out, `${name}.d.ts`), text);
