@@ -144,8 +144,12 @@ impl fmt::Display for Measured {
 /// assert_eq!(error.kind(), ErrorKind::AudioUnreadable);
 /// assert_eq!(error.code(), "audio-unreadable");
 /// ```
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Inner>);
 
+#[derive(Debug, thiserror::Error)]
+#[error("{}{message}", context(*clip, file.as_deref()))]
 struct Inner {
     kind: ErrorKind,
     message: String,
@@ -363,37 +367,11 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { message, clip, file, .. } = &*self.0;
-        if let Some(index) = clip {
-            write!(f, "clip {}: ", index + 1)?;
-        }
-        if let Some(path) = file {
-            write!(f, "{}: ", path.display())?;
-        }
-        f.write_str(message)
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, message, measured, clip, file, source } = &*self.0;
-        let mut debug = f.debug_struct("Error");
-        debug.field("kind", kind).field("message", message);
-        measured.iter().for_each(|measured| _ = debug.field("measured", measured));
-        clip.iter().for_each(|index| _ = debug.field("clip", index));
-        file.iter().for_each(|path| _ = debug.field("file", path));
-        source.iter().for_each(|source| _ = debug.field("source", source));
-        debug.finish()
-    }
-}
-
-impl std::error::Error for Error {
-    /// The system's error beneath, of an input or output that failed.
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
-    }
+/// What precedes a message: `clip 2: `, and the file's path.
+fn context(clip: Option<usize>, file: Option<&Path>) -> String {
+    let clip = clip.map(|index| format!("clip {}: ", index + 1));
+    let file = file.map(|path| format!("{}: ", path.display()));
+    clip.unwrap_or_default() + &file.unwrap_or_default()
 }
 
 #[cfg(test)]
