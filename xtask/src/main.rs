@@ -3,6 +3,8 @@
 mod bench;
 mod build;
 mod count;
+#[cfg(test)]
+mod modules;
 mod notices;
 mod pack;
 mod readme;

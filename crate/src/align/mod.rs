@@ -1,7 +1,6 @@
 //! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
 //! [`attention`] is the other way, kept for comparison.
 
-pub mod adapt;
 pub mod attention;
 mod lattice;
 
@@ -20,9 +19,9 @@ use crate::{
 /// The recogniser, ready to align.
 #[derive(Debug, Clone)]
 pub struct ForcedAligner {
-    model: Recogniser,
-    mels: usize,
-    device: Device,
+    pub(crate) model: Recogniser,
+    pub(crate) mels: usize,
+    pub(crate) device: Device,
 }
 
 /// When each symbol is spoken.
@@ -130,6 +129,19 @@ impl ForcedAligner {
             .iter()
             .flat_map(|frame| symbols.iter().map(|&symbol| frame[class(symbol)].exp()))
             .collect())
+    }
+
+    /// Probability of each class in each frame over all paths through the text, `[T, CLASSES]`. `None` where the recording is too short for so many
+    /// symbols.
+    pub(crate) async fn occupancies(
+        &self,
+        mel: &Mel,
+        symbols: &[Symbol],
+        word_ends: &[bool],
+    ) -> Result<Option<Vec<[f32; CLASSES]>>> {
+        let posteriors = self.posteriors(mel).await?;
+        let lattice = Lattice::fitting(symbols, word_ends, posteriors.len());
+        Ok(lattice.and_then(|lattice| lattice.occupancies(&posteriors)))
     }
 
     /// Log posteriors of the classes in each frame.

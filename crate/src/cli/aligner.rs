@@ -11,19 +11,17 @@ use std::{
 use super::{console::Console, device::DeviceArguments};
 use crate::{
     Result,
-    align::{
-        Alignment, ForcedAligner, PhonemeErrors,
-        adapt::{AdaptConfig, Spoken},
-        attention::AttentionAligner,
-        edits,
-    },
+    align::{Alignment, ForcedAligner, PhonemeErrors, attention::AttentionAligner, edits},
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{Labels, Recording, label, layouts},
     files,
     model::recogniser::{PAUSE, class},
     pipeline::{self, AlignerConfig},
     text::{Phonemizer, spell, symbols::Symbol},
-    train::recogniser::RecogniserConfig,
+    train::{
+        adapt::{AdaptConfig, Spoken, adapt},
+        recogniser::RecogniserConfig,
+    },
 };
 
 #[derive(Args)]
@@ -209,7 +207,7 @@ fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<For
     let recordings: Vec<Spoken> = first
         .map(|item| Spoken { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends })
         .collect();
-    pollster::block_on(aligner.adapted(&recordings, &AdaptConfig::default()))
+    pollster::block_on(adapt(aligner, &recordings, &AdaptConfig::default()))
 }
 
 /// The same for the way that was not taken.

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::segment::{self, Cut};
+use super::{
+    adapt::{AdaptConfig, Spoken, adapt},
+    segment::{self, Cut},
+};
 use crate::{
     Error, Result,
-    align::{
-        Alignment, ForcedAligner,
-        adapt::{AdaptConfig, Spoken},
-    },
+    align::{Alignment, ForcedAligner},
     audio::{
         Audio,
         level::{self, ClipReport},
@@ -151,7 +151,7 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip
         .iter()
         .map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends })
         .collect();
-    let aligner = base.aligner.adapted(&recordings, &AdaptConfig::default()).await?;
+    let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
     let mut aligned = Vec::with_capacity(prepared.len());
     for Prepared { mel, f0_hz, symbols, word_ends, foreign } in prepared {
         let Alignment { symbols, durations, .. } = aligner.align_anyway(&mel, &symbols, &word_ends).await?;

@@ -1,6 +1,7 @@
 //! Training: features, batches, losses, the optimizer, pretraining of the base and fine-tuning of a voice.
 
 pub mod adam;
+pub mod adapt;
 #[cfg(feature = "pretraining")]
 pub mod augment;
 pub mod batch;

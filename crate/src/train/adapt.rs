@@ -5,14 +5,14 @@ use burn::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{ForcedAligner, lattice::Lattice};
+use super::adam::{Adam, AdamConfig};
 use crate::{
     Error, Result,
+    align::ForcedAligner,
     audio::mel::Mel,
     model::recogniser::{CLASSES, DROPOUT, WIDTH, normalise},
     nn::Mode,
     text::symbols::Symbol,
-    train::adam::{Adam, AdamConfig},
 };
 
 /// A recording and the symbols that are spoken in it.
@@ -50,56 +50,58 @@ struct Example {
     targets: Vec<f32>,
 }
 
-impl ForcedAligner {
-    /// An aligner of this speaker. Recordings too short for their symbols are left out.
-    ///
-    /// Fails with `training-diverged`, and as [`Self::align`] does for a spectrogram of another shape.
-    pub async fn adapted(&self, recordings: &[Spoken<'_>], config: &AdaptConfig) -> Result<Self> {
-        let device = &self.device.clone().autodiff();
-        let mut adapted = self.clone();
-        let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() });
-        let mut rng = ChaCha8Rng::seed_from_u64(config.seed);
-        for round in 0..config.rounds {
-            let mut examples = Vec::with_capacity(recordings.len());
-            for recording in recordings {
-                examples.extend(adapted.expect(recording).await?);
-            }
-            if examples.is_empty() {
-                return Ok(adapted);
-            }
-            let mut model = adapted.model.train();
-            let mut losses = Vec::with_capacity(config.steps);
-            for _ in 0..config.steps {
-                let (frames, targets) = draw(&examples, self.mels, config, &mut rng, device);
-                let posteriors =
-                    model.classify(model.hidden(frames, Mode::Train) * mask(config, &mut rng, device));
-                let loss = (posteriors * targets.clone()).sum().neg() / targets.sum();
-                losses.push(loss.clone().inner());
-                model = adam.step(model, &loss.backward(), |_| config.rate);
-            }
-            let loss = Tensor::cat(losses, 0)
-                .mean()
-                .into_scalar_async::<f32>()
-                .await
-                .map_err(|error| Error::device_lost(format!("{error:?}")))?;
-            if !loss.is_finite() {
-                return Err(Error::training_diverged(round * config.steps));
-            }
-            adapted.model = model.valid();
+/// The aligner of the recordings' speaker. Recordings too short for their symbols are left out.
+///
+/// Fails with `training-diverged`, and as [`ForcedAligner::align`] does for a spectrogram of another shape.
+pub async fn adapt(
+    aligner: &ForcedAligner,
+    recordings: &[Spoken<'_>],
+    config: &AdaptConfig,
+) -> Result<ForcedAligner> {
+    let device = &aligner.device.clone().autodiff();
+    let mut adapted = aligner.clone();
+    let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, ..AdamConfig::default() });
+    let mut rng = ChaCha8Rng::seed_from_u64(config.seed);
+    for round in 0..config.rounds {
+        let mut examples = Vec::with_capacity(recordings.len());
+        for recording in recordings {
+            examples.extend(expect(&adapted, recording).await?);
         }
-        Ok(adapted)
+        if examples.is_empty() {
+            return Ok(adapted);
+        }
+        let mut model = adapted.model.train();
+        let mut losses = Vec::with_capacity(config.steps);
+        for _ in 0..config.steps {
+            let (frames, targets) = draw(&examples, adapted.mels, config, &mut rng, device);
+            let posteriors =
+                model.classify(model.hidden(frames, Mode::Train) * mask(config, &mut rng, device));
+            let loss = (posteriors * targets.clone()).sum().neg() / targets.sum();
+            losses.push(loss.clone().inner());
+            model = adam.step(model, &loss.backward(), |_| config.rate);
+        }
+        let loss = Tensor::cat(losses, 0)
+            .mean()
+            .into_scalar_async::<f32>()
+            .await
+            .map_err(|error| Error::device_lost(format!("{error:?}")))?;
+        if !loss.is_finite() {
+            return Err(Error::training_diverged(round * config.steps));
+        }
+        adapted.model = model.valid();
     }
+    Ok(adapted)
+}
 
-    async fn expect(&self, recording: &Spoken<'_>) -> Result<Option<Example>> {
-        let posteriors = self.posteriors(recording.mel).await?;
-        let lattice = Lattice::fitting(recording.symbols, recording.word_ends, posteriors.len());
-        let Some(occupancies) = lattice.and_then(|lattice| lattice.occupancies(&posteriors)) else {
-            return Ok(None);
-        };
-        let mut frames = recording.mel.data.clone();
-        normalise(&mut frames, self.mels);
-        Ok(Some(Example { frames, targets: occupancies.into_flattened() }))
-    }
+/// `None` for a recording that is too short for its symbols.
+async fn expect(aligner: &ForcedAligner, recording: &Spoken<'_>) -> Result<Option<Example>> {
+    let &Spoken { mel, symbols, word_ends } = recording;
+    let occupancies = aligner.occupancies(mel, symbols, word_ends).await?;
+    Ok(occupancies.map(|occupancies| {
+        let mut frames = mel.data.clone();
+        normalise(&mut frames, mel.mels);
+        Example { frames, targets: occupancies.into_flattened() }
+    }))
 }
 
 /// Random windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording shorter than the window is followed by frames that ask for nothing.
@@ -176,7 +178,8 @@ mod tests {
     fn an_adapted_aligner_recognises_its_speaker_and_moves_no_boundary_far() {
         let (aligner, mel) = (shipped(), sentence());
         let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
-        let adapted = pollster::block_on(aligner.adapted(
+        let adapted = pollster::block_on(adapt(
+            &aligner,
             &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
             &AdaptConfig::default(),
         ))
@@ -209,7 +212,8 @@ mod tests {
     fn too_short_a_recording_is_left_out() {
         let (aligner, mel) = (shipped(), Mel { mels: 80, data: vec![-5.0; 3 * 80] });
         let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
-        let adapted = pollster::block_on(aligner.adapted(
+        let adapted = pollster::block_on(adapt(
+            &aligner,
             &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
             &AdaptConfig::default(),
         ))
