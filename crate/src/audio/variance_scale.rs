@@ -13,7 +13,7 @@ const GROUPS: [std::ops::Range<usize>; 4] = [0..1, 1..4, 4..12, 12..usize::MAX];
 /// Values below are noise of the measure; values above sound harsh.
 pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.5;
 
-/// Factors on the deviation of a spectrum from its mean over time, by [`GROUPS`] of cepstral coefficients.
+/// Factors on the deviation of a spectrum from its mean over time, by groups of cepstral coefficients: level, tilt, formants, and what is finer.
 pub type VarianceScale = [f32; GROUPS.len()];
 /// Changes nothing.
 pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
