@@ -33,7 +33,7 @@ pub fn speak(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> 
 }
 
 impl Clip {
-    /// Whether the clip can be learned from: its level, its noise, and whether it says its text. The error is the first thing to change about it.
+    /// Whether the clip can be learned from: its level, its noise, and whether its text is spoken. The error is the first thing to change about it.
     pub fn check(&self, base: &Base) -> Result<ClipReport> {
         Ok(block_on(check_clip(base, self))?.0)
     }
@@ -45,7 +45,7 @@ impl Voice {
         block_on(self.save_async(base))
     }
 
-    /// Names the voice in what it says, see [`Speech::to_wav`]: 16 hexadecimal digits, from the voice's file or, for a speaker of the base, from the base.
+    /// Names the voice in its speech, see [`Speech::to_wav`]: 16 hexadecimal digits, from the voice's file or, for a speaker of the base, from the base.
     pub fn id(&self, base: &Base) -> Result<String> {
         let hash = match self.info().adapted {
             true => sha256_hex(&self.save(base)?),

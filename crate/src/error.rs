@@ -75,6 +75,8 @@ kinds! {
     DeviceUnavailable = "device-unavailable",
     /// The device has no half precision.
     PrecisionUnsupported = "precision-unsupported",
+    /// Another rank of the training ended, or failed.
+    RankLost = "rank-lost",
     /// The loss is no longer a number.
     TrainingDiverged = "training-diverged",
     /// The checkpoint is damaged, or of an earlier build.
@@ -321,9 +323,12 @@ impl Error {
         Self::new(ErrorKind::NoAdapter, format!("no WebGPU adapter: {reason}"))
     }
 
-    pub fn device_wrong(figure: &str, found: f32, expected: f32) -> Self {
-        let message =
-            format!("the device computes wrongly: {figure} is {found:e}, it should be {expected:e}");
+    /// * `operation`: the one at fault, in words, where one was found
+    pub fn device_wrong(figure: &str, found: f32, expected: f32, operation: Option<&str>) -> Self {
+        let operation = operation.map_or(String::new(), |operation| format!("; {operation}"));
+        let message = format!(
+            "the device computes wrongly: {figure} is {found:e}, it should be {expected:e}{operation}"
+        );
         Self::new(ErrorKind::DeviceWrong, message)
     }
 
@@ -338,6 +343,10 @@ impl Error {
     pub fn precision_unsupported() -> Self {
         let message = "the device has no half precision: it trains in f32 only";
         Self::new(ErrorKind::PrecisionUnsupported, message)
+    }
+
+    pub fn rank_lost(reason: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::RankLost, format!("the ranks of the training are no longer together: {reason}"))
     }
 
     pub fn training_diverged(iteration: usize) -> Self {

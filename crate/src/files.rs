@@ -1,7 +1,8 @@
 //! Files in and out. Errors name the file; what is written is there as a whole or not at all.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -44,10 +45,34 @@ pub fn check_folder(folder: &Path) -> Result<()> {
     check_writable(&folder.join("out"))
 }
 
-/// In the same folder, as renaming needs it, under a name of this process's own.
-fn partial(path: &Path) -> Result<PathBuf> {
+/// A name to write under until the file is whole: in the same folder, as renaming needs it, under a name of this process's own.
+pub fn partial(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| Error::io(path)(std::io::ErrorKind::InvalidFilename.into()))?;
     Ok(path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))
+}
+
+/// Fills `bytes` from a position on: any thread may, for there is no cursor that they share.
+#[cfg(unix)]
+pub fn read_at(file: &File, bytes: &mut [u8], position: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, position)
+}
+
+#[cfg(windows)]
+pub fn read_at(file: &File, mut bytes: &mut [u8], mut position: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_read(file, bytes, position)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        (bytes, position) = (&mut bytes[count..], position + count as u64);
+    }
+    Ok(())
+}
+
+/// In a page there is no file to have opened.
+#[cfg(not(any(unix, windows)))]
+pub fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@
 //! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `parallel` |
 //! | `parallel` | several CPU cores |
 //! | `webgpu`, `vulkan`, `cuda` | graphics cards |
+//! | `mpi` | ranks of a pretraining as processes that `mpirun` starts; implies `pretraining`, needs Open MPI |
 //!
 //! A program that speaks and clones needs `default-features = false, features = ["parallel"]`, and compiles neither clap nor plotters.
 //!
@@ -81,10 +82,16 @@ pub mod audio;
 pub mod text;
 
 #[cfg_attr(doc, doc(hidden))]
+pub mod ranks;
+
+#[cfg_attr(doc, doc(hidden))]
 pub mod nn;
 
 #[cfg_attr(doc, doc(hidden))]
 pub mod weights;
+
+#[cfg_attr(doc, doc(hidden))]
+pub mod precision;
 
 #[cfg_attr(doc, doc(hidden))]
 pub mod model;

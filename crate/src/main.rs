@@ -6,7 +6,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Rust ignores SIGPIPE, so that printing into `head` panics once it has what it wants. Other programs of the command line end quietly.
+    // Rust ignores SIGPIPE, so that printing into `head` panics once it has ended. Other programs of the command line end quietly.
     #[cfg(unix)]
     // SAFETY: the default action runs no code of this process, and no thread has been started.
     unsafe {

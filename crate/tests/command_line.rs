@@ -44,7 +44,7 @@ fn write_clips(folder: &Path, count: usize) {
     fs::write(folder.join("metadata.csv"), metadata).unwrap();
 }
 
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 22] = [
     "clone",
     "say",
     "evaluate",
@@ -64,6 +64,7 @@ const VERBS: [&str; 21] = [
     "verify-speakers",
     "bench",
     "profile",
+    "precision",
     "completions",
     "man",
 ];

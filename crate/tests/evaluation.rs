@@ -9,7 +9,7 @@ use ownvoice::{
     evaluate::{
         difference,
         faults::Fault,
-        report::{Evaluation, Identity},
+        report::{Evaluation, Identity, Similarity},
         speaker::{SpeakerStats, distance},
     },
     synth::{SpeakOptions, speak_async},
@@ -168,8 +168,8 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
         let evaluation = block_on(Evaluation::new(&base, Some(&verifier), clips, 4)).unwrap();
         let (start, clone) = start_and_clone(&base, &clips[..8]);
         let of = |identity: &Identity| {
-            let (statistics, cosine) = identity.similarity(&evaluation.target);
-            (statistics, cosine.unwrap())
+            let Similarity { statistics, encoder } = identity.similarity(&evaluation.target);
+            (statistics, encoder.unwrap())
         };
         // The sentences of the speaker's other recordings: those of the target would favour the clone.
         let texts: Vec<&str> =
@@ -183,7 +183,7 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
             of(&Identity::of(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
         ];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
-        // Both strangers have about nothing of the speaker: which of them has less says nothing.
+        // The similarity of both strangers is about zero: their order has no meaning.
         let [same, clone, start, wrong] = ranks;
         assert!(
             same.1 > clone.1 && clone.1 > start.1.max(wrong.1) + 0.3,

@@ -14,7 +14,7 @@ use ownvoice::{
     corpus::layouts,
     import::Imported,
     text::Phonemizer,
-    train::features::Features,
+    train::features::{Features, Spoken},
     voice::{Base, BaseFiles, FileEntry, Voice},
 };
 use pollster::block_on;
@@ -258,15 +258,15 @@ fn features() {
     let mut good = Features::new(MelConfig::speech_16k());
     let mel = Mel { mels: 80, data: vec![-4.0; 30 * 80] };
     for speaker in ["a", "b"] {
-        good.push(
+        good.push(Spoken {
             speaker,
-            "x".into(),
-            "hello".into(),
-            vec![1, 9, 1],
-            Some(vec![8, 14, 8]),
-            &mel,
-            &[100.0; 30],
-        );
+            id: "x".into(),
+            text: "hello".into(),
+            symbols: vec![1, 9, 1],
+            durations: Some(vec![8, 14, 8]),
+            mel: &mel,
+            f0_hz: &[100.0; 30],
+        });
     }
     let folder = tempfile::tempdir().unwrap();
     good.save(folder.path()).unwrap();
@@ -282,15 +282,18 @@ fn features() {
         };
         fs::write(&paths[0], &damaged).unwrap();
         fs::write(&paths[1], &tensors).unwrap();
-        let loaded = Features::load(folder.path());
-        if let Ok(features) = &loaded {
-            for utterance in features.utterances.iter().filter(|utterance| utterance.frames > 0) {
-                assert_eq!(features.frame(utterance, utterance.frames - 1).len(), features.mel.mels);
+        // Values are looked at where they are drawn: what is wrong with them comes to light there.
+        let loaded = Features::load(folder.path()).and_then(|features| {
+            for utterance in &features.utterances {
+                let all = 0..utterance.frames;
+                let mels = features.log_mels(utterance, all.clone())?;
+                assert_eq!(mels.len(), utterance.frames * features.mel.mels);
                 if features.have_pitch() {
-                    features.pitch_hz(utterance, utterance.frames - 1);
+                    features.pitches_hz(utterance, all)?;
                 }
             }
-        }
+            Ok(features)
+        });
         (damaged.len() + tensors.len(), code(loaded))
     });
 }

@@ -1,6 +1,6 @@
 //! The model against PyTorch: values, gradients of every parameter and input, and ten updates, within 1e-4.
 //!
-//! `tests/parity/generate.py` made the fixtures and says what is in them; nothing here needs PyTorch. With `--nocapture` each test
+//! `tests/parity/generate.py` made the fixtures and documents them; nothing here needs PyTorch. With `--nocapture` each test
 //! prints its worst deviation.
 
 use std::{
@@ -26,7 +26,7 @@ use ownvoice::{
     nn::{Mode, upsample::frame_positions},
     train::{
         adam::{Adam, AdamConfig},
-        batch::Batch,
+        batch::{Batch, Counts},
         loss::losses,
     },
     weights::{apply, collect, deserialize},
@@ -348,7 +348,14 @@ fn ten_updates() {
         pitch: None,
         previous: Some(fixture.input("previous")),
         targets: fixture.input("targets"),
-        valid_frames: mask.clone().sum().into_scalar::<f32>() as usize,
+        // What the duration path's losses are means over.
+        whole: Counts {
+            items: fixture.lengths().len(),
+            symbols: fixture.lengths().iter().sum(),
+            frames: mask.clone().sum().into_scalar::<f32>() as usize,
+            ..Counts::default()
+        },
+        clips: Vec::new(),
         mask,
     };
     let adam = &fixture.about["adam"];

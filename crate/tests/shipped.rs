@@ -43,7 +43,7 @@ fn every_file_is_the_one_that_the_manifest_names() {
     }
 }
 
-/// What the manifest says was measured, in the order that an evaluation has to find.
+/// The figures of the manifest, in the order that an evaluation has to find.
 #[test]
 fn the_measured_clones_stand_between_their_anchors() {
     let manifest: Manifest =

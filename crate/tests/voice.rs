@@ -391,7 +391,7 @@ fn variance_scale_is_stored_in_the_voice_file_and_applied() {
 #[test]
 fn variance_scale_is_measured_on_held_out_clips() {
     let base = tiny_base();
-    // A model this small says everything far too flat.
+    // The spectrograms of a model this small are far too flat.
     for clips in [1, 3, 6] {
         let scale = run(&base, &held_out_clips(clips), 5).0.variance_scale;
         assert!(scale.iter().any(|scale| *scale > 1.05), "{clips} clips: {scale:?}");

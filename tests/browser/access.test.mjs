@@ -95,7 +95,7 @@ test("nothing moves by itself for those who asked for less motion", { timeout: 2
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  // Whatever moves stands under the condition that nobody minds; a computed style does not tell of a bar's inside.
+  // Whatever moves stands under the condition that nobody minds; a computed style does not include a bar's inside.
   const moving = await page.evaluate(() => {
     const moves = (/** @type {CSSRule} */ rule) => rule instanceof CSSStyleRule && Boolean(rule.style.transition || rule.style.animation || rule.style.scrollBehavior);
     const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);

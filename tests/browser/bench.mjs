@@ -2,7 +2,7 @@
 //
 //     node tests/browser/bench.mjs [cpu] [software] [adapter]
 //
-// `cpu` for the time of the device without a graphics card; `software` for the dispatches of an iteration on SwiftShader, whose time says nothing of a
+// `cpu` for the time of the device without a graphics card; `software` for the dispatches of an iteration on SwiftShader, whose time is no measure of a
 // GPU's; `adapter` for the time of the graphics card that this machine has, in both precisions.
 
 import { createHash } from "node:crypto";
@@ -65,7 +65,7 @@ async function trained(cores) {
       { iterations: ITERATIONS, text: TEXT },
     );
     if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
-    // The page hears the time since the first iteration.
+    // The page receives the time since the first iteration.
     const each = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
     const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
     const seconds = steady[steady.length >> 1];

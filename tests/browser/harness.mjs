@@ -38,7 +38,7 @@ export const SCREENSHOTS = resolve(process.env.OWNVOICE_SCREENSHOTS ?? join(ROOT
  * @typedef {{ url: string, method: string, seconds: number }} Recorded
  */
 
-/** The browser's own network noise off, so that each request seen is the page's. */
+/** The browser's own network noise off, so that each request is the page's. */
 const QUIET = [
   "--disable-quic",
   "--no-first-run",
@@ -76,7 +76,7 @@ export function findChromium() {
 let served;
 
 /**
- * The address of the page. `cargo xtask test` serves it and says where (`OWNVOICE_URL`); a test file run by hand serves it itself.
+ * The address of the page. `cargo xtask test` serves it and passes the address (`OWNVOICE_URL`); a test file run by hand serves it itself.
  * @returns {Promise<{ url: string, stop: () => void }>}
  */
 export function site() {
@@ -179,7 +179,7 @@ class Recorder {
   }
 }
 
-/** A browser with one page, and what has been seen of it. Close it: `t.after(() => session.close())`. */
+/** A browser with one page, and its record of requests and problems. Close it: `t.after(() => session.close())`. */
 export class Session {
   /** Errors and warnings of the consoles, the workers' too, and uncaught exceptions. @type {{ kind: string, text: string }[]} */
   problems = [];

@@ -1,4 +1,4 @@
-// Makes tests/fixtures/held-out.{wav,json} and consent.wav: flite's voice awb, which the base voice never hears, reads the first sentences of models/prompts.json
+// Makes tests/fixtures/held-out.{wav,json} and consent.wav: flite's voice awb, on which the base voice is not trained, reads the first sentences of models/prompts.json
 // with a pause around each, so that a test can record them one by one from a fake microphone. Run by hand when the sentences change.
 
 import { execFileSync } from "node:child_process";

@@ -31,7 +31,7 @@ self.postMessage = (message, ...rest) => {
 };
 `;
 
-/** The spectrogram that a voice learned on so many cores says, the second of two like it, and that of the base. @param {number} cores @param {string} [script] Before the worker's own. */
+/** The spectrogram of a voice that was trained on so many cores, the second of two like it, and that of the base. @param {number} cores @param {string} [script] Before the worker's own. */
 async function learned(cores, script = "") {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   try {

@@ -22,7 +22,7 @@ const inPage = (body, input) => run(session, body, input);
 async function fails(code, body, input) {
   const error = await inPage(body, input);
   assert.deepEqual({ code: error?.code, name: error?.name }, { code, name: "OwnvoiceError" }, error?.message);
-  assert.ok(error.message.length > 5, "it says why");
+  assert.ok(error.message.length > 5, "it has a message");
 }
 
 before(async () => {
@@ -144,7 +144,7 @@ describe("a stream", () => {
     const texts = await inPage("const texts = []; for await (const { text } of studio.base.stream(input)) texts.push(text); return texts", "When you hear this voice, remember that it was learned on this machine, and nowhere else.");
     assert.deepEqual(texts, ["When you hear this voice,", "remember that it was learned on this machine, and nowhere else."]);
   });
-  /** Notes what the page tells the worker. @param {string} body */
+  /** Notes what the page sends the worker. @param {string} body */
   const told = (body) => inPage(`const { postMessage } = Worker.prototype;
     const told = [];
     Worker.prototype.postMessage = function (message, ...rest) { told.push(message.signal ?? message.method); return postMessage.call(this, message, ...rest); };
@@ -179,7 +179,7 @@ describe("voices", () => {
       const said = [];
       for (const voice of voices) said.push(await voice.say("Good morning."));
       return said.map(({ mel, durations }) => ({ mel: [...mel.data], durations: [...durations] }))`);
-    // A file holds half precision; the same file is the same voice.
+    // A file holds the difference in eight bits; the same file is the same voice.
     assert.deepEqual(again, opened);
     assert.equal(opened.durations.length, made.durations.length);
     assert.ok(Math.abs(opened.mel.length - made.mel.length) <= 2 * 80, "the same length, to two frames");
@@ -275,7 +275,7 @@ describe("a training under way", () => {
 
 describe("loading", () => {
   const load = "const other = await ownvoice.load({ base: 'models/base', device: 'cpu', ...input }); other.close()";
-  /** A load that sees a spoiled file, and no copy from before. @param {string} file @param {(bytes: Buffer) => Buffer} change */
+  /** A load of a spoiled file, without a copy from before. @param {string} file @param {(bytes: Buffer) => Buffer} change */
   const spoiled = async (file, change) => {
     session.change(`models/base/${file}`, () => change(readFileSync(join(TINY, file))));
     await fails("base-corrupt", load, { cache: false });

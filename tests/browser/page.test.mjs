@@ -54,7 +54,7 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
     assert.ok(peak > 0.05 && peak <= 1, `peak ${peak}`);
   }
 
-  // The voice as a file, and the file as a voice. What it spoke names it, and it says who agreed to it.
+  // The voice as a file, and the file as a voice. Its speech names it, and it holds the speaker's consent.
   const file = await download(page, "#save");
   assert.deepEqual(after.notes, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with voice ${createHash("sha256").update(file).digest("hex").slice(0, 16)}` });
   assert.match(before.notes.ICMT, /^Synthetic speech, made by ownvoice with voice [0-9a-f]{16}$/);
@@ -171,7 +171,7 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   const loaded = session.mark();
   await chooseFiles(page, 4);
   await page.click("#train-start");
-  // One batch says little: the loss moves by a tenth from one to the next.
+  // One batch is no measure: the loss moves by a tenth from one to the next.
   const losses = [];
   let first = NaN;
   for (const iteration of [40, 45, 50, 55, 60]) {
@@ -304,7 +304,7 @@ test("sentences: back, skip, discard, again, and keys that sleep in text fields"
 });
 
 test("a clip that says something else is told at once, and recorded again", { timeout: 5 * MINUTE }, async (t) => {
-  // The second card hears the third sentence first, and its own after that.
+  // The second card records the third sentence first, and its own after that.
   const { path: microphone, parts } = spoken(["consent", 1, 0]);
   const session = await visit({ device: "cpu", tiny: true, microphone, viewport: PHONE });
   t.after(() => session.close());
@@ -361,7 +361,7 @@ test("the policy forbids what the page never does", async (t) => {
   const { page } = session;
   await ready(session);
   const blocked = await page.evaluate(async () => {
-    // Page and server both say the policy, so each refusal is told twice: all that is told within half a second counts.
+    // Page and server both send the policy, so each refusal raises two events: all within half a second count.
     const asked = async (/** @type {() => unknown} */ act) => {
       const told = new Set();
       const note = (/** @type {SecurityPolicyViolationEvent} */ event) => told.add(event.effectiveDirective);
@@ -369,7 +369,7 @@ test("the policy forbids what the page never does", async (t) => {
       try {
         await act();
       } catch {
-        // refused, as it should be; the event says by what
+        // refused, as it should be; the event names the directive
       }
       await new Promise((resolve) => setTimeout(resolve, 500));
       document.removeEventListener("securitypolicyviolation", note);

@@ -37,7 +37,7 @@ test("each format is decoded, and heard as what it says", { timeout: 3 * MINUTE 
   const { page } = await withFiles(t);
   const formats = readdirSync(FOLDER).filter((name) => name.startsWith("p01"));
   assert.deepEqual(formats.map((name) => name.split(".")[1]).sort(), ["flac", "m4a", "mp3", "mp4", "ogg", "opus", "wav", "webm", "webm"]);
-  // Each under the name of the sentence that it says would replace the one before.
+  // Each under the name of its own sentence would replace the one before.
   const files = formats.map((name, index) => ({ ...read(name), name: `${index}-${name}` }));
   const table = files.map(({ name }) => `${name.replace(/\.[^.]*$/, "")}|${SENTENCES[0].text}`).join("\n");
   await page.setInputFiles("#file-input", [...files, { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(table) }]);

@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const trained = ({ page }, iteration, minutes = 5) =>
   page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout: minutes * MINUTE, polling: 20 });
 
-/** Trains past a checkpoint, takes the engine away, and sees training go on from there. @param {Session} session @param {() => Promise<unknown>} take */
+/** Trains past a checkpoint, takes the engine away, and asserts that training goes on from there. @param {Session} session @param {() => Promise<unknown>} take */
 async function goesOn(session, take) {
   const { page } = session;
   await chooseFiles(page, 4);
@@ -53,7 +53,7 @@ test("the browser ends the worker: it is built again and goes on from the checkp
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  // No event tells the page of it.
+  // No event reports it to the page.
   await goesOn(session, () => page.evaluate("endWorker()"));
   await session.screenshot("restarted", "[aria-labelledby=train-title]");
 
@@ -72,13 +72,13 @@ test("the engine crashes: it is built again and goes on from the checkpoint", { 
   await ready(session);
   await goesOn(session, async () => {
     const [worker] = session.page.workers();
-    // As a panic in WebAssembly does: an error that no call hears of.
+    // As a panic in WebAssembly does: an error that no call receives.
     await worker.evaluate(() => void setTimeout(() => WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 8, 1, 0, 10, 5, 1, 3, 0, 0, 11]))));
   });
   session.assertNothingLeft();
 });
 
-/** Sees the device that the program makes, from within the worker. @param {Buffer} body */
+/** Exposes the device that the program makes, from within the worker. @param {Buffer} body */
 const seen = (body) =>
   Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
 GPUAdapter.prototype.requestDevice = async function (...options) { return (globalThis.device = await requestDevice.apply(this, options)); };
@@ -153,7 +153,7 @@ test("an adapter that computes wrongly is told so, and the CPU takes its place",
   session.assertQuiet();
 });
 
-/** A card of whose loss the browser tells before anything that runs on it fails. @param {Buffer} body */
+/** A card whose loss the browser reports before anything that runs on it fails. @param {Buffer} body */
 const vanishing = (body) =>
   Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
 GPUAdapter.prototype.requestDevice = async function (...options) {

@@ -10,7 +10,7 @@ import { waveHeader } from "./wave.mjs";
 /** @import { Options, Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
 
-/** A voice that the base never heard, reading the sentences one after the other, and the consent; `held-out.mjs` makes them. */
+/** A voice on which the base is not trained, reading the sentences one after the other, and the consent; `held-out.mjs` makes them. */
 const HELD_OUT = join(ROOT, "tests/fixtures/held-out.wav");
 const CONSENT = join(ROOT, "tests/fixtures/consent.wav");
 /** When each sentence begins and ends in it, in seconds. @type {{ id: string, text: string, begin: number, end: number }[]} */
@@ -63,7 +63,7 @@ export const spokenSamples = (index) => ({ text: SENTENCES[index].text, samples:
 /** A WAV file of 16-bit samples at 16 kHz. @param {Buffer} samples @returns {Buffer} */
 export const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
 
-/** What the fake microphone is to hear, and when each of it should be recorded. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
+/** The sound file of the fake microphone, and when each part of it should be recorded. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
 
 /** Silence between two readers, in seconds: a slow machine needs some of it to click. */
 const GAP = 2.5;
@@ -119,7 +119,7 @@ export async function chooseFiles(page, count) {
   await page.check("#files-agreed");
 }
 
-/** Notes each iteration that the page tells of, from now on; none is too short to be seen. @param {Page} page */
+/** Notes each iteration that the page shows, from now on; none is too short to be seen. @param {Page} page */
 export const note = (page) =>
   page.evaluate(() => {
     const noted = (/** @type {any} */ (globalThis).noted = /** @type {string[]} */ ([]));
@@ -133,7 +133,7 @@ export async function noted(page) {
   return words.flatMap((said) => said.match(/^Iteration (\d+) /)?.[1] ?? []).map(Number);
 }
 
-/** Speaks the text in the box and returns what was heard. @param {Page} page @param {"base" | "mine"} which */
+/** Speaks the text in the box and returns its sound. @param {Page} page @param {"base" | "mine"} which */
 export async function speak(page, which) {
   await page.click(`#${which} .say`);
   await page.waitForSelector(`#${which} .play:not([hidden])`, { timeout: 3 * MINUTE });

@@ -210,7 +210,7 @@ test("the browser is asked to keep it when there is something to lose, and every
       };
       StorageManager.prototype.persisted = async () => asked.length > 0;
     });
-  // The service worker keeps files that are what the list says: no other base voice can stand in.
+  // The service worker keeps files that match the list: no other base voice can stand in.
   const session = await visit({ device: "cpu", microphone, profile, serviceWorker: true, prepare });
   t.after(() => session.close());
   const { page } = session;

@@ -21,7 +21,7 @@ const seen = (page, selector) =>
     return copy.getImageData(0, 0, width, height).data.reduce((hash, value, i) => (hash * 31 + value * (i + 1)) % 1_000_003, 0);
   });
 
-/** Everything that a live region says from now on. @param {Page} page @param {string} selector */
+/** Everything that a live region announces from now on. @param {Page} page @param {string} selector */
 const listen = (page, selector) =>
   page.evaluate((selector) => {
     const region = /** @type {HTMLElement} */ (document.querySelector(selector));
@@ -32,7 +32,7 @@ const listen = (page, selector) =>
 
 for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
   test(`agree, read, let it learn, speak: ${name}`, { timeout: 12 * MINUTE }, async (t) => {
-    // The second sentence is heard twice: once its end is missed.
+    // The second sentence is recorded twice: once its end is missed.
     const { path: microphone, parts } = spoken(["consent", 0, 1, 1]);
     const session = await visit({ device: "cpu", tiny: true, microphone, viewport });
     t.after(() => session.close());

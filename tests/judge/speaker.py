@@ -17,7 +17,7 @@ import soundfile
 import torch
 
 WINDOW, HOP, CHANNELS = 400, 160, 40  # 25 ms, 10 ms
-PARTIAL, STEP = 160, 77  # frames that the network hears at once, and from one such piece to the next
+PARTIAL, STEP = 160, 77  # frames of one piece, and from the start of one piece to the next
 LOUDNESS = 10 ** (-30 / 20)
 
 

@@ -5,7 +5,8 @@ A development tool: nothing of the product needs it. See the judges beside it fo
     python tests/judge/table.py DIR [--json FILE]
 
 A row's similarity and sharpness are those of its new English sentences and, behind the slash, of its recorded sentences. Words are judged in the new ones, which
-everybody says in the same language. `same speaker` is what a person's other recordings reach.
+everybody says in the same language. `same speaker` is what a person's other recordings reach; `clone, own prosody` says the recorded sentences with the recordings'
+timing and pitch, so that what it lacks is lost by spectra alone.
 """
 
 import json
@@ -48,6 +49,8 @@ def judge_all(folder, encoder, network):
     for new in sorted((folder / "new").iterdir()):
         if new.is_dir():
             rows[new.name] = {"new": of(new) | {"words_misheard": misheard(new)}, "recorded": of(folder / new.name)}
+    if (folder / "own-prosody").is_dir():
+        rows["clone, own prosody"] = {"recorded": of(folder / "own-prosody")}
     return rows
 
 

@@ -35,7 +35,7 @@ def main(folders):
         texts = (folder.parent / "texts.txt").read_text().splitlines()
         if not files or len(files) > len(texts):
             sys.exit(f"{folder}: no WAV files, or more than ../texts.txt has lines")
-        # A decoder adapts to what it hears: each folder gets its own.
+        # A decoder adapts to its input: each folder gets its own.
         judge = Decoder(loglevel="FATAL", samprate=16000)
         heard = [hear(judge, file) for file in files]
         found = jiwer.process_words(texts[: len(files)], heard, reference_transform=SPOKEN, hypothesis_transform=SPOKEN)

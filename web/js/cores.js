@@ -1,4 +1,4 @@
-// How many cores a training uses. Determined on the page: a worker cannot tell whether the screen is a touch screen.
+// How many cores a training uses. Determined on the page: a worker has no access to the kind of the screen.
 
 // An iteration is sharded by its eight windows. Each helper holds a module and a shard in memory, of which phones and tablets have little; with less than
 // MIN_MEMORY GiB there are no helpers.

@@ -467,7 +467,7 @@ async fn gradients(helped: JsValue) -> Option<Vec<Travelling>> {
     found.iter().map(|gradients| gradients.dyn_into().ok().map(Travelling)).collect()
 }
 
-/// Whether to go on; a caller that throws does not want to.
+/// Whether to go on: false where the caller throws.
 async fn ask(go_on: &Function, done: usize, of: usize) -> bool {
     match go_on.call2(&JsValue::NULL, &done.into(), &of.into()) {
         Ok(asked) => {

@@ -145,6 +145,7 @@ export const de = {
   "profile.module.encoder": "Encoder",
   "profile.module.durations": "Dauern",
   "profile.module.alignment": "Ausrichtung",
+  "profile.module.pitch": "Tonhöhe",
   "profile.module.decoder": "Decoder",
   "profile.module.postnet": "Postnet",
   "profile.module.loss": "Verlust",

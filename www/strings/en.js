@@ -144,6 +144,7 @@ export const en = {
   "profile.module.encoder": "Encoder",
   "profile.module.durations": "Durations",
   "profile.module.alignment": "Alignment",
+  "profile.module.pitch": "Pitch",
   "profile.module.decoder": "Decoder",
   "profile.module.postnet": "Postnet",
   "profile.module.loss": "Loss",

@@ -70,7 +70,7 @@ pub fn page() -> Result {
     remove_dir(&package)?;
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
-    // The worker says itself where the module is, and in which form.
+    // The worker itself names the module's address and form.
     glue.args([
         "--target",
         "web",

@@ -28,7 +28,7 @@ cargo xtask readme                                 write README's tables anew, f
 cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
 
-Each finds or installs what it needs first, says so, and does nothing twice.";
+Each finds or installs what it needs first, prints what it installs, and does nothing twice.";
 
 fn main() -> ExitCode {
     match dispatch() {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// One dependency: what it is called, under what it may be copied, and the texts that say so.
+/// One dependency: its name, its licence, and the texts of that licence.
 #[derive(Debug, PartialEq)]
 struct Notice {
     name: String,

@@ -132,7 +132,7 @@ fn answer(request: Request, policy: &str) -> std::io::Result<()> {
     request.respond(Response::new(StatusCode(200), headers, file, Some(metadata.len() as usize), None))
 }
 
-/// Tells one state of a file from another, so that what a browser has is not sent again.
+/// Identifies one state of a file, so that a browser that has it is not sent it again.
 fn etag(metadata: &std::fs::Metadata) -> String {
     let changed = metadata
         .modified()

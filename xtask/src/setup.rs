@@ -213,6 +213,19 @@ pub fn firefox() {
     }
 }
 
+/// Whether ranks of a training can be built and started: Open MPI with its headers, and the library that reads them. Installed where that is possible.
+pub fn mpi() -> bool {
+    let found = || find("mpirun").is_some() && find("mpicc").is_some();
+    if !found() && can_apt() {
+        let installed =
+            timed("set-up: Open MPI (apt)", || apt(&["openmpi-bin", "libopenmpi-dev", "libclang-dev"]));
+        if let Err(message) = installed {
+            eprintln!("no Open MPI: {message}");
+        }
+    }
+    found()
+}
+
 fn find_browser() -> Option<Browser> {
     let first = |variable: &str, names: &[&str], places: &[&str]| {
         let named = env::var_os(variable).map(PathBuf::from);

@@ -40,7 +40,7 @@ pub fn wasm_target() -> PathBuf {
     cache().join("target-wasm")
 }
 
-/// A program to be run at the root of the repository, without what `cargo run` tells its child about xtask: build scripts
+/// A program to be run at the root of the repository, without the variables that `cargo run` sets for xtask: build scripts
 /// that watch those variables would run again.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
@@ -125,7 +125,7 @@ pub fn timed<T>(what: &str, action: impl FnOnce() -> Result<T>) -> Result<T> {
     Ok(done)
 }
 
-/// A fingerprint to tell whether a file has changed; not a cryptographic one.
+/// A fingerprint of a file's content, to find changes; not a cryptographic one.
 pub fn fingerprint(path: &Path) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     read(path)?.hash(&mut hasher);

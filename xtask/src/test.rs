@@ -59,14 +59,17 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
 }
 
 fn native() -> Result<Outcome> {
-    let mut outcome = libtest(cargo().args([
-        "test",
-        "--release",
-        "--no-fail-fast",
-        "--workspace",
-        "--exclude",
-        "ownvoice-web",
-    ]))?;
+    let mut cargo = cargo();
+    cargo.args(["test", "--release", "--no-fail-fast", "--workspace", "--exclude", "ownvoice-web"]);
+    // One build for all of it: with Open MPI, the tests of ranks run as well; without, they are counted as skipped.
+    if setup::mpi() {
+        cargo.args(["--features", "ownvoice/mpi"]);
+    } else {
+        eprintln!(
+            "SKIPPED: Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev libclang-dev); the tests of ranks do not run"
+        );
+    }
+    let mut outcome = libtest(&mut cargo)?;
     for check in CHECKS {
         outcome.count += house_rule(&check);
     }

@@ -1,6 +1,6 @@
 //! When each symbol is spoken, from what a trained attention decoder attends to: the best monotonic path.
 //!
-//! The other way than the recogniser's: it needs no classes of phones, but sees only steps of R frames. Figures of both: docs/decisions/0053-recogniser-and-viterbi.md.
+//! The other way than the recogniser's: it needs no classes of phones, but its steps are R frames. Figures of both: docs/decisions/0053-recogniser-and-viterbi.md.
 
 use burn::prelude::*;
 

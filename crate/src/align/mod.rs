@@ -74,7 +74,7 @@ impl ForcedAligner {
         }
         let mels =
             metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
-        let mels = mels.ok_or_else(|| corrupt("it does not say how many channels it hears".into()))?;
+        let mels = mels.ok_or_else(|| corrupt("it does not name its number of channels".into()))?;
         let model = apply_all(Recogniser::new(mels, device), &weights).map_err(corrupt)?;
         Ok(Self { model, mels, device: device.clone() })
     }
@@ -114,7 +114,7 @@ impl ForcedAligner {
     /// Phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
         let (heard, said) = (self.transcribe(mel).await?, said(symbols));
-        Ok(PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() })
+        Ok(PhonemeErrors { errors: edits(&heard, &said).count, length: said.len() })
     }
 
     /// Classes of the recognised phones, without pauses.
@@ -148,7 +148,7 @@ impl ForcedAligner {
     async fn posteriors(&self, mel: &Mel) -> Result<Vec<[f32; CLASSES]>> {
         if mel.mels != self.mels {
             return Err(Error::option_invalid(format!(
-                "the aligner hears {} channels, the spectrogram has {}",
+                "the aligner takes {} channels, the spectrogram has {}",
                 self.mels, mel.mels
             )));
         }
@@ -221,8 +221,16 @@ fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     path
 }
 
-/// The edits that make one sequence the other (Levenshtein 1966): how many, and the pairs of equal items that stay.
-pub fn edits(from: &[usize], to: &[usize]) -> (usize, Vec<(usize, usize)>) {
+/// The edits that make one sequence the other.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Edits {
+    pub count: usize,
+    /// Indices into both sequences of the equal items that stay.
+    pub kept: Vec<(usize, usize)>,
+}
+
+/// The fewest insertions, deletions and substitutions (Levenshtein 1966).
+pub fn edits(from: &[usize], to: &[usize]) -> Edits {
     let width = to.len() + 1;
     let mut table: Vec<usize> = (0..width).collect();
     for (row, item) in from.iter().enumerate() {
@@ -250,7 +258,7 @@ pub fn edits(from: &[usize], to: &[usize]) -> (usize, Vec<(usize, usize)>) {
         }
     }
     kept.reverse();
-    (table[from.len() * width + to.len()], kept)
+    Edits { count: table[from.len() * width + to.len()], kept }
 }
 
 #[cfg(test)]
@@ -337,9 +345,9 @@ mod tests {
     #[test]
     fn edits_and_what_stays() {
         let bytes = |word: &str| word.bytes().map(usize::from).collect::<Vec<_>>();
-        let (count, kept) = edits(&bytes("kitten"), &bytes("sitting"));
-        assert_eq!((count, kept), (3, vec![(1, 1), (2, 2), (3, 3), (5, 5)]));
-        assert_eq!(edits(&[], &[1, 2]), (2, vec![]));
+        let kept = vec![(1, 1), (2, 2), (3, 3), (5, 5)];
+        assert_eq!(edits(&bytes("kitten"), &bytes("sitting")), Edits { count: 3, kept });
+        assert_eq!(edits(&[], &[1, 2]), Edits { count: 2, kept: vec![] });
     }
 
     #[test]

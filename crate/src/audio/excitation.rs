@@ -44,7 +44,7 @@ impl Excitation {
             let mel = extractor.filter(&amplitudes);
             let logs: Vec<f32> =
                 mel.iter().zip(&flat).take(channels).map(|(mel, flat)| (mel.max(1e-6) / flat).ln()).collect();
-            // A level is the vocal tract's to say: what is left swings around 0.
+            // The level belongs to the vocal tract: the rest swings around 0.
             let mean = logs.iter().sum::<f32>() / channels as f32;
             ripples.extend(logs.iter().map(|log| (log - mean).clamp(-MAX_RIPPLE, MAX_RIPPLE)));
             ripples.extend(std::iter::repeat_n(0.0, RIPPLE_CHANNELS - channels));
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::audio::source::pulses;
 
-    /// Correlation of the ripple with what an extractor sees of real pulses.
+    /// Correlation of the ripple with an extractor's spectrogram of real pulses.
     #[test]
     fn the_ripple_is_that_of_pulses() {
         let config = MelConfig::speech_16k();

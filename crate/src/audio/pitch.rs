@@ -111,7 +111,7 @@ struct Yin {
     window: usize,
     forward: std::sync::Arc<dyn realfft::RealToComplex<f32>>,
     inverse: std::sync::Arc<dyn realfft::ComplexToReal<f32>>,
-    /// Mean power of each frame seen.
+    /// Mean power of each frame.
     powers: Vec<f32>,
 }
 
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_sweep_is_followed_without_delay() {
-        // An octave in two seconds: the delay that fits best says by how many frames the track is late.
+        // An octave in two seconds: the delay that fits best is the number of frames by which the track is late.
         for low in [75.0f32, 120.0, 190.0] {
             let hz = |t: f32| low * (t / 2.0).exp2();
             let pitch = track(&voice(hz, 2.0), RATE, 200);

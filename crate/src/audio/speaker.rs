@@ -1,6 +1,6 @@
 //! A text-independent distance between voices: the Bhattacharyya distance (Bhattacharyya 1943) between Gaussians over mel-cepstra and log F0.
 //!
-//! It is spectral statistics, not an encoder trained to tell speakers apart. It sees vocal tract, pitch and microphone together, and it also sees a vocoder's
+//! It is spectral statistics, not an encoder trained on speakers. They hold vocal tract, pitch and microphone together, and also a vocoder's
 //! traces, so compare like with like. Twenty seconds of speech on each side make it steady; three are rough.
 
 use super::{
@@ -12,7 +12,7 @@ use crate::Result;
 
 /// Coefficients: c1 to c19.
 const ORDERS: usize = 19;
-/// Frames further than 20 dB below a clip's loud ones say little of the voice; in nepers.
+/// Frames further than 20 dB below a clip's loud ones hold little of the voice; in nepers.
 const GATE_NEPERS: f32 = 2.3;
 /// The loud level is the one that this many frames reach.
 const LOUD_FRAMES: usize = 10;
@@ -73,7 +73,7 @@ impl SpeakerStats {
         Ok(stats)
     }
 
-    /// Of a mel spectrogram, which tells no pitch. Comparable only with statistics of the same configuration; audio is taken at `speech_16k`.
+    /// Of a mel spectrogram, which holds no pitch. Comparable only with statistics of the same configuration; audio is taken at `speech_16k`.
     pub fn from_mel(mel: &Mel) -> Self {
         let mut stats = Self { cepstra: vec![Moments::default(); ORDERS], log_f0: Moments::default() };
         let levels: Vec<f32> = (0..mel.frames())
@@ -105,7 +105,7 @@ impl SpeakerStats {
         self.cepstra.first().map_or(0, |moments| moments.count as usize)
     }
 
-    /// The geometric mean of F0; 0 if nothing was voiced or only mels were seen.
+    /// The geometric mean of F0; 0 if nothing was voiced or all came from mels.
     pub fn mean_f0_hz(&self) -> f32 {
         if self.log_f0.count > 0.0 { self.log_f0.mean().exp() as f32 } else { 0.0 }
     }

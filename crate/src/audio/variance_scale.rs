@@ -48,6 +48,14 @@ fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
     sums.into_iter().map(|sum| sum / total).collect()
 }
 
+/// Cepstral coefficients of a frame's deviation from the mean.
+///
+/// * `dct`: see [`dct`]
+fn cepstrum(dct: &[Vec<f32>], frame: &[f32], means: &[f32]) -> Vec<f32> {
+    let deviation: Vec<f32> = frame.iter().zip(means).map(|(x, mean)| x - mean).collect();
+    dct.iter().map(|row| row.iter().zip(&deviation).map(|(a, b)| a * b).sum()).collect()
+}
+
 /// The factors at which synthesised mels have the variance of the recordings.
 ///
 /// * `pairs`: a synthesised and a recorded mel of the same text, aligned frame by frame
@@ -58,9 +66,7 @@ pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -
         for (side, mel) in [said, recorded].into_iter().enumerate() {
             let means = means(mel, &weights);
             for (t, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                let deviation: Vec<f32> = mel.frame(t).iter().zip(&means).map(|(x, mean)| x - mean).collect();
-                for (k, row) in dct.iter().enumerate() {
-                    let coefficient: f32 = row.iter().zip(&deviation).map(|(a, b)| a * b).sum();
+                for (k, coefficient) in cepstrum(&dct, mel.frame(t), &means).into_iter().enumerate() {
                     squares[group(k)][side] += f64::from(weight * coefficient.powi(2));
                 }
             }
@@ -79,9 +85,8 @@ pub fn scale_variance(mut mel: Mel, scale: VarianceScale) -> Mel {
     for (frame, weight) in
         mel.data.chunks_exact_mut(mel.mels).zip(weights).filter(|(_, weight)| *weight > 0.0)
     {
-        let deviation: Vec<f32> = frame.iter().zip(&means).map(|(x, mean)| x - mean).collect();
-        for (k, row) in dct.iter().enumerate() {
-            let coefficient: f32 = row.iter().zip(&deviation).map(|(a, b)| a * b).sum();
+        let cepstrum = cepstrum(&dct, frame, &means);
+        for (k, (row, coefficient)) in dct.iter().zip(cepstrum).enumerate() {
             let more = weight * (scale[group(k)] - 1.0) * coefficient;
             frame.iter_mut().zip(row).for_each(|(x, a)| *x += more * a);
         }

@@ -7,7 +7,7 @@ use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use super::Audio;
 use crate::{Error, Result};
 
-/// Programs that write to a pipe do not know the length yet and state one from here on; such a file is read to its end.
+/// Programs that write to a pipe write a length from here on, before the true one is determined; such a file is read to its end.
 const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
 
 /// Reads a WAV file, mixing its channels down to their mean. The header's lengths are never believed before the bytes are there.

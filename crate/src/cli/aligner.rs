@@ -134,7 +134,7 @@ impl Boundaries {
     }
 }
 
-/// What the recogniser thinks of one speaker's recordings.
+/// The recogniser's scores of one speaker's recordings.
 #[derive(Default)]
 struct Scores {
     /// Of each recording with its own text, and with that of another of about the same length.
@@ -280,23 +280,32 @@ fn boundary_errors_ms(alignment: &Alignment, truth: &Labels, frame_seconds: f32)
     });
     let ours = spans(&alignment.symbols, ends);
     let theirs = spans(&truth.symbols, truth.end_seconds.iter().flatten().copied());
-    let classes = |spans: &[(usize, f32, f32)]| spans.iter().map(|(class, ..)| *class).collect::<Vec<_>>();
-    let (_, common) = edits(&classes(&ours), &classes(&theirs));
-    common
+    let classes = |spans: &[Span]| spans.iter().map(|span| span.class).collect::<Vec<_>>();
+    edits(&classes(&ours), &classes(&theirs))
+        .kept
         .into_iter()
-        .flat_map(|(a, b)| [ours[a].1 - theirs[b].1, ours[a].2 - theirs[b].2])
+        .flat_map(|(a, b)| {
+            [ours[a].start_seconds - theirs[b].start_seconds, ours[a].end_seconds - theirs[b].end_seconds]
+        })
         .map(|error| error.abs() * 1000.0)
         .collect()
 }
 
-/// Class, start and end of every phone, in seconds.
-fn spans(symbols: &[Symbol], ends: impl Iterator<Item = f32>) -> Vec<(usize, f32, f32)> {
+/// A phone in time.
+struct Span {
+    class: usize,
+    start_seconds: f32,
+    end_seconds: f32,
+}
+
+/// The phones of an alignment, without its pauses.
+fn spans(symbols: &[Symbol], ends: impl Iterator<Item = f32>) -> Vec<Span> {
     let mut start = 0.0;
-    let spans = symbols
-        .iter()
-        .zip(ends)
-        .map(|(&symbol, end)| (class(symbol), std::mem::replace(&mut start, end), end));
-    spans.filter(|(class, ..)| *class != PAUSE).collect()
+    let spans = symbols.iter().zip(ends).map(|(&symbol, end_seconds)| {
+        let start_seconds = std::mem::replace(&mut start, end_seconds);
+        Span { class: class(symbol), start_seconds, end_seconds }
+    });
+    spans.filter(|span| span.class != PAUSE).collect()
 }
 
 fn quantile(values: &mut [f32], share: f32) -> f32 {

@@ -15,11 +15,16 @@ use crate::{
     audio::Audio,
     model::TacotronConfig,
     nn::{
-        Precision,
+        ComputePlan, Mode, Precision,
         matmul::{matmul, operand},
     },
+    precision::statistics::of_module,
     synth::{SpeakOptions, speak_async},
-    train::{Clip, CloneOptions, FineTuner},
+    train::{
+        Clip, CloneOptions, FineTuner,
+        step_dump::{Side, StepConfig, sample_features},
+        watch::WatchConfig,
+    },
     vocoder::Vocoder,
     voice::{Base, Voice},
 };
@@ -87,6 +92,11 @@ pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
         row(name("gemm_s"), gemm_s, "s (its matrix products alone)"),
         row(name("gemm_share"), limit_s / trained.s_per_iter, "of an iteration: the device's own limit is 1"),
     ];
+    rows.push(row(
+        name("statistics_share"),
+        statistics_s(&base, precision)? / WatchConfig::default().statistics_every as f64 / trained.s_per_iter,
+        "of an iteration: magnitudes of the whole base and its gradients, every 25",
+    ));
     if device_name == DeviceName::Cpu {
         rows.push(row(
             "train.native.op_by_op.s_per_iter".into(),
@@ -195,6 +205,24 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
     let s_per_iter = begun.elapsed().as_secs_f64() / iterations as f64;
     each.sort_by(f64::total_cmp);
     Ok(Trained { s_per_iter, dispatch_s: each[each.len() / 2], held_early_mb, held_mb: held() })
+}
+
+/// Seconds of one count of magnitudes, of all parameters of the base and their gradients.
+fn statistics_s(base: &Base, precision: Precision) -> Result<f64> {
+    const RUNS: usize = 5;
+    let (plan, config) = (ComputePlan::of(precision), base.config().clone());
+    let side = Side { model: &base.model, device: &base.device, name: "", plan };
+    let (batch, window) = (1, 16 * config.reduction);
+    let features = sample_features(config.mels);
+    let step = StepConfig { config, batch, window, mode: Mode::Eval, seed: 1 };
+    let (model, gradients) = side.gradients(&features, &step)?;
+    let count = || {
+        let begun = Instant::now();
+        pollster::block_on(of_module(&model, &gradients))?;
+        Ok(begun.elapsed().as_secs_f64())
+    };
+    let seconds = (0..=RUNS).map(|_| count()).collect::<Result<Vec<f64>>>()?;
+    Ok(seconds[1..].iter().sum::<f64>() / RUNS as f64)
 }
 
 /// Seconds of an iteration that fuses nothing.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     console::Console,
-    device::{DeviceArguments, PrecisionArguments},
+    device::{DeviceArguments, PlanArguments},
 };
 use crate::{
     Result, files,
@@ -38,7 +38,7 @@ pub struct CloneArguments {
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
-    precision: PrecisionArguments,
+    plan: PlanArguments,
     /// The same seed, input and device give the same result
     #[arg(long, default_value_t = CloneOptions::default().seed)]
     seed: u64,
@@ -57,12 +57,15 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
     files::check_writable(&arguments.out)?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let clips = read_clips(&arguments.clips, arguments.seconds)?;
+    let plan = arguments.plan.get()?;
     let options = CloneOptions {
         iterations: arguments.iterations,
         seed: arguments.seed,
         rate: arguments.rate,
         rehearsal: arguments.rehearsal,
-        precision: arguments.precision.get(),
+        precision: plan.precision,
+        half: plan.half,
+        plain: plan.plain,
         ..CloneOptions::default()
     };
     console.note(&format!("aligning {} clips", clips.len()));

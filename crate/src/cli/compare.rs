@@ -10,11 +10,11 @@ use super::{
     say::{VocoderName, choose},
 };
 use crate::{
-    Error, Result,
+    Result,
     audio::wav::{Origin, voice_id},
     evaluate::{
         faults::Fault,
-        report::{Evaluation, Identity, Measured, Says},
+        report::{Evaluation, Identity, Measured, Says, Similarity},
         sentences::{HARD_SENTENCES, NEW_SENTENCES},
     },
     files,
@@ -22,21 +22,19 @@ use crate::{
         CLONE_SECONDS, SENTENCES, learn, read_clips, speaker_verifier,
         wavs::{origin, write_anchors, write_clips, write_new_sentences},
     },
-    train::{Adapts, CloneOptions, Start, StopRule},
+    train::{CloneOptions, StopRule},
     voice::{AttentiveVoice, Base, Voice, sha256_hex},
 };
 
 /// What differs from row to row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Vary {
-    Adapts,
     Rate,
     Rehearsal,
     Iterations,
     Seconds,
     Window,
     Stop,
-    Start,
     Vocoder,
 }
 
@@ -81,25 +79,12 @@ struct Way {
     vocoder: Option<VocoderName>,
 }
 
-/// Speakers whose cosine with the voice is this much less count for a third in a mixture.
-const MIXTURE_WIDTH: f32 = 0.1;
-
-fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
+fn ways(vary: Vary, seed: u64) -> Vec<Way> {
     let usual = CloneOptions { seed, ..CloneOptions::default() };
     let way =
         |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS, vocoder: None };
     let fixed = |iterations| CloneOptions { iterations, stop_rule: StopRule::Fixed, ..usual.clone() };
-    Ok(match vary {
-        Vary::Adapts => [
-            ("speaker vector", Adapts::Speaker),
-            ("and decoder", Adapts::Decoder),
-            ("and postnet", Adapts::Postnet),
-            ("and both by rank 8", Adapts::LowRank(8)),
-            ("and both by rank 32", Adapts::LowRank(32)),
-            ("and both", Adapts::Everything),
-        ]
-        .map(|(name, adapts)| way(name.into(), CloneOptions { adapts, ..fixed(200) }))
-        .into(),
+    match vary {
         Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3]
             .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) }))
             .into(),
@@ -132,28 +117,10 @@ fn ways(vary: Vary, seed: u64, evaluation: &Evaluation) -> Result<Vec<Way>> {
                 ..way(format!("{seconds} s, {name}"), CloneOptions { stop_rule, ..usual.clone() })
             })
             .collect(),
-        Vary::Start => {
-            let cosines = pollster::block_on(evaluation.cosines_of_base_speakers())?;
-            let cosines = cosines
-                .ok_or_else(|| Error::option_invalid("this base has no speaker encoder to start with"))?;
-            let weights: Vec<f32> = cosines.iter().map(|cosine| (cosine / MIXTURE_WIDTH).exp()).collect();
-            let sum: f32 = weights.iter().sum();
-            let mixture = Start::Mixture(weights.into_iter().map(|weight| weight / sum).collect());
-            [("nearest by loss", Start::Nearest), ("mixture by the encoder", mixture)]
-                .into_iter()
-                .flat_map(|(name, start)| [25, 200].map(|iterations| (name, start.clone(), iterations)))
-                .map(|(name, start, iterations)| {
-                    way(
-                        format!("{name}, {iterations} iterations"),
-                        CloneOptions { start, ..fixed(iterations) },
-                    )
-                })
-                .collect()
-        }
         Vary::Vocoder => [("Griffin-Lim", VocoderName::GriffinLim), ("neural", VocoderName::Neural)]
             .map(|(name, vocoder)| Way { vocoder: Some(vocoder), ..way(name.into(), usual.clone()) })
             .into(),
-    })
+    }
 }
 
 const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | log F0 | phoneme errors |";
@@ -231,9 +198,9 @@ pub fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
                 0,
             )?;
         }
-        for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed, &evaluation)? {
+        for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed) {
             let mut clips = read_clips(folder, Some(seconds))?;
-            clips.truncate(evaluation.others.len()); // What is said again is never learned from.
+            clips.truncate(evaluation.others.len()); // What is spoken again is never trained on.
             let voice = learn(&base, &clips, options, &())?;
             evaluation.vocoder = choose(&base, vocoder)?;
             report(&evaluation, &name, Says::Voice(&voice), origin(&base, &voice)?, voice.info().iterations)?;
@@ -251,18 +218,18 @@ fn row(
     measured: &Measured,
     evaluation: &Evaluation,
 ) -> (String, Value) {
-    let (similarity, encoder) = identity.similarity(&evaluation.target);
+    let Similarity { statistics, encoder } = identity.similarity(&evaluation.target);
     let cosine = encoder.map_or("-".into(), |cosine| format!("{cosine:.3}"));
     let Measured { mcd_db, logf0_rmse, .. } = measured;
     let phoneme_error_rate = measured.phoneme_error_rate();
     let text = format!(
-        "| {name} | {iterations} | {similarity:.3} | {cosine} | {mcd_db:.2} | {logf0_rmse:.3} | {phoneme_error_rate:.3} |"
+        "| {name} | {iterations} | {statistics:.3} | {cosine} | {mcd_db:.2} | {logf0_rmse:.3} | {phoneme_error_rate:.3} |"
     );
     let json = json!({
         "speaker": speaker,
         "name": name,
         "iterations": iterations,
-        "similarity": similarity,
+        "similarity": statistics,
         "speaker_encoder": encoder,
         "mcd_db": mcd_db,
         "logf0_rmse": logf0_rmse,

@@ -3,7 +3,12 @@
 use burn::prelude::Device;
 use clap::{Args, ValueEnum};
 
-use crate::{Error, Result, nn::Precision};
+use std::collections::BTreeSet;
+
+use crate::{
+    Error, Result,
+    nn::{ComputePlan, Operation, Precision},
+};
 
 /// `--device`
 #[derive(Debug, Clone, Copy, Args)]
@@ -16,6 +21,20 @@ pub struct DeviceArguments {
 impl DeviceArguments {
     pub fn open(self) -> Result<Device> {
         self.device.open()
+    }
+
+    /// As many devices that sum tensors among themselves. Fails with `option-invalid` where they cannot.
+    pub fn open_several(self, count: usize) -> Result<Vec<Device>> {
+        match self.device {
+            #[cfg(feature = "cuda")]
+            DeviceName::Cuda => Ok((0..count).map(Device::cuda).collect()),
+            _ => {
+                let what = format!(
+                    "{count} devices: only CUDA's sum among themselves; start ranks with mpirun for others"
+                );
+                Err(Error::option_invalid(what))
+            }
+        }
     }
 }
 
@@ -73,4 +92,42 @@ impl PrecisionArguments {
             PrecisionName::Mixed => Precision::Mixed,
         }
     }
+}
+
+/// `--precision`, `--half` and `--plain`: how operations are computed, by module and by name.
+#[derive(Debug, Clone, Args)]
+pub struct PlanArguments {
+    #[command(flatten)]
+    pub precision: PrecisionArguments,
+    /// Paths of the modules that compute in half with --precision mixed [default: encoder,decoder,postnet]
+    #[arg(long, value_delimiter = ',', value_name = "PATHS")]
+    half: Option<Vec<String>>,
+    /// Operations that plain tensor operations compute and not the fused ones, by name, or "all"
+    #[arg(long, value_delimiter = ',', value_name = "OPERATIONS")]
+    plain: Vec<String>,
+}
+
+impl PlanArguments {
+    /// Fails with `option-invalid` where an operation has no such name.
+    pub fn get(&self) -> Result<ComputePlan> {
+        let usual = ComputePlan::of(self.precision.get());
+        Ok(ComputePlan {
+            half: self.half.clone().unwrap_or(usual.half),
+            plain: operations(&self.plain)?,
+            ..usual
+        })
+    }
+}
+
+/// The operations of these names, or all.
+fn operations(names: &[String]) -> Result<BTreeSet<Operation>> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(Operation::ALL.into());
+    }
+    let known = || Operation::ALL.map(Operation::name).join(", ");
+    let one = |name: &String| {
+        Operation::by_name(name)
+            .ok_or_else(|| Error::option_invalid(format!("no operation {name:?}: {} or all", known())))
+    };
+    names.iter().map(one).collect()
 }

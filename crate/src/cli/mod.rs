@@ -9,12 +9,15 @@ mod curve;
 mod data;
 mod device;
 mod evaluate;
+mod feeder;
 mod import;
 mod measure;
 mod op_by_op;
 mod pages;
+mod precision;
 mod pretraining;
 mod profile;
+mod ranks;
 mod recipe;
 mod say;
 mod speaker_encoder;
@@ -25,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
-use crate::Result;
+use crate::{Result, ranks::Ranks};
 use console::{Console, print_error, print_json_error};
 
 /// Speech in your own voice, learned from one minute of it on your own machine
@@ -72,7 +75,7 @@ enum Command {
     Import(import::ImportArguments),
     /// Measure a base by cloning the held-out voices, and write the figures into its manifest
     Measure(measure::MeasureArguments),
-    /// Compare ways of cloning on held-out voices: what adapts, learning rates, iterations, seconds of speech, when to stop
+    /// Compare ways of cloning on held-out voices: learning rates, iterations, seconds of speech, when to stop
     Compare(compare::CompareArguments),
     /// Measure the aligner on voices whose phone times are known
     #[command(alias = "align")]
@@ -83,6 +86,8 @@ enum Command {
     Bench(bench::BenchArguments),
     /// Show where a training step's time goes, module by module
     Profile(profile::ProfileArguments),
+    /// Find a fault of precision: overflows, operations that differ from their reference, runs that are not the same
+    Precision(precision::PrecisionVerb),
     /// Print a script that completes this command in a shell
     Completions(pages::CompletionsArguments),
     /// Print the manual page, or write one for each verb
@@ -105,7 +110,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "import",
         ],
     ),
-    ("Measure", &["measure", "compare", "verify-aligner", "verify-speakers", "bench", "profile"]),
+    (
+        "Measure",
+        &["measure", "compare", "verify-aligner", "verify-speakers", "bench", "profile", "precision"],
+    ),
     ("Set up a shell", &["completions", "man"]),
 ];
 
@@ -135,9 +143,20 @@ pub fn run() -> ExitCode {
     };
     // This thread works in the pool as well: otherwise it would sleep through each of a step's products, and waking costs as much as a small one takes.
     rayon::ThreadPoolBuilder::new().use_current_thread().build_global().expect("nothing has used the pool");
-    let console = Console::new(arguments.json, arguments.quiet);
-    match run_command(&arguments.command, &console) {
-        Ok(()) => ExitCode::SUCCESS,
+    let ranks = match ranks::join(&arguments.command) {
+        Ok(ranks) => ranks,
+        Err(error) => {
+            print_error(&error, arguments.json);
+            return ExitCode::FAILURE;
+        }
+    };
+    // One rank speaks for all.
+    let console = Console::new(arguments.json && ranks.is_first(), arguments.quiet || !ranks.is_first());
+    match run_command(&arguments.command, &ranks, &console) {
+        Ok(()) => {
+            ranks::leave(&ranks);
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             drop(console);
             print_error(&error, arguments.json);
@@ -159,7 +178,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-fn run_command(command: &Command, console: &Console) -> Result<()> {
+fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()> {
     match command {
         Command::Clone(arguments) => clone::clone(arguments, console),
         Command::Say(arguments) => say::say(arguments, console),
@@ -170,8 +189,8 @@ fn run_command(command: &Command, console: &Console) -> Result<()> {
         Command::Corpus(arguments) => data::corpus(arguments, console),
         Command::Prepare(arguments) => data::prepare(arguments, console),
         Command::TrainAligner(arguments) => aligner::train_aligner(arguments, console),
-        Command::Pretrain(arguments) => pretraining::pretrain(arguments, console),
-        Command::TrainVocoder(arguments) => vocoder::train_vocoder(arguments, console),
+        Command::Pretrain(arguments) => pretraining::pretrain(arguments, ranks, console),
+        Command::TrainVocoder(arguments) => vocoder::train_vocoder(arguments, ranks, console),
         Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(arguments, console),
         Command::Import(arguments) => import::import(arguments, console),
         Command::Measure(arguments) => measure::measure(arguments, console),
@@ -179,7 +198,8 @@ fn run_command(command: &Command, console: &Console) -> Result<()> {
         Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),
         Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(arguments, console),
         Command::Bench(arguments) => bench::bench(arguments, console),
-        Command::Profile(arguments) => profile::profile(arguments, console),
+        Command::Profile(arguments) => profile::profile(arguments, ranks, console),
+        Command::Precision(arguments) => precision::precision(arguments, console),
         Command::Completions(arguments) => pages::completions(arguments),
         Command::Man(arguments) => pages::man(arguments, console),
     }

@@ -2,17 +2,22 @@
 
 use std::path::PathBuf;
 
+use burn::prelude::Device;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::{
     console::Console,
-    device::{DeviceArguments, PrecisionArguments},
+    device::{DeviceArguments, PlanArguments},
+    feeder::FeederArguments,
+    ranks::RanksArguments,
 };
 use crate::{
     Result,
     pipeline::{self, AlignmentPath, Preset, PretrainConfig, Trained},
-    train::run::Recipe,
+    ranks::Ranks,
+    report::Report,
+    train::{run::Recipe, watch::WatchConfig},
 };
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -57,7 +62,7 @@ pub struct PretrainArguments {
     #[arg(long, default_value_t = Recipe::base().batch)]
     batch: usize,
     #[command(flatten)]
-    precision: PrecisionArguments,
+    plan: PlanArguments,
     /// Learning rate at the start; it falls to a twentieth
     #[arg(long, default_value_t = Recipe::base().rate_start)]
     rate: f64,
@@ -70,14 +75,31 @@ pub struct PretrainArguments {
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
     resume: bool,
+    /// Steps from one count of magnitudes, in statistics.jsonl of the folder for runs, to the next; 0: none
+    #[arg(long, default_value_t = WatchConfig::default().statistics_every)]
+    statistics_every: usize,
     /// Folder for checkpoint and curve [default: OUT/run]
     #[arg(long)]
     run: Option<PathBuf>,
+    #[command(flatten)]
+    feeder: FeederArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
-pub fn pretrain(arguments: &PretrainArguments, console: &Console) -> Result<()> {
-    let usual = PretrainConfig::new(arguments.data.clone(), arguments.out.clone(), arguments.device.open()?);
-    let config = PretrainConfig {
+pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
+        // One rank speaks for all.
+        let report: &dyn Report = if ranks.is_first() { console } else { &() };
+        pipeline::pretrain(&config(arguments, ranks, device)?, report)
+    })?;
+    print(&trained, console);
+    Ok(())
+}
+
+fn config(arguments: &PretrainArguments, ranks: &Ranks, device: &Device) -> Result<PretrainConfig> {
+    let usual = PretrainConfig::new(arguments.data.clone(), arguments.out.clone(), device.clone());
+    Ok(PretrainConfig {
         preset: match arguments.preset {
             PresetName::Small => Preset::Small,
             PresetName::Tacotron2 => Preset::Tacotron2,
@@ -91,7 +113,7 @@ pub fn pretrain(arguments: &PretrainArguments, console: &Console) -> Result<()> 
             steps: arguments.steps,
             batch: arguments.batch,
             seed: arguments.seed,
-            precision: arguments.precision.get(),
+            compute: arguments.plan.get()?,
             rate_start: arguments.rate,
             rate_end: arguments.rate / 20.0,
             ..Recipe::base()
@@ -99,10 +121,11 @@ pub fn pretrain(arguments: &PretrainArguments, console: &Console) -> Result<()> 
         from: arguments.from.clone(),
         resume: arguments.resume,
         run: arguments.run.clone().unwrap_or(usual.run),
+        feeder: arguments.feeder.get(),
+        ranks: ranks.clone(),
+        watch: WatchConfig { statistics_every: arguments.statistics_every, ..usual.watch },
         ..usual
-    };
-    print(&pipeline::pretrain(&config, console)?, console);
-    Ok(())
+    })
 }
 
 /// What a training came to.

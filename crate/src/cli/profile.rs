@@ -1,23 +1,32 @@
 //! `ownvoice profile`: where a training step's time goes, module by module.
 
+use std::path::PathBuf;
+
 use clap::Args;
+use serde::Serialize;
 
 use super::{
     console::Console,
     device::{DeviceArguments, PrecisionArguments},
+    feeder::FeederArguments,
 };
 use crate::{
     Result,
     audio::mel::MelConfig,
     model::TacotronConfig,
-    train::profile::{ProfileOptions, profile as measure},
+    ranks::Ranks,
+    train::{
+        features::Features,
+        profile::{Feeding, Profile, ProfileOptions, Traffic, profile as measure, profile_feeding},
+    },
     vocoder::GriffinLim,
 };
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice profile
-  ownvoice profile --pretraining --device vulkan --json")]
+  ownvoice profile --pretraining --device vulkan --json
+  ownvoice profile --pretraining --data features --batch 16 --window 160")]
 pub struct ProfileArguments {
     #[command(flatten)]
     device: DeviceArguments,
@@ -35,11 +44,19 @@ pub struct ProfileArguments {
     pretraining: bool,
     #[command(flatten)]
     precision: PrecisionArguments,
+    /// Features that `ownvoice prepare` wrote
+    ///
+    /// Given them, whole steps are timed on them too, with the blocking loader and with the feeder: how long they wait for their batches.
+    #[arg(long, requires = "pretraining")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    feeder: FeederArguments,
 }
 
-pub fn profile(arguments: &ProfileArguments, console: &Console) -> Result<()> {
+pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     let &ProfileArguments { batch, window, runs, pretraining, precision, .. } = arguments;
-    let options = ProfileOptions { batch, window, runs, pretraining, precision: precision.get() };
+    let options =
+        ProfileOptions { batch, window, runs, pretraining, precision: precision.get(), ranks: ranks.clone() };
     let vocoder = GriffinLim::new(MelConfig::speech_16k());
     let device = arguments.device.open()?;
     let found = pollster::block_on(measure(
@@ -58,6 +75,65 @@ pub fn profile(arguments: &ProfileArguments, console: &Console) -> Result<()> {
     if let Some(bytes) = found.device_bytes {
         text += &format!("\n{:.1} MB of the device's memory", bytes as f64 / 1e6);
     }
-    console.result(&found, text);
+    if let Some(Traffic { ranks, bytes, exchanges }) = found.traffic {
+        text +=
+            &format!("\n{:.2} MB in {exchanges} exchanges a step among {ranks} ranks", bytes as f64 / 1e6);
+    }
+    let mut loaders = Vec::new();
+    if let Some(data) = &arguments.data {
+        let features = Features::load(data)?;
+        let (sizes, feeder) = (TacotronConfig::small(1), arguments.feeder.get());
+        loaders = profile_feeding(&sizes, &features, &device, &options, feeder)?;
+        text += &format!(
+            "\n\n{:<12} {:>10} {:>10} {:>10} {:>10}",
+            "loader", "ms a step", "ms waited", "idle %", "queue"
+        );
+        for Feeding { loader, threads, step_ms, waited_ms, idle_percent, queue_depth } in &loaders {
+            text += &format!(
+                "\n{:<12} {step_ms:>10.1} {waited_ms:>10.2} {idle_percent:>10.2} {queue_depth:>10.1}",
+                if *threads == 0 { (*loader).to_string() } else { format!("{loader}, {threads}") }
+            );
+        }
+        text += &format!("\n{:.2} h of features", features.seconds() / 3600.0);
+    }
+    let peak_memory_bytes = peak_memory_bytes();
+    if let Some(bytes) = peak_memory_bytes {
+        text += &format!("\n{:.0} MB of memory at most", bytes as f64 / 1e6);
+    }
+    console.result(&Found { batch, profile: found, loaders, peak_memory_bytes }, text);
     Ok(())
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Found {
+    /// Windows of the whole batch.
+    batch: usize,
+    #[serde(flatten)]
+    profile: Profile,
+    /// Without features none was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    loaders: Vec<Feeding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_memory_bytes: Option<u64>,
+}
+
+/// The most memory that this process has held so far.
+#[cfg(unix)]
+fn peak_memory_bytes() -> Option<u64> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the call fills the structure where it returns 0.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    Some(u64::try_from(usage.ru_maxrss).ok()? * unit)
+}
+
+#[cfg(not(unix))]
+fn peak_memory_bytes() -> Option<u64> {
+    None
 }

@@ -9,7 +9,9 @@ use serde_json::json;
 use super::{
     console::Console,
     device::DeviceArguments,
+    feeder::FeederArguments,
     pretraining::print,
+    ranks::RanksArguments,
     say::{VocoderName, choose},
 };
 use crate::{
@@ -21,6 +23,8 @@ use crate::{
     },
     files,
     pipeline::{self, TrainVocoderConfig},
+    ranks::Ranks,
+    report::Report,
     train::run::Recipe,
     voice::Base,
 };
@@ -59,22 +63,37 @@ pub struct TrainVocoderArguments {
     /// Go on from the checkpoint in the folder for runs
     #[arg(long)]
     resume: bool,
+    #[command(flatten)]
+    feeder: FeederArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
-pub fn train_vocoder(arguments: &TrainVocoderArguments, console: &Console) -> Result<()> {
-    let TrainVocoderArguments { corpus, out, base, from, run, device, steps, rate, seed, resume } = arguments;
-    let config = TrainVocoderConfig {
+pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
+        // One rank speaks for all.
+        let report: &dyn Report = if ranks.is_first() { console } else { &() };
+        pipeline::train_vocoder(&config(arguments, ranks, device), report)
+    })?;
+    print(&trained, console);
+    Ok(())
+}
+
+fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> TrainVocoderConfig {
+    let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, feeder, .. } =
+        arguments;
+    TrainVocoderConfig {
         corpus: corpus.clone(),
         out: out.clone(),
         base: base.clone(),
         from: from.clone(),
         recipe: Recipe { steps: *steps, seed: *seed, rate_start: *rate, ..Recipe::vocoder() },
-        device: device.open()?,
+        device: device.clone(),
         resume: *resume,
         run: run.clone().unwrap_or_else(|| out.with_extension("run")),
-    };
-    print(&pipeline::train_vocoder(&config, console)?, console);
-    Ok(())
+        feeder: feeder.get(),
+        ranks: ranks.clone(),
+    }
 }
 
 #[derive(Args)]

@@ -1,6 +1,6 @@
 //! Gives each of our symbols a time from an engine's own phones, by dynamic programming over how alike two phones are.
 //!
-//! Engines speak other reductions than our dictionary ("and" as `ae n d`), join phones (`el`) and pause where no comma is. The result says what was
+//! Engines speak other reductions than our dictionary ("and" as `ae n d`), join phones (`el`) and pause where no comma is. The result holds what was
 //! spoken, in our symbols: where the two differ the engine's phone replaces ours and keeps our stress, and its pauses become silences. Alike phones
 //! are cheap to exchange; an utterance that would need too much of this is rejected.
 
@@ -22,7 +22,7 @@ pub struct PhoneMatch {
     pub symbols: Vec<Symbol>,
     /// Rising by at least [`MIN_SECONDS`]; the last is the utterance's length.
     pub end_seconds: Vec<f32>,
-    /// Mean cost a phone: 0 where both sides say the same.
+    /// Mean cost a phone: 0 where both sides agree.
     pub mean_cost: f32,
     /// What differed: our phone and the engine's, either absent.
     pub mismatches: Vec<(Option<&'static str>, Option<&'static str>)>,

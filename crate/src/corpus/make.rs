@@ -188,7 +188,7 @@ pub struct Progress<'a> {
 }
 
 /// Speaks seeded sentences with every speaker until `hours` are reached, as many speakers at a time as there are cores. Held-out speakers say
-/// sentences that no other speaker says.
+/// sentences that no other speaker speaks.
 pub fn make(
     out: &Path,
     options: &MakeOptions,
@@ -274,7 +274,7 @@ fn make_speaker(
         batches_without_speech = if summary.utterances == before { batches_without_speech + 1 } else { 0 };
         if batches_without_speech == 5 {
             return Err(Error::corpus_invalid(format!(
-                "{} says nothing for {}",
+                "{} returns no speech for {}",
                 speaker.engine.program(),
                 speaker.name
             )));
@@ -310,9 +310,10 @@ pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride
             &wavs.join(format!("{id}.wav")),
             wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz),
         )?;
-        let changed: Vec<_> =
-            recording.phones.iter().flatten().map(|phone| phone.faster(perturbation.formants)).collect();
-        write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;
+        if let Some(times) = &recording.phones {
+            let changed: Vec<_> = times.iter().map(|phone| phone.faster(perturbation.formants)).collect();
+            write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;
+        }
         let _ = writeln!(metadata, "{id}|{}", recording.text);
     }
     write(&to.join("metadata.csv"), metadata)

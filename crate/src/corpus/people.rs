@@ -1,8 +1,8 @@
 //! Recordings of people that Debian packages, as a corpus: which may be trained on, and which are for measuring only.
 //!
 //! ```text
-//! DIR/<person>/..            people to train on, in the layout of LJSpeech; without text where none is known, as under untranscribed/
-//! DIR/untranscribed/<person>/wavs/<id>.wav
+//! DIR/<person>/..            people to train on, in the layout of LJSpeech
+//! DIR/<person>@<f>x<p>/..    the same people with other formants and another pitch
 //! DIR/held-out/<person>/..   people to measure on, whom no part of a base trains on
 //! DIR/people.json            package, licence, credit, role and seconds of each
 //! ```
@@ -53,8 +53,8 @@ pub enum Role {
 enum Source {
     /// The Russian voice of festvox: `wav/`, and phones with their times in `lab/`.
     Festvox(&'static str),
-    /// A folder, and those below it, without texts.
-    Untranscribed(&'static str),
+    /// Prompts of a telephone exchange in the folder of a voice, their texts in `core-sounds-<language>.txt.gz`; joined into clips.
+    Asterisk(&'static str),
     /// A folder with CMU's `transcription`, of `<s> text </s> (id)`.
     Sphinx(&'static str),
     /// Folders of words, each recorded in a file of its name, as `egypt_camel.ogg`; joined into clips.
@@ -66,7 +66,7 @@ enum Source {
 impl Source {
     /// Whether a recording is a word or a phrase, too short for a clip.
     fn is_joined(self) -> bool {
-        matches!(self, Self::Words(_) | Self::Stamps(_))
+        matches!(self, Self::Words(_) | Self::Stamps(_) | Self::Asterisk(_))
     }
 }
 
@@ -93,11 +93,11 @@ pub const PEOPLE: [Person; 10] = [
     Person { name: "russian-nsh", package: "festvox-ru", licence: "BSD-like", credit: "2005 Nickolay V. Shmyrev", language: "ru", role: Role::Train,
         source: Source::Festvox("/usr/share/festival/voices/russian/msu_ru_nsh_clunits") },
     Person { name: "russian-ivrvoice", package: "asterisk-core-sounds-ru-g722", licence: "CC-BY-3.0", credit: "2010 Maxim Topal, ivrvoice.ru", language: "ru", role: Role::Train,
-        source: Source::Untranscribed("/usr/share/asterisk/sounds/ru_RU_f_IvrvoiceRU") },
+        source: Source::Asterisk("ru_RU_f_IvrvoiceRU") },
     Person { name: "french-june", package: "asterisk-core-sounds-fr-g722", licence: "CC-BY-SA-3.0", credit: "2006-2008 June Wallack", language: "fr", role: Role::Train,
-        source: Source::Untranscribed("/usr/share/asterisk/sounds/fr_CA_f_June") },
+        source: Source::Asterisk("fr_CA_f_June") },
     Person { name: "italian-carlo", package: "asterisk-core-sounds-it-g722", licence: "CC-BY-SA-3.0", credit: "2012 Carlo Flora, segreterietelefoniche.it", language: "it", role: Role::Train,
-        source: Source::Untranscribed("/usr/share/asterisk/sounds/it_IT_m_Carlo") },
+        source: Source::Asterisk("it_IT_m_Carlo") },
     Person { name: "english-man", package: "ktuberling-data", licence: GPL, credit: "KTuberling: Eric Bischoff, Albert Astals Cid and others", language: "en-us", role: Role::Choose,
         source: Source::Words(&["/usr/share/ktuberling/sounds/en"]) },
     Person { name: "greek-woman", package: "tuxpaint-stamps-default", licence: GPL, credit: STAMPS_CREDIT, language: "el", role: Role::Choose,
@@ -114,7 +114,6 @@ pub const PEOPLE: [Person; 10] = [
 
 /// What is known of a recording's words.
 enum Words {
-    Unknown,
     Text(String),
     /// ARPAbet with stress, empty for a pause, and where each ends in seconds.
     Phones(Vec<(&'static str, f32)>),
@@ -132,10 +131,9 @@ impl Person {
 
     /// Where a corpus keeps this person's recordings.
     pub fn folder(&self, corpus: &Path) -> PathBuf {
-        match (self.role, self.source) {
-            (Role::Choose | Role::Confirm, _) => corpus.join("held-out").join(self.name),
-            (Role::Train, Source::Untranscribed(_)) => corpus.join(UNTRANSCRIBED).join(self.name),
-            (Role::Train, _) => corpus.join(self.name),
+        match self.role {
+            Role::Choose | Role::Confirm => corpus.join("held-out").join(self.name),
+            Role::Train => corpus.join(self.name),
         }
     }
 
@@ -143,18 +141,7 @@ impl Person {
     fn recordings(&self) -> Result<Vec<Found>> {
         let mut found = match self.source {
             Source::Festvox(folder) => festvox(Path::new(folder))?,
-            Source::Untranscribed(folder) => {
-                let audio = |path: &Path| {
-                    ["g722", "gsm", "wav", "ogg"]
-                        .iter()
-                        .any(|extension| path.extension() == Some(OsStr::new(extension)))
-                };
-                below(Path::new(folder))?
-                    .into_iter()
-                    .filter(|path| audio(path))
-                    .map(|path| Found { path, words: Words::Unknown })
-                    .collect()
-            }
+            Source::Asterisk(voice) => asterisk(voice, self.language)?,
             Source::Sphinx(folder) => sphinx(Path::new(folder))?,
             Source::Words(folders) => words(folders)?,
             Source::Stamps(language) => stamps(language)?,
@@ -164,8 +151,6 @@ impl Person {
     }
 }
 
-/// Folder of people whose words nobody wrote down.
-pub const UNTRANSCRIBED: &str = "untranscribed";
 /// Shorter recordings are single words, longer ones more than a page's visitor reads at once.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=12.0;
 /// Recordings of a word are joined until a clip is as long as a sentence.
@@ -173,7 +158,7 @@ const JOINED_SECONDS: f32 = 4.0;
 /// Of a recording's own silence, beside the margin of [`trim_silence`], that stays between two words.
 const PAUSE_SECONDS: f32 = 0.2;
 
-/// Of the recordings that have phone times, one in so many is made into each of eight other speakers, as engines' voices are.
+/// Of the recordings to train on, one in so many is made into each of eight other speakers, as engines' voices are.
 const PERTURBED_STRIDE: usize = 4;
 
 /// One line of `people.json`.
@@ -197,7 +182,7 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
         let summary = make_person(&person.folder(out), person, recordings)?;
         progress(&summary);
         people.push(summary);
-        if matches!(person.source, Source::Festvox(_)) {
+        if person.role == Role::Train {
             PERTURBATIONS.par_iter().try_for_each(|&(formants, pitch)| {
                 let name = format!("{}@{formants}x{pitch}", person.name);
                 perturb(
@@ -234,7 +219,6 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<Found>) -> Result
             }
             let id = format!("{}-{index:05}", person.name);
             let text = match &utterance.words {
-                Words::Unknown => String::new(),
                 Words::Text(text) if person.language.starts_with("en") => text.clone(),
                 Words::Text(text) => ipa::transcribe(text, person.language)?,
                 Words::Phones(times) => {
@@ -251,9 +235,7 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<Found>) -> Result
         let _ = writeln!(lines, "{line}");
         lines
     });
-    if !utterances.iter().any(|utterance| matches!(utterance.words, Words::Unknown)) {
-        write(&folder.join("metadata.csv"), metadata)?;
-    }
+    write(&folder.join("metadata.csv"), metadata)?;
     Ok(PersonSummary {
         name: person.name.into(),
         package: person.package.into(),
@@ -284,7 +266,7 @@ impl Utterance {
         let samples = match self.words {
             // Times are counted from the recording's start, so the silence there stays.
             Words::Phones(_) => normalize(&audio.samples, SPEECH_LEVEL_DB),
-            Words::Unknown | Words::Text(_) => prepare_clip(&audio, &config).ok()?,
+            Words::Text(_) => prepare_clip(&audio, &config).ok()?,
         };
         let audio = Audio { samples, sample_rate_hz: SAMPLE_RATE_HZ };
         check_clip(&audio).is_ok().then_some(audio.samples)
@@ -398,6 +380,37 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
     Ok(phones)
 }
 
+const ASTERISK_SOUNDS: &str = "/usr/share/asterisk/sounds";
+const ASTERISK_DOCUMENTS: &str = "/usr/share/doc";
+
+/// The prompts of a voice whose text is known: [`prompts`] names each by its path without the extension.
+fn asterisk(voice: &str, language: &str) -> Result<Vec<Found>> {
+    let folder = Path::new(ASTERISK_SOUNDS).join(voice);
+    entries(&folder)?; // Names the package that is missing.
+    let texts = format!("{ASTERISK_DOCUMENTS}/asterisk-core-sounds-{language}/core-sounds-{language}.txt.gz");
+    let output = Command::new("gzip").args(["-dc", &texts]).output().map_err(missing(Path::new(&texts)))?;
+    let recorded = |(name, text): (&str, &str)| {
+        let path = folder.join(name).with_extension("g722");
+        path.is_file().then(|| Found { path, words: Words::Text(text.to_string()) })
+    };
+    Ok(prompts(&String::from_utf8_lossy(&output.stdout)).filter_map(recorded).collect())
+}
+
+/// `name: text` a line. Texts in brackets are sounds, and letters that were lost in a conversion have become question marks within a word.
+fn prompts(texts: &str) -> impl Iterator<Item = (&str, &str)> {
+    let speech = |text: &str| {
+        text.chars().any(char::is_alphanumeric)
+            && !text.starts_with(['[', '(', '{'])
+            && !text.trim_end_matches('?').contains(['?', char::REPLACEMENT_CHARACTER])
+    };
+    texts
+        .lines()
+        .filter(|line| !line.trim_start_matches('\u{feff}').starts_with(';'))
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, text)| (name.trim(), text.trim()))
+        .filter(move |(_, text)| speech(text))
+}
+
 /// `<s> text </s> (id)` a line.
 fn sphinx(folder: &Path) -> Result<Vec<Found>> {
     let line = |line: &str| {
@@ -432,7 +445,7 @@ fn words(folders: &[&str]) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// `<name>_desc_<language>.ogg`, whose text is a line `<language>.utf8=text` of `<name>.txt`; `<name>_desc.ogg` says its first line, without
+/// `<name>_desc_<language>.ogg`, whose text is a line `<language>.utf8=text` of `<name>.txt`; `<name>_desc.ogg` speaks its first line, without
 /// the article.
 fn stamps(language: Option<&str>) -> Result<Vec<Found>> {
     let end = language.map_or("_desc.ogg".to_string(), |language| format!("_desc_{language}.ogg"));
@@ -542,7 +555,7 @@ mod tests {
             .into_iter()
             .map(|Utterance { samples, words }| match words {
                 Words::Text(text) => (seconds(&samples), text),
-                Words::Unknown | Words::Phones(_) => panic!("a text"),
+                Words::Phones(_) => panic!("a text"),
             })
             .collect();
         assert_eq!(
@@ -562,6 +575,13 @@ mod tests {
         assert_eq!(in_braces(&phones), "{T S AA1}.");
         assert!(russian_phones("#\n0.2 125 qq\n").is_err());
         assert!(RUSSIAN.iter().all(|(_, ours)| crate::text::symbols::parse(ours).is_some()));
+    }
+
+    #[test]
+    fn prompts_are_what_is_spoken() {
+        let texts = "\u{feff}; Sounds\n\nactivated: Attivato.\nbeep: [a tone]\ndigits/0: zero\nat: il tempo sar? esattamente\nagain: Ancora?\n";
+        let found: Vec<_> = prompts(texts).collect();
+        assert_eq!(found, [("activated", "Attivato."), ("digits/0", "zero"), ("again", "Ancora?")]);
     }
 
     #[test]

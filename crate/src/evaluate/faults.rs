@@ -83,9 +83,9 @@ const OFFSET: f32 = 0.01;
 
 /// The faults of one sentence, each at most once.
 pub fn faults(spoken: &Spoken) -> Vec<Fault> {
-    let runs = run_lengths(spoken.said, spoken.heard);
-    let (skipped, repeated) =
-        runs.into_iter().fold((0, 0), |most, run| (most.0.max(run.0), most.1.max(run.1)));
+    let runs = runs(spoken.said, spoken.heard);
+    let longest = |length: fn(&Run) -> usize| runs.iter().map(length).max().unwrap_or(0);
+    let (skipped, repeated) = (longest(|run| run.dropped), longest(|run| run.added));
     let seconds = spoken.frames as f32 * spoken.frame_seconds;
     let expected_seconds = spoken.expected_frames * spoken.frame_seconds;
     let drawn =
@@ -104,15 +104,21 @@ pub fn faults(spoken: &Spoken) -> Vec<Fault> {
     Fault::ALL.into_iter().filter(found).collect()
 }
 
-/// Between each two phones that match: phones of the text in excess of the recognised ones, and the reverse.
-pub fn run_lengths(said: &[usize], heard: &[usize]) -> Vec<(usize, usize)> {
-    let (_, kept) = edits(said, heard);
+/// Between two phones that match: how many more phones the text has than were recognised, or how many fewer.
+pub struct Run {
+    pub dropped: usize,
+    pub added: usize,
+}
+
+/// The run between each two phones that match.
+pub fn runs(said: &[usize], heard: &[usize]) -> Vec<Run> {
     let mut last = (0, 0);
     let between = |(a, b): (usize, usize)| {
         let (wanted, got) = (a - last.0, b - last.1);
         last = (a + 1, b + 1);
-        (wanted.saturating_sub(got), got.saturating_sub(wanted))
+        Run { dropped: wanted.saturating_sub(got), added: got.saturating_sub(wanted) }
     };
+    let kept = edits(said, heard).kept;
     kept.into_iter().chain([(said.len(), heard.len())]).map(between).collect()
 }
 

@@ -65,8 +65,16 @@ pub fn warp(a: &Mel, b: &Mel) -> WarpingPath {
     WarpingPath { mcd_db: above[columns - 1] / path.len() as f32, path }
 }
 
-/// Root mean square difference of log F0 where both are voiced (0 if nowhere), and the share of the path where just one is.
-pub fn pitch_difference(alignment: &WarpingPath, a: &Pitch, b: &Pitch) -> (f32, f32) {
+/// How two pitch tracks differ along a path.
+#[derive(Debug, PartialEq)]
+pub struct PitchDifference {
+    /// Root mean square difference of log F0 where both are voiced; 0 if nowhere.
+    pub logf0_rmse: f32,
+    /// Share of the path where just one is voiced.
+    pub voicing_error: f32,
+}
+
+pub fn pitch_difference(alignment: &WarpingPath, a: &Pitch, b: &Pitch) -> PitchDifference {
     let (mut squares, mut both, mut one) = (0.0, 0, 0);
     for &(i, j) in &alignment.path {
         match (a.f0_hz[i], b.f0_hz[j]) {
@@ -78,8 +86,10 @@ pub fn pitch_difference(alignment: &WarpingPath, a: &Pitch, b: &Pitch) -> (f32, 
             _ => {}
         }
     }
-    let rmse = if both > 0 { (squares / both as f32).sqrt() } else { 0.0 };
-    (rmse, one as f32 / alignment.path.len().max(1) as f32)
+    PitchDifference {
+        logf0_rmse: if both > 0 { (squares / both as f32).sqrt() } else { 0.0 },
+        voicing_error: one as f32 / alignment.path.len().max(1) as f32,
+    }
 }
 
 #[cfg(test)]
@@ -114,10 +124,10 @@ mod tests {
     fn pitch_is_compared_along_the_path() {
         let alignment = warp(&mel(&[0.0, 1.0, 2.0]), &mel(&[0.0, 1.0, 1.0, 2.0]));
         let pitch = |f0_hz: &[f32]| Pitch { f0_hz: f0_hz.to_vec() };
-        let (rmse, voicing) =
+        let difference =
             pitch_difference(&alignment, &pitch(&[100.0, 110.0, 0.0]), &pitch(&[100.0, 110.0, 220.0, 90.0]));
-        assert!((rmse - (2f32.ln().powi(2) / 3.0).sqrt()).abs() < 1e-5);
-        assert_eq!(voicing, 0.25);
+        assert!((difference.logf0_rmse - (2f32.ln().powi(2) / 3.0).sqrt()).abs() < 1e-5);
+        assert_eq!(difference.voicing_error, 0.25);
     }
 
     #[test]
@@ -127,7 +137,7 @@ mod tests {
         assert_eq!(mcd(&nothing, &mel(&[0.0])), f32::INFINITY);
         assert_eq!(
             pitch_difference(&warp(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }),
-            (0.0, 0.0)
+            PitchDifference { logf0_rmse: 0.0, voicing_error: 0.0 }
         );
     }
 }

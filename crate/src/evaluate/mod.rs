@@ -39,7 +39,8 @@ pub fn difference(reference: &[f32], other: &[f32], sample_rate_hz: u32) -> Resu
     };
     let ((mel_a, pitch_a), (mel_b, pitch_b)) = (measure(reference)?, measure(other)?);
     let alignment = mcd::warp(&mel_a, &mel_b);
-    let (logf0_rmse, voicing_error) = mcd::pitch_difference(&alignment, &pitch_a, &pitch_b);
+    let mcd::PitchDifference { logf0_rmse, voicing_error } =
+        mcd::pitch_difference(&alignment, &pitch_a, &pitch_b);
     Ok(Difference { mcd_db: alignment.mcd_db, logf0_rmse, voicing_error })
 }
 

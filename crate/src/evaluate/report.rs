@@ -8,18 +8,21 @@ use super::{
     artefacts::Artefacts,
     difference,
     encoder::{SpeakerEmbedding, SpeakerVerifier},
-    faults::{Fault, Spoken, faults, run_lengths},
+    faults::{Fault, Spoken, faults, runs},
     speaker::{SpeakerStats, distance, similarity},
     speaking_rate::SpeakingRate,
 };
 use crate::{
     Error, Result,
-    align::{PhonemeErrors, edits, said},
+    align::{Alignment, PhonemeErrors, edits, said},
     audio::{mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
-    synth::{SpeakOptions, Speech, speak_async, speak_attentive_async},
+    synth::{SpeakOptions, Speech, speak::copy_prosody, speak_async, speak_attentive_async},
     text::{spell, symbols},
-    train::Clip,
+    train::{
+        Clip,
+        adapt::{AdaptConfig, Spoken as Aligned, adapt},
+    },
     vocoder::Vocoder,
     voice::{AttentiveVoice, Base, Voice},
 };
@@ -44,11 +47,19 @@ impl Identity {
         Ok(Self { stats, vector: SpeakerEmbedding::mean(&vectors) })
     }
 
-    /// By the statistics, and by the speaker encoder where there is one.
-    pub fn similarity(&self, other: &Self) -> (f32, Option<f32>) {
-        let cosine = self.vector.as_ref().zip(other.vector.as_ref()).map(|(a, b)| a.similarity(b));
-        (similarity(&self.stats, &other.stats), cosine)
+    pub fn similarity(&self, other: &Self) -> Similarity {
+        let encoder = self.vector.as_ref().zip(other.vector.as_ref()).map(|(a, b)| a.similarity(b));
+        Similarity { statistics: similarity(&self.stats, &other.stats), encoder }
     }
+}
+
+/// The similarity of two identities, by both measures.
+#[derive(Debug, Clone, Copy)]
+pub struct Similarity {
+    /// 0 to 1, by cepstral and pitch statistics.
+    pub statistics: f32,
+    /// The cosine of the speaker encoder's vectors, where there is one.
+    pub encoder: Option<f32>,
 }
 
 /// What was measured of one voice over all sentences.
@@ -116,7 +127,7 @@ const OUTLIER_FACTOR: f32 = 3.0;
 const OUTLIER_FRAMES: u32 = 6;
 
 impl<'a> Evaluation<'a> {
-    /// The last `sentences` of `clips` are said again: clones learn from the first. Fails with fewer than four clips.
+    /// The last `sentences` of `clips` are spoken again: clones learn from the first. Fails with fewer than four clips.
     pub async fn new(
         base: &'a Base,
         verifier: Option<&'a SpeakerVerifier>,
@@ -158,7 +169,7 @@ impl<'a> Evaluation<'a> {
         &self.said
     }
 
-    /// Says the recordings' texts and compares.
+    /// Speaks the recordings' texts and compares.
     pub async fn measure<'v>(&self, voice: impl Into<Says<'v>>) -> Result<Measured> {
         let voice = voice.into();
         let mut measured = Measured::default();
@@ -175,7 +186,29 @@ impl<'a> Evaluation<'a> {
         self.identified(measured)
     }
 
-    /// Says texts that nobody recorded.
+    /// Speaks the recordings' texts with their own timing and pitch: what remains is lost by the spectra, not by the prosody.
+    pub async fn measure_with_own_prosody(&self, voice: &Voice) -> Result<Measured> {
+        let base = self.base;
+        let config = base.mel_config();
+        let mut spelled = Vec::new();
+        for (text, recording) in &self.said {
+            let (symbols, word_ends) = spell(&base.phonemizer.words(text)?);
+            let f0_hz = pitch::track(recording, config.sample_rate_hz, config.hop_length).f0_hz;
+            spelled.push((self.extractor.extract(recording), symbols, word_ends, f0_hz));
+        }
+        let recordings: Vec<Aligned> =
+            spelled.iter().map(|(mel, symbols, word_ends, _)| Aligned { mel, symbols, word_ends }).collect();
+        let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
+        let mut measured = Measured::default();
+        for ((text, _), (mel, symbols, word_ends, f0_hz)) in self.said.iter().zip(&spelled) {
+            let Alignment { symbols, durations, .. } = aligner.align_anyway(mel, symbols, word_ends).await?;
+            let copied = copy_prosody(base, voice, &symbols, &durations, f0_hz).await?;
+            self.listen(text, self.vocoder.vocode(&copied), None, &mut measured).await?;
+        }
+        self.identified(measured)
+    }
+
+    /// Speaks texts that nobody recorded.
     pub async fn measure_texts<'v>(&self, voice: impl Into<Says<'v>>, texts: &[&str]) -> Result<Measured> {
         let voice = voice.into();
         let mut measured = Measured::default();
@@ -268,10 +301,10 @@ impl<'a> Evaluation<'a> {
             .zip(&alignment.durations)
             .filter(|(symbol, _)| symbols::is_phone(**symbol));
         let phone_frames: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
-        let runs = run_lengths(&said, &heard);
-        measured.phonemes += PhonemeErrors { errors: edits(&heard, &said).0, length: said.len() };
-        measured.dropped += runs.iter().map(|run| run.0).sum::<usize>();
-        measured.added += runs.iter().map(|run| run.1).sum::<usize>();
+        let runs = runs(&said, &heard);
+        measured.phonemes += PhonemeErrors { errors: edits(&heard, &said).count, length: said.len() };
+        measured.dropped += runs.iter().map(|run| run.dropped).sum::<usize>();
+        measured.added += runs.iter().map(|run| run.added).sum::<usize>();
         if let Some((meant, _)) = meant.filter(|(meant, _)| meant.len() == phone_frames.len()) {
             measured.duration_outliers +=
                 meant.iter().zip(&phone_frames).filter(|(a, b)| is_outlier(**a, **b)).count();
@@ -293,26 +326,18 @@ impl<'a> Evaluation<'a> {
         Ok(())
     }
 
-    /// Similarities of the base's own speakers to the target, speakers made of others left out: means by both measures.
-    pub async fn other_speakers(&self) -> Result<(f32, Option<f32>)> {
+    /// Similarities of the base's own speakers to the target, speakers made of others left out: means.
+    pub async fn other_speakers(&self) -> Result<Similarity> {
         let names = &self.base.manifest.speakers;
-        let (mut sums, mut count) = ((0.0, 0.0), 0);
+        let (mut statistics, mut encoder, mut count) = (0.0, 0.0, 0);
         for index in (0..names.len()).filter(|&index| !names[index].contains('@')) {
-            let (statistics, cosine) = self.base_speaker(index).await?.similarity(&self.target);
-            sums = (sums.0 + statistics, sums.1 + cosine.unwrap_or(0.0));
+            let one = self.base_speaker(index).await?.similarity(&self.target);
+            statistics += one.statistics;
+            encoder += one.encoder.unwrap_or(0.0);
             count += 1;
         }
         let count = count.max(1) as f32;
-        Ok((sums.0 / count, self.verifier.map(|_| sums.1 / count)))
-    }
-
-    /// The cosine of each of the base's speakers with the recordings that are not synthesised. `None` without a speaker encoder.
-    pub async fn cosines_of_base_speakers(&self) -> Result<Option<Vec<f32>>> {
-        let mut cosines = Vec::new();
-        for index in 0..self.base.manifest.speakers.len() {
-            cosines.push(self.base_speaker(index).await?.similarity(&self.same_speaker).1);
-        }
-        Ok(cosines.into_iter().collect())
+        Ok(Similarity { statistics: statistics / count, encoder: self.verifier.map(|_| encoder / count) })
     }
 
     /// All figures by name, of a voice or of the base alone.
@@ -329,10 +354,10 @@ impl<'a> Evaluation<'a> {
         let (artefacts, recorded) =
             (Artefacts::mean(&clone.artefacts), Artefacts::mean(&recordings.artefacts));
         let mut figures = json!({
-            "similarity.clone": of_clone.0,
-            "similarity.same_speaker": same.0,
-            "similarity.other_speakers": others.0,
-            "similarity.base": of_base.0,
+            "similarity.clone": of_clone.statistics,
+            "similarity.same_speaker": same.statistics,
+            "similarity.other_speakers": others.statistics,
+            "similarity.base": of_base.statistics,
             "distance.clone": distance(&clone.identity.stats, &target.stats),
             "distance.base": distance(&unadapted.identity.stats, &target.stats),
             "distance.same_speaker": distance(&self.same_speaker.stats, &target.stats),
@@ -357,10 +382,10 @@ impl<'a> Evaluation<'a> {
             "pause_flatness.recordings": recorded.pause_flatness,
         });
         let of_encoder = [
-            ("speaker_encoder.clone", of_clone.1),
-            ("speaker_encoder.same_speaker", same.1),
-            ("speaker_encoder.other_speakers", others.1),
-            ("speaker_encoder.base", of_base.1),
+            ("speaker_encoder.clone", of_clone.encoder),
+            ("speaker_encoder.same_speaker", same.encoder),
+            ("speaker_encoder.other_speakers", others.encoder),
+            ("speaker_encoder.base", of_base.encoder),
         ];
         let figures = figures.as_object_mut().expect("an object");
         figures.extend(

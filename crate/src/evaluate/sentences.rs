@@ -1,6 +1,6 @@
 //! New sentences to measure a voice by, which no training reads, and fifty sentences that speech synthesis stumbles over, written for this project: numbers, repetitions, tongue twisters, questions, lists, long and very short ones.
 
-/// Everyday English that no corpus, prompt or rehearsal of this project holds: what a person's clone says in a language that the person may never have read.
+/// Everyday English that no corpus, prompt or rehearsal of this project holds: what a person's clone speaks in a language that the person may never have read.
 pub const NEW_SENTENCES: [&str; 20] = [
     "The ferry leaves at half past nine from the northern dock.",
     "My grandmother kept her letters in a blue tin box.",

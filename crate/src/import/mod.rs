@@ -127,9 +127,7 @@ impl Checkpoint {
         let [postnet_width, _, postnet_kernel] = self.shape(&convolution("postnet", 0))?;
         let (encoder_layers, postnet_layers) = (self.layers("encoder"), self.layers("postnet"));
         if symbols != SYMBOL_COUNT {
-            return Err(unsupported(format!(
-                "it knows {symbols} symbols; NVIDIA's table has {SYMBOL_COUNT}"
-            )));
+            return Err(unsupported(format!("it has {symbols} symbols; NVIDIA's table has {SYMBOL_COUNT}")));
         }
         if mels != MelConfig::nvidia_22k().mels {
             return Err(unsupported(format!("its spectrograms have {mels} channels")));

@@ -12,6 +12,7 @@ use burn::{
 
 use super::{StopReason, TacotronConfig, decoder::Prenet, tacotron::Symbols};
 use crate::nn::{
+    Compute, Scope,
     attention::Attended,
     lstm::{Lstm, ScanOptions, split_state},
 };
@@ -30,6 +31,9 @@ pub struct LocationAttention {
     /// `[A, 1]`
     pub energy: Linear,
     taps: usize,
+    /// Of its steps.
+    #[module(skip)]
+    compute: Compute,
 }
 
 impl LocationAttention {
@@ -46,6 +50,7 @@ impl LocationAttention {
             location_projection: linear(filters, width),
             energy: linear(width, 1),
             taps,
+            compute: Compute::default(),
         }
     }
 
@@ -58,6 +63,7 @@ impl LocationAttention {
             mask,
             energy: self.energy.weight.val(),
             location,
+            compute: self.compute.clone(),
         }
     }
 }
@@ -119,6 +125,16 @@ impl AttentionDecoder {
             projection: LinearConfig::new(width + context, config.reduction * config.mels).init(device),
             gate: LinearConfig::new(width + context, 1).init(device),
             reduction: config.reduction,
+        }
+    }
+
+    pub fn computing(self, scope: &Scope) -> Self {
+        let attention = LocationAttention { compute: scope.at("attention").compute(), ..self.attention };
+        Self {
+            attention_lstm: self.attention_lstm.computing(&scope.at("attention_lstm")),
+            decoder_lstm: self.decoder_lstm.computing(&scope.at("decoder_lstm")),
+            attention,
+            ..self
         }
     }
 

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     Error, Result,
-    nn::{Mode, Precision},
+    nn::{ComputePlan, Mode, Precision, Scope},
+    ranks::Ranks,
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
@@ -27,6 +28,9 @@ pub struct AttentiveTacotron {
     pub speakers: Param<Tensor<2>>,
     pub decoder: AttentionDecoder,
     pub postnet: Postnet,
+    /// How it computes, and with it its loss.
+    #[module(skip)]
+    pub scope: Scope,
 }
 
 impl AttentiveTacotron {
@@ -37,16 +41,29 @@ impl AttentiveTacotron {
                 .init([config.speakers, config.speaker_width], device),
             decoder: AttentionDecoder::new(config, device),
             postnet: Postnet::new(config, device),
+            scope: Scope::default(),
         }
     }
 
     /// In what the products of encoder and postnet are computed; the decoder's, a step at a time, stay f32.
     pub fn with_precision(self, precision: Precision) -> Self {
+        self.computing(&Scope::new(ComputePlan::of(precision)))
+    }
+
+    /// How its operations are computed; `scope` is that of the whole model.
+    pub fn computing(self, scope: &Scope) -> Self {
         Self {
-            encoder: self.encoder.with_precision(precision),
-            postnet: self.postnet.with_precision(precision),
-            ..self
+            encoder: self.encoder.computing(&scope.at("encoder")),
+            speakers: self.speakers,
+            decoder: self.decoder.computing(&scope.at("decoder").in_single()),
+            postnet: self.postnet.computing(&scope.at("postnet")),
+            scope: scope.clone(),
         }
+    }
+
+    /// In training its batch statistics are those of all ranks together.
+    pub fn with_ranks(self, ranks: &Ranks) -> Self {
+        Self { encoder: self.encoder.with_ranks(ranks), postnet: self.postnet.with_ranks(ranks), ..self }
     }
 
     /// Reads a file that [`Self::serialize`] made, for inference. It is not trusted.

@@ -30,7 +30,7 @@ pub struct TacotronConfig {
     /// Whether the decoder is given each frame's pitch: from the recording in training, predicted in synthesis. Bases before 0.2 have none.
     #[serde(default)]
     pub pitch: bool,
-    /// Whether the decoder sees its previous frame. Without, all frames come out of one pass, and training and synthesis
+    /// Whether the previous frame is an input of the decoder. Without, all frames come out of one pass, and training and synthesis
     /// meet the same inputs.
     #[serde(rename = "feedback")]
     pub autoregressive: bool,
@@ -131,7 +131,7 @@ impl TacotronConfig {
         self.encoder_width + POSITION_WIDTH + if self.pitch { EXCITATION_WIDTH } else { 0 }
     }
 
-    /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. Says what is wrong.
+    /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. The error names what is wrong.
     pub fn check(&self) -> Result<(), String> {
         let widths = [
             self.encoder_width,

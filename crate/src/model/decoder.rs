@@ -12,10 +12,9 @@ use burn::{
 
 use super::TacotronConfig;
 use crate::nn::{
-    Precision,
+    Compute, Scope,
     dropout::dropout,
     lstm::{Lstm, ScanOptions},
-    matmul::linear,
 };
 
 /// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
@@ -51,9 +50,9 @@ pub struct Decoder {
     pub second: Lstm,
     pub projection: Linear,
     reduction: usize,
-    /// In what its products are computed.
+    /// Of the projection.
     #[module(skip)]
-    precision: Precision,
+    compute: Compute,
 }
 
 /// Both LSTMs' hidden and cell states, `[B, 2H]` each.
@@ -74,13 +73,17 @@ impl Decoder {
             second: Lstm::new(width, width, device),
             projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
             reduction,
-            precision: Precision::F32,
+            compute: Compute::default(),
         }
     }
 
-    pub fn with_precision(self, precision: Precision) -> Self {
-        let (first, second) = (self.first.with_precision(precision), self.second.with_precision(precision));
-        Self { first, second, precision, ..self }
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self {
+            first: self.first.computing(&scope.at("first")),
+            second: self.second.computing(&scope.at("second")),
+            compute: scope.at("projection").compute(),
+            ..self
+        }
     }
 
     /// Frames a step, R.
@@ -130,7 +133,7 @@ impl Decoder {
             self.first.forward_beside(input, speaker.clone(), state.first, ScanOptions::default());
         let (hidden, second) = self.second.forward(hidden, state.second, ScanOptions::default());
         let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
-        let output = linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2), self.precision); // (N, B, R M)
+        let output = self.compute.linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2)); // (N, B, R M)
         let mels = output.dims()[2] / self.reduction;
         (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
     }

@@ -8,7 +8,7 @@ use burn::{
 };
 
 use super::TacotronConfig;
-use crate::nn::lstm::BiLstm;
+use crate::nn::{Scope, lstm::BiLstm};
 
 /// Natural logarithm of each symbol's frames, from its encoding and the speaker.
 #[derive(Module, Debug)]
@@ -18,6 +18,11 @@ pub struct DurationPredictor {
 }
 
 impl DurationPredictor {
+    /// The projection is burn's in any case.
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self { lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+    }
+
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let width = config.duration_width;
         Self {
@@ -51,6 +56,11 @@ pub struct RangePredictor {
 const MIN_RANGE_FRAMES: f32 = 0.3;
 
 impl RangePredictor {
+    /// The projection is burn's in any case.
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self { lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+    }
+
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let width = config.duration_width / 2;
         Self {

@@ -7,11 +7,14 @@ use burn::{
 };
 
 use super::TacotronConfig;
-use crate::nn::{
-    Mode, Precision,
-    conv::{Activation, ConvNorm},
-    dropout::dropout,
-    lstm::BiLstm,
+use crate::{
+    nn::{
+        Mode, Scope,
+        conv::{Activation, ConvNorm},
+        dropout::dropout,
+        lstm::BiLstm,
+    },
+    ranks::Ranks,
 };
 
 #[derive(Module, Debug)]
@@ -37,10 +40,16 @@ impl Encoder {
         }
     }
 
-    pub fn with_precision(self, precision: Precision) -> Self {
+    pub fn computing(self, scope: &Scope) -> Self {
+        let convolutions = ConvNorm::all_computing(self.convolutions, &scope.at("convolutions"));
+        Self { convolutions, lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+    }
+
+    /// See [`ConvNorm::with_ranks`].
+    pub fn with_ranks(self, ranks: &Ranks) -> Self {
         let convolutions =
-            self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
-        Self { convolutions, lstm: self.lstm.with_precision(precision), ..self }
+            self.convolutions.into_iter().map(|convolution| convolution.with_ranks(ranks.clone())).collect();
+        Self { convolutions, ..self }
     }
 
     /// * `symbols`: `[B, L]`, padded with anything

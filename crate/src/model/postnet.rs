@@ -3,10 +3,13 @@
 use burn::{module::Module, prelude::*};
 
 use super::TacotronConfig;
-use crate::nn::{
-    Mode, Precision,
-    conv::{Activation, ConvNorm},
-    dropout::dropout,
+use crate::{
+    nn::{
+        Mode, Scope,
+        conv::{Activation, ConvNorm},
+        dropout::dropout,
+    },
+    ranks::Ranks,
 };
 
 #[derive(Module, Debug)]
@@ -25,9 +28,14 @@ impl Postnet {
         Self { convolutions: (0..layers).map(convolution).collect(), dropout: config.dropout }
     }
 
-    pub fn with_precision(self, precision: Precision) -> Self {
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self { convolutions: ConvNorm::all_computing(self.convolutions, &scope.at("convolutions")), ..self }
+    }
+
+    /// See [`ConvNorm::with_ranks`].
+    pub fn with_ranks(self, ranks: &Ranks) -> Self {
         let convolutions =
-            self.convolutions.into_iter().map(|convolution| convolution.with_precision(precision)).collect();
+            self.convolutions.into_iter().map(|convolution| convolution.with_ranks(ranks.clone())).collect();
         Self { convolutions, ..self }
     }
 

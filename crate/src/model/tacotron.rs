@@ -14,7 +14,10 @@ use super::{
     pitch::PitchPredictor,
     postnet::Postnet,
 };
-use crate::nn::{Mode, Precision, upsample::gaussian_weights};
+use crate::{
+    nn::{ComputePlan, Mode, Precision, Scope, upsample::gaussian_weights},
+    ranks::Ranks,
+};
 
 #[derive(Module, Debug)]
 pub struct Tacotron {
@@ -27,6 +30,9 @@ pub struct Tacotron {
     pub pitch: Option<PitchPredictor>,
     pub decoder: Decoder,
     pub postnet: Postnet,
+    /// How it computes, and with it its loss.
+    #[module(skip)]
+    pub scope: Scope,
 }
 
 /// Symbols of a batch on the device.
@@ -70,17 +76,32 @@ impl Tacotron {
             pitch: config.pitch.then(|| PitchPredictor::new(config, device)),
             decoder: Decoder::new(config, device),
             postnet: Postnet::new(config, device),
+            scope: Scope::default(),
         }
     }
 
     /// In what its products are computed, but for those of the predictors, which are small.
     pub fn with_precision(self, precision: Precision) -> Self {
+        self.computing(&Scope::new(ComputePlan::of(precision)))
+    }
+
+    /// How its operations are computed; `scope` is that of the whole model.
+    pub fn computing(self, scope: &Scope) -> Self {
         Self {
-            encoder: self.encoder.with_precision(precision),
-            decoder: self.decoder.with_precision(precision),
-            postnet: self.postnet.with_precision(precision),
-            ..self
+            encoder: self.encoder.computing(&scope.at("encoder")),
+            speakers: self.speakers,
+            durations: self.durations.computing(&scope.at("durations")),
+            ranges: self.ranges.computing(&scope.at("ranges")),
+            pitch: self.pitch.map(|pitch| pitch.computing(&scope.at("pitch"))),
+            decoder: self.decoder.computing(&scope.at("decoder")),
+            postnet: self.postnet.computing(&scope.at("postnet")),
+            scope: scope.clone(),
         }
+    }
+
+    /// In training its batch statistics are those of all ranks together.
+    pub fn with_ranks(self, ranks: &Ranks) -> Self {
+        Self { encoder: self.encoder.with_ranks(ranks), postnet: self.postnet.with_ranks(ranks), ..self }
     }
 
     /// `[B, L, E]`

@@ -19,7 +19,7 @@ pub struct VocoderConfig {
     pub mels: usize,
     pub width: usize,
     pub layers: usize,
-    /// Frames that each layer sees.
+    /// Frames in the kernel of each layer.
     pub kernel: usize,
     /// Frequencies of the filters, from 0 Hz to half the sample rate.
     pub bins: usize,
@@ -46,7 +46,7 @@ impl VocoderConfig {
     }
 }
 
-/// Pitches that are told apart, a sixth of a semitone from one to the next: 60 to 427 Hz, as far as the pitch tracker looks.
+/// Pitch classes, a sixth of a semitone from one to the next: 60 to 427 Hz, as far as the pitch tracker looks.
 pub const PITCH_CLASSES: usize = 205;
 const MIN_PITCH_HZ: f32 = 60.0;
 const CLASSES_AN_OCTAVE: f32 = 72.0;

@@ -1,18 +1,25 @@
 //! Layers: recurrence, attention, convolution, products in two precisions, upsampling and always-on dropout.
 
 pub mod attention;
+pub mod compute;
 pub mod conv;
 #[cfg(feature = "cube")]
 pub(crate) mod cube;
 pub mod dropout;
+mod exchange;
 pub(crate) mod flex;
+pub mod loss;
 pub mod lstm;
 pub mod matmul;
 pub mod readback;
+pub mod trace;
 pub mod upsample;
+
+pub use exchange::sum_over_ranks;
 
 use burn::{backend::DispatchDevice, prelude::Device};
 
+pub use compute::{Compute, ComputePlan, Operation, Scope};
 #[cfg(target_arch = "wasm32")]
 pub use flex::{MicroKernel, use_micro_kernel};
 pub use matmul::Precision;
@@ -32,7 +39,7 @@ fn is_fused(device: &Device, fits: bool) -> bool {
 }
 
 /// Whether a device is the CPU, with gradients or without.
-fn is_cpu(device: &Device) -> bool {
+pub(crate) fn is_cpu(device: &Device) -> bool {
     let device = match device.as_dispatch() {
         DispatchDevice::Autodiff(inner) => &**inner,
         device => device,

@@ -12,13 +12,16 @@ use crate::{
     corpus::HELD_OUT,
     files,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
+    ranks::Ranks,
     report::Report,
     text::{Phonemizer, symbols},
     train::{
         features::Features,
+        feeder::FeederConfig,
         pretrain::pretrain as train,
         run::{Recipe, RunConfig, curve_path},
         warm_start::WarmStart,
+        watch::WatchConfig,
     },
     voice::{AttentiveVoice, FileEntry, Files, Manifest, Table, folder},
     weights::{Metadata, Storage, collect, deserialize, serialize},
@@ -68,6 +71,12 @@ pub struct PretrainConfig {
     pub resume: bool,
     /// Folder for checkpoint and curve.
     pub run: PathBuf,
+    /// How batches are made ahead.
+    pub feeder: FeederConfig,
+    /// With whom the batches are shared. The first rank writes; a folder must be the same for all.
+    pub ranks: Ranks,
+    /// What is looked at while it trains.
+    pub watch: WatchConfig,
 }
 
 impl PretrainConfig {
@@ -82,21 +91,25 @@ impl PretrainConfig {
             from: None,
             resume: false,
             run: out.join("run"),
+            watch: WatchConfig::default(),
             out,
+            feeder: FeederConfig::default(),
+            ranks: Ranks::default(),
         }
     }
 }
 
 /// Trains, and writes weights and manifest of a base, or the one file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
-    let PretrainConfig { data, out, preset, path, recipe, device, from, resume, run } = config;
+    let PretrainConfig { data, out, preset, path, recipe, device, from, resume, run, feeder, ranks, watch } =
+        config;
     files::check_folder(out)?;
     if let AlignmentPath::Durations = path {
         check_parts(out)?;
     }
     let features = Features::load(data)?;
     let model_config = preset.config(features.speakers.len());
-    if !recipe.precision.runs_on(device) {
+    if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
     let run_config = RunConfig {
@@ -104,6 +117,9 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
         directory: run.clone(),
         resume: *resume,
         device: device.clone().autodiff(),
+        feeder: *feeder,
+        ranks: ranks.clone(),
+        watch: *watch,
     };
     let start = from.as_ref().map(|base| {
         let Manifest { model: config, speakers, .. } = folder::read_manifest(base)?;
@@ -115,16 +131,16 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
         AlignmentPath::Durations => {
             let (model, held_out_loss) =
                 train::<Tacotron>(&features, &model_config, &run_config, start, report)?;
-            write_base(out, &features, model_config, recipe, &model, held_out_loss)?
+            write_base(config, &features, model_config, &model, held_out_loss)?
         }
         AlignmentPath::Attention => {
             // Attention is always autoregressive, and finds its own timing: no pitch could be given by frame.
-            let config = TacotronConfig { autoregressive: true, pitch: false, ..model_config };
+            let sizes = TacotronConfig { autoregressive: true, pitch: false, ..model_config };
             let (model, held_out_loss) =
-                train::<AttentiveTacotron>(&features, &config, &run_config, start, report)?;
+                train::<AttentiveTacotron>(&features, &sizes, &run_config, start, report)?;
             let voice = AttentiveVoice {
                 model: model.valid(),
-                config,
+                config: sizes,
                 mel: features.mel.clone(),
                 table: Table::Own,
                 speaker: default_speaker(&features),
@@ -132,11 +148,15 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
             };
             let path = out.join(AttentiveVoice::FILE);
             let bytes = pollster::block_on(voice.serialize(Storage::Half))?;
-            files::write(&path, &bytes)?;
+            if ranks.is_first() {
+                files::write(&path, &bytes)?;
+            }
             Trained::new(&path, &bytes, held_out_loss)
         }
     };
-    report.curve(&curve_path(run), &trained.path.with_extension(""))?;
+    if ranks.is_first() {
+        report.curve(&curve_path(run), &trained.path.with_extension(""))?;
+    }
     Ok(trained)
 }
 
@@ -148,15 +168,15 @@ fn check_parts(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Weights and manifest. The aligner and the lexicon that the manifest names must be there.
+/// Weights and manifest, by the first rank. The aligner and the lexicon that the manifest names must be there.
 fn write_base(
-    out: &Path,
+    config: &PretrainConfig,
     features: &Features,
-    config: TacotronConfig,
-    recipe: &Recipe,
+    sizes: TacotronConfig,
     model: &Tacotron,
     held_out_loss: f32,
 ) -> Result<Trained> {
+    let PretrainConfig { out, recipe, ranks, .. } = config;
     let read = |name: &str| files::read(&out.join(name));
     let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
@@ -174,17 +194,19 @@ fn write_base(
         default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
         speakers: features.speakers.clone(),
-        mean_pitches_hz: if config.pitch { features.mean_pitches_hz().to_vec() } else { Vec::new() },
+        mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
             "training": recipe,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
         }),
         quality: json!({ "held_out_loss": held_out_loss }),
-        model: config,
+        model: sizes,
     };
-    files::write(&out.join(WEIGHTS), &weights)?;
-    folder::write_manifest(out, &manifest)?;
+    if ranks.is_first() {
+        files::write(&out.join(WEIGHTS), &weights)?;
+        folder::write_manifest(out, &manifest)?;
+    }
     Ok(Trained::new(&out.join(WEIGHTS), &weights, held_out_loss))
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     clone::{learn, read_clips},
     speaker_encoder::verify,
-    wavs::{origin, write_new_sentences, write_wavs},
+    wavs::{origin, write_clips, write_new_sentences, write_wavs},
 };
 use crate::{
     Error, Result,
@@ -48,7 +48,7 @@ pub struct MeasureConfig {
 pub const SPEAKER_ENCODER: &str = "speaker_encoder.safetensors";
 /// Speech that a clone is measured with, as of a visitor.
 pub const CLONE_SECONDS: f32 = 60.0;
-/// Of some eight words each: with fewer, error rates say little.
+/// Of some eight words each: with fewer, error rates are noisy.
 pub const SENTENCES: usize = 40;
 
 /// Names the speaker encoder that lies in the base's folder, measures it on the held-out engine voices, and clones these and the held-out people.
@@ -138,13 +138,15 @@ fn measure_clone(
     // Of a short corpus a quarter is enough: the clone needs the rest.
     let sentences = SENTENCES.min((clips.len() - minute).max(clips.len() / 4));
     let evaluation = pollster::block_on(Evaluation::new(base, Some(verifier), &clips, sentences))?;
-    clips.truncate(minute.min(evaluation.others.len())); // What is said again is never learned from.
+    clips.truncate(minute.min(evaluation.others.len())); // What is spoken again is never trained on.
     let voice = learn(base, &clips, CloneOptions { seed, ..CloneOptions::default() }, report)?;
     let unadapted = Voice::unadapted(base);
     pollster::block_on(async {
         let (of_clone, of_base) = (evaluation.measure(&voice).await?, evaluation.measure(&unadapted).await?);
         if let Some(wavs) = wavs {
             write_wavs(wavs, base, &voice, &evaluation, &of_clone, &of_base)?;
+            let copied = evaluation.measure_with_own_prosody(&voice).await?;
+            write_clips(&wavs.join("own-prosody"), base, &copied.clips, Some(&origin(base, &voice)?))?;
             for (name, voice) in [("clone", &voice), ("base", &unadapted)] {
                 let new = evaluation.measure_texts(voice, &NEW_SENTENCES).await?;
                 write_new_sentences(wavs, name, base, &new.clips, &origin(base, voice)?)?;

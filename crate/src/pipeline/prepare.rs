@@ -17,7 +17,10 @@ use crate::{
     files,
     report::Report,
     text::{Phonemizer, spell, symbols::Symbol},
-    train::features::Features,
+    train::{
+        adapt::{AdaptConfig, Spoken, adapt},
+        features::{self, FeatureWriter},
+    },
 };
 
 /// From corpora to features.
@@ -46,6 +49,8 @@ pub struct Prepared {
 
 /// Recordings that are analysed at once.
 const CHUNK: usize = 64;
+/// Recordings that the aligner is adapted to a speaker by, at most: some three minutes.
+const ADAPTED_TO: usize = 40;
 
 /// Writes spectrograms, pitch, symbols and durations of all recordings.
 pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared> {
@@ -58,39 +63,45 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
         .iter()
         .map(|corpus| Ok(layouts::load(corpus)?.collect::<Vec<_>>()))
         .collect::<Result<Vec<_>>>()?;
-    let recordings = recordings.concat();
+    let recordings = recordings.concat(); // Sorted by speaker.
     let counter = Counter::new(report, recordings.len(), "recordings");
-    let mut features = Features::new(config.clone());
+    let mut features = FeatureWriter::create(&options.out, config.clone())?;
     let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for recordings in recordings.chunks(CHUNK) {
-        let sounds = recordings.par_iter().map(|recording| {
-            let samples = recording.samples(config.sample_rate_hz)?;
-            let pitch = pitch::track(&samples, config.sample_rate_hz, config.hop_length);
-            Ok((
-                MelExtractor::new(config.clone()).extract(&samples),
-                pitch,
-                samples.len() as f32 / config.sample_rate_hz as f32,
-            ))
-        });
-        for (recording, (mel, pitch, seconds)) in
-            recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?)
-        {
-            counter.count();
-            match timed(&recording, &mel, seconds, &config, &phonemizer, aligner.as_ref()) {
-                Ok((symbols, durations)) => features.push(
-                    &recording.speaker,
-                    recording.id,
-                    recording.text,
-                    symbols,
-                    durations,
-                    &mel,
-                    &pitch.f0_hz,
-                ),
-                Err(error) => *left_out.entry(error.code()).or_default() += 1,
+    for of_speaker in recordings.chunk_by(|one, next| one.speaker == next.speaker) {
+        let aligner = match &aligner {
+            Some(aligner) => Some(adapted(aligner, of_speaker, &config, &phonemizer)?),
+            None => None,
+        };
+        for recordings in of_speaker.chunks(CHUNK) {
+            let sounds = recordings.par_iter().map(|recording| {
+                let samples = recording.samples(config.sample_rate_hz)?;
+                let pitch = pitch::track(&samples, config.sample_rate_hz, config.hop_length);
+                Ok((
+                    MelExtractor::new(config.clone()).extract(&samples),
+                    pitch,
+                    samples.len() as f32 / config.sample_rate_hz as f32,
+                ))
+            });
+            for (recording, (mel, pitch, seconds)) in
+                recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?)
+            {
+                counter.count();
+                match timed(&recording, &mel, seconds, &config, &phonemizer, aligner.as_ref()) {
+                    Ok((symbols, durations)) => features.push(features::Spoken {
+                        speaker: &recording.speaker,
+                        id: recording.id,
+                        text: recording.text,
+                        symbols,
+                        durations,
+                        mel: &mel,
+                        f0_hz: &pitch.f0_hz,
+                    })?,
+                    Err(error) => *left_out.entry(error.code()).or_default() += 1,
+                }
             }
         }
     }
-    features.save(&options.out)?;
+    let features = features.finish()?;
     Ok(Prepared {
         utterances: features.utterances.len(),
         speakers: features.speakers.len(),
@@ -102,6 +113,26 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
             &phonemizer,
         ),
     })
+}
+
+/// The aligner adapted to a speaker by those of the recordings that have no phone times, evenly spread: an engine's phones are not a person's.
+fn adapted(
+    aligner: &ForcedAligner,
+    recordings: &[Recording],
+    config: &MelConfig,
+    phonemizer: &Phonemizer,
+) -> Result<ForcedAligner> {
+    let untimed: Vec<&Recording> = recordings.iter().filter(|recording| recording.phones.is_none()).collect();
+    let stride = untimed.len().div_ceil(ADAPTED_TO).max(1);
+    let spoken = untimed.into_par_iter().step_by(stride).map(|recording| {
+        let mel = MelExtractor::new(config.clone()).extract(&recording.samples(config.sample_rate_hz)?);
+        let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
+        Ok((mel, symbols, word_ends))
+    });
+    let spoken = spoken.collect::<Result<Vec<_>>>()?;
+    let spoken: Vec<Spoken> =
+        spoken.iter().map(|(mel, symbols, word_ends)| Spoken { mel, symbols, word_ends }).collect();
+    pollster::block_on(adapt(aligner, &spoken, &AdaptConfig::default()))
 }
 
 /// Symbols and the frames of each: by the engine's phone times, else by the aligner, else without frames.

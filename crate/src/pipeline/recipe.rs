@@ -22,9 +22,10 @@ use crate::{
     Error, Result,
     corpus::{self, MakeOptions},
     files,
+    ranks::Ranks,
     report::{Progress, Report},
     text::Phonemizer,
-    train::{recogniser::RecogniserConfig, run::Recipe},
+    train::{feeder::FeederConfig, recogniser::RecogniserConfig, run::Recipe},
     voice::{
         FileEntry,
         folder::{read_manifest, write_manifest, write_part},
@@ -105,12 +106,14 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         device: device.clone(),
         recipe: Recipe { seed, ..on_recordings.clone() },
         resume: true,
+        feeder: FeederConfig::default(),
+        ranks: Ranks::default(),
     };
     if !heard.exists() {
         report.note(&format!("6/9 vocoder, on recordings: {} steps", on_recordings.steps));
         train_vocoder(&vocoder, report)?;
     }
-    report.note(&format!("7/9 vocoder, on what the base says: {} steps", on_base.steps));
+    report.note(&format!("7/9 vocoder, on the base's spectrograms: {} steps", on_base.steps));
     let spoken = out.join(VOCODER);
     let end = TrainVocoderConfig {
         out: spoken.clone(),

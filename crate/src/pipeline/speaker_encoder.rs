@@ -15,10 +15,13 @@ use crate::{
     corpus::{FOREIGN, Perturbation, Recording, layouts},
     evaluate::encoder::{SpeakerEmbedding, SpeakerVerifier, encoder_input, equal_error_rate},
     files::{self, read_wav},
+    ranks::Ranks,
     report::Report,
     train::{
+        feeder::FeederConfig,
         run::{Recipe, RunConfig, curve_path},
         speaker_encoder::{Sample, train},
+        watch::WatchConfig,
     },
     voice::folder,
 };
@@ -85,6 +88,10 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
         directory: run.clone(),
         resume: *resume,
         device: device.clone().autodiff(),
+        feeder: FeederConfig::default(),
+        // The embedding is normalised over a batch by the running statistics of one rank.
+        ranks: Ranks::default(),
+        watch: WatchConfig::default(),
     };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config, report)?;
     let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;

@@ -10,15 +10,22 @@ use rayon::prelude::*;
 use super::{Counter, Trained};
 use crate::{
     Error, Result,
-    audio::mel::{MelConfig, MelExtractor},
+    audio::{
+        mel::{MelConfig, MelExtractor},
+        pitch,
+    },
     corpus::{Recording, label, layouts},
     files,
     model::vocoder::{SourceFilter, VocoderConfig},
+    ranks::Ranks,
     report::Report,
-    synth::{SpeakOptions, speak::frames},
+    synth::speak::copy_prosody,
     train::{
+        feeder::FeederConfig,
         run::{Recipe, RunConfig, curve_path},
-        vocoder::{Take, train},
+        takes::{Take, Takes},
+        vocoder::train,
+        watch::WatchConfig,
     },
     vocoder::NeuralVocoder,
     voice::{Base, Voice, folder},
@@ -42,11 +49,18 @@ pub struct TrainVocoderConfig {
     pub resume: bool,
     /// Folder for checkpoint and curve.
     pub run: PathBuf,
+    /// How batches are made ahead.
+    pub feeder: FeederConfig,
+    /// With whom the batches are shared. The first rank writes; a folder must be the same for all.
+    pub ranks: Ranks,
 }
+
+/// Recordings that are analysed at once.
+const CHUNK: usize = 64;
 
 /// Trains and writes the weights. A base that they are part of stays whole.
 pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
-    let TrainVocoderConfig { corpus, out, base, from, recipe, device, resume, run } = options;
+    let TrainVocoderConfig { corpus, out, base, from, recipe, device, resume, run, feeder, ranks } = options;
     files::check_writable(out)?;
     let extractor = MelExtractor::new(MelConfig::speech_16k());
     let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
@@ -55,12 +69,18 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         counter.count();
         take(recording, recipe.seed + index as u64, &extractor)
     };
-    let mut takes = recordings.par_iter().enumerate().map(read).collect::<Result<Vec<Take>>>()?;
+    let mut takes = Takes::create(run, extractor.config().mels)?;
+    let numbered: Vec<(usize, &Recording)> = recordings.iter().enumerate().collect();
+    for chunk in numbered.chunks(CHUNK) {
+        for take in chunk.par_iter().copied().map(read).collect::<Result<Vec<Take>>>()? {
+            takes.push(&take)?;
+        }
+    }
     if let Some(folder) = base {
         let base = Base::open(folder, device)?;
         let counter = Counter::new(report, recordings.len(), "spoken by the base");
         for recording in &recordings {
-            takes.extend(spoken(&base, recording, &extractor)?);
+            spoken(&base, recording, &extractor)?.map_or(Ok(()), |take| takes.push(&take))?;
             counter.count();
         }
     }
@@ -71,6 +91,9 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         directory: run.clone(),
         resume: *resume,
         device: device.clone().autodiff(),
+        feeder: *feeder,
+        ranks: ranks.clone(),
+        watch: WatchConfig::default(),
     };
     run_config.device.seed(recipe.seed);
     let mut blank = SourceFilter::new(&config, &run_config.device);
@@ -80,8 +103,10 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     }
     let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config, report)?;
     let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
-    folder::write_part(out, &bytes)?;
-    report.curve(&curve_path(run), &out.with_extension(""))?;
+    if ranks.is_first() {
+        folder::write_part(out, &bytes)?;
+        report.curve(&curve_path(run), &out.with_extension(""))?;
+    }
     Ok(Trained::new(out, &bytes, held_out_loss))
 }
 
@@ -93,7 +118,7 @@ fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Ta
     Ok(Take::new(recording.samples_at_speed(speed, extractor.config().sample_rate_hz)?, None, extractor))
 }
 
-/// A recording with the spectrogram that the base makes of its words in its timing. `None` where the base lacks the speaker or the recording lacks phone times.
+/// A recording with the spectrogram that the base makes of its words in its timing and at its pitch. `None` where the base lacks the speaker or the recording lacks phone times.
 fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<Take>> {
     let mel = extractor.config();
     let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else {
@@ -107,12 +132,8 @@ fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Resul
     let Some(durations) = labels.durations(mel.frames(samples.len()), mel.frame_seconds()) else {
         return Ok(None);
     };
-    let made = pollster::block_on(frames(
-        base,
-        &Voice::of_base_speaker(base, speaker),
-        &labels.symbols,
-        &durations,
-        &SpeakOptions::default(),
-    ))?;
+    let f0_hz = pitch::track(&samples, mel.sample_rate_hz, mel.hop_length).f0_hz;
+    let voice = Voice::of_base_speaker(base, speaker);
+    let made = pollster::block_on(copy_prosody(base, &voice, &labels.symbols, &durations, &f0_hz))?;
     Ok(Some(Take::new(samples, Some(made), extractor)))
 }

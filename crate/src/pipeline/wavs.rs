@@ -13,7 +13,7 @@ use crate::{
     voice::{Base, Voice},
 };
 
-/// What a file of speech in this voice says of itself, by the hash of the voice's file or of the base whose speaker it is.
+/// The origin that a file of speech in this voice names, by the hash of the voice's file or of the base whose speaker it is.
 pub fn origin(base: &Base, voice: &Voice) -> Result<Origin> {
     Ok(Origin::synthetic(&voice.id(base)?))
 }
@@ -32,7 +32,7 @@ pub fn write_wavs(
     write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(base, voice)?))
 }
 
-/// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, what target, base and clone say.
+/// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, the texts of target, base and clone.
 pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
     let target: Vec<Vec<f32>> =
         evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();

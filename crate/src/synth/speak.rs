@@ -97,7 +97,7 @@ impl Speech {
         self.samples.len() as f32 / self.sample_rate_hz as f32
     }
 
-    /// A WAV file of 16-bit samples that says of itself that it is synthetic, and with which voice.
+    /// A WAV file of 16-bit samples that is marked as synthetic, with the id of its voice.
     ///
     /// * `voice_id`: of the voice that speaks, see [`Voice::id`]
     pub fn to_wav(&self, voice_id: &str) -> Vec<u8> {
@@ -286,8 +286,7 @@ async fn frames_and_pitch(
     durations: &[u32],
     options: &SpeakOptions,
 ) -> Result<(Mel, Vec<f32>)> {
-    let config = base.config();
-    let (reduction, mels) = (config.reduction, config.mels);
+    let reduction = base.config().reduction;
     let spoken = &symbols[..durations.len()];
     let total: usize = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
@@ -301,15 +300,37 @@ async fn frames_and_pitch(
         }
         _ => Vec::new(),
     };
-    let context = base.with_excitation(context, &f0_hz);
+    Ok((decode(base, voice, context, total, &f0_hz).await?, f0_hz))
+}
+
+/// The spectrogram of symbols whose frames and whose pitch are known, as those of a recording.
+///
+/// * `durations`: frames of each symbol
+/// * `f0_hz`: of each frame, 0 where unvoiced
+pub(crate) async fn copy_prosody(
+    base: &Base,
+    voice: &Voice,
+    symbols: &[u8],
+    durations: &[u32],
+    f0_hz: &[f32],
+) -> Result<Mel> {
+    let total = durations.iter().sum::<u32>() as usize;
+    let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
+    decode(base, voice, context, total, f0_hz).await
+}
+
+/// * `context`: `[1, T, C]` without excitation, T at least `total`
+async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total: usize, f0_hz: &[f32]) -> Result<Mel> {
+    let config = base.config();
+    let context = base.with_excitation(context, f0_hz);
     let frames = if config.autoregressive {
         decode_by_steps(base, voice, context).await?
     } else {
         decode_at_once(base, voice, context)
     };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
-    let values = read(frames.narrow(1, 0, total).reshape([total * mels])).await?;
-    Ok((scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale), f0_hz))
+    let values = read(frames.narrow(1, 0, total).reshape([total * config.mels])).await?;
+    Ok(scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale))
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.
@@ -318,7 +339,7 @@ fn decode_at_once(base: &Base, voice: &Voice, context: Tensor<3>) -> Tensor<3> {
     decoder.forward(None, context, voice.parts.speaker.val(), decoder.start(1, &base.device)).0
 }
 
-/// With feedback each step sees the frame before it.
+/// Autoregressive: each step has the frame before it as an input.
 async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Result<Tensor<3>> {
     let [_, frames, width] = context.dims();
     let (reduction, mels) = (base.config().reduction, base.config().mels);

@@ -6,7 +6,7 @@
 
 use super::{Word, symbols};
 
-/// A file that holds an embedding of these symbols says so by this name.
+/// A file that holds an embedding of these symbols is marked by this name.
 pub const VERSION: &str = "nvidia";
 
 /// Padding, a hyphen, punctuation and letters.

@@ -1,21 +1,26 @@
-//! Windows of fixed length from a prepared corpus, made into tensors.
+//! Windows of fixed length from a prepared corpus, or whole utterances, made into tensors.
 
 use burn::prelude::*;
-use half::f16;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::Rng;
 
-use super::features::{Features, Utterance};
+use super::{
+    features::{Features, Utterance},
+    order::{Draw, Order},
+};
 use crate::{
+    Error, Result,
     audio::excitation::EXCITATION_WIDTH,
     model::{TacotronConfig, pitch::CONTOUR_SCALE, tacotron::Symbols},
     nn::upsample::{POSITION_WIDTH, frame_positions},
+    ranks::Shard,
 };
 
-/// One training batch on the device.
+/// One training batch on the device, or a shard of one.
 #[derive(Debug, Clone)]
 pub struct Batch {
     pub symbols: Symbols,
+    /// Names of the utterances, in order; those of the shard.
+    pub clips: Vec<String>,
     /// `[B]`, rows of the speaker table
     pub speakers: Tensor<1, Int>,
     /// `[B, L]`, frames
@@ -32,8 +37,21 @@ pub struct Batch {
     pub targets: Tensor<3>,
     /// `[B, T, 1]`, one where there is a frame
     pub mask: Tensor<3>,
-    /// Frames that count, of all items.
-    pub valid_frames: usize,
+    /// What the losses are means over.
+    pub whole: Counts,
+}
+
+/// Counts of a whole batch: the losses of its shards, each divided by these, add up to that of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    pub items: usize,
+    pub symbols: usize,
+    /// Frames that count.
+    pub frames: usize,
+    /// Decoder steps whose first frame counts.
+    pub steps: usize,
+    /// 0 without pitch.
+    pub voiced_frames: usize,
 }
 
 /// Pitch of a batch's frames, from the recordings.
@@ -45,15 +63,39 @@ pub struct PitchBatch {
     pub contour: Tensor<3>,
     /// `[B, T, 1]`, one where voiced
     pub voiced: Tensor<3>,
-    pub voiced_frames: usize,
 }
 
-/// Draws batches with a seed of its own, so that a resumed run goes on where it was.
-pub struct Batcher {
-    pub batch: usize,
-    /// Frames of a window; a multiple of the model's reduction.
-    pub window: usize,
-    rng: ChaCha8Rng,
+impl Batch {
+    /// The same on another device.
+    pub fn to_device(self, device: &Device) -> Self {
+        let Symbols { ids, mask, lengths } = self.symbols;
+        Self {
+            symbols: Symbols { ids: ids.to_device(device), mask: mask.to_device(device), lengths },
+            clips: self.clips,
+            speakers: self.speakers.to_device(device),
+            durations: self.durations.to_device(device),
+            times: self.times.to_device(device),
+            positions: self.positions.to_device(device),
+            pitch: self.pitch.map(|PitchBatch { excitation, contour, voiced }| PitchBatch {
+                excitation: excitation.to_device(device),
+                contour: contour.to_device(device),
+                voiced: voiced.to_device(device),
+            }),
+            previous: self.previous.map(|previous| previous.to_device(device)),
+            targets: self.targets.to_device(device),
+            mask: self.mask.to_device(device),
+            whole: self.whole,
+        }
+    }
+}
+
+/// How much of an utterance an item of a batch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// As many frames; a multiple of the model's reduction.
+    Window(usize),
+    /// All of it, and no utterance of more than `WHOLE_FRAMES`.
+    Whole,
 }
 
 /// Utterances of up to this many frames are drawn whole, 5 s at 16 kHz: longer ones would make every other item of their batch wait.
@@ -61,65 +103,116 @@ const WHOLE_FRAMES: usize = 400;
 /// Share of windows that begin where their utterance does: a synthesis always starts there.
 const START_SHARE: f64 = 0.3;
 
-impl Batcher {
-    pub fn new(batch: usize, window: usize, seed: u64) -> Self {
-        Self { batch, window, rng: ChaCha8Rng::seed_from_u64(seed) }
+/// Draws batches of utterances.
+pub struct UtteranceSource<'a> {
+    features: &'a Features,
+    config: &'a TacotronConfig,
+    extent: Extent,
+    seed: u64,
+    train: Order,
+    held_out: Order,
+    shard: Shard,
+}
+
+impl<'a> UtteranceSource<'a> {
+    /// * `train`, `held_out`: utterances with durations, by index
+    /// * `batch`:             items of a whole batch
+    #[allow(clippy::too_many_arguments)] // What is drawn, from what, and how.
+    pub fn new(
+        features: &'a Features,
+        (train, held_out): (&[usize], &[usize]),
+        config: &'a TacotronConfig,
+        extent: Extent,
+        batch: usize,
+        seed: u64,
+        shard: Shard,
+    ) -> Result<Self> {
+        if config.pitch {
+            features.mean_pitches_hz()?;
+        }
+        let order = |from: &[usize], seed: u64| {
+            let fitting: Vec<(usize, usize)> = from
+                .iter()
+                .map(|&index| (index, &features.utterances[index]))
+                .filter_map(|(index, item)| match extent {
+                    Extent::Window(_) => Some((index, item.symbols.len())),
+                    Extent::Whole => (item.frames <= WHOLE_FRAMES).then_some((index, item.frames)),
+                })
+                .collect();
+            if fitting.is_empty() {
+                return Err(Error::corpus_invalid("no utterance is short enough to be drawn whole"));
+            }
+            Ok(Order::new(fitting, batch, seed))
+        };
+        /// The same batches are held out from all runs.
+        const HELD_OUT_SEED: u64 = 0;
+        let (train, held_out) = (order(train, seed)?, order(held_out, HELD_OUT_SEED)?);
+        Ok(Self { features, config, extent, seed, train, held_out, shard })
     }
 
-    /// Random windows of random utterances among `from`.
-    pub fn draw(
-        &mut self,
-        features: &Features,
-        from: &[usize],
-        config: &TacotronConfig,
-        device: &Device,
-    ) -> Batch {
-        let picks: Vec<(&Utterance, usize)> = (0..self.batch)
-            .map(|_| {
-                let utterance = &features.utterances[from[self.rng.random_range(0..from.len())]];
-                let slack = utterance.frames.saturating_sub(self.window);
-                let first =
-                    if self.rng.random_bool(START_SHARE) { 0 } else { self.rng.random_range(0..=slack) };
-                (utterance, first)
-            })
-            .collect();
-        assemble(features, &picks, self.window, config, device)
-    }
-
-    /// Random utterances as a whole, as long as the longest of them.
-    pub fn draw_whole(
-        &mut self,
-        features: &Features,
-        from: &[usize],
-        config: &TacotronConfig,
-        device: &Device,
-    ) -> Batch {
-        let short: Vec<&Utterance> = from
-            .iter()
-            .map(|&index| &features.utterances[index])
-            .filter(|item| item.frames <= WHOLE_FRAMES)
-            .collect();
-        let picks: Vec<(&Utterance, usize)> =
-            (0..self.batch).map(|_| (short[self.rng.random_range(0..short.len())], 0)).collect();
-        let longest = picks.iter().map(|(utterance, _)| utterance.frames).max().expect("a batch has items");
-        assemble(features, &picks, longest.next_multiple_of(config.reduction), config, device)
+    /// A batch, or this source's shard of it.
+    pub fn draw(&self, draw: Draw, device: &Device) -> Result<Batch> {
+        let items = match draw {
+            Draw::Train(step) => self.train.batch(step),
+            Draw::HeldOut(number) => self.held_out.batch(number),
+        };
+        let utterances = items.iter().map(|&index| &self.features.utterances[index]);
+        let picks: Vec<(&Utterance, usize)> = match self.extent {
+            Extent::Window(window) => {
+                let first = |(place, utterance): (usize, &Utterance)| {
+                    let mut random = draw.random(self.seed, place);
+                    let slack = utterance.frames.saturating_sub(window);
+                    if random.random_bool(START_SHARE) { 0 } else { random.random_range(0..=slack) }
+                };
+                utterances.enumerate().map(|item| (item.1, first(item))).collect()
+            }
+            Extent::Whole => utterances.map(|utterance| (utterance, 0)).collect(),
+        };
+        let window = match self.extent {
+            Extent::Window(window) => window,
+            Extent::Whole => {
+                let longest = picks.iter().map(|(utterance, _)| utterance.frames).max();
+                longest.expect("a batch has items").next_multiple_of(self.config.reduction)
+            }
+        };
+        assemble(self.features, &picks, self.shard, window, self.config, device)
     }
 }
 
-/// Windows of given utterances from given frames on.
+/// Windows of given utterances from given frames on, or a shard of them, as wide as the whole.
+///
+/// * `picks`: of the whole batch
 pub fn assemble(
     features: &Features,
     picks: &[(&Utterance, usize)],
+    shard: Shard,
     window: usize,
     config: &TacotronConfig,
     device: &Device,
-) -> Batch {
+) -> Result<Batch> {
     let (mels, steps) = (config.mels, window / config.reduction);
-    let items: Vec<&[u8]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
-    let symbols = Symbols::new(&items, None, device);
-    let width = symbols.ids.dims()[1];
-    let normalise = |value: f16| (value.to_f32() - config.mel_mean) / config.mel_scale;
+    let width = picks.iter().map(|(utterance, _)| utterance.symbols.len()).max();
+    let width = width.expect("a batch has items");
+    // A frame counts that its utterance has.
+    let frames = |(utterance, first): &(&Utterance, usize)| (utterance.frames - first).min(window);
+    let mut whole = Counts {
+        items: picks.len(),
+        symbols: picks.iter().map(|(utterance, _)| utterance.symbols.len()).sum(),
+        frames: picks.iter().map(frames).sum(),
+        steps: picks.iter().map(|pick| frames(pick).div_ceil(config.reduction)).sum(),
+        voiced_frames: 0,
+    };
+    let pitches_hz = match config.pitch {
+        true => {
+            picks.iter().map(|pick| windowed_pitches_hz(features, pick, window)).collect::<Result<_>>()?
+        }
+        false => Vec::new(),
+    };
+    whole.voiced_frames = pitches_hz.iter().flatten().filter(|hz| **hz > 0.0).count();
 
+    let picks = shard.of(picks);
+    let items: Vec<&[u8]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
+    let symbols = Symbols::new(&items, Some(width), device);
     let (mut durations, mut times, mut positions, mut mask) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut previous, mut targets) = (Vec::new(), Vec::with_capacity(picks.len() * window * mels));
@@ -127,36 +220,33 @@ pub fn assemble(
         let lengths = utterance.durations.as_ref().expect("only aligned utterances are drawn");
         durations.extend((0..width).map(|index| lengths.get(index).map_or(1.0, |&frames| frames as f32)));
         positions.extend(frame_positions(lengths, first, window).into_iter().flatten());
+        let begin = first.saturating_sub(1);
+        let mut values = features.log_mels(utterance, begin..utterance.frames.min(first + window))?;
+        values.iter_mut().for_each(|value| *value = (*value - config.mel_mean) / config.mel_scale);
+        // Past the end the last frame goes on; the mask keeps it out of the loss.
+        let normalised = |frame: usize| &values[(frame.min(utterance.frames - 1) - begin) * mels..][..mels];
         for frame in first..first + window {
             times.push(frame as f32 + 0.5);
-            let real = frame < utterance.frames;
-            mask.push(f32::from(u8::from(real)));
-            // Past the end the last frame goes on; the mask keeps it out of the loss.
-            targets.extend(
-                features
-                    .frame(utterance, frame.min(utterance.frames - 1))
-                    .iter()
-                    .map(|&value| normalise(value)),
-            );
+            mask.push(f32::from(u8::from(frame < utterance.frames)));
+            targets.extend_from_slice(normalised(frame));
             if config.autoregressive && (frame - first) % config.reduction == 0 {
                 match frame {
                     0 => previous.extend(std::iter::repeat_n(0.0, mels)),
-                    _ => previous.extend(
-                        features
-                            .frame(utterance, (frame - 1).min(utterance.frames - 1))
-                            .iter()
-                            .map(|&value| normalise(value)),
-                    ),
+                    _ => previous.extend_from_slice(normalised(frame - 1)),
                 }
             }
         }
     }
     let batch = picks.len();
-    let pitch = config.pitch.then(|| pitch(features, picks, window, device));
-    let valid_frames = mask.iter().filter(|&&one| one > 0.0).count();
-    let speakers: Vec<i32> = picks.iter().map(|(utterance, _)| utterance.speaker as i32).collect();
-    Batch {
+    let speakers: Vec<usize> = picks.iter().map(|(utterance, _)| utterance.speaker).collect();
+    let pitch = match config.pitch {
+        true => Some(pitch(features, &speakers, shard.of(&pitches_hz), window, device)?),
+        false => None,
+    };
+    let speakers: Vec<i32> = speakers.into_iter().map(|speaker| speaker as i32).collect();
+    Ok(Batch {
         symbols,
+        clips: picks.iter().map(|(utterance, _)| utterance.id.clone()).collect(),
         speakers: Tensor::from_data(TensorData::new(speakers, [batch]), device),
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
@@ -167,31 +257,46 @@ pub fn assemble(
             .then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
         targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
         mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
-        valid_frames,
-    }
+        whole,
+    })
 }
 
-/// Frames past the end are unvoiced.
-fn pitch(features: &Features, picks: &[(&Utterance, usize)], window: usize, device: &Device) -> PitchBatch {
-    let means = features.mean_pitches_hz();
+/// `[T]`; frames past the end are unvoiced.
+fn windowed_pitches_hz(
+    features: &Features,
+    &(utterance, first): &(&Utterance, usize),
+    window: usize,
+) -> Result<Vec<f32>> {
+    let mut pitches_hz = features.pitches_hz(utterance, first..utterance.frames.min(first + window))?;
+    pitches_hz.resize(window, 0.0);
+    Ok(pitches_hz)
+}
+
+/// * `speakers`:   `[B]`
+/// * `pitches_hz`: `[B, T]`
+fn pitch(
+    features: &Features,
+    speakers: &[usize],
+    pitches_hz: &[Vec<f32>],
+    window: usize,
+    device: &Device,
+) -> Result<PitchBatch> {
+    let means = features.mean_pitches_hz()?;
     let (mut excitation, mut contour, mut voiced) =
-        (Vec::with_capacity(picks.len() * window * EXCITATION_WIDTH), Vec::new(), Vec::new());
-    for &(utterance, first) in picks {
-        for frame in first..first + window {
-            let hz = if frame < utterance.frames { features.pitch_hz(utterance, frame) } else { 0.0 };
+        (Vec::with_capacity(speakers.len() * window * EXCITATION_WIDTH), Vec::new(), Vec::new());
+    for (&speaker, pitches_hz) in speakers.iter().zip(pitches_hz) {
+        for &hz in pitches_hz {
             excitation.extend(features.excitation().frame(hz));
-            contour.push(if hz > 0.0 { (hz / means[utterance.speaker]).ln() / CONTOUR_SCALE } else { 0.0 });
+            contour.push(if hz > 0.0 { (hz / means[speaker]).ln() / CONTOUR_SCALE } else { 0.0 });
             voiced.push(f32::from(u8::from(hz > 0.0)));
         }
     }
-    let voiced_frames = voiced.iter().filter(|&&one| one > 0.0).count();
     let tensor = |values: Vec<f32>, width: usize| {
-        Tensor::from_data(TensorData::new(values, [picks.len(), window, width]), device)
+        Tensor::from_data(TensorData::new(values, [speakers.len(), window, width]), device)
     };
-    PitchBatch {
+    Ok(PitchBatch {
         excitation: tensor(excitation, EXCITATION_WIDTH),
         contour: tensor(contour, 1),
         voiced: tensor(voiced, 1),
-        voiced_frames,
-    }
+    })
 }

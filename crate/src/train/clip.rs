@@ -29,7 +29,7 @@ use crate::{
 pub struct Clip {
     /// The recording.
     pub audio: Audio,
-    /// What is said in it, word for word.
+    /// Its text, word for word.
     pub text: String,
 }
 
@@ -110,7 +110,7 @@ impl Prepared {
         })
     }
 
-    /// Fails with `clip-mismatch` where another text is spoken. The recogniser was trained on no foreign phones, so that their score says nothing.
+    /// Fails with `clip-mismatch` where another text is spoken. The recogniser was trained on no foreign phones, so that their score has no meaning.
     async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
         match self.foreign {
             true => aligner.align_anyway(&self.mel, &self.symbols, &self.word_ends).await,

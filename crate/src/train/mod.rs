@@ -6,11 +6,15 @@ pub mod adapt;
 pub mod augment;
 pub mod batch;
 pub mod clip;
+pub mod exchange;
 pub mod features;
+#[cfg(feature = "pretraining")]
+pub mod feeder;
 pub mod finetune;
 pub mod loss;
 pub mod optimizer_state;
 pub mod options;
+pub mod order;
 pub mod picture;
 #[cfg(feature = "pretraining")]
 pub mod pretrain;
@@ -23,12 +27,19 @@ mod segment;
 pub mod self_test;
 #[cfg(feature = "pretraining")]
 pub mod speaker_encoder;
+pub mod step_dump;
+#[cfg(feature = "pretraining")]
+pub mod takes;
 #[cfg(feature = "pretraining")]
 pub mod vocoder;
 #[cfg(feature = "pretraining")]
 pub mod warm_start;
+#[cfg(feature = "pretraining")]
+pub mod watch;
 
 pub use clip::Clip;
-pub use finetune::{FineTuner, FlatBuffer, Helper, Shard, Step, TuneStop};
-pub use options::{Adapts, CloneOptions, Start, StopRule, ValidationMetrics};
+pub use finetune::{FineTuner, FlatBuffer, Helper, Step, TuneStop};
+pub use options::{CloneOptions, StopRule, ValidationMetrics};
 pub use picture::Picture;
+
+pub use crate::ranks::Shard;

@@ -1,9 +1,13 @@
-//! Options of a fine-tuning: what is adapted, at which rates, and the stop rule.
+//! Options of a fine-tuning: sizes, learning rates and the stop rule.
 
-use burn::module::{Lora, Module, ParamGroup};
 use serde::{Deserialize, Serialize};
 
-use crate::{audio::variance_scale::VarianceScale, nn::Precision, voice::Adapted};
+use std::collections::BTreeSet;
+
+use crate::{
+    audio::variance_scale::VarianceScale,
+    nn::{ComputePlan, Operation, Precision},
+};
 
 /// How a voice is cloned. The defaults are what the project's figures are measured with.
 ///
@@ -28,17 +32,21 @@ pub struct CloneOptions {
     pub rate: f64,
     /// Learning rate of the speaker vector.
     pub speaker_rate: f64,
-    /// What is trained beside the speaker vector, for comparisons.
-    #[doc(hidden)]
-    pub adapts: Adapts,
     /// When the training ends early.
     pub stop_rule: StopRule,
-    /// For comparisons. Without effect once training has begun, so a checkpoint leaves it out.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub start: Start,
     /// Mixed precision needs a device that has it.
     pub precision: Precision,
+    /// Paths of the modules that compute in half where the precision is mixed, with all below them: `decoder.first`.
+    #[serde(default = "half")]
+    pub half: Vec<String>,
+    /// Operations that are computed by plain tensor operations and not by the fused ones.
+    #[serde(default)]
+    #[doc(hidden)]
+    pub plain: BTreeSet<Operation>,
+}
+
+fn half() -> Vec<String> {
+    ComputePlan::default().half
 }
 
 impl Default for CloneOptions {
@@ -51,62 +59,24 @@ impl Default for CloneOptions {
             seed: 1,
             rate: 2e-3,
             speaker_rate: 2e-3,
-            adapts: Adapts::Everything,
             stop_rule: StopRule::Voice,
-            start: Start::Nearest,
             precision: Precision::F32,
+            half: half(),
+            plain: BTreeSet::new(),
         }
     }
 }
 
 impl CloneOptions {
+    /// How its operations are computed.
+    pub(super) fn compute(&self) -> ComputePlan {
+        let (half, plain) = (self.half.clone(), self.plain.clone());
+        ComputePlan { half, plain, ..ComputePlan::of(self.precision) }
+    }
+
     /// Rehearsed windows of a batch: half as many as of the clips.
     pub(super) fn rehearsed(&self) -> usize {
         if self.rehearsal > 0.0 { self.batch.div_ceil(2) } else { 0 }
-    }
-}
-
-/// The initial speaker vector.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Start {
-    /// Of the base's speaker with the lowest loss on the clips.
-    #[default]
-    Nearest,
-    /// A mean of the base's speakers with these weights, whose sum is one. Durations are the nearest speaker's in either case.
-    Mixture(Vec<f32>),
-}
-
-/// What is trained beside the speaker vector. The encoder is frozen: it does not depend on the speaker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Adapts {
-    Speaker,
-    Decoder,
-    Postnet,
-    /// Decoder and postnet, by low-rank updates of this rank (Hu et al. 2021, "LoRA"). For comparison: it cannot be resumed.
-    LowRank(usize),
-    /// Decoder and postnet.
-    Everything,
-}
-
-impl Adapts {
-    pub(super) fn includes(self, path: &str) -> bool {
-        match self {
-            Self::Speaker => false,
-            Self::Decoder => path.starts_with("decoder."),
-            Self::Postnet => path.starts_with("postnet."),
-            Self::LowRank(_) | Self::Everything => true,
-        }
-    }
-
-    /// Attaches the low-rank factors, where those are trained.
-    pub(super) fn prepare(self, parts: Adapted) -> Adapted {
-        let Self::LowRank(rank) = self else { return parts };
-        let speaker = ParamGroup::from_paths(vec!["speaker"]);
-        parts
-            .apply_lora(
-                Lora::new(rank, rank as f64).set_param_group(ParamGroup::all().exclude(speaker.clone())),
-            )
-            .unfreeze_group(speaker)
     }
 }
 

@@ -3,16 +3,20 @@
 use burn::prelude::*;
 
 use super::{
-    batch::{Batch, Batcher},
+    batch::{Batch, Extent, UtteranceSource},
     features::Features,
+    feeder::Source,
     loss::{attention_losses, losses},
-    run::{Draw, Learner, Recipe, Run, RunConfig, split},
+    order::Draw,
+    run::{Learner, Recipe, Run, RunConfig, split},
+    step_dump::data,
     warm_start::WarmStart,
 };
 use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
-    nn::{Mode, Precision},
+    nn::{ComputePlan, Mode, Scope, trace::Value},
+    ranks::Ranks,
     report::Report,
     weights::apply,
 };
@@ -28,7 +32,7 @@ impl Recipe {
             rate_start: 1e-3,
             rate_end: 5e-5,
             checkpoint_every: 100,
-            precision: Precision::F32,
+            compute: ComputePlan::default(),
         }
     }
 }
@@ -38,16 +42,11 @@ pub trait Pretrained: Learner<Batch = Batch> {
     /// Beginnings of the names that it has in common with a base.
     const SHARED: &'static [&'static str];
 
-    /// Computes its products in `precision`.
-    fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self;
+    /// Of random weights; its batch statistics are over all ranks.
+    fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self;
 
-    fn draw(
-        batcher: &mut Batcher,
-        features: &Features,
-        from: &[usize],
-        config: &TacotronConfig,
-        device: &Device,
-    ) -> Batch;
+    /// How much of an utterance it learns from at once.
+    fn extent(recipe: &Recipe) -> Extent;
 }
 
 /// The duration path, on windows.
@@ -61,24 +60,30 @@ impl Learner for Tacotron {
         let losses = losses(self, batch, mode);
         vec![losses.before, losses.after, losses.durations, losses.pitch]
     }
+
+    fn computing(self, scope: &Scope) -> Self {
+        self.computing(scope)
+    }
+
+    fn clips(batch: &Batch) -> Vec<String> {
+        batch.clips.clone()
+    }
+
+    fn data(batch: &Batch) -> Vec<(&'static str, Value)> {
+        data(batch)
+    }
 }
 
 impl Pretrained for Tacotron {
     const SHARED: &'static [&'static str] =
         &["encoder.", "speakers", "durations.", "ranges.", "pitch.", "decoder.", "postnet."];
 
-    fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
-        Self::new(config, device).with_precision(precision)
+    fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self {
+        Self::new(config, device).with_ranks(ranks)
     }
 
-    fn draw(
-        batcher: &mut Batcher,
-        features: &Features,
-        from: &[usize],
-        config: &TacotronConfig,
-        device: &Device,
-    ) -> Batch {
-        batcher.draw(features, from, config, device)
+    fn extent(recipe: &Recipe) -> Extent {
+        Extent::Window(recipe.window)
     }
 }
 
@@ -93,23 +98,29 @@ impl Learner for AttentiveTacotron {
         let losses = attention_losses(self, batch, mode);
         vec![losses.before, losses.after, losses.gate, losses.guide]
     }
+
+    fn computing(self, scope: &Scope) -> Self {
+        self.computing(scope)
+    }
+
+    fn clips(batch: &Batch) -> Vec<String> {
+        batch.clips.clone()
+    }
+
+    fn data(batch: &Batch) -> Vec<(&'static str, Value)> {
+        data(batch)
+    }
 }
 
 impl Pretrained for AttentiveTacotron {
     const SHARED: &'static [&'static str] = &["encoder.", "speakers", "postnet."];
 
-    fn blank(config: &TacotronConfig, precision: Precision, device: &Device) -> Self {
-        Self::new(config, device).with_precision(precision)
+    fn blank(config: &TacotronConfig, ranks: &Ranks, device: &Device) -> Self {
+        Self::new(config, device).with_ranks(ranks)
     }
 
-    fn draw(
-        batcher: &mut Batcher,
-        features: &Features,
-        from: &[usize],
-        config: &TacotronConfig,
-        device: &Device,
-    ) -> Batch {
-        batcher.draw_whole(features, from, config, device)
+    fn extent(_: &Recipe) -> Extent {
+        Extent::Whole
     }
 }
 
@@ -123,12 +134,12 @@ pub fn pretrain<M: Pretrained>(
     start: Option<WarmStart>,
     report: &dyn Report,
 ) -> Result<(M, f32)> {
-    let RunConfig { recipe, device, .. } = run_config;
+    let RunConfig { recipe, device, ranks, .. } = run_config;
     let aligned =
         (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
-    let mut blank = M::blank(config, recipe.precision, device);
+    let mut blank = M::blank(config, ranks, device).computing(&Scope::new(recipe.compute.clone()));
     if config.pitch && !features.have_pitch() {
         return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
     }
@@ -138,15 +149,221 @@ pub fn pretrain<M: Pretrained>(
         blank = apply(blank, &shared).map_err(Error::base_corrupt)?;
     }
     let run = Run::open(blank, run_config)?;
-    let mut batcher = Batcher::new(recipe.batch, recipe.window, recipe.seed + run.step() as u64);
-    run.finish(report, |draw| match draw {
-        Draw::Train => M::draw(&mut batcher, features, &train, config, device),
-        Draw::HeldOut(index) => M::draw(
-            &mut Batcher::new(recipe.batch, recipe.window, index as u64),
-            features,
-            &held_out,
-            config,
-            device,
-        ),
-    })
+    let source = UtteranceSource::new(
+        features,
+        (&train, &held_out),
+        config,
+        M::extent(recipe),
+        recipe.batch,
+        recipe.seed,
+        ranks.shard(),
+    )?;
+    run.finish(&source, report)
+}
+
+impl Source for UtteranceSource<'_> {
+    type Made = Batch;
+    type Batch = Batch;
+
+    fn make(&self, draw: Draw, cpu: &Device) -> Result<Batch> {
+        self.draw(draw, cpu)
+    }
+
+    fn place(&self, made: Batch, device: &Device) -> Batch {
+        made.to_device(device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        audio::mel::{Mel, MelConfig},
+        ranks::threads,
+        train::{
+            features::Spoken,
+            feeder::FeederConfig,
+            run::curve_path,
+            watch::{WatchConfig, dump_path},
+        },
+        weights::{HostWeights, Metadata, Storage, collect, deserialize, serialize},
+    };
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use std::{fs, path::Path};
+
+    /// Noise in utterances of several lengths; the pitch is noise as well.
+    fn corpus() -> Features {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut features = Features::new(MelConfig::speech_16k());
+        for number in 0..120 {
+            let durations: Vec<u32> = (0..4 + number % 7).map(|_| random.random_range(4..8)).collect();
+            let frames = durations.iter().sum::<u32>() as usize;
+            let mut hz = || if random.random_bool(0.6) { random.random_range(80.0..200.0) } else { 0.0 };
+            let f0_hz: Vec<f32> = (0..frames).map(|_| hz()).collect();
+            features.push(Spoken {
+                speaker: ["a", "b", "c"][number % 3],
+                id: number.to_string(),
+                text: String::new(),
+                symbols: durations.iter().map(|_| random.random_range(5..30)).collect(),
+                mel: &Mel {
+                    mels: 80,
+                    data: (0..frames * 80).map(|_| random.random_range(-8.0..0.0)).collect(),
+                },
+                durations: Some(durations),
+                f0_hz: &f0_hz,
+            });
+        }
+        features
+    }
+
+    struct Case {
+        features: Features,
+        config: TacotronConfig,
+        weights: HostWeights,
+        recipe: Recipe,
+    }
+
+    impl Case {
+        fn new() -> Self {
+            let config = TacotronConfig { pitch: true, ..TacotronConfig::tiny(3) };
+            Device::flex().seed(1);
+            let weights = collect(&Tacotron::new(&config, &Device::flex()));
+            let bytes = pollster::block_on(serialize(weights, Storage::Full, Metadata::new())).unwrap();
+            let recipe = Recipe { steps: 60, batch: 6, window: 24, checkpoint_every: 20, ..Recipe::base() };
+            Self { features: corpus(), config, weights: deserialize(&bytes).unwrap().0, recipe }
+        }
+
+        /// Trains to the end, or until a batch fails.
+        ///
+        /// * `fails`: the step whose batch cannot be made
+        fn train(
+            &self,
+            ranks: Ranks,
+            threads: usize,
+            directory: &Path,
+            resume: bool,
+            fails: Option<usize>,
+        ) -> Result<f32> {
+            let run_config = RunConfig {
+                recipe: self.recipe.clone(),
+                directory: directory.to_path_buf(),
+                resume,
+                device: Device::flex().autodiff(),
+                feeder: FeederConfig { threads, depth: 4 },
+                ranks: ranks.clone(),
+                watch: WatchConfig::default(),
+            };
+            let blank = Tacotron::blank(&self.config, &ranks, &run_config.device);
+            let run = Run::open(apply(blank, &self.weights).unwrap(), &run_config)?;
+            let (train, held_out) = split(0..self.features.utterances.len())?;
+            let Recipe { batch, seed, .. } = self.recipe;
+            let source = UtteranceSource::new(
+                &self.features,
+                (&train, &held_out),
+                &self.config,
+                Tacotron::extent(&self.recipe),
+                batch,
+                seed,
+                ranks.shard(),
+            )?;
+            run.finish(&Failing { source, fails }, &()).map(|(_, loss)| loss)
+        }
+    }
+
+    struct Failing<'a> {
+        source: UtteranceSource<'a>,
+        fails: Option<usize>,
+    }
+
+    impl Source for Failing<'_> {
+        type Made = Batch;
+        type Batch = Batch;
+
+        fn make(&self, draw: Draw, cpu: &Device) -> Result<Batch> {
+            match self.fails {
+                Some(step) if draw == Draw::Train(step) => Err(Error::corpus_invalid("a bad batch")),
+                _ => self.source.make(draw, cpu),
+            }
+        }
+
+        fn place(&self, made: Batch, device: &Device) -> Batch {
+            self.source.place(made, device)
+        }
+    }
+
+    /// Steps and losses; seconds are left out.
+    fn curve(directory: &Path) -> Vec<Vec<f32>> {
+        let text = fs::read_to_string(curve_path(directory)).unwrap();
+        let numbers = |line: &str| {
+            let columns =
+                line.split(',').enumerate().filter(|(column, text)| *column != 1 && !text.is_empty());
+            columns.map(|(_, text)| text.parse().unwrap()).collect()
+        };
+        text.lines().skip(1).map(numbers).collect()
+    }
+
+    fn assert_same(found: &[Vec<f32>], expected: &[Vec<f32>], tolerance: f32) {
+        assert_eq!(found.len(), expected.len(), "{found:?}\n{expected:?}");
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() <= tolerance, "{found}, {expected}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_the_same_whatever_feeds_it_and_wherever_it_was_stopped() {
+        let (case, folder) = (Case::new(), tempfile::tempdir().unwrap());
+        let directory = |name: &str| folder.path().join(name);
+        let alone = |threads, name: &str, resume, fails| {
+            case.train(Ranks::default(), threads, &directory(name), resume, fails)
+        };
+        let loss = alone(0, "blocking", false, None).unwrap();
+        let expected = curve(&directory("blocking"));
+        assert_eq!(expected.len(), 3);
+        assert_eq!(alone(3, "threads", false, None).unwrap(), loss);
+        assert_same(&curve(&directory("threads")), &expected, 0.0);
+        // Between two checkpoints: what followed the first of them is trained again.
+        let error = alone(2, "resumed", false, Some(47)).unwrap_err();
+        assert_eq!(error.code(), "corpus-invalid");
+        assert_eq!(alone(1, "resumed", true, None).unwrap(), loss);
+        assert_same(&curve(&directory("resumed")), &expected, 0.0);
+    }
+
+    #[test]
+    fn two_ranks_train_as_one_and_one_goes_on_where_two_ended() {
+        let (case, folder) = (Case::new(), tempfile::tempdir().unwrap());
+        let directory = |name: &str| folder.path().join(name);
+        let loss = case.train(Ranks::default(), 1, &directory("one"), false, None).unwrap();
+        let expected = curve(&directory("one"));
+        let losses = threads::run(2, |ranks| case.train(ranks, 1, &directory("two"), false, None).unwrap());
+        assert!(losses[0] == losses[1] && (losses[0] - loss).abs() < 1e-4, "{losses:?}, {loss}");
+        assert_same(&curve(&directory("two")), &expected, 1e-4);
+
+        let codes = threads::run(2, |ranks| {
+            // Only one rank has the bad batch.
+            let fails = (ranks.shard().rank == 1).then_some(47);
+            case.train(ranks, 1, &directory("resumed"), false, fails).unwrap_err().code()
+        });
+        assert_eq!(codes, ["rank-lost", "corpus-invalid"]);
+        case.train(Ranks::default(), 1, &directory("resumed"), true, None).unwrap();
+        let resumed = curve(&directory("resumed"));
+        // The run was saved at the step that failed; the means of its lines are over what was left of their steps.
+        assert_eq!(resumed.len(), 3);
+        assert_same(&resumed[..2], &expected[..2], 1e-4);
+        assert!((resumed[2].last().unwrap() - expected[2].last().unwrap()).abs() < 1e-4, "held out");
+    }
+
+    #[test]
+    fn two_ranks_dump_a_step_that_is_no_number_and_none_waits_for_the_other() {
+        let mut case = Case::new();
+        (case.recipe.rate_start, case.recipe.rate_end) = (1e30, 1e30);
+        let folder = tempfile::tempdir().unwrap();
+        let codes =
+            threads::run(2, |ranks| case.train(ranks, 1, folder.path(), false, None).unwrap_err().code());
+        assert_eq!(codes, ["training-diverged"; 2]);
+        let dumped = |rank| (1..=20).filter(|&step| dump_path(folder.path(), step, rank).exists()).collect();
+        let dumped: [Vec<usize>; 2] = [dumped(0), dumped(1)];
+        assert_eq!(dumped[0].len(), WatchConfig::default().max_dumps);
+        assert_eq!(dumped[0], dumped[1]);
+    }
 }

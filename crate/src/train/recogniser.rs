@@ -3,12 +3,14 @@
 //! A loop of its own: a quarter of an hour needs no checkpoints, and its metric is frame accuracy, not by a loss.
 
 use burn::prelude::*;
-use rand::{Rng, SeedableRng};
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{
     adam::{Adam, AdamConfig},
     features::{Features, Utterance},
+    feeder::{FeederConfig, Source, feed},
+    order::{Draw, Order},
     run::split,
 };
 use crate::{
@@ -64,75 +66,100 @@ pub fn train(
     let usable = (0..features.utterances.len()).filter(|&index| long_enough(&features.utterances[index]));
     let (train, held_out) = split(usable)?;
     device.seed(recipe.seed);
-    let mut rng = ChaCha8Rng::seed_from_u64(recipe.seed);
+    let order = Order::new(train.into_iter().map(|index| (index, 0)), recipe.batch, recipe.seed);
+    let source = WindowSource { features, recipe, order, held_out };
     let mut model = Recogniser::new(features.mel.mels, device);
     let mut adam = Adam::new(AdamConfig { weight_decay: 1e-2, ..AdamConfig::default() });
     let mut message = String::new();
     let mut sum = 0.0;
-    for step in 0..recipe.steps {
-        let picks: Vec<usize> = (0..recipe.batch).map(|_| train[rng.random_range(0..train.len())]).collect();
-        let (mels, classes) = draw(features, &picks, recipe.window, Some(&mut rng), device);
-        let loss = model.forward(mels, Mode::Train).gather(2, classes).mean().neg();
-        let gradients = loss.backward();
-        sum += loss.into_scalar::<f32>();
-        model = adam.step(model, &gradients, |_| recipe.rate(step));
-        report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
-        if (step + 1) % REPORT_EVERY == 0 || step + 1 == recipe.steps {
-            if !sum.is_finite() {
-                return Err(Error::training_diverged(step));
+    feed(&source, FeederConfig::default(), 0..recipe.steps, device, |feeder| {
+        for step in 0..recipe.steps {
+            let (mels, classes) = feeder.take()?.batch;
+            let loss = model.forward(mels, Mode::Train).gather(2, classes).mean().neg();
+            let gradients = loss.backward();
+            sum += loss.into_scalar::<f32>();
+            model = adam.step(model.clone(), &gradients, |_| recipe.rate(step));
+            report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
+            if (step + 1) % REPORT_EVERY == 0 || step + 1 == recipe.steps {
+                if !sum.is_finite() {
+                    return Err(Error::training_diverged(step));
+                }
+                let right = accuracy(&model, feeder.draw(Draw::HeldOut(0))?);
+                message = format!(
+                    "step {}, loss {:.3}, held-out frames right {:.1} %",
+                    step + 1,
+                    sum / REPORT_EVERY as f32,
+                    100.0 * right
+                );
+                report.note(&message);
+                keep(&model)?;
+                sum = 0.0;
             }
-            let right = accuracy(&model, features, &held_out, recipe.window, device);
-            message = format!(
-                "step {}, loss {:.3}, held-out frames right {:.1} %",
-                step + 1,
-                sum / REPORT_EVERY as f32,
-                100.0 * right
-            );
-            report.note(&message);
-            keep(&model)?;
-            sum = 0.0;
         }
-    }
+        Ok(())
+    })?;
     Ok(model)
 }
 
-/// Share of the frames of clean, unseen utterances whose likeliest class is the right one.
-fn accuracy(
-    model: &Recogniser,
-    features: &Features,
-    held_out: &[usize],
-    window: usize,
-    device: &Device,
-) -> f32 {
-    let (mels, classes) = draw(features, held_out, window, None, device);
+/// Share of the frames whose likeliest class is the right one.
+fn accuracy(model: &Recogniser, (mels, classes): WindowBatch) -> f32 {
     let frames = classes.shape().num_elements();
     let right = model.forward(mels, Mode::Eval).argmax(2).equal(classes).int().sum().into_scalar::<i32>();
     right as f32 / frames as f32
 }
 
-/// One window of each pick: normalised log-mels `[B, T, M]` and classes `[B, T, 1]`. With a generator the windows are random and their sound is
-/// changed; without, they begin at the start.
-fn draw(
+/// Normalised log-mels `[B, T, M]` and classes `[B, T, 1]`.
+type WindowBatch = (Tensor<3>, Tensor<3, Int>);
+
+struct WindowSource<'a> {
+    features: &'a Features,
+    recipe: &'a RecogniserConfig,
+    order: Order,
+    held_out: Vec<usize>,
+}
+
+impl Source for WindowSource<'_> {
+    type Made = WindowBatch;
+    type Batch = WindowBatch;
+
+    /// Random windows with their sound changed; held out are all that there are, clean and from their start.
+    fn make(&self, draw: Draw, cpu: &Device) -> Result<WindowBatch> {
+        let RecogniserConfig { window, seed, .. } = *self.recipe;
+        match draw {
+            Draw::HeldOut(_) => windows(self.features, &self.held_out, window, |_| None, cpu),
+            Draw::Train(step) => {
+                let random = |place| Some(draw.random(seed, place));
+                windows(self.features, &self.order.batch(step), window, random, cpu)
+            }
+        }
+    }
+
+    fn place(&self, (mels, classes): WindowBatch, device: &Device) -> WindowBatch {
+        (mels.to_device(device), classes.to_device(device))
+    }
+}
+
+/// One window of each pick. With a generator of its own a window is random and its sound is changed; without, it begins at the start.
+fn windows(
     features: &Features,
     picks: &[usize],
     window: usize,
-    mut rng: Option<&mut ChaCha8Rng>,
+    random: impl Fn(usize) -> Option<ChaCha8Rng>,
     device: &Device,
-) -> (Tensor<3>, Tensor<3, Int>) {
+) -> Result<WindowBatch> {
     let mels = features.mel.mels;
     let (mut inputs, mut targets) =
         (Vec::with_capacity(picks.len() * window * mels), Vec::with_capacity(picks.len() * window));
-    for &pick in picks {
+    for (place, &pick) in picks.iter().enumerate() {
         let utterance = &features.utterances[pick];
-        let values = &features.mels[utterance.first_frame * mels..][..utterance.frames * mels];
-        let mut frames: Vec<f32> = values.iter().map(|value| value.to_f32()).collect();
-        let mut first = 0;
-        if let Some(rng) = rng.as_deref_mut() {
+        let mut frames = features.log_mels(utterance, 0..utterance.frames)?;
+        let (mut first, mut rng) = (0, random(place));
+        if let Some(rng) = &mut rng {
             frames = augmented(&frames, mels, rng);
             first = rng.random_range(0..=utterance.frames - window);
         }
         normalise(&mut frames, mels);
-        if let Some(rng) = rng.as_deref_mut() {
+        if let Some(rng) = &mut rng {
             hide_a_band(&mut frames, mels, rng);
         }
         inputs.extend_from_slice(&frames[first * mels..][..window * mels]);
@@ -144,11 +171,11 @@ fn draw(
             .flat_map(|(&symbol, &frames)| std::iter::repeat_n(class(symbol) as i32, frames as usize));
         targets.extend(classes.skip(first).take(window));
     }
-    let shape = [picks.len(), window];
-    (
-        Tensor::from_data(TensorData::new(inputs, [shape[0], window, mels]), device),
-        Tensor::from_data(TensorData::new(targets, [shape[0], window, 1]), device),
-    )
+    let items = picks.len();
+    Ok((
+        Tensor::from_data(TensorData::new(inputs, [items, window, mels]), device),
+        Tensor::from_data(TensorData::new(targets, [items, window, 1]), device),
+    ))
 }
 
 /// The same words from another throat, in a room with an echo and a noise. A colour of the microphone needs no making: [`normalise`] takes it off.
@@ -218,7 +245,11 @@ fn hide_a_band(frames: &mut [f32], mels: usize, rng: &mut ChaCha8Rng) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audio::mel::{Mel, MelConfig};
+    use crate::{
+        audio::mel::{Mel, MelConfig},
+        train::features::Spoken,
+    };
+    use rand::SeedableRng;
     use std::sync::Mutex;
 
     /// Two phones that light up different halves of the spectrum, 8 frames each, in turn.
@@ -228,15 +259,15 @@ mod tests {
             let lit = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
             let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
             let symbols = (0..6).map(|phone| [6, 30][(phone + index) % 2]).collect();
-            features.push(
-                "a",
-                index.to_string(),
-                "x".into(),
+            features.push(Spoken {
+                speaker: "a",
+                id: index.to_string(),
+                text: "x".into(),
                 symbols,
-                Some(vec![8; 6]),
-                &Mel { mels: 80, data },
-                &[],
-            );
+                durations: Some(vec![8; 6]),
+                mel: &Mel { mels: 80, data },
+                f0_hz: &[],
+            });
         }
         features
     }

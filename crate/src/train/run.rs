@@ -1,6 +1,6 @@
 //! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, reports and a curve.
 
-use burn::prelude::*;
+use burn::{prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, OpenOptions},
@@ -11,13 +11,18 @@ use std::{
 
 use super::{
     adam::{Adam, AdamConfig},
+    exchange::sum_gradients,
+    feeder::{Fed, Feeder, FeederConfig, Source, feed},
     optimizer_state::{optimizer_weights, restore_optimizer},
+    order::Draw,
+    watch::{Watch, WatchConfig},
 };
 use crate::{
     Error, Result, files,
-    nn::{Mode, Precision},
+    nn::{ComputePlan, Mode, Operation, Scope, trace::Value},
+    ranks::Ranks,
     report::{Progress, Report},
-    weights::{Metadata, Storage, apply, collect, deserialize, serialize},
+    weights::{Metadata, Storage, Weights, apply, collect, deserialize, serialize},
 };
 
 /// How a model is trained; kept beside it, so that the same command makes it again.
@@ -32,8 +37,9 @@ pub struct Recipe {
     pub rate_end: f64,
     /// Every how many steps the state is saved and the held-out loss taken.
     pub checkpoint_every: usize,
-    #[serde(default)]
-    pub precision: Precision,
+    /// Precision, and which operations are fused.
+    #[serde(flatten)]
+    pub compute: ComputePlan,
 }
 
 impl Recipe {
@@ -57,14 +63,22 @@ pub trait Learner: Module {
 
     /// Each `[1]`; training minimises their sum.
     fn losses(&self, batch: &Self::Batch, mode: Mode) -> Vec<Tensor<1>>;
-}
 
-/// What a batch is drawn for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Draw {
-    Train,
-    /// The n-th of the batches that are held out: the same at each validation.
-    HeldOut(usize),
+    /// How its operations are computed, where they can be computed in more than one way.
+    #[must_use]
+    fn computing(self, _scope: &Scope) -> Self {
+        self
+    }
+
+    /// Names of a batch's clips, where they have any.
+    fn clips(_batch: &Self::Batch) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What a batch is made of, one row a clip.
+    fn data(_batch: &Self::Batch) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
 }
 
 /// Splits a corpus' usable items, by index, into those to train on and those kept from it: one in fifty.
@@ -98,33 +112,68 @@ pub struct RunConfig {
     pub resume: bool,
     /// Tracks gradients.
     pub device: Device,
+    /// How batches are made ahead; the result is the same in any way.
+    pub feeder: FeederConfig,
+    /// With whom the batches are shared. The result is the same with any number of ranks, but for rounding and for dropout, which each rank makes of its own.
+    pub ranks: Ranks,
+    /// What is looked at while it trains; the result is the same in any way.
+    pub watch: WatchConfig,
 }
 
 /// A training on its way.
-pub struct Run<'a, M> {
+pub struct Run<'a, M: Learner> {
     pub model: M,
     adam: Adam,
     run_config: &'a RunConfig,
+    watch: Watch<M>,
+    /// What the watch over the latest step came to; the other ranks learn it in the next exchange.
+    watched: Result<()>,
 }
 
 impl<'a, M: Learner> Run<'a, M> {
     /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
     pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
+        let ComputePlan { precision, plain, .. } = &run_config.recipe.compute;
+        let plain = plain.contains(&Operation::Adam);
+        let watch = Watch::open(&blank, run_config, run_config.resume)?;
         let mut run = Self {
             model: blank,
-            adam: Adam::new(AdamConfig { precision: run_config.recipe.precision, ..AdamConfig::default() }),
+            adam: Adam::new(AdamConfig { precision: *precision, plain, ..AdamConfig::default() }),
             run_config,
+            watch,
+            watched: Ok(()),
         };
         if run_config.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
-            run_config.device.seed(run_config.recipe.seed + run.step() as u64);
-        } else {
-            let curve = curve_path(&run_config.directory);
-            fs::write(&curve, format!("step,seconds,{},held_out\n", M::LOSSES.join(",")))
-                .map_err(Error::io(&curve))?;
+        }
+        let Recipe { batch, seed, steps, .. } = run_config.recipe;
+        let own = [run.step(), batch, seed as usize, steps].map(|value| value as f32);
+        let what = "step, batch, seed, steps or weights differ; is the folder for runs the same for all?";
+        run_config.ranks.compare(what, &[&own[..], &[run.fingerprint()]].concat())?;
+        if run_config.ranks.is_first() {
+            run.begin_curve()?;
         }
         Ok(run)
+    }
+
+    /// A number that differs between models.
+    fn fingerprint(&self) -> f32 {
+        let weights = collect(&self.model).into_values();
+        weights.map(|weight| weight.values.abs().mean().into_scalar::<f32>()).sum()
+    }
+
+    /// Leaves the lines up to this step: what followed the checkpoint is trained again.
+    fn begin_curve(&self) -> Result<()> {
+        let path = curve_path(&self.run_config.directory);
+        let mut curve = format!("step,seconds,{},held_out\n", M::LOSSES.join(","));
+        if self.step() > 0 {
+            let old = fs::read_to_string(&path).unwrap_or_default(); // A curve that is lost stops no training.
+            let step = |line: &&str| line.split(',').next().and_then(|step| step.parse::<usize>().ok());
+            let kept = old.lines().filter(|line| step(line).is_some_and(|step| step <= self.step()));
+            curve.extend(kept.flat_map(|line| [line, "\n"]));
+        }
+        files::write(&path, curve)
     }
 
     /// Steps done.
@@ -133,63 +182,146 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     /// Trains to the recipe's last step and returns the model and its held-out loss.
-    pub fn finish(mut self, report: &dyn Report, mut draw: impl FnMut(Draw) -> M::Batch) -> Result<(M, f32)> {
-        let RunConfig { recipe, directory, device, .. } = self.run_config;
+    pub fn finish<S: Source<Batch = M::Batch>>(self, source: &S, report: &dyn Report) -> Result<(M, f32)> {
+        let RunConfig { recipe, device, feeder, .. } = self.run_config;
+        feed(source, *feeder, self.step()..recipe.steps, device, |feeder| self.train(feeder, report))
+    }
+
+    fn train<S: Source<Batch = M::Batch>>(
+        mut self,
+        feeder: &mut Feeder<S>,
+        report: &dyn Report,
+    ) -> Result<(M, f32)> {
+        let RunConfig { recipe, device, ranks, .. } = self.run_config;
         let mut message = String::new();
         let begun = Instant::now();
         // On the device: nothing is read back between two reports.
         let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
-        let mut sums = blank.clone();
+        let (mut sums, mut summed) = (blank.clone(), 0);
         for step in self.step()..recipe.steps {
-            let losses = Tensor::cat(self.model.losses(&draw(Draw::Train), Mode::Train), 0);
-            let gradients = self.adam.scaled(losses.clone().sum()).backward();
-            sums = sums + losses.inner();
-            let rate = recipe.rate(step);
-            self.model = self.adam.step(self.model, &gradients, |_| rate);
+            let losses;
+            (self, losses) = self.one_step(step, feeder, report)?;
+            (sums, summed) = (sums + losses, summed + 1);
             report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
             if (step + 1) % REPORT_EVERY == 0 {
-                let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(REPORT_EVERY as f32);
+                let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(summed as f32);
+                summed = 0;
                 let means = means.into_data().try_to_vec::<f32>().expect("losses are f32");
                 if !means.iter().all(|mean| mean.is_finite()) {
+                    self.finish_watch(report)?;
                     return Err(Error::training_diverged(step));
                 }
                 let mut held_out = String::new();
                 if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
-                    self.save_checkpoint()?;
-                    held_out = format!("{:.4}", self.held_out_loss(&mut draw));
+                    let saved =
+                        if ranks.is_first() { self.save_checkpoint(collect(&self.model)) } else { Ok(()) };
+                    ranks.agree(saved)?;
+                    held_out = format!("{:.4}", self.held_out_loss(feeder)?);
                 }
-                let named: Vec<String> = means.iter().map(|mean| format!("{mean:.4}")).collect();
-                let line = format!(
-                    "{},{:.1},{},{held_out}",
-                    step + 1,
-                    begun.elapsed().as_secs_f32(),
-                    named.join(",")
-                );
-                let curve = curve_path(directory);
-                let file = OpenOptions::new().append(true).open(&curve);
-                file.and_then(|mut file| writeln!(file, "{line}")).map_err(Error::io(&curve))?;
-                let losses = M::LOSSES.iter().zip(&named).map(|(name, mean)| format!("{name} {mean}"));
-                message = losses.collect::<Vec<_>>().join(", ");
-                report.note(&line);
+                if ranks.is_first() {
+                    let seconds = begun.elapsed().as_secs_f32();
+                    message = self.write_curve(step + 1, seconds, &means, &held_out, report)?;
+                }
             }
         }
-        let loss = self.held_out_loss(&mut draw);
+        self.finish_watch(report)?;
+        let loss = self.held_out_loss(feeder)?;
         Ok((self.model, loss))
     }
 
-    fn held_out_loss(&self, draw: &mut impl FnMut(Draw) -> M::Batch) -> f32 {
-        let criterion = (0..HELD_OUT_BATCHES).map(|index| {
-            self.model.losses(&draw(Draw::HeldOut(index)), Mode::Eval).swap_remove(M::CRITERION)
-        });
-        criterion.map(|loss| loss.into_scalar::<f32>()).sum::<f32>() / HELD_OUT_BATCHES as f32
+    /// One update, and its losses. Where ranks cannot go on together, the first of them saves the state before it.
+    fn one_step<S: Source<Batch = M::Batch>>(
+        mut self,
+        step: usize,
+        feeder: &mut Feeder<S>,
+        report: &dyn Report,
+    ) -> Result<(Self, Tensor<1>)> {
+        let RunConfig { recipe, ranks, .. } = self.run_config;
+        // Running statistics change on the way to a failure.
+        let before = (!ranks.is_alone()).then(|| collect(&self.model));
+        match self.gradients(step, feeder) {
+            Ok((gradients, losses, batch)) => {
+                drop(before);
+                let counted = self.watch.count(step, &self.model, &gradients);
+                let (model, scaling) = (self.model.clone(), self.adam.scaling.clone());
+                let rate = recipe.rate(step);
+                self.model = self.adam.step(self.model, &gradients, |_| rate);
+                let scaling = [scaling, self.adam.scaling.clone()];
+                let taken = Watch::taken(step, model, batch, losses.clone(), scaling);
+                // All ranks look, whatever one of them has met: a step is run again by all together.
+                let observed = self.watch.observe(taken, report);
+                self.watched = counted.and(observed);
+                Ok((self, losses))
+            }
+            Err(error) => {
+                if let Some(before) = before.filter(|_| ranks.is_first()) {
+                    self.save_checkpoint(before)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn finish_watch(&mut self, report: &dyn Report) -> Result<()> {
+        let finished = self.watch.finish(report);
+        self.run_config.ranks.agree(std::mem::replace(&mut self.watched, Ok(())).and(finished))
+    }
+
+    /// Gradients and losses of a step's batch, of all ranks together, and this rank's shard of it.
+    fn gradients<S: Source<Batch = M::Batch>>(
+        &mut self,
+        step: usize,
+        feeder: &mut Feeder<S>,
+    ) -> Result<(Gradients, Tensor<1>, M::Batch)> {
+        let RunConfig { recipe, device, ranks, .. } = self.run_config;
+        // What is random on the device hangs on the step alone as well, so that a resumed run is the run that was not stopped. Each rank has its own.
+        let seed = recipe.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
+        device.seed(seed.wrapping_add((ranks.shard().rank as u64) << 32));
+        let watched = std::mem::replace(&mut self.watched, Ok(()));
+        let Fed { batch, .. } = ranks.agree(watched.and_then(|()| feeder.take()))?;
+        let losses = Tensor::cat(self.model.losses(&batch, Mode::Train), 0);
+        let mut gradients = self.adam.scaled(losses.clone().sum()).backward();
+        let losses = sum_gradients(&self.model, &mut gradients, losses.inner(), ranks)?;
+        Ok((gradients, losses, batch))
+    }
+
+    /// Adds a line, and returns the losses in words.
+    fn write_curve(
+        &self,
+        step: usize,
+        seconds: f32,
+        means: &[f32],
+        held_out: &str,
+        report: &dyn Report,
+    ) -> Result<String> {
+        let named: Vec<String> = means.iter().map(|mean| format!("{mean:.6}")).collect();
+        let line = format!("{step},{seconds:.1},{},{held_out}", named.join(","));
+        let curve = curve_path(&self.run_config.directory);
+        let file = OpenOptions::new().append(true).open(&curve);
+        file.and_then(|mut file| writeln!(file, "{line}")).map_err(Error::io(&curve))?;
+        report.note(&line);
+        let losses = M::LOSSES.iter().zip(means).map(|(name, mean)| format!("{name} {mean:.4}"));
+        Ok(losses.collect::<Vec<_>>().join(", "))
+    }
+
+    fn held_out_loss<S: Source<Batch = M::Batch>>(&self, feeder: &Feeder<S>) -> Result<f32> {
+        let mut sum = 0.0;
+        for number in 0..HELD_OUT_BATCHES {
+            let batch = self.run_config.ranks.agree(feeder.draw(Draw::HeldOut(number)))?;
+            sum += self.model.losses(&batch, Mode::Eval).swap_remove(M::CRITERION).into_scalar::<f32>();
+        }
+        // Each rank has the part of its shards.
+        let mut sum = [sum];
+        self.run_config.ranks.sum(&mut sum)?;
+        Ok(sum[0] / HELD_OUT_BATCHES as f32)
     }
 
     fn checkpoint_path(&self) -> PathBuf {
         self.run_config.directory.join("checkpoint.safetensors")
     }
 
-    fn save_checkpoint(&self) -> Result<()> {
-        let mut weights = collect(&self.model);
+    /// * `weights`: of the model
+    fn save_checkpoint(&self, mut weights: Weights) -> Result<()> {
         weights.extend(optimizer_weights(&self.adam));
         let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
         let bytes = pollster::block_on(serialize(weights, Storage::Full, metadata))?;
@@ -201,8 +333,8 @@ impl<'a, M: Learner> Run<'a, M> {
         let bytes = fs::read(&path).map_err(Error::io(&path))?;
         let (mut weights, metadata) = deserialize(&bytes).map_err(Error::checkpoint_corrupt)?;
         let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
-        self.adam.updates = updates
-            .ok_or_else(|| Error::checkpoint_corrupt("it does not say how many updates it has seen"))?;
+        self.adam.updates =
+            updates.ok_or_else(|| Error::checkpoint_corrupt("its number of updates is missing"))?;
         restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
         self.model = apply(self.model.clone(), &weights).map_err(Error::checkpoint_corrupt)?;
         Ok(())

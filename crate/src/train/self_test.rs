@@ -8,12 +8,15 @@ use std::collections::HashMap;
 use burn::module::Module;
 use burn::prelude::*;
 
-use super::adam::{Adam, AdamConfig};
+use super::{
+    adam::{Adam, AdamConfig},
+    step_dump::{Side, StepConfig, compare_steps, sample_features},
+};
 use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig, tacotron::Symbols},
     nn::{
-        Mode,
+        ComputePlan, Mode,
         readback::read,
         upsample::{POSITION_WIDTH, frame_positions},
     },
@@ -44,7 +47,50 @@ const DURATIONS: [u32; 6] = [2, 4, 3, 5, 1, 3];
 const LONGER: u32 = 4;
 
 /// Compares a base's device with the CPU, on which the same base is loaded as well. Returns the largest deviation, relative.
+///
+/// Fails with `device-wrong`, which names the operation at fault where one is.
 pub async fn run(base: &Base, on_cpu: &Base) -> Result<f32> {
+    match deviation(base, on_cpu).await {
+        Err(Deviation::Wrong { figure, found, expected }) => {
+            let operation = at_fault(base, on_cpu).await;
+            Err(Error::device_wrong(figure, found, expected, operation.as_deref()))
+        }
+        Err(Deviation::Failed(error)) => Err(error),
+        Ok(worst) => Ok(worst),
+    }
+}
+
+enum Deviation {
+    Wrong { figure: &'static str, found: f32, expected: f32 },
+    Failed(Error),
+}
+
+impl From<Error> for Deviation {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn side<'a>(base: &'a Base, name: &'a str, plan: ComputePlan) -> Side<'a> {
+    Side { model: &base.model, device: &base.device, name, plan }
+}
+
+/// One training step of the base on both, operation by operation. `None` where not even that can be computed.
+async fn at_fault(base: &Base, on_cpu: &Base) -> Option<String> {
+    /// What passes: a kernel that is wrong is off by far more.
+    const COSINE: f64 = 0.9999;
+    let config = base.config().clone();
+    let step = StepConfig { window: 16 * config.reduction, config, batch: 1, mode: Mode::Eval, seed: 1 };
+    let features = sample_features(step.config.mels);
+    let (reference, found) = (
+        side(on_cpu, "cpu", ComputePlan::reference()),
+        side(base, "device", base.model.scope.plan().clone()),
+    );
+    let (_, _, comparison) = compare_steps(&reference, &found, &features, &step, COSINE).await.ok()?;
+    Some(comparison.verdict())
+}
+
+async fn deviation(base: &Base, on_cpu: &Base) -> Result<f32, Deviation> {
     let mut worst = 0.0f32;
     let mut compare = |figure, found: f32, expected: f32| {
         let deviation = (found - expected).abs() / expected.abs();
@@ -53,7 +99,7 @@ pub async fn run(base: &Base, on_cpu: &Base) -> Result<f32> {
             worst = worst.max(deviation);
             Ok(())
         } else {
-            Err(Error::device_wrong(figure, found, expected))
+            Err(Deviation::Wrong { figure, found, expected })
         }
     };
     for ((figure, found), (_, expected)) in figures(&base.device).await?.into_iter().zip(NATIVE) {
@@ -173,6 +219,33 @@ pub async fn figures(device: &Device) -> Result<Vec<(&'static str, f32)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nn::{
+        Operation, Scope,
+        compute::{Fault, FaultKind},
+    };
+    use std::path::Path;
+
+    /// A base whose kernel takes a wrong sign: the figures differ, and the error names the operation.
+    #[test]
+    fn a_failed_test_names_the_operation() {
+        let folder = &Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/base");
+        let on_cpu = Base::open(folder, &Device::flex()).unwrap();
+        let mut wrong = Base::open(folder, &Device::flex()).unwrap();
+        let fault = Fault {
+            path: "postnet.convolutions.3".into(),
+            operation: Operation::Convolution,
+            kind: FaultKind::GradientSign("weight".into()),
+        };
+        let plan = ComputePlan { faults: vec![fault], ..ComputePlan::default() };
+        wrong.model = wrong.model.computing(&Scope::new(plan));
+        let verdict = pollster::block_on(at_fault(&wrong, &on_cpu)).unwrap();
+        assert!(
+            verdict.starts_with("at fault: postnet.convolutions.3: convolution, gradient of weight"),
+            "{verdict}"
+        );
+        let sound = pollster::block_on(at_fault(&on_cpu, &on_cpu)).unwrap();
+        assert!(sound.starts_with("nothing below"), "{sound}");
+    }
 
     #[test]
     fn the_cpu_makes_the_values_that_are_written_here() {

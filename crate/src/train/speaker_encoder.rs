@@ -7,18 +7,19 @@ use burn::{
     tensor::activation::log_softmax,
 };
 use half::f16;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::Rng;
 
 use super::{
     augment::{augment, gaussian},
-    run::{Draw, Learner, Recipe, Run, RunConfig, split},
+    feeder::Source,
+    order::{Draw, Order},
+    run::{Learner, Recipe, Run, RunConfig, split},
 };
 use crate::{
     Error, Result,
     audio::mel::Mel,
     model::speaker_encoder::{EMBEDDING, POOLED, SpeakerEncoder},
-    nn::{Mode, Precision},
+    nn::{ComputePlan, Mode},
     report::Report,
 };
 
@@ -33,7 +34,7 @@ impl Recipe {
             rate_start: 2e-3,
             rate_end: 1e-4,
             checkpoint_every: 100,
-            precision: Precision::F32,
+            compute: ComputePlan::default(),
         }
     }
 }
@@ -109,33 +110,44 @@ fn margin_loss(vectors: Tensor<2>, directions: Tensor<2>, speakers: Tensor<2, In
     log_softmax(logits, 1).gather(1, speakers).mean().neg()
 }
 
-struct Feeder<'a> {
+struct SampleSource<'a> {
     samples: &'a [Sample],
     mels: usize,
     recipe: &'a Recipe,
-    device: Device,
+    train: Order,
+    held_out: Order,
 }
 
-impl Feeder<'_> {
-    fn draw(&self, from: &[usize], random: &mut ChaCha8Rng) -> SpeakerBatch {
-        let Recipe { batch, window, .. } = *self.recipe;
+impl Source for SampleSource<'_> {
+    type Made = SpeakerBatch;
+    type Batch = SpeakerBatch;
+
+    fn make(&self, draw: Draw, cpu: &Device) -> Result<SpeakerBatch> {
+        let Recipe { batch, window, seed, .. } = *self.recipe;
+        let items = match draw {
+            Draw::Train(step) => self.train.batch(step),
+            Draw::HeldOut(number) => self.held_out.batch(number),
+        };
         let (mut mels, mut speakers) =
             (Vec::with_capacity(batch * window * self.mels), Vec::with_capacity(batch));
-        for _ in 0..batch {
-            let sample = &self.samples[from[random.random_range(0..from.len())]];
-            let first = random.random_range(0..=sample.mel.len() / self.mels - window);
+        for (place, item) in items.into_iter().enumerate() {
+            let sample = &self.samples[item];
+            let first = draw.random(seed, place).random_range(0..=sample.mel.len() / self.mels - window);
             mels.extend(
                 sample.mel[first * self.mels..][..window * self.mels].iter().map(|value| value.to_f32()),
             );
             speakers.push(sample.speaker as i32);
         }
+        Ok(SpeakerBatch {
+            mels: Tensor::from_data(TensorData::new(mels, [batch, window, self.mels]), cpu),
+            speakers: Tensor::from_data(TensorData::new(speakers, [batch, 1]), cpu),
+        })
+    }
+
+    fn place(&self, made: SpeakerBatch, device: &Device) -> SpeakerBatch {
         // Nothing here is learned, so nothing is recorded.
-        let plain = self.device.clone().inner();
-        let clean = Tensor::from_data(TensorData::new(mels, [batch, window, self.mels]), &plain);
-        SpeakerBatch {
-            mels: Tensor::from_inner(augment(clean)),
-            speakers: Tensor::from_data(TensorData::new(speakers, [batch, 1]), &self.device),
-        }
+        let clean = made.mels.to_device(device).inner();
+        SpeakerBatch { mels: Tensor::from_inner(augment(clean)), speakers: made.speakers.to_device(device) }
     }
 }
 
@@ -156,18 +168,26 @@ pub fn train(
     device.seed(recipe.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);
     let run = Run::open(Trainee { encoder: SpeakerEncoder::new(mels, device), directions }, run_config)?;
-    let feeder = Feeder { samples, mels, recipe, device: device.clone() };
-    let mut random = ChaCha8Rng::seed_from_u64(recipe.seed + run.step() as u64);
-    let (trained, loss) = run.finish(report, |draw| match draw {
-        Draw::Train => feeder.draw(&train, &mut random),
-        Draw::HeldOut(index) => feeder.draw(&held_out, &mut ChaCha8Rng::seed_from_u64(index as u64)),
-    })?;
+    let order =
+        |from: Vec<usize>, seed| Order::new(from.into_iter().map(|item| (item, 0)), recipe.batch, seed);
+    let source = SampleSource {
+        samples,
+        mels,
+        recipe,
+        train: order(train, recipe.seed),
+        held_out: order(held_out, 0),
+    };
+    let (trained, loss) = run.finish(&source, report)?;
     Ok((trained.encoder, loss))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        ranks::Ranks,
+        train::{feeder::FeederConfig, watch::WatchConfig},
+    };
 
     #[test]
     fn the_margin_makes_the_right_answer_harder() {
@@ -212,6 +232,9 @@ mod tests {
             directory: folder.path().to_path_buf(),
             resume: false,
             device: Device::flex().autodiff(),
+            feeder: FeederConfig::default(),
+            ranks: Ranks::default(),
+            watch: WatchConfig::default(),
         };
         let (encoder, loss) = train(&samples, 80, &run_config, &()).unwrap();
         assert!(loss < 1.0, "{loss}");
@@ -237,6 +260,9 @@ mod tests {
             directory: folder.path().to_path_buf(),
             resume: false,
             device: Device::flex().autodiff(),
+            feeder: FeederConfig::default(),
+            ranks: Ranks::default(),
+            watch: WatchConfig::default(),
         };
         assert_eq!(train(&samples, 80, &run_config, &()).err().unwrap().code(), "corpus-invalid");
     }

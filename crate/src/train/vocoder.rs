@@ -7,20 +7,24 @@ use burn::{
     prelude::*,
     tensor::activation::{log_sigmoid, log_softmax},
 };
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::Rng;
 
-use super::run::{Draw, Learner, Recipe, Run, RunConfig, split};
+use super::{
+    feeder::Source,
+    order::{Draw, Order},
+    run::{Learner, Recipe, Run, RunConfig, split},
+    takes::Takes,
+};
 use crate::{
     Result,
     audio::{
-        mel::{Mel, MelConfig, MelExtractor},
-        pitch,
+        mel::{MelConfig, MelExtractor},
         source::pulses,
         stft::Stft,
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
-    nn::{Mode, Precision},
+    nn::{ComputePlan, Mode},
+    ranks::Shard,
     report::Report,
 };
 
@@ -35,32 +39,13 @@ impl Recipe {
             rate_start: 1e-3,
             rate_end: 5e-5,
             checkpoint_every: 200,
-            precision: Precision::F32,
+            compute: ComputePlan::default(),
         }
     }
 
     /// Its last steps, on what it will be fed.
     pub fn vocoder_end() -> Self {
         Self { steps: 2000, rate_start: 3e-4, ..Self::vocoder() }
-    }
-}
-
-/// A recording, and a spectrogram to make it from.
-pub struct Take {
-    samples: Vec<f32>,
-    f0_hz: Vec<f32>,
-    mel: Mel,
-}
-
-impl Take {
-    /// * `samples`: at the rate of `extractor`
-    /// * `mel`:     of another origin, with the recording's frames; `None` takes the recording's own
-    pub fn new(samples: Vec<f32>, mel: Option<Mel>, extractor: &MelExtractor) -> Self {
-        let config = extractor.config();
-        let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
-        let mel = mel.unwrap_or_else(|| extractor.extract(&samples));
-        assert_eq!(mel.frames(), f0_hz.len(), "a frame a hop");
-        Self { samples, f0_hz, mel }
     }
 }
 
@@ -80,6 +65,14 @@ pub struct Spectra {
     noise: f32,
 }
 
+impl Spectra {
+    fn placed(self, device: &Device) -> Self {
+        let Self { target, pulses, noise } = self;
+        Self { target: target.to_device(device), pulses: pulses.to_device(device), noise }
+    }
+}
+
+/// A batch, or a shard of one.
 pub struct VocoderBatch {
     /// `[B, T, M]`, normalised
     mel: Tensor<3>,
@@ -91,6 +84,10 @@ pub struct VocoderBatch {
     voiced: Tensor<3>,
     long: Spectra,
     short: Spectra,
+    /// This shard's part of the whole batch.
+    share: f32,
+    /// Of the whole batch.
+    voiced_frames: usize,
 }
 
 impl Learner for SourceFilter {
@@ -111,14 +108,15 @@ impl Learner for SourceFilter {
         let [long, short] =
             [&batch.long, &batch.short].map(|spectra| divergence(spectra, harmonic.clone(), noise.clone()));
         let spectrum = (long + short).div_scalar(2.0);
-        let voiced = batch.voiced.clone().sum().clamp_min(1.0);
-        let pitch = (log_softmax(pitch, 2) * batch.pitch.clone()).sum().neg() / voiced;
+        let voiced_frames = batch.voiced_frames.max(1) as f32;
+        let pitch = (log_softmax(pitch, 2) * batch.pitch.clone()).sum().div_scalar(-voiced_frames);
         let unvoiced = batch.voiced.clone().neg().add_scalar(1.0);
         let voicing = (log_sigmoid(voicing.clone()) * batch.voiced.clone()
             + log_sigmoid(voicing.neg()) * unvoiced)
             .mean()
             .neg();
-        vec![spectrum, pitch.mul_scalar(PITCH_WEIGHT), voicing, restraint]
+        let part = |mean: Tensor<1>| mean.mul_scalar(batch.share);
+        vec![part(spectrum), pitch.mul_scalar(PITCH_WEIGHT), part(voicing), part(restraint)]
     }
 }
 
@@ -140,39 +138,87 @@ fn divergence(spectra: &Spectra, harmonic: Tensor<3>, noise: Tensor<3>) -> Tenso
 }
 
 /// Makes batches of takes.
-struct Feeder<'a> {
-    takes: &'a [Take],
+struct TakeSource<'a> {
+    takes: &'a Takes,
     extractor: MelExtractor,
     long: Stft,
     short: Stft,
     config: &'a VocoderConfig,
     recipe: &'a Recipe,
-    device: Device,
+    train: Order,
+    held_out: Order,
+    shard: Shard,
 }
 
 /// Frames around a window, as context of its spectra.
 const MARGIN: usize = 4;
 
-impl Feeder<'_> {
-    fn draw(&self, from: &[usize], random: &mut ChaCha8Rng) -> VocoderBatch {
-        let (batch, frames, bins) = (self.recipe.batch, self.recipe.window, self.config.bins);
-        let (mut mels, mut envelopes, mut pitches, mut voiced) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+impl<'a> TakeSource<'a> {
+    /// * `train`, `held_out`: takes of a window's length and more, by index
+    fn new(
+        takes: &'a Takes,
+        (train, held_out): (&[usize], &[usize]),
+        mel: &MelConfig,
+        config: &'a VocoderConfig,
+        recipe: &'a Recipe,
+        shard: Shard,
+    ) -> Self {
+        // Windows are all of one length.
+        let order = |from: &[usize], seed| Order::new(from.iter().map(|&take| (take, 0)), recipe.batch, seed);
+        /// The same batches are held out from all runs.
+        const HELD_OUT_SEED: u64 = 0;
+        Self {
+            takes,
+            extractor: MelExtractor::new(mel.clone()),
+            long: Stft::new(mel.fft_length, LONG_WINDOW, mel.hop_length),
+            short: Stft::new(mel.fft_length, SHORT_WINDOW, mel.hop_length),
+            config,
+            recipe,
+            train: order(train, recipe.seed),
+            held_out: order(held_out, HELD_OUT_SEED),
+            shard,
+        }
+    }
+
+    /// Recording and pulses from [`MARGIN`] frames before the window to as many after it; silence beyond the recording.
+    fn around(&self, take: usize, first: usize, phase: f32) -> Result<(Vec<f32>, Vec<f32>)> {
+        let MelConfig { sample_rate_hz, hop_length, .. } = *self.extractor.config();
+        let frames = self.recipe.window + 2 * MARGIN;
+        let first = first as isize - MARGIN as isize;
+        let f0_hz = self.takes.f0_hz(take, first, frames + 1)?;
+        let recording = self.takes.samples(take, first * hop_length as isize, frames * hop_length)?;
+        Ok((recording, pulses(&f0_hz, sample_rate_hz, hop_length, phase)))
+    }
+}
+
+impl Source for TakeSource<'_> {
+    type Made = VocoderBatch;
+    type Batch = VocoderBatch;
+
+    fn make(&self, draw: Draw, cpu: &Device) -> Result<VocoderBatch> {
+        let (frames, bins) = (self.recipe.window, self.config.bins);
+        let items = match draw {
+            Draw::Train(step) => self.train.batch(step),
+            Draw::HeldOut(number) => self.held_out.batch(number),
+        };
+        // Take, first frame, phase of the pulses.
+        let pick = |(place, take): (usize, usize)| {
+            let mut random = draw.random(self.recipe.seed, place);
+            (take, random.random_range(0..=self.takes.frames(take) - frames), random.random::<f32>())
+        };
+        let picks: Vec<(usize, usize, f32)> = items.into_iter().enumerate().map(pick).collect();
+        let f0_hz = |&(take, first, _): &(usize, usize, f32)| self.takes.f0_hz(take, first as isize, frames);
+        let f0_hz = picks.iter().map(f0_hz).collect::<Result<Vec<_>>>()?;
+        let voiced_frames = f0_hz.iter().flatten().filter(|hz| **hz > 0.0).count();
+        let (whole, picks, f0_hz) = (picks.len(), self.shard.of(&picks), self.shard.of(&f0_hz));
+
+        let (mut mels, mut envelopes) = (Vec::new(), Vec::new());
         let (mut long, mut short, mut long_pulses) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..batch {
-            let take = &self.takes[from[random.random_range(0..from.len())]];
-            let first = random.random_range(0..=take.mel.frames() - frames);
-            let mel = Mel {
-                mels: take.mel.mels,
-                data: take.mel.data[first * take.mel.mels..(first + frames) * take.mel.mels].to_vec(),
-            };
+        for &(take, first, phase) in picks {
+            let mel = self.takes.mel(take, first, frames)?;
             envelopes.extend(self.extractor.envelope(&mel));
             mels.extend(mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale));
-            for &hz in &take.f0_hz[first..first + frames] {
-                voiced.push(f32::from(u8::from(hz > 0.0)));
-                pitches.extend(shares(hz));
-            }
-            let (recording, source) = self.around(take, first, random.random());
+            let (recording, source) = self.around(take, first, phase)?;
             for (stft, samples, powers) in [
                 (&self.long, &recording, &mut long),
                 (&self.short, &recording, &mut short),
@@ -185,10 +231,12 @@ impl Feeder<'_> {
                 });
             }
         }
+        let pitches = f0_hz.iter().flatten().flat_map(|&hz| shares(hz)).collect();
+        let voiced: Vec<f32> = f0_hz.iter().flatten().map(|&hz| f32::from(u8::from(hz > 0.0))).collect();
         let tensor = |values: Vec<f32>, width: usize| {
-            Tensor::<3>::from_data(TensorData::new(values, [batch, frames, width]), &self.device)
+            Tensor::<3>::from_data(TensorData::new(values, [picks.len(), frames, width]), cpu)
         };
-        VocoderBatch {
+        Ok(VocoderBatch {
             mel: tensor(mels, self.config.mels),
             envelope: tensor(envelopes, bins),
             pitch: tensor(pitches, PITCH_CLASSES),
@@ -206,21 +254,21 @@ impl Feeder<'_> {
                 noise: noise_power(SHORT_WINDOW),
             },
             voiced: tensor(voiced, 1),
-        }
+            share: picks.len() as f32 / whole as f32,
+            voiced_frames,
+        })
     }
 
-    /// The recording and its pulses from [`MARGIN`] frames before the window to as many after it; silence beyond the recording.
-    fn around(&self, take: &Take, first: usize, phase: f32) -> (Vec<f32>, Vec<f32>) {
-        let MelConfig { sample_rate_hz, hop_length, .. } = *self.extractor.config();
-        let frames = self.recipe.window + 2 * MARGIN;
-        let frame = |index: usize| (first + index).checked_sub(MARGIN);
-        let f0: Vec<f32> = (0..=frames)
-            .map(|index| frame(index).and_then(|at| take.f0_hz.get(at)).copied().unwrap_or(0.0))
-            .collect();
-        let sample = |index: usize| (first * hop_length + index).checked_sub(MARGIN * hop_length);
-        let recording = (0..frames * hop_length)
-            .map(|index| sample(index).and_then(|at| take.samples.get(at)).copied().unwrap_or(0.0));
-        (recording.collect(), pulses(&f0, sample_rate_hz, hop_length, phase))
+    fn place(&self, made: VocoderBatch, device: &Device) -> VocoderBatch {
+        VocoderBatch {
+            mel: made.mel.to_device(device),
+            envelope: made.envelope.to_device(device),
+            pitch: made.pitch.to_device(device),
+            voiced: made.voiced.to_device(device),
+            long: made.long.placed(device),
+            short: made.short.placed(device),
+            ..made
+        }
     }
 }
 
@@ -243,37 +291,34 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
 
 /// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
 pub fn train(
-    takes: &[Take],
+    takes: &Takes,
     mel: &MelConfig,
     config: &VocoderConfig,
     blank: SourceFilter,
     run_config: &RunConfig,
     report: &dyn Report,
 ) -> Result<(SourceFilter, f32)> {
-    let RunConfig { recipe, device, .. } = run_config;
-    let usable = (0..takes.len()).filter(|&index| takes[index].mel.frames() >= recipe.window);
+    let RunConfig { recipe, .. } = run_config;
+    let usable = (0..takes.len()).filter(|&take| takes.frames(take) >= recipe.window);
     let (train, held_out) = split(usable)?;
     let run = Run::open(blank, run_config)?;
-    let feeder = Feeder {
-        takes,
-        extractor: MelExtractor::new(mel.clone()),
-        long: Stft::new(mel.fft_length, LONG_WINDOW, mel.hop_length),
-        short: Stft::new(mel.fft_length, SHORT_WINDOW, mel.hop_length),
-        config,
-        recipe,
-        device: device.clone(),
-    };
-    let mut random = ChaCha8Rng::seed_from_u64(recipe.seed + run.step() as u64);
-    run.finish(report, |draw| match draw {
-        Draw::Train => feeder.draw(&train, &mut random),
-        Draw::HeldOut(index) => feeder.draw(&held_out, &mut ChaCha8Rng::seed_from_u64(index as u64)),
-    })
+    run.finish(
+        &TakeSource::new(takes, (&train, &held_out), mel, config, recipe, run_config.ranks.shard()),
+        report,
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audio::source::noise;
+    use crate::{
+        audio::source::noise,
+        ranks::{Ranks, threads},
+        train::{feeder::FeederConfig, takes::Take, watch::WatchConfig},
+        weights::{Metadata, Storage, apply, collect, deserialize, serialize},
+    };
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     /// Pulses at a twentieth, with a tenth of that of noise.
     fn voice(seconds: f32, hz: f32) -> Vec<f32> {
@@ -287,20 +332,13 @@ mod tests {
     fn a_batch_holds_the_recording_and_its_pulses() {
         let mel = MelConfig::speech_16k();
         let extractor = MelExtractor::new(mel.clone());
-        let takes = [Take::new(voice(1.5, 150.0), None, &extractor)];
+        let folder = tempfile::tempdir().unwrap();
+        let mut takes = Takes::create(folder.path(), 80).unwrap();
+        takes.push(&Take::new(voice(1.5, 150.0), None, &extractor)).unwrap();
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { batch: 2, window: 40, ..Recipe::vocoder() };
-        let (long, short) = (Stft::new(1024, LONG_WINDOW, 200), Stft::new(1024, SHORT_WINDOW, 200));
-        let feeder = Feeder {
-            takes: &takes,
-            extractor,
-            long,
-            short,
-            config: &config,
-            recipe: &recipe,
-            device: Device::flex(),
-        };
-        let batch = feeder.draw(&[0], &mut ChaCha8Rng::seed_from_u64(3));
+        let source = |shard| TakeSource::new(&takes, (&[0], &[0]), &mel, &config, &recipe, shard);
+        let batch = source(Shard::WHOLE).make(Draw::Train(3), &Device::flex()).unwrap();
         assert_eq!(batch.mel.dims(), [2, 40, 80]);
         assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
         let with = |spectra: &Spectra, harmonic: f32, noise: f32| {
@@ -315,6 +353,16 @@ mod tests {
                 "{right}; {harmonic} and {noise}: {}",
                 with(&batch.long, harmonic, noise)
             );
+        }
+        let network = SourceFilter::new(&config, &Device::flex());
+        let losses = |shard| {
+            let batch = source(shard).make(Draw::Train(3), &Device::flex()).unwrap();
+            network.losses(&batch, Mode::Eval).into_iter().map(|loss| loss.into_scalar::<f32>())
+        };
+        let shards = [0, 1].map(|rank| losses(Shard { rank, world_size: 2 }).collect::<Vec<_>>());
+        for (at, whole) in losses(Shard::WHOLE).enumerate() {
+            let sum = shards[0][at] + shards[1][at];
+            assert!((sum - whole).abs() < 1e-5 * whole.abs().max(1.0), "loss {at}: {sum}, {whole}");
         }
         // The short window resolves level, not harmonics.
         let (pulses, noise) = (with(&batch.short, 0.05, 0.005), with(&batch.short, 0.005, 0.05));
@@ -336,16 +384,21 @@ mod tests {
     fn a_few_steps_learn_pitch_and_spectrum() {
         let mel = MelConfig::speech_16k();
         let extractor = MelExtractor::new(mel.clone());
-        let takes: Vec<Take> =
-            (0..60).map(|index| Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor)).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let mut takes = Takes::create(folder.path(), 80).unwrap();
+        for index in 0..60 {
+            takes.push(&Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor)).unwrap();
+        }
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
-        let folder = tempfile::tempdir().unwrap();
         let run_config = RunConfig {
             recipe,
             directory: folder.path().to_path_buf(),
             resume: false,
             device: Device::flex().autodiff(),
+            feeder: FeederConfig::default(),
+            ranks: Ranks::default(),
+            watch: WatchConfig::default(),
         };
         train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config, &())
             .unwrap();
@@ -353,5 +406,20 @@ mod tests {
         let losses: Vec<f32> =
             curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
         assert!(losses.len() == 10 && losses[9] < 0.75 * losses[0], "{curve}");
+
+        // Two ranks train as one.
+        let weights = collect(&SourceFilter::new(&config, &Device::flex()));
+        let weights = pollster::block_on(serialize(weights, Storage::Full, Metadata::new())).unwrap();
+        let weights = deserialize(&weights).unwrap().0;
+        let of_ranks = |ranks: Ranks, name: &str| {
+            let blank = apply(SourceFilter::new(&config, &run_config.device), &weights).unwrap();
+            let recipe = Recipe { steps: 40, ..run_config.recipe.clone() };
+            let run_config =
+                RunConfig { recipe, directory: folder.path().join(name), ranks, ..run_config.clone() };
+            train(&takes, &mel, &config, blank, &run_config, &()).unwrap().1
+        };
+        let one = of_ranks(Ranks::default(), "one");
+        let two = threads::run(2, |ranks| of_ranks(ranks, "two"));
+        assert!(two[0] == two[1] && (two[0] - one).abs() < 1e-4, "{two:?}, {one}");
     }
 }

@@ -1,7 +1,7 @@
 //! The neural vocoder: pitch and filters from the network of [`crate::model::vocoder`], sound from pulses and noise.
 //!
 //! The sound is then looked at again as a spectrogram, and its spectra are corrected by what it lacks of the one asked for: the network
-//! says of what a frame is made, the spectrogram how much of it.
+//! gives the composition of a frame, the spectrogram its amount.
 
 use burn::prelude::*;
 use burn::tensor::activation::sigmoid;
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
-/// its noise, and training cannot tell them apart. Without the cut voices are hoarse; cutting more changes nothing (docs/decisions/0071-spectral-correction.md).
+/// its noise, and the loss does not separate them. Without the cut voices are hoarse; cutting more changes nothing (docs/decisions/0071-spectral-correction.md).
 const VOICED_NOISE_CUT: f32 = 1.4;
 /// Rounds of correction; each takes about a third off the error.
 const CORRECTIONS: usize = 4;
@@ -36,6 +36,16 @@ pub struct NeuralVocoder {
     config: VocoderConfig,
     extractor: MelExtractor,
     filter: FrameFilter,
+}
+
+/// The network's outputs for a spectrogram.
+struct Analysis {
+    /// `[T]`, 0 where unvoiced
+    f0_hz: Vec<f32>,
+    /// Log amplitudes of the filter for pulses, `[T, F]`
+    harmonic: Vec<f32>,
+    /// Those of the filter for noise, `[T, F]`
+    noise: Vec<f32>,
 }
 
 impl NeuralVocoder {
@@ -68,8 +78,7 @@ impl NeuralVocoder {
         serialize(collect(model), Storage::Half, Metadata::from([("config".to_string(), config)])).await
     }
 
-    /// F0 a frame in Hz, 0 where unvoiced, and the log amplitudes of both filters, `[T, F]` each.
-    fn analyze(&self, mel: &Mel) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+    fn analyze(&self, mel: &Mel) -> Analysis {
         let (frames, bins) = (mel.frames(), self.config.bins);
         let tensor = |values: Vec<f32>, width: usize| {
             Tensor::<3>::from_data(TensorData::new(values, [1, frames, width]), &Device::flex())
@@ -84,9 +93,9 @@ impl NeuralVocoder {
         let (pitch, voicing) = (values(pitch), values(sigmoid(voicing)));
         let f0: Vec<f32> = pitch.chunks_exact(PITCH_CLASSES).map(|logits| pitch_hz(peak(logits))).collect();
         let voiced = voicing.iter().map(|share| *share > 0.5);
-        let f0 =
+        let f0_hz =
             smooth(&f0).into_iter().zip(voiced).map(|(hz, voiced)| if voiced { hz } else { 0.0 }).collect();
-        (f0, values(harmonic), values(noise))
+        Analysis { f0_hz, harmonic: values(harmonic), noise: values(noise) }
     }
 
     /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
@@ -114,7 +123,7 @@ impl Vocoder for NeuralVocoder {
         if mel.frames() < 2 {
             return Vec::new();
         }
-        let (f0_hz, harmonic, mut aperiodic) = self.analyze(mel);
+        let Analysis { f0_hz, harmonic, noise: mut aperiodic } = self.analyze(mel);
         for (filter, _) in
             aperiodic.chunks_exact_mut(self.config.bins).zip(&f0_hz).filter(|(_, hz)| **hz > 0.0)
         {

@@ -64,8 +64,7 @@ impl AttentiveVoice {
         let (model, config, metadata) =
             AttentiveTacotron::load(bytes, |version| of_symbols(version).map(Table::count), device)?;
         let table = metadata.get("symbols").and_then(|version| of_symbols(version)).expect("it was checked");
-        let mel =
-            metadata.get("mel").ok_or_else(|| corrupt("it does not say how its spectrograms are taken"))?;
+        let mel = metadata.get("mel").ok_or_else(|| corrupt("its mel configuration is missing"))?;
         let mel: MelConfig = serde_json::from_str(mel).map_err(|error| corrupt(&error.to_string()))?;
         mel.check().map_err(|error| corrupt(&error.to_string()))?;
         if config.mels != mel.mels {

@@ -181,7 +181,7 @@ impl Base {
         &self.manifest.speakers
     }
 
-    /// The rate of what it says.
+    /// The rate of its speech.
     pub fn sample_rate_hz(&self) -> u32 {
         self.manifest.mel.sample_rate_hz
     }

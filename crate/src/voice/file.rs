@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     model::{decoder::Decoder, pitch::Intonation, postnet::Postnet},
-    nn::Precision,
+    nn::{ComputePlan, Precision, Scope},
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
 };
 use burn::{
@@ -20,15 +20,24 @@ pub struct Adapted {
     pub postnet: Postnet,
     /// `[1, V]`
     pub speaker: Param<Tensor<2>>,
+    /// How it computes, and with it its loss.
+    #[module(skip)]
+    pub scope: Scope,
 }
 
 impl Adapted {
     /// Sets the precision of their products.
     pub fn with_precision(self, precision: Precision) -> Self {
+        self.computing(&Scope::new(ComputePlan::of(precision)))
+    }
+
+    /// How its operations are computed; `scope` is that of the whole model.
+    pub fn computing(self, scope: &Scope) -> Self {
         Self {
-            decoder: self.decoder.with_precision(precision),
-            postnet: self.postnet.with_precision(precision),
-            ..self
+            decoder: self.decoder.computing(&scope.at("decoder")),
+            postnet: self.postnet.computing(&scope.at("postnet")),
+            speaker: self.speaker,
+            scope: scope.clone(),
         }
     }
 }
@@ -115,6 +124,7 @@ impl Voice {
             decoder: base.model.decoder.clone(),
             postnet: base.model.postnet.clone(),
             speaker: Param::from_tensor(speaker.clone()),
+            scope: Scope::default(),
         };
         let intonation = base.intonation(index);
         Self {

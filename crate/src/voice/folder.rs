@@ -13,7 +13,7 @@ pub const MANIFEST: &str = "manifest.json";
 impl Base {
     /// Loads the base in a folder: `manifest.json` and the files that it names.
     ///
-    /// Fails with `io` where a file cannot be read, and with `base-corrupt` where one is not what the manifest says.
+    /// Fails with `io` where a file cannot be read, and with `base-corrupt` where one differs from the manifest.
     ///
     /// ```
     /// use ownvoice::{Base, Device};

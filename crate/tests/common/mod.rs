@@ -55,21 +55,7 @@ pub fn other_base() -> Base {
 
 /// The base that ships.
 pub fn shipped_base() -> Base {
-    let folder = PathBuf::from("../models/base");
-    let manifest_json = fs::read_to_string(folder.join("manifest.json")).unwrap();
-    let manifest: Manifest = serde_json::from_str(&manifest_json).unwrap();
-    let read = |entry: &FileEntry| fs::read(folder.join(&entry.path)).unwrap();
-    let (weights, lexicon, aligner) =
-        (read(&manifest.files.weights), read(&manifest.files.lexicon), read(&manifest.files.aligner));
-    let vocoder = manifest.files.vocoder.as_ref().map(read);
-    let files = BaseFiles {
-        manifest_json: &manifest_json,
-        weights: &weights,
-        lexicon: &lexicon,
-        aligner: &aligner,
-        vocoder: vocoder.as_deref(),
-    };
-    Base::load(files, &Device::flex()).unwrap()
+    Base::open("../models/base", &Device::flex()).unwrap()
 }
 
 /// The speaker encoder that ships.

@@ -3,15 +3,14 @@
 use burn::module::Param;
 use burn::nn::{Linear, LinearConfig};
 use burn::prelude::*;
-use burn::tensor::activation::{relu, tanh};
 use burn::tensor::{FloatDType, Gradients};
 use ownvoice::nn::attention::Attended;
-use ownvoice::nn::conv::{Activation, ConvNorm, unfold};
+use ownvoice::nn::conv::{Activation, ConvNorm, activate_with_tensors, unfold, unfold_with_tensors};
+use ownvoice::nn::loss::{spectrogram_loss, spectrogram_loss_with_tensors};
 use ownvoice::nn::lstm::{Lstm, ScanOptions, scan, scan_with_tensors};
 use ownvoice::nn::matmul;
-use ownvoice::nn::{Mode, Precision};
+use ownvoice::nn::{Compute, ComputePlan, Mode, Precision, Scope};
 use ownvoice::train::adam::{Adam, AdamConfig};
-use ownvoice::train::loss::spectrogram_loss;
 
 /// Absolute; values and gradients here are about one.
 const TOLERANCE: f32 = 1e-4;
@@ -90,14 +89,6 @@ pub async fn recurrence(device: &Device) {
     }
 }
 
-fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
-    let [batch, steps, channels] = input.dims();
-    let edge = Tensor::<3>::zeros([batch, taps / 2, channels], &input.device())
-        .cast(FloatDType::from(input.dtype()));
-    let padded = Tensor::cat(vec![edge.clone(), input, edge], 1);
-    Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
-}
-
 /// The product, and by its gradients those of transposes: less than a workgroup makes, and more in each direction.
 pub async fn matmul(device: &Device) {
     let device = device.clone().autodiff();
@@ -129,9 +120,12 @@ pub async fn matmul_concat(device: &Device) {
         let weights = noise([steps, batch, columns], number + 60, &device).div_scalar(steps as f32);
         for changes in [false, true] {
             let inputs = inputs.clone().detach().set_require_grad(changes);
-            let repeated = same_at_all.clone().unsqueeze_dim::<3>(0).expand([steps, batch, steady]);
-            let plain =
-                Tensor::cat(vec![inputs.clone(), repeated], 2).matmul(weight.clone().unsqueeze_dim::<3>(0));
+            let plain = matmul::matmul_concat_with_tensors(
+                inputs.clone(),
+                same_at_all.clone(),
+                weight.clone(),
+                Precision::F32,
+            );
             let mut results = Vec::new();
             for made in [
                 matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), Precision::F32),
@@ -179,21 +173,13 @@ pub async fn convolution(device: &Device) {
         layer.norm.running_mean.update(noise([outputs], number + 40, &device));
         layer.norm.running_var.update(noise([outputs], number + 50, &device) + 1.5);
         // What is updated shows once it is synced.
-        let (mean, variance) = (layer.norm.running_mean.value_sync(), layer.norm.running_var.value_sync());
+        layer.norm.running_mean.value_sync();
+        layer.norm.running_var.value_sync();
         let input = noise([batch, steps, inputs], number + 10, &device).require_grad();
         let weights = noise([batch, steps, outputs], number + 60, &device);
         let plain = || {
-            let row = |values: Tensor<1>| values.reshape([1, 1, outputs]);
-            let output =
-                unfold_with_tensors(input.clone(), taps).matmul(layer.weight.val().unsqueeze_dim::<3>(0));
-            let output =
-                (output - row(mean.clone())) / (row(variance.clone()) + layer.norm.epsilon as f32).sqrt();
-            let output = output * row(layer.norm.gamma.val()) + row(layer.norm.beta.val());
-            match activation {
-                Activation::None => output,
-                Activation::Relu => relu(output),
-                Activation::Tanh => tanh(output),
-            }
+            let plain = layer.clone().computing(&Scope::new(ComputePlan::reference()));
+            plain.forward(input.clone(), activation, Mode::Eval)
         };
         let mut results = Vec::new();
         for output in [layer.forward(input.clone(), activation, Mode::Eval), plain()] {
@@ -221,7 +207,7 @@ pub async fn convolution(device: &Device) {
         let input = noise([2, 9, 3], 81, &device).require_grad();
         let weights = noise([2, 9, 37], 82, &device);
         let normed = || layer.forward(input.clone(), Activation::None, Mode::Train);
-        let plain = if activation == Activation::Relu { relu(normed()) } else { tanh(normed()) };
+        let plain = activate_with_tensors(normed(), activation);
         let mut results = Vec::new();
         for output in [layer.forward(input.clone(), activation, Mode::Train), plain] {
             let gradients = (output.clone() * weights.clone()).sum().backward();
@@ -241,12 +227,9 @@ pub async fn loss(device: &Device) {
         let targets = noise([batch, steps, mels], number + 10, &device);
         let mask = noise([batch, steps, 1], number + 20, &device).greater_elem(-0.5).float();
         let valid = (read(mask.clone()).await.iter().sum::<f32>() as usize).max(1);
-        let plain = || {
-            let error = (predicted.clone() - targets.clone()) * mask.clone();
-            (error.clone().abs() + error.powi_scalar(2)).sum().div_scalar((valid * mels) as f32)
-        };
         let mut results = Vec::new();
-        for value in [spectrogram_loss(predicted.clone(), targets.clone(), mask.clone(), valid), plain()] {
+        for run in [spectrogram_loss, spectrogram_loss_with_tensors] {
+            let value = run(predicted.clone(), targets.clone(), mask.clone(), valid);
             let gradients = value.backward();
             results.push([read(value).await, gradient(&predicted, &gradients).await]);
         }
@@ -267,7 +250,7 @@ pub async fn optimizer(device: &Device) {
         epsilon: 1e-3,
         weight_decay: 0.1,
         clip_norm: 20.0,
-        precision: Precision::F32,
+        ..AdamConfig::default()
     };
     let (rate, [beta_1, beta_2, epsilon]) = (0.05, [0.9f64, 0.99, 1e-3]);
     let mut adam = Adam::new(config);
@@ -390,6 +373,19 @@ fn texts_that_end(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(there, [batch, symbols]), device)
 }
 
+/// What steps attend to, with gradients.
+fn attended([batch, symbols, width, channels, taps]: [usize; 5], seed: usize, device: &Device) -> Attended {
+    let location = noise([2 * taps, width], seed + 4, device).div_scalar(taps as f32);
+    Attended {
+        keys: noise([batch, symbols, width], seed + 1, device).require_grad(),
+        values: noise([batch, symbols, channels], seed + 2, device).require_grad(),
+        mask: texts_that_end(batch, symbols, device),
+        energy: noise([width, 1], seed + 3, device).require_grad(),
+        location: location.detach().require_grad(),
+        compute: Compute::default(),
+    }
+}
+
 /// A step of attention: masks, texts shorter than the kernel and longer than a workgroup, more units than it has threads.
 pub async fn attention(device: &Device) {
     let device = device.clone().autodiff();
@@ -398,22 +394,10 @@ pub async fn attention(device: &Device) {
             .into_iter()
             .enumerate()
     {
-        let keys = noise([batch, symbols, width], number, &device).require_grad();
-        let values = noise([batch, symbols, channels], number + 10, &device).require_grad();
-        let energy = noise([width, 1], number + 20, &device).require_grad();
-        let location =
-            noise([2 * taps, width], number + 30, &device).div_scalar(taps as f32).detach().require_grad();
         let query = noise([batch, width], number + 40, &device).require_grad();
         let before =
             noise([batch, 2 * symbols + channels], number + 50, &device).abs().detach().require_grad();
-        let mask = texts_that_end(batch, symbols, &device);
-        let attended = Attended {
-            keys: keys.clone(),
-            values: values.clone(),
-            mask,
-            energy: energy.clone(),
-            location: location.clone(),
-        };
+        let attended = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let weights = noise([batch, 2 * symbols + channels], number + 60, &device);
         let mut results = Vec::new();
         for step in [Attended::attend, Attended::attend_with_tensors] {
@@ -422,11 +406,11 @@ pub async fn attention(device: &Device) {
             results.push([
                 read(said).await,
                 gradient(&query, &gradients).await,
-                gradient(&keys, &gradients).await,
-                gradient(&energy, &gradients).await,
-                gradient(&location, &gradients).await,
+                gradient(&attended.keys, &gradients).await,
+                gradient(&attended.energy, &gradients).await,
+                gradient(&attended.location, &gradients).await,
                 gradient(&before, &gradients).await,
-                gradient(&values, &gradients).await,
+                gradient(&attended.values, &gradients).await,
             ]);
         }
         same(
@@ -451,30 +435,17 @@ pub async fn attention_scan(device: &Device) {
         let grown = |shape: [usize; 2], seed: usize, scale: f32| {
             noise(shape, 10 * number + seed, &device).div_scalar(scale).detach().require_grad()
         };
-        let (energy, location, query) = (
-            grown([width, 1], 1, 1.0),
-            grown([2 * taps, width], 2, taps as f32),
-            grown([hidden, width], 3, 1.0),
-        );
-        let keys = noise([batch, symbols, width], 10 * number + 4, &device).require_grad();
-        let values = noise([batch, symbols, channels], 10 * number + 5, &device).require_grad();
+        let query = grown([hidden, width], 3, 1.0);
         let heard = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
-        let (state, attended) = (
+        let (state, start) = (
             grown([batch, 2 * hidden], 7, 1.0),
             noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad(),
         );
         let lstm = Lstm::new(inputs + channels, hidden, &device);
-        let mask = texts_that_end(batch, symbols, &device);
-        let memory = Attended {
-            keys: keys.clone(),
-            values: values.clone(),
-            mask,
-            energy: energy.clone(),
-            location: location.clone(),
-        };
+        let memory = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let mut results = Vec::new();
         for scan in [Attended::scan, Attended::scan_by_steps] {
-            let first = scan(&memory, heard.clone(), &lstm, query.clone(), state.clone(), attended.clone());
+            let first = scan(&memory, heard.clone(), &lstm, query.clone(), state.clone(), start.clone());
             let found = scan(&memory, heard.clone(), &lstm, query.clone(), first.state, first.attended);
             let said = Tensor::cat(vec![found.context, found.hidden, found.weights, first.context], 2);
             let last = Tensor::cat(vec![found.state, found.attended], 1);
@@ -489,12 +460,12 @@ pub async fn attention_scan(device: &Device) {
                 gradient(&lstm.w_hh.val(), &gradients).await,
                 gradient(&lstm.bias.val(), &gradients).await,
                 gradient(&query, &gradients).await,
-                gradient(&keys, &gradients).await,
-                gradient(&energy, &gradients).await,
-                gradient(&location, &gradients).await,
-                gradient(&values, &gradients).await,
+                gradient(&memory.keys, &gradients).await,
+                gradient(&memory.energy, &gradients).await,
+                gradient(&memory.location, &gradients).await,
+                gradient(&memory.values, &gradients).await,
                 gradient(&state, &gradients).await,
-                gradient(&attended, &gradients).await,
+                gradient(&start, &gradients).await,
             ]);
         }
         same(

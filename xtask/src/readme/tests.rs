@@ -80,7 +80,7 @@ fn links(text: &str) -> Vec<(&str, Option<&str>)> {
         .collect()
 }
 
-/// The names by which links know the headings of a text.
+/// The anchors of a text's headings.
 fn headings(text: &str) -> BTreeSet<String> {
     let kept = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
     let lines = text.lines().filter(|line| line.starts_with('#'));
@@ -292,7 +292,7 @@ fn names_of_the_code_are_in_the_code() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// `EarlyStopping`, `Adapts::LowRank`, `MISMATCH_SCORE` or `duration_scale`: a name of the code, not a word.
+/// `EarlyStopping`, `StopRule::Voice`, `MISMATCH_SCORE` or `duration_scale`: a name of the code, not a word.
 fn is_name(span: &str) -> bool {
     let capitals = span.chars().filter(char::is_ascii_uppercase).count();
     let written = span.chars().all(|c| c.is_ascii_alphanumeric() || "_:".contains(c))

@@ -10,28 +10,41 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::ops::{AttentionBackwardOps, AttentionOps};
+use super::{
+    AttendInputs,
+    ops::{AttentionBackwardOps, AttentionOps},
+};
+
+impl<B: AttentionOps> From<[FloatTensor<B>; 6]> for AttendInputs<B> {
+    fn from([query, keys, energy, location, before, values]: [FloatTensor<B>; 6]) -> Self {
+        Self { query, keys, energy, location, before, values }
+    }
+}
+
+impl<B: AttentionOps> AttendInputs<B> {
+    fn parts(self) -> [FloatTensor<B>; 6] {
+        [self.query, self.keys, self.energy, self.location, self.before, self.values]
+    }
+}
 
 #[derive(Debug)]
 struct AttendBackward;
 
-/// In the order of [`AttentionBackwardOps::attend_backward`].
 #[derive(Debug, Clone)]
 struct Saved<T> {
     attended: T,
-    inputs: [T; 6],
+    /// The parts of [`AttendInputs`].
+    with: [T; 6],
 }
 
 impl<B: AttentionBackwardOps> Backward<B, 6> for AttendBackward {
     type State = Saved<B::FloatTensorPrimitive>;
 
     fn backward(self, ops: Ops<Self::State, 6>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
-        let parents = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
-        let Saved { attended, inputs: [query, keys, energy, location, before, values] } = ops.state;
-        let (query, keys, energy, location, before, values) =
-            B::attend_backward(grad, attended, query, keys, energy, location, before, values);
-        for (parent, grad) in parents.into_iter().zip([query, keys, energy, location, before, values]) {
+        let Saved { attended, with } = ops.state;
+        let gradients = B::attend_backward(grad, attended, with.into());
+        for (parent, grad) in ops.parents.into_iter().zip(gradients.parts()) {
             if let Some(parent) = parent {
                 grads.register::<B>(parent.id, grad);
             }
@@ -40,23 +53,14 @@ impl<B: AttentionBackwardOps> Backward<B, 6> for AttendBackward {
 }
 
 impl<B: AttentionBackwardOps, C: CheckpointStrategy> AttentionOps for Autodiff<B, C> {
-    fn attend(
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        before: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        mask: FloatTensor<Self>,
-    ) -> FloatTensor<Self> {
+    fn attend(with: AttendInputs<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
         assert!(!mask.is_tracked(), "no gradient reaches the mask");
-        let parts = [query, keys, energy, location, before, values].map(|tensor| tensor.into_parts());
-        let inputs = parts.each_ref().map(|(tensor, _)| tensor.clone());
+        let parts = with.parts().map(|tensor| tensor.into_parts());
+        let with = parts.each_ref().map(|(tensor, _)| tensor.clone());
         let nodes = parts.map(|(_, node)| node);
-        let [query, keys, energy, location, before, values] = inputs.clone();
-        let attended = B::attend(query, keys, energy, location, before, values, mask.into_primitive());
+        let attended = B::attend(with.clone().into(), mask.into_primitive());
         match AttendBackward.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(Saved { attended: attended.clone(), inputs }, attended),
+            OpsKind::Tracked(prep) => prep.finish(Saved { attended: attended.clone(), with }, attended),
             OpsKind::UnTracked(prep) => prep.finish(attended),
         }
     }

@@ -10,7 +10,7 @@ use burn_cubecl::{
 };
 
 use super::{
-    MAX_SYMBOLS,
+    AttendInputs, MAX_SYMBOLS,
     ops::{AttentionBackwardOps, AttentionOps},
 };
 use crate::nn::cube::{
@@ -265,15 +265,8 @@ fn sizes(keys: &CubeTensor, values: &CubeTensor, location: &CubeTensor) -> [usiz
 }
 
 impl AttentionOps for CubeBackend {
-    fn attend(
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        before: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        mask: FloatTensor<Self>,
-    ) -> FloatTensor<Self> {
+    fn attend(with: AttendInputs<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
+        let AttendInputs { query, keys, energy, location, before, values } = with;
         let [batch, symbols, width, channels, taps] = sizes(&keys, &values, &location);
         let attended = empty_like(&before);
         let client = keys.client.clone();
@@ -305,20 +298,9 @@ impl AttentionBackwardOps for CubeBackend {
     fn attend_backward(
         grad: FloatTensor<Self>,
         attended: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        before: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-    ) -> (
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-    ) {
+        with: AttendInputs<Self>,
+    ) -> AttendInputs<Self> {
+        let AttendInputs { query, keys, energy, location, before, values } = with;
         let [batch, symbols, width, channels, taps] = sizes(&keys, &values, &location);
         let (d_keys, d_values, d_before) = (empty_like(&keys), empty_like(&values), empty_like(&before));
         let (d_energies, parts) =
@@ -376,10 +358,14 @@ impl AttentionBackwardOps for CubeBackend {
         let rows = |tensor, rows: std::ops::Range<usize>| {
             Self::float_slice(tensor, &[Slice::full(), Slice::from(rows), Slice::full()])
         };
-        let d_query = Self::float_reshape(rows(parts.clone(), 0..1), Shape::from([batch, width]));
-        let sums = Self::float_sum_dim(parts, 0);
-        let d_energy = Self::float_reshape(rows(sums.clone(), 1..2), energy_shape);
-        let d_location = Self::float_reshape(rows(sums, 2..2 + 2 * taps), location_shape);
-        (d_query, d_keys, d_energy, d_location, d_before, d_values)
+        let sums = Self::float_sum_dim(parts.clone(), 0);
+        AttendInputs {
+            query: Self::float_reshape(rows(parts, 0..1), Shape::from([batch, width])),
+            keys: d_keys,
+            energy: Self::float_reshape(rows(sums.clone(), 1..2), energy_shape),
+            location: Self::float_reshape(rows(sums, 2..2 + 2 * taps), location_shape),
+            before: d_before,
+            values: d_values,
+        }
     }
 }

@@ -2,7 +2,10 @@
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
-use super::ops::{AttentionBackwardOps, AttentionOps};
+use super::{
+    AttendInputs,
+    ops::{AttentionBackwardOps, AttentionOps},
+};
 use crate::nn::flex::{
     Matrix, ONE_CORE, contiguous, dims, for_each, matmul_add, tanh, tensor, values as slice,
 };
@@ -259,15 +262,8 @@ pub(super) fn sums(parts: &[f32], length: usize) -> Vec<f32> {
 }
 
 impl AttentionOps for Flex {
-    fn attend(
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        before: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-        mask: FloatTensor<Self>,
-    ) -> FloatTensor<Self> {
+    fn attend(with: AttendInputs<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
+        let AttendInputs { query, keys, energy, location, before, values } = with;
         let memory = Memory::new(keys, energy, location, values);
         let [query, before, mask] = [query, before, mask].map(contiguous);
         let Sizes { symbols, width, channels, .. } = memory.sizes;
@@ -300,20 +296,9 @@ impl AttentionBackwardOps for Flex {
     fn attend_backward(
         grad: FloatTensor<Self>,
         attended: FloatTensor<Self>,
-        query: FloatTensor<Self>,
-        keys: FloatTensor<Self>,
-        energy: FloatTensor<Self>,
-        location: FloatTensor<Self>,
-        before: FloatTensor<Self>,
-        values: FloatTensor<Self>,
-    ) -> (
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-        FloatTensor<Self>,
-    ) {
+        with: AttendInputs<Self>,
+    ) -> AttendInputs<Self> {
+        let AttendInputs { query, keys, energy, location, before, values } = with;
         let memory = Memory::new(keys, energy, location, values);
         let [grad, attended, query, before] = [grad, attended, query, before].map(contiguous);
         let Sizes { symbols, width, channels, taps } = memory.sizes;
@@ -353,13 +338,13 @@ impl AttentionBackwardOps for Flex {
                     .for_each(|(d_value, weight)| add(d_value, *weight, d_context));
             },
         );
-        (
-            tensor(d_query, dims(&query)),
-            tensor(d_keys, dims(&memory.keys)),
-            tensor(sums(&d_energy, width), dims(&memory.energy)),
-            tensor(sums(&d_location, 2 * taps * width), dims(&memory.location)),
-            tensor(d_before, dims(&before)),
-            tensor(d_values, dims(&memory.values)),
-        )
+        AttendInputs {
+            query: tensor(d_query, dims(&query)),
+            keys: tensor(d_keys, dims(&memory.keys)),
+            energy: tensor(sums(&d_energy, width), dims(&memory.energy)),
+            location: tensor(sums(&d_location, 2 * taps * width), dims(&memory.location)),
+            before: tensor(d_before, dims(&before)),
+            values: tensor(d_values, dims(&memory.values)),
+        }
     }
 }

@@ -10,13 +10,13 @@ mod flex;
 mod ops;
 
 use burn::{
-    backend::Dispatch,
+    backend::{Backend, Dispatch, ExtensionType, tensor::FloatTensor},
     prelude::*,
     tensor::activation::{softmax, tanh},
 };
 use ops::AttentionOps;
 
-use super::{conv::unfold, is_fused};
+use super::{Compute, Operation, conv::unfold_with_tensors, is_fused};
 
 /// What a step attends to; all but the query and the step before are the same for all steps.
 ///
@@ -33,6 +33,21 @@ pub struct Attended {
     pub energy: Tensor<2>,
     /// Convolution over the weights of the step before and over those of all steps, `[2 K, A]`, taps slowest
     pub location: Tensor<2>,
+    /// Whether its operations are the fused ones; they are not recorded.
+    pub compute: Compute,
+}
+
+/// Inputs of a step, or their gradients; the rest is as in [`Attended`].
+#[derive(ExtensionType)]
+pub struct AttendInputs<B: Backend> {
+    /// `[B, A]`
+    pub query: FloatTensor<B>,
+    pub keys: FloatTensor<B>,
+    pub energy: FloatTensor<B>,
+    pub location: FloatTensor<B>,
+    /// What the step before returned, `[B, 2 L + C]`
+    pub before: FloatTensor<B>,
+    pub values: FloatTensor<B>,
 }
 
 /// Symbols whose energies a workgroup's memory holds.
@@ -44,18 +59,19 @@ impl Attended {
     ///
     /// Returns weights, their sum over all steps, and the weighted mean of the values, `[B, 2 L + C]`.
     pub fn attend(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {
-        if !is_fused(&self.keys.device(), self.symbols() <= MAX_SYMBOLS) {
+        let plain = self.compute.is_plain(Operation::Attention);
+        if plain || !is_fused(&self.keys.device(), self.symbols() <= MAX_SYMBOLS) {
             return self.attend_with_tensors(query, before);
         }
-        Tensor::from_dispatch(Dispatch::attend(
-            query.into_dispatch(),
-            self.keys.clone().into_dispatch(),
-            self.energy.clone().into_dispatch(),
-            self.location.clone().into_dispatch(),
-            before.into_dispatch(),
-            self.values.clone().into_dispatch(),
-            self.mask.clone().into_dispatch(),
-        ))
+        let with = AttendInputs {
+            query: query.into_dispatch(),
+            keys: self.keys.clone().into_dispatch(),
+            energy: self.energy.clone().into_dispatch(),
+            location: self.location.clone().into_dispatch(),
+            before: before.into_dispatch(),
+            values: self.values.clone().into_dispatch(),
+        };
+        Tensor::from_dispatch(Dispatch::attend(with, self.mask.clone().into_dispatch()))
     }
 
     /// The same from plain tensor operations: the reference for the fused one.
@@ -64,7 +80,7 @@ impl Attended {
         let taps = self.location.dims()[0] / 2;
         let (weights, cumulative) =
             (before.clone().narrow(1, 0, symbols), before.narrow(1, symbols, symbols));
-        let places = unfold(Tensor::stack(vec![weights, cumulative.clone()], 2), taps); // (B, L, 2 K)
+        let places = unfold_with_tensors(Tensor::stack(vec![weights, cumulative.clone()], 2), taps); // (B, L, 2 K)
         let located = places
             .reshape([batch * symbols, 2 * taps])
             .matmul(self.location.clone())

@@ -12,11 +12,17 @@ use crate::nn::flex::{
     ALL_CORES, Matrix, contiguous, dims, for_each, matmul_add, tanh, tensor, values, values_mut,
 };
 
-/// The part of a row that a tap sees: first step, first neighbour, steps.
-fn overlap(steps: usize, tap: usize, taps: usize) -> (usize, usize, usize) {
+/// The part of an item that a tap reads.
+struct Overlap {
+    first_step: usize,
+    first_neighbour: usize,
+    steps: usize,
+}
+
+fn overlap(steps: usize, tap: usize, taps: usize) -> Overlap {
     let before = (taps / 2).saturating_sub(tap);
     let after = tap.saturating_sub(taps / 2);
-    (before, after, steps.saturating_sub(before + after))
+    Overlap { first_step: before, first_neighbour: after, steps: steps.saturating_sub(before + after) }
 }
 
 /// `[B, T, C]` with half a kernel of zeros at both ends of each item: a step and its neighbours are one piece of `K C` values.
@@ -129,7 +135,8 @@ impl ConvOps for Flex {
         let from = values(&input);
         for item in 0..batch {
             for tap in 0..taps {
-                let (step, neighbour, count) = overlap(steps, tap, taps);
+                let Overlap { first_step: step, first_neighbour: neighbour, steps: count } =
+                    overlap(steps, tap, taps);
                 for at in 0..count {
                     let to = ((item * steps + step + at) * taps + tap) * channels;
                     unfolded[to..][..channels]
@@ -209,7 +216,8 @@ impl ConvBackwardOps for Flex {
         let from = values(&unfolded);
         for item in 0..batch {
             for tap in 0..taps {
-                let (step, neighbour, count) = overlap(steps, tap, taps);
+                let Overlap { first_step: step, first_neighbour: neighbour, steps: count } =
+                    overlap(steps, tap, taps);
                 for at in 0..count {
                     let source = &from[((item * steps + step + at) * taps + tap) * channels..][..channels];
                     let target = &mut folded[(item * steps + neighbour + at) * channels..][..channels];

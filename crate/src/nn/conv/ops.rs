@@ -11,7 +11,7 @@ pub trait ConvOps: Backend {
 
     /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`: both in f32 or both in f16. Beyond both ends the input is zero.
     ///
-    /// Returns the output, and the input as the backward pass wants it.
+    /// Returns the output, and the input in the form of the backward pass.
     fn convolve(
         input: FloatTensor<Self>,
         weight: FloatTensor<Self>,

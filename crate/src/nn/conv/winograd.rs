@@ -254,7 +254,7 @@ fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> V
     unsafe { written(m * READ * n, share * READ * n, write) }
 }
 
-/// `[B, T, Cin]` as [`convolve`] and [`backward_weight`] want it, `[tiles, 8, Cin]`.
+/// `[B, T, Cin]` in the form of [`convolve`] and [`backward_weight`], `[tiles, 8, Cin]`.
 pub fn tiles(input: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
     evaluate_signal(&LAGRANGE, input, sizes, inputs, TAPS / 2)
 }

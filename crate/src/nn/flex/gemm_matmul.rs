@@ -13,7 +13,7 @@ fn last(rows: usize, columns: usize, [row, column]: [usize; 2]) -> usize {
 ///
 /// # Safety
 ///
-/// `out` has `m` rows of `n` values, `out_row` apart, that nobody else sees, and that hold something where it is added to.
+/// `out` has `m` rows of `n` values, `out_row` apart, to which no other reference exists, and that are initialised where they are added to.
 unsafe fn call(
     on: gemm::Parallelism,
     [m, k, n]: [usize; 3],

@@ -1,4 +1,4 @@
-//! Products in a browser. The library's micro-kernel for wasm wants more registers than wasm's values of four have on most processors, and spends its time
+//! Products in a browser. The library's micro-kernel for wasm needs more registers than wasm's values of four have on most processors, and spends its time
 //! putting sums away and fetching them back; these fit: 3 rows by 12 columns, which is the fastest, and 4 by 8 for what has few rows.
 
 use std::{mem::MaybeUninit, sync::OnceLock};
@@ -85,7 +85,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
 
     /// # Safety
     ///
-    /// `out` has so many rows of as many values as there are columns, `out_row` apart, which nobody else sees.
+    /// `out` has so many rows of as many values as there are columns, `out_row` apart, to which no other reference exists.
     unsafe fn matmul_add_of(&self, rows: usize, (out, out_row): (*mut f32, usize), a: Matrix) {
         let &Self { ref panels, terms, columns } = self;
         let micro_kernel = MICRO_KERNEL.get();
@@ -177,7 +177,7 @@ pub fn matmul_into(
 
 /// # Safety
 ///
-/// `out` has `m` rows of `n` values, `out_row` apart, which nobody else sees.
+/// `out` has `m` rows of `n` values, `out_row` apart, to which no other reference exists.
 unsafe fn matmul_add_of([m, k, n]: [usize; 3], out: (*mut f32, usize), a: Matrix, b: Matrix) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -238,7 +238,7 @@ fn take<const R: usize>(
 ///
 /// # Safety
 ///
-/// `out` has `R` rows of `width` values, `out_row` apart, which nobody else sees.
+/// `out` has `R` rows of `width` values, `out_row` apart, to which no other reference exists.
 #[inline(never)]
 unsafe fn micro_kernel_add<const R: usize, const C: usize>(
     strip: &[f32],

@@ -18,14 +18,16 @@ use burn::{
     tensor::activation::{sigmoid, tanh},
 };
 use ops::LstmOps;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    is_fused,
-    matmul::{Precision, matmul, matmul_concat, operand, result},
+    Compute, Operation, Precision, Scope, is_fused,
+    matmul::{operand, result},
+    trace::{Attributes, Value},
 };
 
 /// How a scan runs over time.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScanOptions {
     /// From the last step to the first.
     pub reverse: bool,
@@ -84,6 +86,35 @@ pub fn scan_with_tensors(
     Tensor::stack(states.into_iter().map(|state| state.expect("every step ran")).collect(), 0)
 }
 
+impl Compute {
+    /// The recurrence, recorded; see [`scan`]. All are in f32, and what is multiplied at each step is rounded to f16 in mixed precision.
+    pub fn scan(
+        &self,
+        projected: Tensor<3>,
+        w_hh: Tensor<2>,
+        initial: Tensor<2>,
+        how: ScanOptions,
+    ) -> Tensor<3> {
+        const LSTM: Operation = Operation::Lstm;
+        let inputs = self.inputs(|| {
+            [
+                ("projected", Value::of(&projected)),
+                ("w_hh", Value::of(&w_hh)),
+                ("initial", Value::of(&initial)),
+            ]
+        });
+        let attributes = Attributes::Scan(how.clone());
+        let states = if self.is_plain(LSTM) {
+            scan_with_tensors(projected, operand(w_hh, self.precision), initial, how)
+        } else {
+            let projected = self.input(LSTM, "projected", projected);
+            let w_hh = operand(self.input(LSTM, "w_hh", w_hh), self.precision);
+            scan(projected, w_hh, initial, how)
+        };
+        self.record(LSTM, attributes, inputs, states)
+    }
+}
+
 /// Splits packed states `[B, 2H]` into hidden and cell, `[B, H]` each.
 pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
     let hidden_width = state.dims()[1] / 2;
@@ -102,9 +133,9 @@ pub struct Lstm {
     pub w_hh: Param<Tensor<2>>,
     /// `[4H]`
     pub bias: Param<Tensor<1>>,
-    /// In what its products are computed.
+    /// Of its products and its recurrence.
     #[module(skip)]
-    precision: Precision,
+    compute: Compute,
 }
 
 impl Lstm {
@@ -118,12 +149,12 @@ impl Lstm {
             w_ih: uniform.init([input_width, 4 * hidden_width], device),
             w_hh: uniform.init([hidden_width, 4 * hidden_width], device),
             bias: Param::from_tensor(Tensor::cat(vec![rest(1), forget, rest(2)], 0)),
-            precision: Precision::F32,
+            compute: Compute::default(),
         }
     }
 
-    pub fn with_precision(self, precision: Precision) -> Self {
-        Self { precision, ..self }
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self { compute: scope.compute(), ..self }
     }
 
     pub fn hidden_width(&self) -> usize {
@@ -141,7 +172,8 @@ impl Lstm {
     /// Returns the hidden states `[T, B, H]` and the last state `[B, 2H]`.
     pub fn forward(&self, inputs: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, input_width] = inputs.dims();
-        let projected = matmul(inputs.reshape([steps * batch, input_width]), self.w_ih.val(), self.precision);
+        let inputs = inputs.reshape([steps * batch, input_width]);
+        let projected = self.compute.matmul(inputs, self.w_ih.val(), "w_ih");
         self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, how)
     }
 
@@ -156,7 +188,7 @@ impl Lstm {
         state: Tensor<2>,
         how: ScanOptions,
     ) -> (Tensor<3>, Tensor<2>) {
-        self.run(matmul_concat(inputs, steady, self.w_ih.val(), self.precision), state, how)
+        self.run(self.compute.matmul_concat(inputs, steady, self.w_ih.val()), state, how)
     }
 
     /// From the projected inputs, `[T, B, 4H]`.
@@ -164,8 +196,8 @@ impl Lstm {
         let [steps, batch, _] = projected.dims();
         let hidden_width = self.hidden_width();
         let last = if how.reverse { 0 } else { steps - 1 };
-        let w_hh = operand(self.w_hh.val(), self.precision);
-        let states = scan(projected + self.bias.val().unsqueeze(), w_hh, state, how);
+        let projected = projected + self.bias.val().unsqueeze();
+        let states = self.compute.scan(projected, self.w_hh.val(), state, how);
         let final_state = states.clone().slice([last..last + 1]).reshape([batch, 2 * hidden_width]);
         (states.narrow(2, 0, hidden_width), final_state)
     }
@@ -184,10 +216,10 @@ pub struct BiLstm {
 }
 
 impl BiLstm {
-    pub fn with_precision(self, precision: Precision) -> Self {
+    pub fn computing(self, scope: &Scope) -> Self {
         Self {
-            forward: self.forward.with_precision(precision),
-            backward: self.backward.with_precision(precision),
+            forward: self.forward.computing(&scope.at("forward")),
+            backward: self.backward.computing(&scope.at("backward")),
         }
     }
 

@@ -14,6 +14,11 @@ use burn::{backend::Dispatch, nn::Linear, prelude::*, tensor::FloatDType};
 use ops::MatmulOps;
 use serde::{Deserialize, Serialize};
 
+use super::{
+    Compute, Operation,
+    trace::{Attributes, Value},
+};
+
 /// Precision of the matrix products in training.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,15 +86,64 @@ pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precisi
         .reshape([steps, batch, columns])
 }
 
-/// `[A, B, K]` to `[A, B, M]`.
-pub fn linear(layer: &Linear, input: Tensor<3>, precision: Precision) -> Tensor<3> {
-    let [a, b, width] = input.dims();
-    let output = matmul(input.reshape([a * b, width]), layer.weight.val(), precision);
-    let output = match &layer.bias {
-        Some(bias) => output + bias.val().unsqueeze(),
-        None => output,
-    };
-    output.reshape([a as i32, b as i32, -1])
+/// [`matmul_concat`] from plain tensor operations: its reference.
+pub fn matmul_concat_with_tensors(
+    a: Tensor<3>,
+    steady: Tensor<2>,
+    weight: Tensor<2>,
+    precision: Precision,
+) -> Tensor<3> {
+    let [steps, batch, _] = a.dims();
+    let width = steady.dims()[1];
+    let repeated = steady.unsqueeze_dim::<3>(0).expand([steps, batch, width]);
+    let inputs = operand(Tensor::cat(vec![a, repeated], 2), precision);
+    result(inputs.matmul(operand(weight, precision).unsqueeze_dim::<3>(0)), precision)
+}
+
+impl Compute {
+    /// [`matmul`], recorded.
+    ///
+    /// * `name`: the weight's, in its module
+    pub fn matmul(&self, input: Tensor<2>, weight: Tensor<2>, name: &'static str) -> Tensor<2> {
+        const MATMUL: Operation = Operation::Matmul;
+        let inputs = self.inputs(|| [("input", Value::of(&input)), (name, Value::of(&weight))]);
+        let made = if self.is_plain(MATMUL) {
+            let [input, weight] = [input, weight].map(|factor| operand(factor, self.precision));
+            result(input.matmul(weight), self.precision)
+        } else {
+            let input = self.input(MATMUL, "input", input);
+            self.output(MATMUL, matmul(input, self.input(MATMUL, name, weight), self.precision))
+        };
+        self.record(MATMUL, Attributes::None, inputs, made)
+    }
+
+    /// [`matmul_concat`], recorded. The weight is its module's `w_ih`.
+    pub fn matmul_concat(&self, input: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>) -> Tensor<3> {
+        const CONCAT: Operation = Operation::MatmulConcat;
+        let inputs = self.inputs(|| {
+            [("input", Value::of(&input)), ("steady", Value::of(&steady)), ("w_ih", Value::of(&weight))]
+        });
+        let made = if self.is_plain(CONCAT) {
+            matmul_concat_with_tensors(input, steady, weight, self.precision)
+        } else {
+            let (input, weight) = (self.input(CONCAT, "input", input), self.input(CONCAT, "w_ih", weight));
+            // Both factors that stand beside the weight have to grow for the output to shrink back.
+            let steady = self.input(CONCAT, "input", steady);
+            self.output(CONCAT, matmul_concat(input, steady, weight, self.precision))
+        };
+        self.record(CONCAT, Attributes::None, inputs, made)
+    }
+
+    /// A layer's product and its bias: `[A, B, K]` to `[A, B, M]`.
+    pub fn linear(&self, layer: &Linear, input: Tensor<3>) -> Tensor<3> {
+        let [a, b, width] = input.dims();
+        let output = self.matmul(input.reshape([a * b, width]), layer.weight.val(), "weight");
+        let output = match &layer.bias {
+            Some(bias) => output + bias.val().unsqueeze(),
+            None => output,
+        };
+        output.reshape([a as i32, b as i32, -1])
+    }
 }
 
 #[cfg(test)]

@@ -122,6 +122,22 @@ const NUMBERED: &[&str] = &[
     "tel",
     "telephone",
 ];
+pub const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
 /// An abbreviation in lower case, without its period.
 pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> {
     ABBREVIATIONS.iter().find(|(short, ..)| *short == lower)
@@ -129,30 +145,9 @@ pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> 
 
 /// The full name of a month or weekday, abbreviated or not.
 pub fn calendar_name(word: &str) -> Option<&'static str> {
-    const NAMES: [&str; 19] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ];
     let lower = word.to_ascii_lowercase();
     let full = find(&lower).map_or(lower.as_str(), |(_, full, _)| full);
-    NAMES.into_iter().find(|name| is_capitalized(word) && *name == full)
+    MONTHS.into_iter().chain(WEEKDAYS).find(|name| is_capitalized(word) && *name == full)
 }
 
 pub fn read(place: &Place) -> Reading {

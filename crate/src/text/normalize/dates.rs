@@ -1,24 +1,9 @@
 //! Times of day, dates and decades.
 
-use super::abbreviations::calendar_name;
+use super::abbreviations::{MONTHS, calendar_name};
 use super::digits::{integer, is_digits, short_year, split_fraction};
 use super::place::{Chunk, Place, Reading, starts_with_digit};
 use crate::text::numbers::{self, cardinal, decade, ordinal};
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 pub fn is_month(word: &str) -> bool {
     calendar_name(word).is_some_and(|name| MONTHS.contains(&name))

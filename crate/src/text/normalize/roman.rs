@@ -20,7 +20,7 @@ const COUNTED: &[&str] = &[
 
 /// Abbreviated, with a period.
 const COUNTED_SHORT: &[&str] = &["art.", "bk.", "ch.", "fig.", "no.", "pt.", "sec.", "vol."];
-/// The numeral before them says which one.
+/// The numeral stands before them, as an ordinal.
 const ORDERED: &[&str] = &["army", "century", "congress", "corps", "dynasty", "legion", "olympiad"];
 
 /// Whether a text is a numeral, of any length.

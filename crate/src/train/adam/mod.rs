@@ -5,6 +5,7 @@
 mod cube;
 mod flex;
 mod ops;
+mod plain;
 
 use burn::{
     backend::{Dispatch, DispatchTensor},
@@ -28,6 +29,8 @@ pub struct AdamConfig {
     pub clip_norm: f32,
     /// Of what the gradients come from: half precision needs a scaled loss.
     pub precision: Precision,
+    /// By plain tensor operations and not by the fused ones.
+    pub plain: bool,
 }
 
 impl Default for AdamConfig {
@@ -39,6 +42,7 @@ impl Default for AdamConfig {
             weight_decay: 1e-6,
             clip_norm: 1.0,
             precision: Precision::F32,
+            plain: false,
         }
     }
 }
@@ -62,7 +66,7 @@ pub struct Adam {
 }
 
 /// By what mixed precision multiplies the loss at first. Gradients of a mean over a batch's frames are some 1e-5; f16 ends at 6e-8.
-const FIRST_SCALE: f32 = 4096.0;
+pub const FIRST_SCALE: f32 = 4096.0;
 
 impl Adam {
     pub fn new(config: AdamConfig) -> Self {
@@ -97,26 +101,25 @@ impl Adam {
         module.visit(&mut gathered);
         let Some((_, device)) = gathered.found.first() else { return module };
         let scaling = self.scaling(device);
-        let parts = Tensor::<1>::zeros([gathered.found.len() * PARTS], device).into_dispatch();
-        let gradients_in_order = gathered.found.into_iter().map(|(gradient, _)| gradient).enumerate();
-        let parts = gradients_in_order
-            .fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
-        let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
         let grows = self.config.precision == Precision::Mixed;
-        let (factor, scaling) = Dispatch::clip(
-            squared_norm.into_dispatch(),
-            scaling.into_dispatch(),
-            self.config.clip_norm,
-            grows,
-        );
-        self.scaling = Some(Tensor::from_dispatch(scaling));
-        module.map(&mut Update {
-            adam: self,
-            gradients,
-            factor: Tensor::from_dispatch(factor),
-            rate,
-            path: Vec::new(),
-        })
+        let (factor, scaling) = if self.config.plain {
+            plain::clip(plain::squared_norm(&module, gradients), scaling, self.config.clip_norm, grows)
+        } else {
+            let parts = Tensor::<1>::zeros([gathered.found.len() * PARTS], device).into_dispatch();
+            let gradients_in_order = gathered.found.into_iter().map(|(gradient, _)| gradient).enumerate();
+            let parts = gradients_in_order
+                .fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
+            let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
+            let (factor, scaling) = Dispatch::clip(
+                squared_norm.into_dispatch(),
+                scaling.into_dispatch(),
+                self.config.clip_norm,
+                grows,
+            );
+            (Tensor::from_dispatch(factor), Tensor::from_dispatch(scaling))
+        };
+        self.scaling = Some(scaling);
+        module.map(&mut Update { adam: self, gradients, factor, rate, path: Vec::new() })
     }
 }
 
@@ -162,6 +165,12 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
         let kept = (1.0 - rate * f64::from(weight_decay)) as f32;
         let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon };
         param.map(|value| {
+            if self.adam.config.plain {
+                let (value, moments) =
+                    plain::update(value.inner(), gradient, moments, self.factor.clone(), settings);
+                self.adam.moments.insert(path, moments);
+                return Tensor::from_inner(value).require_grad();
+            }
             let (value, first, second) = Dispatch::update(
                 value.inner().into_dispatch(),
                 gradient.into_dispatch(),
@@ -241,5 +250,29 @@ mod tests {
             mixed.step(layer.clone(), &gradients, |_| 0.0);
         }
         assert_eq!(scaling(&mixed), [FIRST_SCALE, 0.0, 1.0]);
+    }
+
+    /// Fused and plain: clipped or not, over 50 updates with a scale that halves and doubles.
+    #[test]
+    fn the_plain_update_is_the_fused_one() {
+        let device = Device::flex().autodiff();
+        device.seed(5);
+        let start: Linear = LinearConfig::new(7, 3).init(&device);
+        let run = |plain: bool| {
+            let config = AdamConfig { precision: Precision::Mixed, plain, ..AdamConfig::default() };
+            let (mut adam, mut layer) = (Adam::new(config), start.clone());
+            for update in 0..60 {
+                let size = if update == 3 { f32::INFINITY } else { 0.1 + (update % 7) as f32 };
+                let input = Tensor::<2>::from_floats([[0.3, -0.5, 1.0, 0.0, 2.0, -1.0, 0.1]], &device);
+                let gradients = adam.scaled((layer.forward(input) * size).sum()).backward();
+                layer = adam.step(layer, &gradients, |_| 0.01);
+            }
+            let scaling = adam.scaling.unwrap().into_data().try_to_vec::<f32>().unwrap();
+            (weights(&layer), scaling)
+        };
+        let (fused, plain) = (run(false), run(true));
+        assert_eq!(fused.1, plain.1);
+        let worst = fused.0.iter().zip(&plain.0).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-6, "{worst}");
     }
 }

@@ -10,7 +10,10 @@ use super::{
     frame_store::{FrameStore, Span, WindowBatch, draw},
     rehearsal::Rehearsal,
 };
-use crate::weights::{HostWeights, Weight, Weights};
+use crate::{
+    ranks::Shard,
+    weights::{HostWeights, Weight, Weights},
+};
 
 #[derive(Debug, Clone)]
 pub struct ClipDataset {
@@ -33,23 +36,6 @@ pub struct SamplerConfig {
     pub rehearsed: usize,
     /// Their weight in the loss, relative to that of the clips.
     pub weight: f32,
-}
-
-/// A part of a batch, for data parallelism.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// From 0 on.
-    pub rank: usize,
-    pub world_size: usize,
-}
-
-impl Shard {
-    pub const WHOLE: Self = Self { rank: 0, world_size: 1 };
-
-    fn of<T>(self, all: &[T]) -> &[T] {
-        let at = |rank: usize| rank * all.len() / self.world_size;
-        &all[at(self.rank)..at(self.rank + 1)]
-    }
 }
 
 impl ClipDataset {

@@ -5,9 +5,9 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::super::{clip::AlignedClip, loss::spectrogram_loss};
+use super::super::clip::AlignedClip;
 use crate::{
-    nn::Mode,
+    nn::{Compute, Mode},
     voice::{Adapted, Base},
     weights::{HostWeights, Weight, Weights},
 };
@@ -126,7 +126,8 @@ pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>)
 /// The loss of an iteration, before and after the postnet, `[1]`.
 pub fn loss(parts: &Adapted, windows: &WindowBatch) -> Tensor<1> {
     let (before, after) = predict(parts, windows);
-    windows.loss(before) + windows.loss(after)
+    let compute = |name| parts.scope.at("loss").at(name).compute();
+    windows.loss(&compute("before"), before) + windows.loss(&compute("after"), after)
 }
 
 impl WindowBatch {
@@ -144,8 +145,8 @@ impl WindowBatch {
     }
 
     /// The loss of predicted spectrograms `[B, T, M]`, `[1]`.
-    pub fn loss(&self, predicted: Tensor<3>) -> Tensor<1> {
-        spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
+    pub fn loss(&self, compute: &Compute, predicted: Tensor<3>) -> Tensor<1> {
+        compute.spectrogram_loss(predicted, self.targets.clone(), self.mask.clone(), self.valid_frames)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         variance_scale::{scale_variance, variance_scale},
     },
     model::TacotronConfig,
-    nn::readback::read,
+    nn::{Compute, readback::read},
     train::{clip::AlignedClip, options::ValidationMetrics, segment::ONE_IN},
     voice::{Adapted, Base},
 };
@@ -94,7 +94,8 @@ impl HeldOut {
         store.targets.device().seed(0); // The prenet drops the same values at each validation.
         let windows = store.gather(&starts, window, self.config.reduction);
         let (before, after) = predict(parts, &windows);
-        let loss = read(windows.loss(before) + windows.loss(after.clone())).await?[0];
+        let fused = Compute::default();
+        let loss = read(windows.loss(&fused, before) + windows.loss(&fused, after.clone())).await?[0];
         let mels = self.config.mels;
         let values = read(after.reshape([starts.len() * window * mels])).await?;
         let mut rest = values.as_slice();

@@ -8,16 +8,12 @@ use burn::{
 };
 use std::{collections::BTreeMap, slice::from_mut};
 
-use super::{
-    FineTuner,
-    clip_dataset::{ClipDataset, Shard},
-    frame_store::loss,
-};
+use super::{FineTuner, clip_dataset::ClipDataset, frame_store::loss};
 use crate::{
     Error, Result,
     model::{TacotronConfig, decoder::Decoder, postnet::Postnet},
-    nn::{Precision, readback::read_data},
-    train::options::Adapts,
+    nn::{Precision, Scope, readback::read_data},
+    ranks::Shard,
     voice::{Adapted, Base, adaptable},
     weights::{Metadata, Storage, apply, collect, deserialize, serialize, track_path},
 };
@@ -67,6 +63,7 @@ impl Helper {
             decoder: Decoder::new(&config, device),
             postnet: Postnet::new(&config, device),
             speaker: Param::from_tensor(Tensor::zeros([1, config.speaker_width], device)),
+            scope: Scope::default(),
         };
         Ok(Self { parts: apply(blank, &weights).map_err(Error::checkpoint_corrupt)?.train(), dataset })
     }
@@ -109,9 +106,9 @@ async fn put(buffers: &mut [impl FlatBuffer], at: usize, values: Tensor<1>) -> R
 
 #[doc(hidden)]
 impl FineTuner {
-    /// What a helper is constructed from. Fails with `option-invalid` in mixed precision and with low-rank adaptation, which are not parallel.
+    /// What a helper is constructed from. Fails with `option-invalid` in mixed precision, which is not parallel.
     pub async fn worker_init_async(&self, base: &Base) -> Result<Vec<u8>> {
-        if self.options.precision != Precision::F32 || matches!(self.options.adapts, Adapts::LowRank(_)) {
+        if self.options.precision != Precision::F32 {
             return Err(Error::option_invalid("this training cannot be shared"));
         }
         let mut weights = collect(&self.parts);

@@ -6,22 +6,19 @@
 mod checkpoint;
 mod clip_dataset;
 mod early_stopping;
+mod fault;
 mod frame_store;
 mod held_out;
 mod helper;
 mod rehearsal;
 
-use burn::{
-    module::{Module, Param},
-    prelude::*,
-    tensor::Gradients,
-};
+use burn::{module::Module, prelude::*, tensor::Gradients};
 use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
     clip::{AlignedClip, Clip, align_clips},
-    options::{CloneOptions, Start, ValidationMetrics},
+    options::{CloneOptions, ValidationMetrics},
     picture::{Picture, Shown},
 };
 use crate::{
@@ -31,7 +28,8 @@ use crate::{
         pitch::{Intonation, SPREADS},
         tacotron::Symbols,
     },
-    nn::{Mode, Precision, readback::read},
+    nn::{Mode, Operation, Precision, Scope, readback::read},
+    ranks::Shard,
     text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo},
 };
@@ -41,7 +39,6 @@ use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict, spread
 use held_out::HeldOut;
 use rehearsal::Rehearsal;
 
-pub use clip_dataset::Shard;
 pub use helper::{FlatBuffer, Helper};
 
 /// Why fine-tuning ended.
@@ -204,16 +201,16 @@ impl FineTuner {
             rehearsed: options.rehearsed(),
             weight: options.rehearsal,
         };
-        let mut start = Voice::of_base_speaker(base, speaker);
-        if let Start::Mixture(weights) = &options.start {
-            start.parts.speaker = Param::from_tensor(mixture(base, weights)?);
-        }
         let mut tuner = Self {
             device: base.device.clone().autodiff(),
-            parts: options.adapts.prepare(start.parts.train()).with_precision(options.precision),
+            parts: Voice::of_base_speaker(base, speaker)
+                .parts
+                .train()
+                .computing(&Scope::new(options.compute())),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
                 precision: options.precision,
+                plain: options.plain.contains(&Operation::Adam),
                 ..AdamConfig::default()
             }),
             dataset: ClipDataset { store, rehearsal, sampler },
@@ -252,7 +249,7 @@ impl FineTuner {
         let parts = Voice::of_base_speaker(base, base.default_speaker())
             .parts
             .train()
-            .with_precision(options.precision);
+            .computing(&Scope::new(options.compute()));
         let windows = |count: usize| store.gather(&vec![0; count], options.window, config.reduction);
         let windows = match options.rehearsed() {
             0 => windows(options.batch),
@@ -296,14 +293,11 @@ impl FineTuner {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
         let (loss, gradients) = self.gradients(in_cooldown, helpers, helped).await?;
-        let CloneOptions { rate, speaker_rate, adapts, .. } = self.options;
+        let CloneOptions { rate, speaker_rate, .. } = self.options;
         let factor = self.rate_factor(iteration);
-        let rates = |path: &str| match path {
-            "speaker" => speaker_rate,
-            path if adapts.includes(path) => rate,
-            _ => 0.0,
-        };
-        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| factor * rates(path));
+        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| {
+            factor * if path == "speaker" { speaker_rate } else { rate }
+        });
         let iteration = iteration + 1;
         let last = iteration >= self.end;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
@@ -446,7 +440,7 @@ impl FineTuner {
             seconds: self.seconds,
             ..VoiceInfo::default()
         };
-        let parts = self.parts.clone().materialize().valid().with_precision(Precision::F32);
+        let parts = self.parts.clone().valid().with_precision(Precision::F32);
         Voice {
             parts,
             timing_speaker: self.timing_speaker.clone(),
@@ -468,12 +462,7 @@ impl FineTuner {
         let held_out_loss =
             self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
         let variance_scale = self.variance_scale();
-        let parts = self
-            .best
-            .map_or(self.parts, |(_, best)| best)
-            .materialize()
-            .valid()
-            .with_precision(Precision::F32);
+        let parts = self.best.map_or(self.parts, |(_, best)| best).valid().with_precision(Precision::F32);
         let info =
             VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice {
@@ -485,19 +474,6 @@ impl FineTuner {
             info,
         })
     }
-}
-
-/// A weighted mean of the base's speaker vectors, `[1, V]`.
-fn mixture(base: &Base, weights: &[f32]) -> Result<Tensor<2>> {
-    let speakers = base.model.speakers.val();
-    if weights.len() != speakers.dims()[0] {
-        return Err(Error::option_invalid(format!(
-            "a mixture needs a weight for each of {} speakers",
-            speakers.dims()[0]
-        )));
-    }
-    Ok(Tensor::<2>::from_data(TensorData::new(weights.to_vec(), [1, weights.len()]), &base.device)
-        .matmul(speakers)) // (1, S) x (S, V)
 }
 
 /// Speakers that all of the audio decides between; a few windows choose them.
@@ -529,11 +505,11 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     Ok(speakers[0])
 }
 
-/// Durations of the clips' phones relative to the predicted ones, as a ratio of geometric means. Pauses are left out.
+/// Durations of the clips' phones relative to the predicted ones: a ratio of sums, so that the clips' speech keeps its length. Pauses are left out.
 ///
 /// The base predicts the phones of foreign clips worse, and a tempo carries over to another language in part: their ratio counts by its root.
 async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
-    let (mut sum, mut count) = (0.0, 0);
+    let (mut recorded, mut expected, mut foreign) = (0.0, 0.0, 0.0);
     for clip in clips {
         let input = Symbols::new(&[&clip.symbols], None, &base.device);
         let encoded = base.model.encode(&input, Mode::Eval);
@@ -546,12 +522,16 @@ async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> R
         .await?;
         for ((&symbol, &frames), predicted) in clip.symbols.iter().zip(&clip.durations).zip(logs) {
             if symbols::is_phone(symbol) {
-                sum += ((frames as f32).ln() - predicted) * if clip.foreign { 0.5 } else { 1.0 };
-                count += 1;
+                recorded += frames as f32;
+                expected += predicted.exp();
+                foreign += if clip.foreign { frames as f32 } else { 0.0 };
             }
         }
     }
-    Ok((sum / count.max(1) as f32).exp().clamp(0.5, 2.0))
+    if expected == 0.0 {
+        return Ok(1.0);
+    }
+    Ok((recorded / expected).powf(1.0 - 0.5 * foreign / recorded).clamp(0.5, 2.0))
 }
 
 /// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without pitch.
@@ -564,7 +544,7 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
         let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else {
             return Ok(None);
         };
-        for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.ln_hz).filter(|(hz, _)| **hz > 0.0) {
+        for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
             recorded.push(hz.ln());
             predicted.push(ln_hz);
         }

@@ -14,7 +14,7 @@ use ops::AttentionLstmOps;
 
 use super::Attended;
 use crate::nn::{
-    is_cpu,
+    Operation, is_cpu,
     lstm::{Lstm, split_state},
 };
 
@@ -51,27 +51,27 @@ pub struct AttentionLstmOutputs {
 impl Attended {
     /// All steps of a sequence whose inputs are known.
     ///
-    /// * `heard`:    `[N, B, D]`, the LSTM's inputs that precede the context
+    /// * `inputs`:   `[N, B, D]`, the LSTM's inputs that precede the context
     /// * `lstm`:     of `D + C` inputs
     /// * `query`:    `[H, A]`
     /// * `state`:    `[B, 2H]`
     /// * `attended`: `[B, 2 L + C]`
     pub fn scan(
         &self,
-        heard: Tensor<3>,
+        inputs: Tensor<3>,
         lstm: &Lstm,
         query: Tensor<2>,
         state: Tensor<2>,
         attended: Tensor<2>,
     ) -> AttentionLstmOutputs {
-        if !is_cpu(&self.keys.device()) {
-            return self.scan_by_steps(heard, lstm, query, state, attended);
+        if self.compute.is_plain(Operation::AttentionLstm) || !is_cpu(&self.keys.device()) {
+            return self.scan_by_steps(inputs, lstm, query, state, attended);
         }
-        let [steps, batch, width] = heard.dims();
+        let [steps, batch, width] = inputs.dims();
         let ([_, symbols, channels], hidden) = (self.values.dims(), lstm.hidden_width());
         let w_ih = lstm.w_ih.val();
         let of_context = w_ih.clone().narrow(0, width, channels);
-        let projected = heard.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width))
+        let projected = inputs.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width))
             + lstm.bias.val().unsqueeze();
         let initial =
             Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
@@ -105,18 +105,18 @@ impl Attended {
     /// The same step by step: what GPUs run, and the reference for the above.
     pub fn scan_by_steps(
         &self,
-        heard: Tensor<3>,
+        inputs: Tensor<3>,
         lstm: &Lstm,
         query: Tensor<2>,
         mut state: Tensor<2>,
         mut attended: Tensor<2>,
     ) -> AttentionLstmOutputs {
-        let steps = heard.dims()[0];
+        let steps = inputs.dims()[0];
         let (mut contexts, mut states, mut weights) =
             (Vec::with_capacity(steps), Vec::with_capacity(steps), Vec::with_capacity(steps));
         for step in 0..steps {
-            let heard = heard.clone().narrow(0, step, 1).squeeze_dim::<2>(0);
-            (state, attended) = self.step(heard, lstm, query.clone(), state, attended);
+            let inputs = inputs.clone().narrow(0, step, 1).squeeze_dim::<2>(0);
+            (state, attended) = self.step(inputs, lstm, query.clone(), state, attended);
             contexts.push(self.context(&attended));
             states.push(state.clone());
             weights.push(self.weights(&attended));
@@ -131,16 +131,16 @@ impl Attended {
         }
     }
 
-    /// One step: `heard` is `[B, D]`, the others as in [`Self::scan`]. Returns the next state and what is attended next.
+    /// One step: `inputs` is `[B, D]`, the others as in [`Self::scan`]. Returns the next state and what is attended next.
     pub fn step(
         &self,
-        heard: Tensor<2>,
+        inputs: Tensor<2>,
         lstm: &Lstm,
         query: Tensor<2>,
         state: Tensor<2>,
         attended: Tensor<2>,
     ) -> (Tensor<2>, Tensor<2>) {
-        let state = lstm.step(Tensor::cat(vec![heard, self.context(&attended)], 1), state);
+        let state = lstm.step(Tensor::cat(vec![inputs, self.context(&attended)], 1), state);
         let [hidden, _] = split_state(state.clone());
         let attended = self.attend(hidden.matmul(query), attended);
         (state, attended)

@@ -4,23 +4,32 @@
 //! are left out as warm-up. Weights and speech are random: they change no time. A whole step beside them shows what the modules leave
 //! unexplained, and what waiting between them costs.
 
+#[cfg(feature = "pretraining")]
+mod feeding;
+
 use burn::{Tensor, prelude::*};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use web_time::Instant;
 
+#[cfg(feature = "pretraining")]
+pub use feeding::{Feeding, profile_feeding};
+
 use super::{
     adam::{Adam, AdamConfig},
-    batch::{Batch, Batcher},
-    features::Features,
-    loss::{losses, spectrogram_loss},
+    batch::{Batch, Extent, UtteranceSource},
+    exchange::sum_gradients,
+    features::{Features, Spoken},
+    loss::losses,
+    order::Draw,
 };
 use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig},
     model::{Tacotron, TacotronConfig},
-    nn::{Mode, Precision, readback::read},
+    nn::{Mode, Precision, loss::spectrogram_loss, readback::read},
+    ranks::Ranks,
     vocoder::Vocoder,
 };
 
@@ -35,11 +44,20 @@ pub struct ProfileOptions {
     /// Batch statistics, as in pretraining; without, running ones, as in cloning.
     pub pretraining: bool,
     pub precision: Precision,
+    /// Each times its shard of the batch, and all of them exchange.
+    pub ranks: Ranks,
 }
 
 impl Default for ProfileOptions {
     fn default() -> Self {
-        Self { batch: 8, window: 128, runs: 10, pretraining: false, precision: Precision::F32 }
+        Self {
+            batch: 8,
+            window: 128,
+            runs: 10,
+            pretraining: false,
+            precision: Precision::F32,
+            ranks: Ranks::default(),
+        }
     }
 }
 
@@ -81,6 +99,16 @@ pub struct Profile {
     pub rows: Vec<Row>,
     /// Memory that the device's allocator holds, in bytes, where it reports them.
     pub device_bytes: Option<u64>,
+    /// Of a whole step among ranks.
+    pub traffic: Option<Traffic>,
+}
+
+/// What a rank gives to be summed in one step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Traffic {
+    pub ranks: usize,
+    pub bytes: u64,
+    pub exchanges: u64,
 }
 
 /// Time and work of one action.
@@ -112,6 +140,8 @@ struct Clock<'a, G> {
     /// Work of waiting itself.
     idle: Option<Work>,
     rows: Vec<Row>,
+    /// Rows that there will be.
+    modules: usize,
     /// Called with the modules done and their total; `false` cancels.
     go_on: G,
 }
@@ -144,7 +174,7 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
             forward_work: forward.work,
             backward_work: backward.and_then(|backward| backward.work),
         });
-        if (self.go_on)(self.rows.len(), MODULES).await { Ok(()) } else { Err(Error::cancelled()) }
+        if (self.go_on)(self.rows.len(), self.modules).await { Ok(()) } else { Err(Error::cancelled()) }
     }
 
     async fn both<const D: usize>(
@@ -179,7 +209,7 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
     }
 }
 
-/// Modules that [`profile`] reports.
+/// Modules that [`profile`] reports, beside the pitch predictor of a model that has one, and the exchange of several ranks.
 const MODULES: usize = 10;
 
 /// Profiles a model of these sizes on a device. `work` returns the work so far, where it is counted. `go_on(done, of)` is called after
@@ -192,35 +222,36 @@ pub async fn profile(
     work: &dyn Fn() -> Option<Work>,
     go_on: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Profile> {
-    let ProfileOptions { batch: items, window, runs, pretraining, precision } = *options;
-    let config = &TacotronConfig { speakers: SPEAKERS, ..sizes.clone() };
-    if runs == 0 || items == 0 || window == 0 || window % config.reduction != 0 {
-        return Err(Error::option_invalid(format!(
-            "runs, batch and window must be positive, the window a multiple of {}",
-            config.reduction
-        )));
-    }
-    if !precision.runs_on(device) {
-        return Err(Error::precision_unsupported());
-    }
+    let ProfileOptions { batch: items, window, runs, pretraining, precision, ref ranks } = *options;
+    let config = &model_sizes(sizes, SPEAKERS, options, device)?;
     let device = &device.clone().autodiff();
-    let clock = &mut Clock { device, runs, work, idle: None, rows: Vec::new(), go_on };
+    let modules = MODULES + usize::from(config.pitch) + usize::from(!ranks.is_alone());
+    let clock = &mut Clock { device, runs, work, idle: None, rows: Vec::new(), modules, go_on };
     clock.wait().await?;
     clock.idle = clock.reading(|| ()).await?.work;
     let mode = if pretraining { Mode::Train } else { Mode::Eval };
-    let features = corpus(config.mels);
+    let features = corpus(config.mels, SPEAKERS);
     let all: Vec<usize> = (0..features.utterances.len()).collect();
-    let mut batcher = Batcher::new(items, window, 0);
-    clock.alone("feeder", || drop(batcher.draw(&features, &all, config, device))).await?;
+    let extent = Extent::Window(window);
+    let source = UtteranceSource::new(&features, (&all, &all), config, extent, items, 0, ranks.shard())?;
+    let items = ranks.shard().of(&vec![(); items]).len();
+    let draw = || source.draw(Draw::Train(0), device).expect("it lies in memory");
+    clock.alone("feeder", || drop(draw())).await?;
 
-    let batch = batcher.draw(&features, &all, config, device);
+    let batch = draw();
     let Batch { symbols, durations, times, positions, previous, targets, mask, .. } = &batch;
-    let mut model = Tacotron::new(config, device).with_precision(precision);
+    device.seed(0); // The same weights on all ranks.
+    let mut model = Tacotron::new(config, device).with_precision(precision).with_ranks(ranks);
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
     let speaker = model.speakers.val().select(0, batch.speakers.clone()).detach().require_grad(); // (B, V)
     let upsample =
         |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
-    let context = upsample(encoded.clone()).detach().require_grad(); // (B, T, C)
+    let timed = upsample(encoded.clone()).detach(); // (B, T, E + 4)
+    let context = match &batch.pitch {
+        Some(pitch) => Tensor::cat(vec![timed.clone(), pitch.excitation.clone()], 2),
+        None => timed.clone(),
+    };
+    let context = context.require_grad(); // (B, T, C)
     let decode = || {
         model
             .decoder
@@ -233,25 +264,69 @@ pub async fn profile(
         .both("durations", || model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths))
         .await?;
     clock.both("alignment", || upsample(encoded.clone())).await?;
+    if let Some(predictor) = &model.pitch {
+        let (timed, steps) = (timed.require_grad(), vec![window / config.reduction; items]);
+        clock.both("pitch", || predictor.forward(timed.clone(), speaker.clone(), &steps)).await?;
+    }
     clock.both("decoder", decode).await?;
     clock.both("postnet", || model.postnet.forward(frames.clone(), mode)).await?;
     clock
-        .both("loss", || spectrogram_loss(frames.clone(), targets.clone(), mask.clone(), batch.valid_frames))
+        .both("loss", || spectrogram_loss(frames.clone(), targets.clone(), mask.clone(), batch.whole.frames))
         .await?;
     let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
-    let gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
+    let mut gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
+    if !ranks.is_alone() {
+        let none = || Tensor::zeros([1], &device.clone().inner());
+        let mut exchanged = Ok(());
+        clock
+            .alone("exchange", || {
+                exchanged = sum_gradients(&model, &mut gradients, none(), ranks).map(drop);
+            })
+            .await?;
+        exchanged?;
+    }
     clock.alone("optimizer", || drop(adam.step(model.clone(), &gradients, |_| 1e-4))).await?;
+    let before = ranks.traffic();
     clock
         .alone("whole step", || {
-            let batch = batcher.draw(&features, &all, config, device);
-            let gradients = adam.scaled(losses(&model, &batch, mode).total()).backward();
+            let batch = draw();
+            let total = losses(&model, &batch, mode).total();
+            let mut gradients = adam.scaled(total.clone()).backward();
+            let _ = sum_gradients(&model, &mut gradients, total.inner(), ranks); // A failure stays, and ends the next exchange.
             model = adam.step(model.clone(), &gradients, |_| 1e-4);
         })
         .await?;
     let second = noise(config.mels, (1.0 / features.mel.frame_seconds()) as usize);
     clock.alone("vocoder, 1 s", || drop(vocoder.vocode(&second))).await?;
+    ranks.check()?;
+    let of_a_step = |total: u64| total / (WARM_UP + runs) as u64;
+    let traffic = (!ranks.is_alone()).then(|| Traffic {
+        ranks: ranks.shard().world_size,
+        bytes: of_a_step(ranks.traffic().0 - before.0),
+        exchanges: of_a_step(ranks.traffic().1 - before.1),
+    });
     let device_bytes = device.memory_pool_usage().map(|usage| usage.bytes_reserved);
-    Ok(Profile { rows: std::mem::take(&mut clock.rows), device_bytes })
+    Ok(Profile { rows: std::mem::take(&mut clock.rows), device_bytes, traffic })
+}
+
+/// The model to profile, once the options are found to make sense.
+fn model_sizes(
+    sizes: &TacotronConfig,
+    speakers: usize,
+    options: &ProfileOptions,
+    device: &Device,
+) -> Result<TacotronConfig> {
+    let &ProfileOptions { batch, window, runs, precision, .. } = options;
+    if runs == 0 || batch == 0 || window == 0 || window % sizes.reduction != 0 {
+        return Err(Error::option_invalid(format!(
+            "runs, batch and window must be positive, the window a multiple of {}",
+            sizes.reduction
+        )));
+    }
+    if !precision.runs_on(device) {
+        return Err(Error::precision_unsupported());
+    }
+    Ok(TacotronConfig { speakers, ..sizes.clone() })
 }
 
 fn noise(mels: usize, frames: usize) -> Mel {
@@ -259,21 +334,21 @@ fn noise(mels: usize, frames: usize) -> Mel {
     Mel { mels, data: (0..frames * mels).map(|_| rng.random_range(-8.0..0.0)).collect() }
 }
 
-/// Noise with the lengths of speech.
-fn corpus(mels: usize) -> Features {
+/// Noise with the lengths of speech, an utterance a speaker.
+fn corpus(mels: usize, speakers: usize) -> Features {
     let mut features = Features::new(MelConfig::speech_16k());
-    for number in 0..SPEAKERS {
+    for number in 0..speakers {
         let symbols: Vec<u8> = (0..SYMBOLS).map(|index| 10 + (index % 30) as u8).collect();
         let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
-        features.push(
-            &number.to_string(),
-            number.to_string(),
-            String::new(),
+        features.push(Spoken {
+            speaker: &number.to_string(),
+            id: number.to_string(),
+            text: String::new(),
             symbols,
-            Some(vec![SYMBOL_FRAMES; SYMBOLS]),
-            &mel,
-            &vec![0.0; mel.frames()],
-        );
+            durations: Some(vec![SYMBOL_FRAMES; SYMBOLS]),
+            mel: &mel,
+            f0_hz: &vec![0.0; mel.frames()],
+        });
     }
     features
 }
@@ -294,13 +369,13 @@ mod tests {
             Some(Work { dispatches: counted.get(), bytes: 100.0 * counted.get() })
         };
         let device = Device::flex();
-        let config = TacotronConfig::tiny(1);
+        let config = TacotronConfig { pitch: true, ..TacotronConfig::tiny(1) };
         let go_on = async |modules, _| {
             done = modules;
             true
         };
         let found = pollster::block_on(profile(&config, &vocoder, &device, &options, &count, go_on)).unwrap();
-        assert_eq!((found.rows.len(), done), (MODULES, MODULES));
+        assert_eq!((found.rows.len(), done), (MODULES + 1, MODULES + 1), "with its pitch");
         for row in &found.rows {
             assert!(
                 row.forward_ms > 0.0 && row.forward_work == Some(Work { dispatches: 0.0, bytes: 0.0 }),

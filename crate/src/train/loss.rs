@@ -1,14 +1,7 @@
 //! What training minimises: L1 + L2 of the spectrogram before and after the postnet; L2 of log durations on the duration path,
 //! gate and guide on the attention path.
 
-mod autodiff;
-#[cfg(feature = "cube")]
-mod cube;
-mod flex;
-mod ops;
-
-use burn::{backend::Dispatch, prelude::*, tensor::activation::log_sigmoid};
-use ops::LossOps;
+use burn::{prelude::*, tensor::activation::log_sigmoid};
 
 use super::batch::{Batch, PitchBatch};
 use crate::{
@@ -16,22 +9,7 @@ use crate::{
     nn::Mode,
 };
 
-/// L1 + L2 over the frames that count.
-///
-/// * `predicted`, `targets`: `[B, T, M]`
-/// * `mask`:                 `[B, T, 1]`
-pub fn spectrogram_loss(
-    predicted: Tensor<3>,
-    targets: Tensor<3>,
-    mask: Tensor<3>,
-    valid_frames: usize,
-) -> Tensor<1> {
-    let mels = targets.dims()[2];
-    let sums = Dispatch::errors(predicted.into_dispatch(), targets.into_dispatch(), mask.into_dispatch());
-    Tensor::<1>::from_dispatch(sums).sum().div_scalar((valid_frames * mels) as f32)
-}
-
-/// Losses of one batch, each `[1]`.
+/// Losses of one batch, each `[1]`. Those of a shard are its part of the whole batch's.
 pub struct Losses {
     /// Before the postnet.
     pub before: Tensor<1>,
@@ -74,16 +52,17 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     let (frames, _) =
         model.decoder.forward(batch.previous.clone(), context, speaker, model.decoder.start(items, &device));
     let residual = model.postnet.forward(frames.clone(), mode);
-    let compare = |predicted| {
-        spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames)
+    let compare = |name, predicted| {
+        let (targets, mask) = (batch.targets.clone(), batch.mask.clone());
+        let compute = model.scope.at("loss").at(name).compute();
+        compute.spectrogram_loss(predicted, targets, mask, batch.whole.frames)
     };
     let duration_error =
         (log_durations - batch.durations.clone().clamp_min(1.0).log()) * symbols.mask.clone();
-    let symbol_count: usize = symbols.lengths.iter().sum();
     Losses {
-        before: compare(frames.clone()),
-        after: compare(frames + residual),
-        durations: duration_error.powi_scalar(2).sum().div_scalar(symbol_count as f32),
+        before: compare("before", frames.clone()),
+        after: compare("after", frames + residual),
+        durations: duration_error.powi_scalar(2).sum().div_scalar(batch.whole.symbols as f32),
         pitch,
     }
 }
@@ -91,18 +70,19 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
 /// * `predicted`: `[B, T, 2]`, as [`crate::model::pitch::PitchPredictor`] returns it
 fn pitch_loss(
     predicted: Tensor<3>,
-    PitchBatch { contour, voiced, voiced_frames, .. }: &PitchBatch,
+    PitchBatch { contour, voiced, .. }: &PitchBatch,
     batch: &Batch,
 ) -> Tensor<1> {
     let (found, logit) = (predicted.clone().narrow(2, 0, 1), predicted.narrow(2, 1, 1));
-    let error =
-        ((found - contour.clone()).abs() * voiced.clone()).sum().div_scalar((*voiced_frames).max(1) as f32);
+    let error = ((found - contour.clone()).abs() * voiced.clone())
+        .sum()
+        .div_scalar(batch.whole.voiced_frames.max(1) as f32);
     let unvoiced = voiced.clone().neg().add_scalar(1.0);
     let likelihood = voiced.clone() * log_sigmoid(logit.clone()) + unvoiced * log_sigmoid(logit.neg());
-    error - (likelihood * batch.mask.clone()).sum().div_scalar(batch.valid_frames as f32)
+    error - (likelihood * batch.mask.clone()).sum().div_scalar(batch.whole.frames as f32)
 }
 
-/// Losses of one batch of whole utterances along the attention path, each `[1]`.
+/// Losses of one batch of whole utterances along the attention path, each `[1]`. Those of a shard are its part of the whole batch's.
 pub struct AttentionLosses {
     /// Before the postnet.
     pub before: Tensor<1>,
@@ -124,32 +104,34 @@ impl AttentionLosses {
 /// Runs the attention path under teacher forcing. The batch must hold whole utterances: attention begins at their start.
 pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) -> AttentionLosses {
     let speaker = model.speakers.val().select(0, batch.speakers.clone());
-    let previous = batch.previous.clone().expect("attention hears its last frame");
+    let previous = batch.previous.clone().expect("the attention path is autoregressive");
     let decoded = model.teacher_force(&batch.symbols, speaker, previous, mode);
     let residual = model.postnet.forward(decoded.frames.clone(), mode);
-    let compare = |predicted| {
-        spectrogram_loss(predicted, batch.targets.clone(), batch.mask.clone(), batch.valid_frames)
+    let compare = |name, predicted| {
+        let (targets, mask) = (batch.targets.clone(), batch.mask.clone());
+        let compute = model.scope.at("loss").at(name).compute();
+        compute.spectrogram_loss(predicted, targets, mask, batch.whole.frames)
     };
     let [items, steps, _] = decoded.alignment.dims();
     let spoken = spoken_steps(batch, steps); // (B, N)
-    let count = spoken.clone().sum();
+    let share = items as f32 / batch.whole.items as f32;
 
     // After the last spoken step the gate stays open, so that a decoder that missed it ends at the next.
     let next = Tensor::cat(
         vec![spoken.clone().narrow(1, 1, steps - 1), Tensor::zeros([items, 1], &spoken.device())],
         1,
     );
-    let logits = decoded.gate.expect("attention says when it is done");
+    let logits = decoded.gate.expect("the attention path has a gate");
     let gate = (next.clone() * log_sigmoid(logits.clone().neg())
         + next.neg().add_scalar(1.0) * log_sigmoid(logits))
     .mean()
-    .neg();
+    .mul_scalar(-share);
     let guide = (decoded.alignment * spoken_symbols(batch, steps)).sum_dim(2).squeeze_dim::<2>(2); // (B, N)
     AttentionLosses {
-        before: compare(decoded.frames.clone()),
-        after: compare(decoded.frames + residual),
+        before: compare("before", decoded.frames.clone()),
+        after: compare("after", decoded.frames + residual),
         gate,
-        guide: (guide.clamp_min(1e-6).log() * spoken).sum().div(count).neg(),
+        guide: (guide.clamp_min(1e-6).log() * spoken).sum().div_scalar(-(batch.whole.steps as f32)),
     }
 }
 
@@ -175,7 +157,11 @@ mod tests {
     use crate::{
         audio::mel::{Mel, MelConfig},
         model::TacotronConfig,
-        train::{batch::assemble, features::Features},
+        ranks::Shard,
+        train::{
+            batch::assemble,
+            features::{Features, Spoken},
+        },
     };
 
     /// One utterance of symbols with these frames, in a window that is longer than it.
@@ -184,16 +170,17 @@ mod tests {
         let frames = durations.iter().sum::<u32>() as usize;
         let mut features = Features::new(MelConfig::speech_16k());
         let mel = Mel { mels: 80, data: vec![-5.0; frames * 80] };
-        features.push(
-            "a",
-            "x".into(),
-            "x".into(),
-            vec![1; durations.len()],
-            Some(durations.to_vec()),
-            &mel,
-            &[],
-        );
-        let batch = assemble(&features, &[(&features.utterances[0], 0)], window, &config, &Device::flex());
+        features.push(Spoken {
+            speaker: "a",
+            id: "x".into(),
+            text: "x".into(),
+            symbols: vec![1; durations.len()],
+            durations: Some(durations.to_vec()),
+            mel: &mel,
+            f0_hz: &[],
+        });
+        let picks = [(&features.utterances[0], 0)];
+        let batch = assemble(&features, &picks, Shard::WHOLE, window, &config, &Device::flex()).unwrap();
         (config, batch)
     }
 

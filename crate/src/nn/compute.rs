@@ -1,0 +1,334 @@
+//! How operations are computed, as data: which modules in half precision, which fused operations as plain tensor operations, and whether what goes in
+//! and comes out is recorded.
+//!
+//! A model is given a [`ComputePlan`]; each of its layers holds the [`Compute`] of its own path. Nothing is global, so that two plans can run side by side.
+
+use std::{collections::BTreeSet, fmt::Display, sync::Arc};
+
+use burn::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Precision,
+    trace::{Attributes, Probe, Value},
+};
+
+/// A fused operation, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// A product of two matrices.
+    Matmul,
+    /// A product beside what stays the same at all steps.
+    MatmulConcat,
+    /// The recurrence of an LSTM.
+    Lstm,
+    /// A convolution over time.
+    Convolution,
+    /// Normalisation by running statistics, with its activation.
+    Normalise,
+    /// An activation alone, after batch statistics.
+    Activate,
+    /// A step of location-sensitive attention.
+    Attention,
+    /// All steps of attention and its LSTM.
+    AttentionLstm,
+    /// The error of a spectrogram.
+    Loss,
+    /// An update of all parameters.
+    Adam,
+}
+
+impl Operation {
+    pub const ALL: [Self; 10] = [
+        Self::Matmul,
+        Self::MatmulConcat,
+        Self::Lstm,
+        Self::Convolution,
+        Self::Normalise,
+        Self::Activate,
+        Self::Attention,
+        Self::AttentionLstm,
+        Self::Loss,
+        Self::Adam,
+    ];
+
+    /// A hyphenated name: `matmul-concat`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Matmul => "matmul",
+            Self::MatmulConcat => "matmul-concat",
+            Self::Lstm => "lstm",
+            Self::Convolution => "convolution",
+            Self::Normalise => "normalise",
+            Self::Activate => "activate",
+            Self::Attention => "attention",
+            Self::AttentionLstm => "attention-lstm",
+            Self::Loss => "loss",
+            Self::Adam => "adam",
+        }
+    }
+
+    /// The operation of that [`name`](Self::name).
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|operation| operation.name() == name)
+    }
+}
+
+/// Modules whose products are in half by default, with all below them. The predictors are small and stay in single precision.
+const HALF: [&str; 3] = ["encoder", "decoder", "postnet"];
+
+/// How a model's operations are computed: a value of a run's configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ComputePlan {
+    pub precision: Precision,
+    /// Paths of the modules that compute in half where `precision` is mixed, with all below them.
+    pub half: Vec<String>,
+    /// Operations that are computed by plain tensor operations and not by the fused ones.
+    pub plain: BTreeSet<Operation>,
+    /// Planted for drills and tests; no run has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+impl Default for ComputePlan {
+    fn default() -> Self {
+        Self::of(Precision::F32)
+    }
+}
+
+impl ComputePlan {
+    /// All operations fused, the usual modules in half where the precision is mixed.
+    pub fn of(precision: Precision) -> Self {
+        Self {
+            precision,
+            half: HALF.map(str::to_string).to_vec(),
+            plain: BTreeSet::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Single precision, nothing fused: what others are compared with.
+    pub fn reference() -> Self {
+        Self { plain: Operation::ALL.into(), ..Self::of(Precision::F32) }
+    }
+
+    /// The precision of the module at a path.
+    pub fn precision_at(&self, path: &str) -> Precision {
+        let covers = |prefix: &String| {
+            path.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        if self.precision == Precision::Mixed && self.half.iter().any(covers) {
+            Precision::Mixed
+        } else {
+            Precision::F32
+        }
+    }
+}
+
+/// A fault that is planted in one fused operation of one module. Its plain twin has none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The module's path.
+    pub path: String,
+    pub operation: Operation,
+    pub kind: FaultKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// The gradient of the input of that name has the wrong sign.
+    GradientSign(String),
+    /// The input of that name is multiplied by [`OVERFLOW`] and the output divided by it: nothing in f32, an overflow in f16.
+    Overflow(String),
+}
+
+/// A power of two: it changes no bit of an f32 but the exponent's. Any input above 0.001 leaves f16's range.
+pub const OVERFLOW: f32 = 67_108_864.0;
+
+/// A plan at the path of a module, and where its operations are recorded. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    plan: Arc<ComputePlan>,
+    probe: Option<Probe>,
+    path: String,
+}
+
+impl Scope {
+    /// At a model's root.
+    pub fn new(plan: ComputePlan) -> Self {
+        Self { plan: Arc::new(plan), probe: None, path: String::new() }
+    }
+
+    /// The same, with every operation recorded.
+    pub fn recorded(plan: ComputePlan, probe: &Probe) -> Self {
+        Self { probe: Some(probe.clone()), ..Self::new(plan) }
+    }
+
+    /// At a module below.
+    pub fn at(&self, name: impl Display) -> Self {
+        let path = if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) };
+        Self { path, ..self.clone() }
+    }
+
+    /// The same in single precision, whatever the plan says.
+    pub fn in_single(&self) -> Self {
+        Self {
+            plan: Arc::new(ComputePlan { precision: Precision::F32, ..(*self.plan).clone() }),
+            ..self.clone()
+        }
+    }
+
+    pub fn plan(&self) -> &ComputePlan {
+        &self.plan
+    }
+
+    /// How the module at this path computes.
+    pub fn compute(&self) -> Compute {
+        let plan = &*self.plan;
+        let faults: Vec<Fault> =
+            plan.faults.iter().filter(|fault| fault.path == self.path).cloned().collect();
+        let precision = plan.precision_at(&self.path);
+        if self.probe.is_none() && plan.plain.is_empty() && faults.is_empty() {
+            return Compute { precision, special: None };
+        }
+        let (plain, probe, path) = (plan.plain.clone(), self.probe.clone(), self.path.clone());
+        Compute { precision, special: Some(Arc::new(Special { plain, faults, probe, path })) }
+    }
+}
+
+/// How one module computes its operations, which are methods: see [`crate::nn::matmul`], [`crate::nn::lstm`], [`crate::nn::conv`] and
+/// [`crate::train::loss`]. The default is single precision, fused, unrecorded.
+#[derive(Debug, Clone, Default)]
+pub struct Compute {
+    /// In what products are computed.
+    pub precision: Precision,
+    /// `None` in every usual run, which then costs one look at an option.
+    special: Option<Arc<Special>>,
+}
+
+#[derive(Debug)]
+struct Special {
+    plain: BTreeSet<Operation>,
+    faults: Vec<Fault>,
+    probe: Option<Probe>,
+    path: String,
+}
+
+impl Compute {
+    pub fn of(precision: Precision) -> Self {
+        Self { precision, special: None }
+    }
+
+    /// Whether an operation is computed by plain tensor operations.
+    pub fn is_plain(&self, operation: Operation) -> bool {
+        self.special.as_ref().is_some_and(|special| special.plain.contains(&operation))
+    }
+
+    /// An input of a fused operation: itself, unless a fault is planted there.
+    pub(crate) fn input<const D: usize>(
+        &self,
+        operation: Operation,
+        name: &str,
+        value: Tensor<D>,
+    ) -> Tensor<D> {
+        match self.fault(operation) {
+            Some(FaultKind::GradientSign(of)) if of == name => value.clone().detach().mul_scalar(2.0) - value,
+            Some(FaultKind::Overflow(of)) if of == name => value.mul_scalar(OVERFLOW),
+            _ => value,
+        }
+    }
+
+    /// The output of a fused operation, see [`FaultKind::Overflow`].
+    pub(crate) fn output<const D: usize>(&self, operation: Operation, value: Tensor<D>) -> Tensor<D> {
+        match self.fault(operation) {
+            Some(FaultKind::Overflow(_)) => value.div_scalar(OVERFLOW),
+            _ => value,
+        }
+    }
+
+    fn fault(&self, operation: Operation) -> Option<&FaultKind> {
+        let faults = &self.special.as_ref()?.faults;
+        faults.iter().find(|fault| fault.operation == operation).map(|fault| &fault.kind)
+    }
+
+    /// The inputs of a call, where calls are recorded.
+    pub(crate) fn inputs<const N: usize>(
+        &self,
+        inputs: impl FnOnce() -> [(&'static str, Value); N],
+    ) -> Option<Vec<(&'static str, Value)>> {
+        self.special.as_ref()?.probe.as_ref().map(|_| inputs().into())
+    }
+
+    /// Records a call that has [`inputs`](Self::inputs). What is returned is to be used in place of `output`: its gradient is recorded as well.
+    pub(crate) fn record<const D: usize>(
+        &self,
+        operation: Operation,
+        attributes: Attributes,
+        inputs: Option<Vec<(&'static str, Value)>>,
+        output: Tensor<D>,
+    ) -> Tensor<D> {
+        let Some((special, inputs)) = self.special.as_ref().zip(inputs) else { return output };
+        let probe = special.probe.as_ref().expect("inputs are taken where a probe is");
+        probe.put(&special.path, operation, attributes, inputs, output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_in_half_are_named_by_path() {
+        let mixed = ComputePlan {
+            half: vec!["decoder.first".into(), "postnet".into()],
+            ..ComputePlan::of(Precision::Mixed)
+        };
+        let half = |path: &str| mixed.precision_at(path) == Precision::Mixed;
+        assert!(half("decoder.first") && half("postnet.convolutions.2"));
+        assert!(!half("decoder") && !half("decoder.firstly") && !half("decoder.second") && !half(""));
+        let single = ComputePlan { precision: Precision::F32, ..mixed };
+        assert_eq!(single.precision_at("postnet"), Precision::F32);
+    }
+
+    #[test]
+    fn a_plan_is_data() {
+        let plan = ComputePlan {
+            plain: [Operation::Lstm, Operation::MatmulConcat].into(),
+            ..ComputePlan::of(Precision::Mixed)
+        };
+        let json = serde_json::to_string(&plan).unwrap();
+        assert!(json.contains(r#""plain":["matmul-concat","lstm"]"#), "{json}");
+        assert_eq!(serde_json::from_str::<ComputePlan>(&json).unwrap(), plan);
+        assert_eq!(serde_json::from_str::<ComputePlan>("{}").unwrap(), ComputePlan::default());
+        for operation in Operation::ALL {
+            assert_eq!(Operation::by_name(operation.name()), Some(operation));
+            assert_eq!(serde_json::to_value(operation).unwrap(), operation.name());
+        }
+    }
+
+    #[test]
+    fn a_planted_sign_changes_the_gradient_alone() {
+        let device = Device::flex().autodiff();
+        let plan = ComputePlan {
+            faults: vec![Fault {
+                path: "a.b".into(),
+                operation: Operation::Lstm,
+                kind: FaultKind::GradientSign("w".into()),
+            }],
+            ..ComputePlan::default()
+        };
+        let compute = Scope::new(plan).at("a").at("b").compute();
+        let value = Tensor::<1>::from_floats([2.0, -3.0], &device).require_grad();
+        let run = |operation, name| {
+            let made = compute.input(operation, name, value.clone());
+            let gradients = made.clone().sum().backward();
+            (made.into_data(), value.grad(&gradients).unwrap().into_data().try_to_vec::<f32>().unwrap()[0])
+        };
+        assert_eq!(run(Operation::Lstm, "w"), (value.clone().into_data(), -1.0));
+        assert_eq!(run(Operation::Lstm, "x").1, 1.0);
+        assert_eq!(run(Operation::Matmul, "w").1, 1.0);
+    }
+}

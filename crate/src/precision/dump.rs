@@ -1,0 +1,213 @@
+//! One training step as data: on the host, and as a safetensors file.
+
+use std::collections::{BTreeMap, HashMap};
+
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    nn::trace::Attributes,
+    nn::{ComputePlan, Operation, readback::read, trace::Value},
+};
+
+/// A tensor on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Values {
+    pub shape: Vec<usize>,
+    /// Row-major.
+    pub values: Vec<f32>,
+}
+
+impl Values {
+    pub async fn read(value: Value) -> Result<Self> {
+        Ok(Self { shape: value.shape, values: read(value.values).await? })
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.values.iter().all(|value| value.is_finite())
+    }
+
+    /// All values times a factor.
+    pub fn times(mut self, factor: f32) -> Self {
+        if factor != 1.0 {
+            self.values.iter_mut().for_each(|value| *value *= factor);
+        }
+        self
+    }
+}
+
+/// One call of an operation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRecord {
+    pub call: CallName,
+    pub attributes: Attributes,
+    pub inputs: Vec<(String, Values)>,
+    pub output: Values,
+    /// Of the output, the loss' scale taken off; `None` where the loss does not depend on it.
+    pub gradient: Option<Values>,
+}
+
+impl CallRecord {
+    pub fn input(&self, name: &str) -> Option<&Values> {
+        self.inputs.iter().find(|(of, _)| of == name).map(|(_, values)| values)
+    }
+}
+
+/// What two dumps are joined by: the module, the operation, and which of its calls there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CallName {
+    pub path: String,
+    pub operation: Operation,
+    pub number: usize,
+}
+
+/// What a dump is of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    pub device: String,
+    pub plan: ComputePlan,
+    /// By which the loss was multiplied before the backward pass.
+    pub loss_scale: f32,
+    /// Losses by name; `None` for one that is no number.
+    pub losses: Vec<(String, Option<f32>)>,
+    /// Clips of the batch, in order.
+    pub clips: Vec<String>,
+    /// Clips whose data hold something that is no number, each with the name of the tensor.
+    pub bad_clips: Vec<(String, String)>,
+}
+
+/// One training step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dump {
+    pub about: About,
+    /// In the order of the forward pass.
+    pub calls: Vec<CallRecord>,
+    /// By the parameter's path, the loss' scale taken off.
+    pub gradients: BTreeMap<String, Values>,
+    /// What the optimizer added to each parameter.
+    pub updates: BTreeMap<String, Values>,
+}
+
+/// What a file holds beside tensors, as JSON under this key of the metadata.
+const INDEX: &str = "dump";
+
+#[derive(Serialize, Deserialize)]
+struct Index {
+    about: About,
+    calls: Vec<IndexedCall>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct IndexedCall {
+    #[serde(flatten)]
+    call: CallName,
+    attributes: Attributes,
+    inputs: Vec<String>,
+    has_gradient: bool,
+}
+
+impl Dump {
+    /// The dump as a safetensors file: `call.NUMBER.in.NAME`, `call.NUMBER.out`, `call.NUMBER.grad`, `gradient.PATH`, `update.PATH`.
+    pub fn serialize(&self) -> Vec<u8> {
+        let mut tensors: Vec<(String, &Values)> = Vec::new();
+        let mut calls = Vec::with_capacity(self.calls.len());
+        for (number, record) in self.calls.iter().enumerate() {
+            let name = |part: &str| format!("call.{number}.{part}");
+            tensors
+                .extend(record.inputs.iter().map(|(input, values)| (name(&format!("in.{input}")), values)));
+            tensors.push((name("out"), &record.output));
+            tensors.extend(record.gradient.iter().map(|gradient| (name("grad"), gradient)));
+            calls.push(IndexedCall {
+                call: record.call.clone(),
+                attributes: record.attributes.clone(),
+                inputs: record.inputs.iter().map(|(input, _)| input.clone()).collect(),
+                has_gradient: record.gradient.is_some(),
+            });
+        }
+        tensors.extend(self.gradients.iter().map(|(path, values)| (format!("gradient.{path}"), values)));
+        tensors.extend(self.updates.iter().map(|(path, values)| (format!("update.{path}"), values)));
+        let bytes: Vec<Vec<u8>> = tensors
+            .iter()
+            .map(|(_, tensor)| tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect())
+            .collect();
+        let views = tensors.iter().zip(&bytes).map(|((name, tensor), bytes)| {
+            (name, TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).expect("shape fits the bytes"))
+        });
+        let index = serde_json::to_string(&Index { about: self.about.clone(), calls }).expect("plain data");
+        safetensors::serialize(views, Some(HashMap::from([(INDEX.to_string(), index)])))
+            .expect("names are distinct")
+    }
+
+    /// The inverse of [`Self::serialize`]. The file is not trusted. Fails with `checkpoint-corrupt`.
+    pub fn deserialize(bytes: &[u8]) -> Result<Self> {
+        let corrupt = |what: String| Error::checkpoint_corrupt(format!("the dump: {what}"));
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| corrupt(error.to_string()))?;
+        let file = SafeTensors::deserialize(bytes).map_err(|error| corrupt(error.to_string()))?;
+        let index = header.metadata().as_ref().and_then(|metadata| metadata.get(INDEX));
+        let index = index.ok_or_else(|| corrupt("it has no index".into()))?;
+        let Index { about, calls } =
+            serde_json::from_str(index).map_err(|error| corrupt(error.to_string()))?;
+        let take = |name: &str| {
+            let view = file.tensor(name).map_err(|error| corrupt(error.to_string()))?;
+            if view.dtype() != Dtype::F32 {
+                return Err(corrupt(format!("{name} is {:?}", view.dtype())));
+            }
+            let values = view.data().chunks_exact(4);
+            let values =
+                values.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
+            Ok(Values { shape: view.shape().to_vec(), values })
+        };
+        let calls = calls.into_iter().enumerate().map(
+            |(number, IndexedCall { call, attributes, inputs, has_gradient })| {
+                let inputs = inputs
+                    .into_iter()
+                    .map(|input| Ok((input.clone(), take(&format!("call.{number}.in.{input}"))?)))
+                    .collect::<Result<_>>()?;
+                let output = take(&format!("call.{number}.out"))?;
+                let gradient = has_gradient.then(|| take(&format!("call.{number}.grad"))).transpose()?;
+                Ok(CallRecord { call, attributes, inputs, output, gradient })
+            },
+        );
+        let calls = calls.collect::<Result<_>>()?;
+        let below = |prefix: &str| {
+            let named = file
+                .names()
+                .into_iter()
+                .filter_map(|name| name.strip_prefix(prefix).map(|path| (name, path)));
+            named.map(|(name, path)| Ok((path.to_string(), take(name)?))).collect::<Result<BTreeMap<_, _>>>()
+        };
+        Ok(Self { about, calls, gradients: below("gradient.")?, updates: below("update.")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dump_survives_its_file_with_what_is_no_number() {
+        let values = |values: &[f32]| Values { shape: vec![1, values.len()], values: values.to_vec() };
+        let dump = Dump {
+            about: About {
+                loss_scale: 4096.0,
+                losses: vec![("before".into(), Some(0.5)), ("after".into(), None)],
+                ..About::default()
+            },
+            calls: vec![CallRecord {
+                call: CallName { path: "a.b".into(), operation: Operation::Convolution, number: 0 },
+                attributes: Attributes::Taps(5),
+                inputs: vec![("input".into(), values(&[1.0])), ("weight".into(), values(&[2.0, 3.0]))],
+                output: values(&[f32::INFINITY]),
+                gradient: Some(values(&[-1.0])),
+            }],
+            gradients: BTreeMap::from([("a.b.weight".into(), values(&[0.0, 1e-30]))]),
+            updates: BTreeMap::new(),
+        };
+        let bytes = dump.serialize();
+        assert_eq!(Dump::deserialize(&bytes).unwrap(), dump);
+        for cut in [0, 7, 20, bytes.len() - 1] {
+            assert_eq!(Dump::deserialize(&bytes[..cut]).unwrap_err().code(), "checkpoint-corrupt");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Which modules half precision serves: a list of paths, from a comparison.
+
+use std::collections::BTreeSet;
+
+use super::{compare::Comparison, dump::Dump};
+
+/// Paths of the modules that compute in half in the dump and are not at fault there, shortened to what they have in common: `postnet` where all of it serves.
+///
+/// * `found`: the dump that `comparison` is of, in mixed precision
+pub fn propose(comparison: &Comparison, found: &Dump) -> Vec<String> {
+    let faulty = comparison.paths_at_fault();
+    let plan = &found.about.plan;
+    let half = |path: &str| plan.precision_at(path) == crate::nn::Precision::Mixed;
+    let (serves, does_not): (BTreeSet<&str>, BTreeSet<&str>) = found
+        .calls
+        .iter()
+        .map(|record| record.call.path.as_str())
+        .partition(|path| half(path) && !faulty.contains(path));
+    let mut proposed: BTreeSet<String> = BTreeSet::new();
+    for path in serves {
+        let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+        let below = |prefix: &str, other: &str| {
+            other.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let shortest =
+            ends.map(|end| &path[..end]).find(|prefix| !does_not.iter().any(|other| below(prefix, other)));
+        proposed.extend(shortest.map(str::to_string));
+    }
+    proposed.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        nn::{ComputePlan, Operation, Precision, trace::Attributes},
+        precision::{
+            Metrics, Row, What,
+            dump::{About, CallName, CallRecord, Values},
+        },
+    };
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn modules_at_fault_are_left_out() {
+        let paths = [
+            "encoder.convolutions.0",
+            "encoder.lstm.forward",
+            "ranges.lstm.forward",
+            "postnet.convolutions.0",
+            "postnet.convolutions.1",
+        ];
+        let values = || Values { shape: vec![1], values: vec![1.0] };
+        let calls = paths.map(|path| CallRecord {
+            call: CallName { path: path.into(), operation: Operation::Matmul, number: 0 },
+            attributes: Attributes::None,
+            inputs: Vec::new(),
+            output: values(),
+            gradient: None,
+        });
+        let dump = Dump {
+            about: About { plan: ComputePlan::of(Precision::Mixed), ..About::default() },
+            calls: calls.to_vec(),
+            gradients: BTreeMap::new(),
+            updates: BTreeMap::new(),
+        };
+        let of = |faulty: &str| {
+            let row = |path: &str| Row {
+                path: path.into(),
+                operation: Some(Operation::Matmul),
+                number: 0,
+                what: What::Output,
+                whole: None,
+                alone: Some(Metrics::of(&[1.0], &[if path == faulty { f32::NAN } else { 1.0 }])),
+            };
+            propose(&Comparison { cosine: 0.98, rows: paths.map(row).to_vec(), unmatched: Vec::new() }, &dump)
+        };
+        assert_eq!(of("none"), ["encoder", "postnet"]);
+        assert_eq!(of("postnet.convolutions.1"), ["encoder", "postnet.convolutions.0"]);
+        assert_eq!(of("encoder.lstm.forward"), ["encoder.convolutions", "postnet"]);
+    }
+}

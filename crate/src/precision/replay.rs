@@ -1,0 +1,111 @@
+//! One operation alone, on recorded inputs: its own error, without what it was handed.
+
+use burn::prelude::*;
+
+use super::dump::{CallRecord, Values};
+use crate::{
+    Result,
+    nn::{
+        ComputePlan, Operation, Scope,
+        trace::{Attributes, Value},
+    },
+};
+
+/// Where and how operations are computed again.
+#[derive(Debug, Clone)]
+pub struct Replayer {
+    pub plan: ComputePlan,
+    pub device: Device,
+    /// Of the loss, whose gradients are multiplied by it: what overflows f16 does so at a scale.
+    pub loss_scale: f32,
+}
+
+/// What an operation makes of recorded inputs and of the recorded gradient of its output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    pub output: Values,
+    /// Of the inputs, by name, the scale taken off. Empty where the output's was not recorded.
+    pub gradients: Vec<(String, Values)>,
+}
+
+/// Inputs that no gradient reaches.
+const CONSTANTS: [&str; 4] = ["norm.running_mean", "norm.running_var", "targets", "mask"];
+
+impl Replayer {
+    /// Computes one call again. `None` where the operation cannot be computed alone.
+    ///
+    /// Fails with `device-lost` where the device no longer answers.
+    pub async fn replay(&self, record: &CallRecord) -> Result<Option<Replayed>> {
+        let device = self.device.clone().autodiff();
+        let leaves: Vec<Tensor<1>> = record
+            .inputs
+            .iter()
+            .map(|(name, Values { values, .. })| {
+                let leaf = Tensor::from_data(TensorData::new(values.clone(), [values.len()]), &device);
+                if CONSTANTS.contains(&name.as_str()) { leaf } else { leaf.require_grad() }
+            })
+            .collect();
+        let Some(output) = self.run(record, &leaves) else { return Ok(None) };
+        let read = |values: Tensor<1>, like: &Values| {
+            let value = Value { shape: like.shape.clone(), values };
+            async { Values::read(value).await }
+        };
+        let mut gradients = Vec::new();
+        if let Some(gradient) = &record.gradient {
+            let values = gradient.clone().times(self.loss_scale).values;
+            let weights = Tensor::<1>::from_data(TensorData::new(values, [gradient.values.len()]), &device);
+            let found = (output.clone() * weights).sum().backward();
+            for ((name, like), leaf) in record.inputs.iter().zip(&leaves) {
+                if let Some(of_leaf) = leaf.grad(&found) {
+                    gradients.push((name.clone(), read(of_leaf, like).await?.times(1.0 / self.loss_scale)));
+                }
+            }
+        }
+        Ok(Some(Replayed { output: read(output.inner(), &record.output).await?, gradients }))
+    }
+
+    /// Flattened, as all inputs are.
+    fn run(&self, record: &CallRecord, leaves: &[Tensor<1>]) -> Option<Tensor<1>> {
+        fn shaped<const D: usize>(
+            record: &CallRecord,
+            leaves: &[Tensor<1>],
+            input: usize,
+        ) -> Option<Tensor<D>> {
+            let shape = <[usize; D]>::try_from(record.inputs.get(input)?.1.shape.clone()).ok()?;
+            Some(leaves.get(input)?.clone().reshape(shape))
+        }
+        fn flat<const D: usize>(tensor: Tensor<D>) -> Option<Tensor<1>> {
+            let count = tensor.shape().num_elements();
+            Some(tensor.reshape([count]))
+        }
+        let one = |input| shaped::<1>(record, leaves, input);
+        let two = |input| shaped::<2>(record, leaves, input);
+        let three = |input| shaped::<3>(record, leaves, input);
+        let compute = Scope::new(self.plan.clone()).at(&record.call.path).compute();
+        match (record.call.operation, &record.attributes) {
+            (Operation::Matmul, Attributes::None) => {
+                let name = if record.input("w_ih").is_some() { "w_ih" } else { "weight" };
+                flat(compute.matmul(two(0)?, two(1)?, name))
+            }
+            (Operation::MatmulConcat, Attributes::None) => {
+                flat(compute.matmul_concat(three(0)?, two(1)?, two(2)?))
+            }
+            (Operation::Lstm, Attributes::Scan(how)) => {
+                flat(compute.scan(three(0)?, two(1)?, two(2)?, how.clone()))
+            }
+            (Operation::Convolution, &Attributes::Taps(taps)) => {
+                flat(compute.convolve(three(0)?, two(1)?, taps))
+            }
+            (Operation::Normalise, &Attributes::Normalisation { epsilon, activation }) => {
+                flat(compute.normalise(two(0)?, [one(1)?, one(2)?], [one(3)?, one(4)?], epsilon, activation))
+            }
+            (Operation::Activate, &Attributes::Activation(activation)) => {
+                flat(compute.activate(two(0)?, activation))
+            }
+            (Operation::Loss, &Attributes::Frames(frames)) => {
+                flat(compute.spectrogram_loss(three(0)?, three(1)?, three(2)?, frames))
+            }
+            _ => None,
+        }
+    }
+}

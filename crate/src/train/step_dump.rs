@@ -1,0 +1,364 @@
+//! One training step of a model, run under a plan and recorded: what [`crate::precision`] compares.
+
+use std::collections::BTreeMap;
+
+use burn::{
+    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    prelude::*,
+    tensor::Gradients,
+};
+
+use super::{
+    adam::{Adam, AdamConfig, FIRST_SCALE},
+    batch::{Batch, assemble},
+    features::{Features, Spoken},
+    loss::losses,
+};
+use crate::{
+    Result,
+    audio::mel::{Mel, MelConfig},
+    model::{Tacotron, TacotronConfig},
+    nn::{
+        ComputePlan, Mode, Operation, Precision, Scope,
+        trace::{Probe, Value},
+    },
+    precision::{
+        Bisection, Comparison, Dump, Replayer, Values, bisect, compare,
+        dump::{About, CallName, CallRecord},
+    },
+    ranks::Shard,
+    weights::{collect, track_path},
+};
+
+/// A model on a device, and how it computes there.
+pub struct Side<'a> {
+    /// With gradients or without.
+    pub model: &'a Tacotron,
+    pub device: &'a Device,
+    /// The device's name, for the report.
+    pub name: &'a str,
+    pub plan: ComputePlan,
+}
+
+/// Which step is run on each side.
+#[derive(Debug, Clone)]
+pub struct StepConfig {
+    pub config: TacotronConfig,
+    /// Windows of the batch.
+    pub batch: usize,
+    /// Frames of a window; a multiple of the model's reduction.
+    pub window: usize,
+    /// Batch statistics as in pretraining, or running ones as in cloning.
+    pub mode: Mode,
+    /// Of the batch.
+    pub seed: u64,
+}
+
+impl StepConfig {
+    /// Utterances one after the other, from the seed's on, each from a frame further in.
+    fn batch(&self, features: &Features, device: &Device) -> Result<Batch> {
+        let pick = |item: usize| {
+            let utterance = &features.utterances[(self.seed as usize + item) % features.utterances.len()];
+            let slack = utterance.frames.saturating_sub(self.window);
+            (utterance, (item * self.window / 2) % (slack + 1))
+        };
+        let picks: Vec<_> = (0..self.batch).map(pick).collect();
+        assemble(features, &picks, Shard::WHOLE, self.window, &self.config, device)
+    }
+}
+
+/// Learning rate of the one update: Adam's first step is as long, whatever the gradient.
+const RATE: f64 = 1e-3;
+
+impl Side<'_> {
+    /// Runs one step on a batch of `features` and records it.
+    ///
+    /// Fails with `device-lost` where the device no longer answers.
+    pub async fn dump(&self, features: &Features, step: &StepConfig) -> Result<Dump> {
+        let device = self.device.clone().autodiff();
+        let batch = step.batch(features, &device)?;
+        let probe = Probe::default();
+        let about = About {
+            device: self.name.to_string(),
+            plan: self.plan.clone(),
+            loss_scale: first_scale(&self.plan),
+            clips: batch.clips.clone(),
+            bad_clips: bad_clips(&batch.clips, data(&batch)).await?,
+            losses: Vec::new(),
+        };
+        // The prenet's dropout, where there is one: the same on devices of one kind.
+        device.seed(step.seed);
+        let model = self.model.valid().train().computing(&Scope::recorded(self.plan.clone(), &probe));
+        let named = |model: &Tacotron| {
+            let losses = losses(model, &batch, step.mode);
+            vec![
+                ("before", losses.before),
+                ("after", losses.after),
+                ("durations", losses.durations),
+                ("pitch", losses.pitch),
+            ]
+        };
+        dump_step(model, &probe, about, named).await
+    }
+
+    /// The gradients of one step, and the model whose they are; nothing is recorded.
+    pub fn gradients(&self, features: &Features, step: &StepConfig) -> Result<(Tacotron, Gradients)> {
+        let device = self.device.clone().autodiff();
+        let model = self.model.valid().train().computing(&Scope::new(self.plan.clone()));
+        let batch = step.batch(features, &device)?;
+        let total = losses(&model, &batch, step.mode).total();
+        let gradients = total.mul_scalar(first_scale(&self.plan)).backward();
+        Ok((model, gradients))
+    }
+
+    /// Computes single operations as this side does.
+    pub fn replayer(&self) -> Replayer {
+        Replayer { plan: self.plan.clone(), device: self.device.clone(), loss_scale: first_scale(&self.plan) }
+    }
+}
+
+fn first_scale(plan: &ComputePlan) -> f32 {
+    if plan.precision == Precision::Mixed { FIRST_SCALE } else { 1.0 }
+}
+
+/// Runs the step on both sides, and each operation of the first alone on the second. Returns both dumps as well.
+///
+/// * `cosine`: what passes
+pub async fn compare_steps(
+    reference: &Side<'_>,
+    found: &Side<'_>,
+    features: &Features,
+    step: &StepConfig,
+    cosine: f64,
+) -> Result<(Dump, Dump, Comparison)> {
+    let dump = reference.dump(features, step).await?;
+    let (other, comparison) = compare_with(&dump, reference, found, features, step, cosine).await?;
+    Ok((dump, other, comparison))
+}
+
+async fn compare_with(
+    dump: &Dump,
+    reference: &Side<'_>,
+    found: &Side<'_>,
+    features: &Features,
+    step: &StepConfig,
+    cosine: f64,
+) -> Result<(Dump, Comparison)> {
+    let other = found.dump(features, step).await?;
+    let alone_updates = updates_of(found, &dump.gradients).await?;
+    let replayers = [&reference.replayer(), &found.replayer()];
+    let comparison = compare(dump, &other, replayers, &alone_updates, cosine).await?;
+    Ok((other, comparison))
+}
+
+/// Finds the smallest set of operations without whose fused form the second side passes.
+pub async fn bisect_steps(
+    reference: &Side<'_>,
+    found: &Side<'_>,
+    features: &Features,
+    step: &StepConfig,
+    cosine: f64,
+) -> Result<Bisection> {
+    let dump = reference.dump(features, step).await?;
+    let mut operations: std::collections::BTreeSet<Operation> =
+        dump.calls.iter().map(|record| record.call.operation).collect();
+    operations.insert(Operation::Adam);
+    bisect(&operations, async |plain| {
+        let plan = ComputePlan { plain: plain | &found.plan.plain, ..found.plan.clone() };
+        let side = Side { plan, ..*found };
+        Ok(!compare_with(&dump, reference, &side, features, step, cosine).await?.1.passes())
+    })
+    .await
+}
+
+/// Runs a step of any model and records it. What batch statistics the model keeps is updated: give a copy.
+///
+/// * `model`: tracks gradients, and computes under `about.plan`, recorded by `probe`
+/// * `about`: its losses are filled in
+pub async fn dump_step<M: Module>(
+    model: M,
+    probe: &Probe,
+    mut about: About,
+    losses: impl FnOnce(&M) -> Vec<(&'static str, Tensor<1>)>,
+) -> Result<Dump> {
+    let scale = about.loss_scale;
+    let named = losses(&model);
+    let total = Tensor::cat(named.iter().map(|(_, loss)| loss.clone()).collect(), 0).sum();
+    let gradients = total.mul_scalar(scale).backward();
+    for (name, loss) in named {
+        let value = Values::read(Value::of(&loss)).await?.values[0];
+        about.losses.push((name.to_string(), value.is_finite().then_some(value)));
+    }
+    let mut calls = Vec::new();
+    let mut numbers: BTreeMap<(String, Operation), usize> = BTreeMap::new();
+    for call in probe.take() {
+        let number = numbers.entry((call.path.clone(), call.operation)).or_default();
+        let name = CallName { path: call.path.clone(), operation: call.operation, number: *number };
+        *number += 1;
+        let gradient = match call.gradient(&gradients) {
+            Some(values) => {
+                let value = Value { shape: call.output.shape.clone(), values };
+                Some(Values::read(value).await?.times(1.0 / scale))
+            }
+            None => None,
+        };
+        let mut inputs = Vec::with_capacity(call.inputs.len());
+        for (input, value) in call.inputs {
+            inputs.push((input.to_string(), Values::read(value).await?));
+        }
+        let output = Values::read(call.output).await?;
+        calls.push(CallRecord { call: name, attributes: call.attributes, inputs, output, gradient });
+    }
+    let of_parameters = gradients_of(&model, &gradients, scale).await?;
+    let updates = updates(model, &gradients, &about.plan, scale).await?;
+    Ok(Dump { about, calls, gradients: of_parameters, updates })
+}
+
+/// By the parameter's path, the scale taken off.
+async fn gradients_of<M: Module>(
+    model: &M,
+    gradients: &Gradients,
+    scale: f32,
+) -> Result<BTreeMap<String, Values>> {
+    struct Collect<'a> {
+        path: Vec<String>,
+        gradients: &'a Gradients,
+        found: Vec<(String, Value)>,
+    }
+    impl ModuleVisitor for Collect<'_> {
+        track_path!();
+
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let gradient = param.val().grad(self.gradients);
+            self.found.extend(gradient.map(|gradient| (self.path.join("."), Value::of(&gradient))));
+        }
+    }
+    let mut visitor = Collect { path: Vec::new(), gradients, found: Vec::new() };
+    model.visit(&mut visitor);
+    let mut found = BTreeMap::new();
+    for (path, value) in visitor.found {
+        found.insert(path, Values::read(value).await?.times(1.0 / scale));
+    }
+    Ok(found)
+}
+
+/// What one update adds to each parameter that has a gradient.
+async fn updates<M: Module>(
+    model: M,
+    gradients: &Gradients,
+    plan: &ComputePlan,
+    scale: f32,
+) -> Result<BTreeMap<String, Values>> {
+    let mut adam = Adam::new(AdamConfig {
+        precision: plan.precision,
+        plain: plan.plain.contains(&Operation::Adam),
+        ..AdamConfig::default()
+    });
+    let mut found = BTreeMap::new();
+    let before = collect(&model);
+    let Some(device) = before.values().next().map(|weight| weight.values.device()) else { return Ok(found) };
+    adam.scaling = Some(Tensor::from_floats([scale, 0.0, 0.0], &device));
+    for (path, weight) in collect(&adam.step(model, gradients, |_| RATE)) {
+        if adam.moments.contains_key(&path) {
+            let values = weight.values - before[&path].values.clone();
+            found.insert(path, Values::read(Value { shape: weight.shape, values }).await?);
+        }
+    }
+    Ok(found)
+}
+
+/// What the optimizer of a side makes of given gradients.
+async fn updates_of(
+    side: &Side<'_>,
+    gradients: &BTreeMap<String, Values>,
+) -> Result<BTreeMap<String, Values>> {
+    /// The sum of each parameter times a constant, whose gradient is that constant.
+    struct Products<'a> {
+        path: Vec<String>,
+        gradients: &'a BTreeMap<String, Values>,
+        sum: Option<Tensor<1>>,
+    }
+    impl ModuleMapper for Products<'_> {
+        track_path!();
+
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            if let Some(Values { values, .. }) = self.gradients.get(&self.path.join(".")) {
+                let value = param.val();
+                let constant = TensorData::new(values.clone(), value.dims());
+                let product = (value.clone() * Tensor::from_data(constant, &value.device())).sum();
+                self.sum = Some(match self.sum.take() {
+                    Some(sum) => sum + product,
+                    None => product,
+                });
+            }
+            param
+        }
+    }
+    let model = side.model.valid().train();
+    let mut products = Products { path: Vec::new(), gradients, sum: None };
+    let model = model.map(&mut products);
+    let scale = first_scale(&side.plan);
+    match products.sum {
+        Some(sum) => updates(model, &sum.mul_scalar(scale).backward(), &side.plan, scale).await,
+        None => Ok(BTreeMap::new()),
+    }
+}
+
+/// What a batch is made of, one row a clip.
+pub fn data(batch: &Batch) -> Vec<(&'static str, Value)> {
+    let mut data = vec![
+        ("spectrogram", Value::of(&batch.targets)),
+        ("durations", Value::of(&batch.durations)),
+        ("times", Value::of(&batch.times)),
+        ("positions", Value::of(&batch.positions)),
+    ];
+    data.extend(batch.previous.iter().map(|previous| ("previous frames", Value::of(previous))));
+    if let Some(pitch) = &batch.pitch {
+        data.extend([("excitation", Value::of(&pitch.excitation)), ("pitch", Value::of(&pitch.contour))]);
+    }
+    data
+}
+
+/// Clips whose data hold something that is no number, each with the name of the tensor.
+///
+/// * `data`: one row a clip
+pub async fn bad_clips(clips: &[String], data: Vec<(&'static str, Value)>) -> Result<Vec<(String, String)>> {
+    let mut bad = Vec::new();
+    for (name, value) in data {
+        let Values { values, .. } = Values::read(value).await?;
+        let rows = values.chunks(values.len().div_ceil(clips.len().max(1)).max(1));
+        let of_name = clips.iter().zip(rows).filter(|(_, row)| row.iter().any(|value| !value.is_finite()));
+        bad.extend(of_name.map(|(clip, _)| (clip.clone(), name.to_string())));
+    }
+    Ok(bad)
+}
+
+/// Speech-like noise to run a step on where no corpus is: four voices of 40 symbols of 5 frames, most of them voiced.
+pub fn sample_features(mels: usize) -> Features {
+    const SYMBOLS: usize = 40;
+    const SYMBOL_FRAMES: usize = 5;
+    let mut features = Features::new(MelConfig::speech_16k());
+    for voice in 0..4usize {
+        let frames = SYMBOLS * SYMBOL_FRAMES;
+        // Bands that rise and fall at speeds of their own, between -8 and 0 as log-mels do.
+        let value = |frame: usize, band: usize| {
+            let phase = 0.31 * frame as f32 * (1.0 + 0.05 * band as f32) + 1.7 * band as f32 + voice as f32;
+            -4.0 + 2.5 * phase.sin() + 1.5 * (0.07 * frame as f32 + 0.2 * band as f32).cos()
+        };
+        let data = (0..frames * mels).map(|at| value(at / mels, at % mels)).collect();
+        let pitch = |frame: usize| match frame / SYMBOL_FRAMES % 4 {
+            0 => 0.0,
+            _ => 120.0 + 20.0 * voice as f32 + 15.0 * (0.05 * frame as f32).sin(),
+        };
+        features.push(Spoken {
+            speaker: &voice.to_string(),
+            id: format!("sample-{voice}"),
+            text: String::new(),
+            symbols: (0..SYMBOLS).map(|index| 10 + ((index + voice) % 30) as u8).collect(),
+            durations: Some(vec![SYMBOL_FRAMES as u32; SYMBOLS]),
+            mel: &Mel { mels, data },
+            f0_hz: &(0..frames).map(pitch).collect::<Vec<f32>>(),
+        });
+    }
+    features
+}
