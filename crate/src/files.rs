@@ -8,16 +8,16 @@ use std::{
 
 use crate::{
     Error, Result,
-    audio::{Audio, wav},
+    audio::{self, Audio},
 };
 
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(Error::io(path))
 }
 
-/// A WAV file. That it cannot be read as one is an error about this file.
-pub fn read_wav(path: &Path) -> Result<Audio> {
-    wav::read(&read(path)?).map_err(|error| error.in_file(path))
+/// A recording. That it cannot be read as one is an error about this file.
+pub fn read_audio(path: &Path) -> Result<Audio> {
+    audio::read(&read(path)?).map_err(|error| error.in_file(path))
 }
 
 /// Writes beside the file, then renames: whatever interrupts this, the file is the old one or the new one.
@@ -123,8 +123,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("three.wav");
         fs::write(&path, "no sound").unwrap();
-        let error = read_wav(&path).unwrap_err();
+        let error = read_audio(&path).unwrap_err();
         assert!(error.code() == "audio-unreadable" && error.to_string().contains("three.wav"), "{error}");
-        assert_eq!(read_wav(&folder.path().join("four.wav")).unwrap_err().code(), "io");
+        assert_eq!(read_audio(&folder.path().join("four.wav")).unwrap_err().code(), "io");
     }
 }

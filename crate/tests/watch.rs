@@ -1,7 +1,11 @@
 //! What a run keeps an eye on: planted faults are named in its folder, and two runs are told apart before anyone looks at a curve.
 #![cfg(feature = "pretraining")]
 
-use std::{fs, path::Path, sync::Mutex};
+use std::{
+    fs,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use burn::prelude::*;
 use ownvoice::{
@@ -65,7 +69,11 @@ fn config(features: &Features) -> TacotronConfig {
     TacotronConfig { pitch: true, ..TacotronConfig::tiny(features.speakers.len()) }
 }
 
+/// A seed is a device's, and all runs of a process share it: two at once would draw from each other's.
+static SEEDED: Mutex<()> = Mutex::new(());
+
 fn train(folder: &Path, features: &Features, recipe: Recipe, notes: &Notes) -> Result<()> {
+    let _seeded = SEEDED.lock().unwrap_or_else(PoisonError::into_inner);
     pretrain::<Tacotron>(features, &config(features), &run_config(folder, recipe), None, notes).map(drop)
 }
 

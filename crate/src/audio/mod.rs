@@ -1,6 +1,8 @@
 //! Sound on the host: WAV files, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
 
 pub mod cepstra;
+#[cfg(feature = "formats")]
+pub mod decode;
 pub mod excitation;
 pub mod level;
 pub mod mel;
@@ -36,6 +38,18 @@ impl Audio {
     pub fn seconds(&self) -> f32 {
         self.samples.len() as f32 / self.sample_rate_hz as f32
     }
+}
+
+/// Reads a recording: a WAV file or, with the feature `formats`, any that [`decode`] knows.
+///
+/// # Errors
+/// `audio-unreadable`
+pub fn read(bytes: &[u8]) -> Result<Audio> {
+    #[cfg(feature = "formats")]
+    if !bytes.starts_with(b"RIFF") {
+        return decode::read(bytes);
+    }
+    wav::read(bytes)
 }
 
 /// A recording made ready for a model: checked, brought to the configured rate, trimmed to its speech with 50 ms around it, without a constant offset, and

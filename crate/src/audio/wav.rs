@@ -15,7 +15,7 @@ const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
 /// A file that is shorter than its header states, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
 /// A file without samples gives an empty [`Audio`].
 pub fn read(bytes: &[u8]) -> Result<Audio> {
-    let patched = with_even_length(bytes);
+    let patched = as_hound_expects(bytes);
     let reader = WavReader::new(Cursor::new(patched.as_deref().unwrap_or(bytes))).map_err(unreadable)?;
     let WavSpec { channels, sample_rate, bits_per_sample, sample_format } = reader.spec();
     let length_is_unknown =
@@ -129,14 +129,31 @@ fn collect<S: hound::Sample>(
     Ok(out)
 }
 
-/// The file with an unknown data length of all ones made divisible by every sample size, which hound insists on.
-fn with_even_length(bytes: &[u8]) -> Option<Vec<u8>> {
-    let at = bytes.windows(8).take(1024).position(|window| window == b"data\xff\xff\xff\xff")?;
-    let mut patched = bytes.to_vec();
-    // Divisible by every frame of up to 16 channels of 1 to 4 bytes that a recorder writes.
-    let length = UNKNOWN_LENGTH_BYTES.next_multiple_of(720_720);
-    patched[at + 4..at + 8].copy_from_slice(&length.to_le_bytes());
-    Some(patched)
+/// The file with nothing but format and sound, where hound would misread it; `None` where it would not.
+///
+/// It takes a chunk of odd length to end where its bytes do, although RIFF pads it to an even length, and insists that an unknown length of all ones is
+/// divisible by the sample size.
+fn as_hound_expects(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (mut at, mut format, mut is_odd) = (12, None, false);
+    loop {
+        let (name, length) = bytes.get(at..at + 8)?.split_at(4);
+        let length = u32::from_le_bytes(length.try_into().expect("four bytes"));
+        let start = at + 8;
+        match name {
+            b"fmt " => format = Some(bytes.get(at..start + length as usize)?),
+            b"data" if is_odd || length == u32::MAX => {
+                // Divisible by every frame of up to 16 channels of 1 to 4 bytes that a recorder writes.
+                let unknown = UNKNOWN_LENGTH_BYTES.next_multiple_of(720_720);
+                let length = if length == u32::MAX { unknown } else { length };
+                return Some(
+                    [&bytes[..12], format?, b"data", &length.to_le_bytes(), &bytes[start..]].concat(),
+                );
+            }
+            b"data" => return None,
+            _ => is_odd |= length % 2 == 1,
+        }
+        at = start + (length as usize).next_multiple_of(2);
+    }
 }
 
 fn unreadable(error: hound::Error) -> Error {
@@ -227,6 +244,21 @@ mod tests {
         for length in [0x7fff_f000, u32::MAX] {
             let audio = read(&file(1, 1, 16000, 16, length, &[0, 0x40, 0, 0x40])).unwrap();
             assert_eq!(audio.samples, [0.5, 0.5]);
+        }
+    }
+
+    #[test]
+    fn chunks_of_odd_length_are_padded() {
+        let plain = file(1, 1, 16000, 16, 4, &[0, 0x40, 0, 0x40]);
+        let with = |at: usize, chunk: &[u8]| [&plain[..at], chunk, &plain[at..]].concat();
+        for chunk in [
+            b"junk\x03\0\0\0abc\0".as_slice(),
+            b"junk\x01\0\0\0a\0bext\x05\0\0\0abcde\0",
+            b"LIST\x02\0\0\0ab",
+        ] {
+            for at in [12, 36, plain.len()] {
+                assert_eq!(read(&with(at, chunk)).unwrap().samples, [0.5, 0.5], "{chunk:?} at {at}");
+            }
         }
     }
 

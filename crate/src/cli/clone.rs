@@ -21,12 +21,13 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice clone --clips recordings --out me.ownvoice
+  ownvoice clone --clips minute.m4a --out me.ownvoice
   ownvoice clone --clips recordings --out me.ownvoice --iterations 100 --seconds 30 --json")]
 pub struct CloneArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Recordings: `metadata.csv` of `id|text` and `wavs/id.wav`
+    /// Recordings in any common format: `metadata.csv` of `id|text` and `wavs/id.wav`; or one, with its text beside it as `.txt`
     #[arg(long)]
     clips: PathBuf,
     /// The voice file to write

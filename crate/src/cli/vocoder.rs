@@ -125,7 +125,7 @@ pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
     let vocoder = choose(&base, arguments.vocoder)?;
     let config = base.mel_config();
     let recording = arguments.recording.as_ref().or(arguments.input.as_ref()).expect("one is required");
-    let clip = files::read_wav(recording)?;
+    let clip = files::read_audio(recording)?;
     let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
     let mel =
         MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));

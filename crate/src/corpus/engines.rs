@@ -1,11 +1,11 @@
 //! The installed speech engines, run as processes: text in, sound and (where the engine prints them) phones with their end times out.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use super::{perturbation::Perturbation, phones::EnginePhone};
+use super::{perturbation::Perturbation, phones::EnginePhone, program::run};
 use crate::audio::{Audio, resample};
-use crate::{Error, Result, files::read_wav};
+use crate::{Error, Result, files::read_audio};
 
 /// What a corpus holds, in samples a second.
 pub const SAMPLE_RATE_HZ: u32 = 16_000;
@@ -136,24 +136,8 @@ fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch:
     Ok(Some((read(&file)?, None)))
 }
 
-fn run(command: &mut Command) -> Result<Output> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| {
-        Error::corpus_invalid(format!(
-            "{program} does not start ({error}); install it with the package manager"
-        ))
-    })?;
-    if !output.status.success() {
-        return Err(Error::corpus_invalid(format!(
-            "{program} failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        )));
-    }
-    Ok(output)
-}
-
 fn read(file: &Path) -> Result<Audio> {
-    read_wav(file)
+    read_audio(file)
 }
 
 /// To the corpus rate and level, perturbed, without the silence at both ends. `None` where there is no speech.

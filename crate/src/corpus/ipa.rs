@@ -4,6 +4,7 @@
 
 use std::process::Command;
 
+use super::program::run;
 use crate::{
     Error, Result,
     text::symbols::{self, Symbol, is_vowel, with_stress},
@@ -93,13 +94,7 @@ fn phones(word: &str) -> Vec<Option<Vec<Symbol>>> {
 }
 
 fn espeak(text: &str, language: &str) -> Result<String> {
-    let command =
-        Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]).output();
-    let output = command.map_err(|error| {
-        Error::corpus_invalid(format!(
-            "espeak-ng does not start ({error}); install it with the package manager"
-        ))
-    })?;
+    let output = run(Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]))?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

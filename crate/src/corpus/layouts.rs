@@ -6,8 +6,14 @@ use super::phones::EnginePhone;
 use crate::{
     Error, Result,
     audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample},
-    files::read_wav,
+    files::read_audio,
 };
+
+/// How recordings end, in the order in which they are looked for.
+pub const EXTENSIONS: [&str; 15] = [
+    "wav", "flac", "mp3", "m4a", "mp4", "aac", "ogg", "oga", "opus", "webm", "mka", "mkv", "mov", "aiff",
+    "caf",
+];
 
 /// One recording and its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +21,8 @@ pub struct Recording {
     pub speaker: String,
     pub id: String,
     pub text: String,
-    pub wav: PathBuf,
+    /// A WAV file, or one of [`EXTENSIONS`].
+    pub path: PathBuf,
     /// The phones with their end times, where the corpus has them.
     pub phones: Option<Vec<EnginePhone>>,
 }
@@ -28,20 +35,20 @@ impl Recording {
 
     /// The same, played faster or slower: pitch and formants move along.
     pub fn samples_at_speed(&self, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
-        read_speech(&self.wav, speed, sample_rate_hz)
+        read_speech(&self.path, speed, sample_rate_hz)
     }
 }
 
-/// The samples of a WAV file played at a speed, at a rate of choice and at the level of speech.
+/// The samples of a recording played at a speed, at a rate of choice and at the level of speech.
 pub fn read_speech(path: &Path, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
-    let clip = read_wav(path)?;
+    let clip = read_audio(path)?;
     let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, sample_rate_hz)?;
     Ok(normalize(&samples, SPEECH_LEVEL_DB))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// `metadata.csv` (`id|text` or `id|text|normalised text`) and `wavs/<id>.wav`: one speaker, named by the folder.
+    /// `metadata.csv` (`id|text` or `id|text|normalised text`) and `wavs/<id>.wav`, or the recordings beside it: one speaker, named by the folder.
     LjSpeech,
     /// `<speaker>/<chapter>/<id>.wav` beside `<id>.normalized.txt`, perhaps below one more folder for the subset.
     LibriTts,
@@ -114,14 +121,14 @@ fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
         if text.is_empty() {
             return Err(invalid("no text"));
         }
-        let wav = existing(root.join("wavs").join(format!("{id}.wav")))?;
+        let path = recording(&[root.join("wavs"), root.to_path_buf()], id)?;
         let phones = root.join("phones").join(format!("{id}.csv"));
         let phones = if phones.is_file() { Some(read_phones(&phones)?) } else { None };
         recordings.push(Recording {
             speaker: speaker.clone(),
             id: id.to_string(),
             text: text.to_string(),
-            wav,
+            path,
             phones,
         });
     }
@@ -136,11 +143,12 @@ fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
         let (speaker, _) = id
             .split_once('_')
             .ok_or_else(|| Error::corpus_invalid(format!("{}: no speaker before \"_\"", file.display())))?;
-        let wav = existing(file.with_file_name(format!("{id}.wav")))?;
+        let folder = file.parent().expect("it lies in one").to_path_buf();
+        let path = recording(&[folder], &id)?;
         recordings.push(Recording {
             speaker: speaker.to_string(),
             text: read_text(&file)?,
-            wav,
+            path,
             phones: None,
             id,
         });
@@ -154,24 +162,13 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
         let speaker = name(&folder);
         for file in files(&folder, ".txt")? {
             let id = name(&file).trim_end_matches(".txt").to_string();
-            let places = [
-                root.join("wav48_silence_trimmed").join(&speaker).join(format!("{id}_mic1.wav")),
-                root.join("wav48").join(&speaker).join(format!("{id}.wav")),
-            ];
-            let wav = match places.iter().find(|place| place.is_file()) {
-                Some(wav) => wav.clone(),
-                None => {
-                    return Err(Error::corpus_invalid(format!(
-                        "{}: missing (nor is there {})",
-                        places[1].display(),
-                        places[0].display()
-                    )));
-                }
-            };
+            let trimmed =
+                recording(&[root.join("wav48_silence_trimmed").join(&speaker)], &format!("{id}_mic1"));
+            let path = trimmed.or_else(|_| recording(&[root.join("wav48").join(&speaker)], &id))?;
             recordings.push(Recording {
                 speaker: speaker.clone(),
                 text: read_text(&file)?,
-                wav,
+                path,
                 phones: None,
                 id,
             });
@@ -217,7 +214,8 @@ fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
     Ok(texts)
 }
 
-fn read_text(file: &Path) -> Result<String> {
+/// A text in a file of its own, without the space around it.
+pub fn read_text(file: &Path) -> Result<String> {
     let text = read(file)?.trim().to_string();
     if text.is_empty() {
         Err(Error::corpus_invalid(format!("{}: no text", file.display())))
@@ -235,8 +233,18 @@ fn read(file: &Path) -> Result<String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
-fn existing(file: PathBuf) -> Result<PathBuf> {
-    if file.is_file() { Ok(file) } else { Err(Error::corpus_invalid(format!("{}: missing", file.display()))) }
+/// The recording of an id, in the first of the folders that holds it.
+fn recording(folders: &[PathBuf], id: &str) -> Result<PathBuf> {
+    let named = |(folder, extension): (&PathBuf, &str)| folder.join(format!("{id}.{extension}"));
+    let places =
+        folders.iter().flat_map(|folder| EXTENSIONS.into_iter().map(move |extension| (folder, extension)));
+    places.map(named).find(|path| path.is_file()).ok_or_else(|| {
+        Error::corpus_invalid(format!(
+            "{}: missing, as is any other recording of that name ({})",
+            folders[0].join(format!("{id}.wav")).display(),
+            EXTENSIONS[1..].join(", ")
+        ))
+    })
 }
 
 fn name(path: &Path) -> String {
@@ -310,20 +318,20 @@ mod tests {
     fn lj_speech_prefers_the_normalised_text() {
         let tree = Tree::new(
             "lj",
-            &[("metadata.csv", "a|5 cats|five cats\nb|Hello.\n"), ("wavs/a.wav", ""), ("wavs/b.wav", "")],
+            &[("metadata.csv", "a|5 cats|five cats\nb|Hello.\n"), ("wavs/a.wav", ""), ("b.m4a", "")],
         );
         let found: Vec<_> = tree
             .load()
             .unwrap()
             .into_iter()
-            .map(|recording| (recording.id, recording.text, recording.wav, recording.phones))
+            .map(|recording| (recording.id, recording.text, recording.path, recording.phones))
             .collect();
         let wav = |name: &str| tree.0.join("wavs").join(name);
         assert_eq!(
             found,
             [
                 ("a".into(), "five cats".into(), wav("a.wav"), None),
-                ("b".into(), "Hello.".into(), wav("b.wav"), None)
+                ("b".into(), "Hello.".into(), tree.0.join("b.m4a"), None)
             ]
         );
     }
@@ -378,7 +386,7 @@ mod tests {
             );
             let found = tree.load().unwrap();
             assert_eq!(
-                (found.len(), found[0].speaker.as_str(), found[0].id.as_str(), found[0].wav.clone()),
+                (found.len(), found[0].speaker.as_str(), found[0].id.as_str(), found[0].path.clone()),
                 (1, "p225", "p225_001", tree.0.join(wav))
             );
         }
@@ -389,7 +397,7 @@ mod tests {
         let tree = Tree::new("empty", &[("readme.txt", "")]);
         assert!(tree.complaint().contains("not a corpus"));
         let tree = Tree::new("no-wav", &[("metadata.csv", "a|Hi.")]);
-        assert!(tree.complaint().ends_with("a.wav: missing"));
+        assert!(tree.complaint().contains("a.wav: missing"));
         let tree = Tree::new("no-bar", &[("metadata.csv", "a|Hi.\nHello"), ("wavs/a.wav", "")]);
         assert!(tree.complaint().contains("metadata.csv, line 2"));
         let tree = Tree::new("escape", &[("metadata.csv", "../a|Hi.")]);

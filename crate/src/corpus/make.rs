@@ -19,7 +19,7 @@ use super::perturbation::Perturbation;
 use super::phones::to_csv;
 use super::sentences::Sentences;
 use crate::audio::wav;
-use crate::files::read_wav;
+use crate::files::read_audio;
 use crate::text::lexicon::Lexicon;
 use crate::{Error, Result};
 
@@ -305,7 +305,7 @@ pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride
     let mut metadata = String::new();
     for (index, recording) in super::layouts::load(from)?.step_by(stride).enumerate() {
         let id = format!("{name}-{index:05}");
-        let audio = read_wav(&recording.wav)?;
+        let audio = read_audio(&recording.path)?;
         write(
             &wavs.join(format!("{id}.wav")),
             wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz),
@@ -371,7 +371,7 @@ mod tests {
         assert!(out.join("held-out").join(PERTURBED).join("metadata.csv").exists());
         for folder in [out.clone(), out.join("held-out")] {
             for recording in super::super::layouts::load(&folder).unwrap() {
-                let audio = wav::read(&std::fs::read(&recording.wav).unwrap()).unwrap();
+                let audio = wav::read(&std::fs::read(&recording.path).unwrap()).unwrap();
                 assert_eq!(audio.sample_rate_hz, SAMPLE_RATE_HZ);
                 let labels = super::super::label(
                     &phonemizer,

@@ -9,6 +9,7 @@ pub mod make;
 pub mod people;
 pub mod perturbation;
 pub mod phones;
+mod program;
 pub mod sentences;
 
 pub use coverage::Coverage;

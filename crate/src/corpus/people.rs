@@ -24,6 +24,7 @@ use super::{
     ipa,
     make::{PERTURBATIONS, perturb},
     perturbation::Perturbation,
+    program::run,
 };
 use crate::{
     Error, Result,
@@ -324,14 +325,7 @@ fn decode(path: &Path) -> Result<Vec<f32>> {
     let rate = SAMPLE_RATE_HZ.to_string();
     let mut ffmpeg = Command::new("ffmpeg");
     ffmpeg.args(["-v", "error", "-i"]).arg(path).args(["-f", "wav", "-ac", "1", "-ar", &rate, "-"]);
-    let output = ffmpeg.output().map_err(|error| {
-        Error::corpus_invalid(format!("ffmpeg does not start ({error}); install it with the package manager"))
-    })?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        return Err(Error::corpus_invalid(format!("{}: {}", path.display(), message.trim())));
-    }
-    Ok(wav::read(&output.stdout)?.samples)
+    Ok(wav::read(&run(&mut ffmpeg)?.stdout)?.samples)
 }
 
 /// What `lab/` holds for each recording: a header, then `end_seconds 125 phone` a line.
@@ -388,7 +382,7 @@ fn asterisk(voice: &str, language: &str) -> Result<Vec<Found>> {
     let folder = Path::new(ASTERISK_SOUNDS).join(voice);
     entries(&folder)?; // Names the package that is missing.
     let texts = format!("{ASTERISK_DOCUMENTS}/asterisk-core-sounds-{language}/core-sounds-{language}.txt.gz");
-    let output = Command::new("gzip").args(["-dc", &texts]).output().map_err(missing(Path::new(&texts)))?;
+    let output = run(Command::new("gzip").args(["-dc", &texts]))?;
     let recorded = |(name, text): (&str, &str)| {
         let path = folder.join(name).with_extension("g722");
         path.is_file().then(|| Found { path, words: Words::Text(text.to_string()) })

@@ -3,25 +3,32 @@
 use std::path::Path;
 
 use crate::{
-    Result,
+    Error, Result,
     corpus::layouts,
-    files,
     report::{Progress, Report},
     train::{Clip, CloneOptions, FineTuner, ValidationMetrics},
     voice::{Base, Voice},
 };
 
-/// Reads the clips of an LJSpeech-style folder, up to a number of seconds.
-pub fn read_clips(folder: &Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
+/// Reads the clips of an LJSpeech-style folder up to a number of seconds, or one recording whose text lies beside it: `minute.m4a` and `minute.txt`.
+pub fn read_clips(path: &Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
+    if path.is_file() {
+        return match seconds {
+            None => Ok(vec![Clip::open(path, layouts::read_text(&path.with_extension("txt"))?)?]),
+            Some(_) => {
+                Err(Error::corpus_invalid("one recording is learned from as a whole; leave out --seconds"))
+            }
+        };
+    }
     let mut clips = Vec::new();
     let mut total = 0.0;
-    for recording in layouts::load(folder)? {
+    for recording in layouts::load(path)? {
         if seconds.is_some_and(|limit| total >= limit) {
             break;
         }
-        let audio = files::read_wav(&recording.wav)?;
-        total += audio.seconds();
-        clips.push(Clip { audio, text: recording.text });
+        let clip = Clip::open(&recording.path, recording.text)?;
+        total += clip.audio.seconds();
+        clips.push(clip);
     }
     Ok(clips)
 }

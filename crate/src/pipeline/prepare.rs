@@ -124,10 +124,11 @@ fn adapted(
 ) -> Result<ForcedAligner> {
     let untimed: Vec<&Recording> = recordings.iter().filter(|recording| recording.phones.is_none()).collect();
     let stride = untimed.len().div_ceil(ADAPTED_TO).max(1);
-    let spoken = untimed.into_par_iter().step_by(stride).map(|recording| {
-        let mel = MelExtractor::new(config.clone()).extract(&recording.samples(config.sample_rate_hz)?);
-        let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
-        Ok((mel, symbols, word_ends))
+    let spoken = untimed.into_par_iter().step_by(stride).filter_map(|recording| {
+        // A text without phones is left out here as it is later on, where it is counted.
+        let (symbols, word_ends) = spell(&phonemizer.words(&recording.text).ok()?);
+        let samples = recording.samples(config.sample_rate_hz);
+        Some(samples.map(|samples| (MelExtractor::new(config.clone()).extract(&samples), symbols, word_ends)))
     });
     let spoken = spoken.collect::<Result<Vec<_>>>()?;
     let spoken: Vec<Spoken> =

@@ -14,7 +14,7 @@ use crate::{
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{FOREIGN, Perturbation, Recording, layouts},
     evaluate::encoder::{SpeakerEmbedding, SpeakerVerifier, encoder_input, equal_error_rate},
-    files::{self, read_wav},
+    files::{self, read_audio},
     ranks::Ranks,
     report::Report,
     train::{
@@ -111,7 +111,7 @@ fn by_speaker(recordings: &[Recording]) -> BTreeMap<&str, Vec<&Recording>> {
 
 /// A recording in another's voice, and its rate.
 fn perturbed(recording: &Recording, perturbation: Perturbation) -> Result<(Vec<f32>, u32)> {
-    let clip = read_wav(&recording.wav)?;
+    let clip = read_audio(&recording.path)?;
     Ok((perturbation.apply(&clip.samples, clip.sample_rate_hz)?, clip.sample_rate_hz))
 }
 

@@ -171,7 +171,7 @@ pub async fn speak_async(
         for (part, Timed { symbols, durations, stop }) in
             timed(base, voice, sentence, options).await?.into_iter().enumerate()
         {
-            let mel = frames(base, voice, &symbols, &durations, options).await?;
+            let (mel, _) = frames(base, voice, &symbols, &durations, options).await?;
             let pause_frames = if part == 0 { PAUSE_FRAMES } else { 0 };
             speech.say(base.mel_config(), Sentence { pause_frames, mel, symbols, durations, stop }, vocoder);
         }
@@ -188,7 +188,7 @@ pub(crate) async fn say_symbols(
 ) -> Result<(Vec<u8>, Vec<u32>, Mel, Vec<f32>)> {
     let symbols = base.phonemizer.symbols(sentence)?;
     let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
-    let (mel, f0_hz) = frames_and_pitch(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
+    let (mel, f0_hz) = frames(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
     Ok((symbols, durations, mel, f0_hz))
 }
 
@@ -267,19 +267,10 @@ async fn durations(
     Ok((durations, stop))
 }
 
-/// The spectrogram of symbols with known durations. Nothing goes back to the host between the first frame and the last but the melody, before the decoder.
-pub async fn frames(
-    base: &Base,
-    voice: &Voice,
-    symbols: &[u8],
-    durations: &[u32],
-    options: &SpeakOptions,
-) -> Result<Mel> {
-    Ok(frames_and_pitch(base, voice, symbols, durations, options).await?.0)
-}
-
-/// The same with the pitch of each frame in Hz, 0 where unvoiced; empty on a base without pitch.
-async fn frames_and_pitch(
+/// The spectrogram of symbols with known durations, and the pitch of each frame in Hz: 0 where unvoiced, empty on a base without pitch.
+///
+/// Nothing goes back to the host between the first frame and the last but the melody, before the decoder.
+async fn frames(
     base: &Base,
     voice: &Voice,
     symbols: &[u8],

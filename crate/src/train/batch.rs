@@ -6,12 +6,16 @@ use rand::Rng;
 use super::{
     features::{Features, Utterance},
     order::{Draw, Order},
+    run::Data,
 };
 use crate::{
     Error, Result,
     audio::excitation::EXCITATION_WIDTH,
     model::{TacotronConfig, pitch::CONTOUR_SCALE, tacotron::Symbols},
-    nn::upsample::{POSITION_WIDTH, frame_positions},
+    nn::{
+        trace::Value,
+        upsample::{POSITION_WIDTH, frame_positions},
+    },
     ranks::Shard,
 };
 
@@ -39,6 +43,27 @@ pub struct Batch {
     pub mask: Tensor<3>,
     /// What the losses are means over.
     pub whole: Counts,
+}
+
+impl Data for Batch {
+    fn clips(&self) -> Vec<String> {
+        self.clips.clone()
+    }
+
+    fn tensors(&self) -> Vec<(&'static str, Value)> {
+        let mut tensors = vec![
+            ("spectrogram", Value::of(&self.targets)),
+            ("durations", Value::of(&self.durations)),
+            ("times", Value::of(&self.times)),
+            ("positions", Value::of(&self.positions)),
+        ];
+        tensors.extend(self.previous.iter().map(|previous| ("previous frames", Value::of(previous))));
+        if let Some(pitch) = &self.pitch {
+            tensors
+                .extend([("excitation", Value::of(&pitch.excitation)), ("pitch", Value::of(&pitch.contour))]);
+        }
+        tensors
+    }
 }
 
 /// Counts of a whole batch: the losses of its shards, each divided by these, add up to that of the whole.

@@ -40,9 +40,10 @@ impl Clip {
         Ok(Self { audio: wav::read(wav)?, text: text.into() })
     }
 
-    /// From a WAV file. Fails with `io` or `audio-unreadable`; the error names the file.
+    /// From a recording: a WAV file, or any common format where the feature `formats` is on. Fails with `io` or `audio-unreadable`; the error names
+    /// the file.
     pub fn open(path: impl AsRef<Path>, text: impl Into<String>) -> Result<Self> {
-        Ok(Self { audio: files::read_wav(path.as_ref())?, text: text.into() })
+        Ok(Self { audio: files::read_audio(path.as_ref())?, text: text.into() })
     }
 }
 

@@ -9,13 +9,12 @@ use super::{
     loss::{attention_losses, losses},
     order::Draw,
     run::{Learner, Recipe, Run, RunConfig, split},
-    step_dump::data,
     warm_start::WarmStart,
 };
 use crate::{
     Error, Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
-    nn::{ComputePlan, Mode, Scope, trace::Value},
+    nn::{ComputePlan, Mode, Scope},
     ranks::Ranks,
     report::Report,
     weights::apply,
@@ -64,14 +63,6 @@ impl Learner for Tacotron {
     fn computing(self, scope: &Scope) -> Self {
         self.computing(scope)
     }
-
-    fn clips(batch: &Batch) -> Vec<String> {
-        batch.clips.clone()
-    }
-
-    fn data(batch: &Batch) -> Vec<(&'static str, Value)> {
-        data(batch)
-    }
 }
 
 impl Pretrained for Tacotron {
@@ -101,14 +92,6 @@ impl Learner for AttentiveTacotron {
 
     fn computing(self, scope: &Scope) -> Self {
         self.computing(scope)
-    }
-
-    fn clips(batch: &Batch) -> Vec<String> {
-        batch.clips.clone()
-    }
-
-    fn data(batch: &Batch) -> Vec<(&'static str, Value)> {
-        data(batch)
     }
 }
 

@@ -54,7 +54,7 @@ impl Recipe {
 
 /// A model with the losses that train it.
 pub trait Learner: Module {
-    type Batch;
+    type Batch: Data;
 
     /// Names of what [`Self::losses`] returns.
     const LOSSES: &'static [&'static str];
@@ -69,14 +69,17 @@ pub trait Learner: Module {
     fn computing(self, _scope: &Scope) -> Self {
         self
     }
+}
 
-    /// Names of a batch's clips, where they have any.
-    fn clips(_batch: &Self::Batch) -> Vec<String> {
+/// What a step learns from.
+pub trait Data {
+    /// Names of its clips, where they have any.
+    fn clips(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What a batch is made of, one row a clip.
-    fn data(_batch: &Self::Batch) -> Vec<(&'static str, Value)> {
+    /// Its tensors, one row a clip.
+    fn tensors(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
 }

@@ -13,7 +13,7 @@ use super::{
     augment::{augment, gaussian},
     feeder::Source,
     order::{Draw, Order},
-    run::{Learner, Recipe, Run, RunConfig, split},
+    run::{Data, Learner, Recipe, Run, RunConfig, split},
 };
 use crate::{
     Error, Result,
@@ -73,6 +73,8 @@ pub struct SpeakerBatch {
     /// `[B, 1]`
     speakers: Tensor<2, Int>,
 }
+
+impl Data for SpeakerBatch {}
 
 impl Learner for Trainee {
     type Batch = SpeakerBatch;

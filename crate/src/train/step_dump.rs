@@ -13,6 +13,7 @@ use super::{
     batch::{Batch, assemble},
     features::{Features, Spoken},
     loss::losses,
+    run::Data,
 };
 use crate::{
     Result,
@@ -83,7 +84,7 @@ impl Side<'_> {
             plan: self.plan.clone(),
             loss_scale: first_scale(&self.plan),
             clips: batch.clips.clone(),
-            bad_clips: bad_clips(&batch.clips, data(&batch)).await?,
+            bad_clips: bad_clips(&batch.clips, batch.tensors()).await?,
             losses: Vec::new(),
         };
         // The prenet's dropout, where there is one: the same on devices of one kind.
@@ -302,21 +303,6 @@ async fn updates_of(
         Some(sum) => updates(model, &sum.mul_scalar(scale).backward(), &side.plan, scale).await,
         None => Ok(BTreeMap::new()),
     }
-}
-
-/// What a batch is made of, one row a clip.
-pub fn data(batch: &Batch) -> Vec<(&'static str, Value)> {
-    let mut data = vec![
-        ("spectrogram", Value::of(&batch.targets)),
-        ("durations", Value::of(&batch.durations)),
-        ("times", Value::of(&batch.times)),
-        ("positions", Value::of(&batch.positions)),
-    ];
-    data.extend(batch.previous.iter().map(|previous| ("previous frames", Value::of(previous))));
-    if let Some(pitch) = &batch.pitch {
-        data.extend([("excitation", Value::of(&pitch.excitation)), ("pitch", Value::of(&pitch.contour))]);
-    }
-    data
 }
 
 /// Clips whose data hold something that is no number, each with the name of the tensor.

@@ -12,7 +12,7 @@ use rand::Rng;
 use super::{
     feeder::Source,
     order::{Draw, Order},
-    run::{Learner, Recipe, Run, RunConfig, split},
+    run::{Data, Learner, Recipe, Run, RunConfig, split},
     takes::Takes,
 };
 use crate::{
@@ -89,6 +89,8 @@ pub struct VocoderBatch {
     /// Of the whole batch.
     voiced_frames: usize,
 }
+
+impl Data for VocoderBatch {}
 
 impl Learner for SourceFilter {
     type Batch = VocoderBatch;

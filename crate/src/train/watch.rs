@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     adam::SCALING,
-    run::{Learner, RunConfig},
+    run::{Data, Learner, RunConfig},
     step_dump::{bad_clips, dump_step},
 };
 use crate::{
     Error, Result, files,
-    nn::{ComputePlan, Mode, Scope, readback::read, trace::Probe},
+    nn::{ComputePlan, Mode, Precision, Scope, readback::read, trace::Probe},
     precision::{
         Replayer,
         dump::About,
@@ -158,7 +158,7 @@ impl<M: Learner> Watch<M> {
     /// Looks at the step before this one.
     pub fn observe(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
         if self.facts.order.len() == taken.step && self.facts.order.len() < RunFacts::BATCHES {
-            self.facts.order.push(M::clips(&taken.batch));
+            self.facts.order.push(taken.batch.clips());
         }
         if let Some(before) = self.latest.replace(taken) {
             self.look(before, report)?;
@@ -196,12 +196,12 @@ impl<M: Learner> Watch<M> {
     /// Runs the step again under a probe, writes it down and notes what was at fault.
     async fn dump(&self, taken: Taken<M>, loss_scale: f32, report: &dyn Report) -> Result<()> {
         let Taken { step, model, batch, .. } = taken;
-        let clips = M::clips(&batch);
+        let clips = batch.clips();
         let about = About {
             device: self.facts.device.clone(),
             plan: self.plan.clone(),
-            loss_scale: if self.plan.precision == crate::nn::Precision::Mixed { loss_scale } else { 1.0 },
-            bad_clips: bad_clips(&clips, M::data(&batch)).await?,
+            loss_scale: if self.plan.precision == Precision::Mixed { loss_scale } else { 1.0 },
+            bad_clips: bad_clips(&clips, batch.tensors()).await?,
             clips,
             losses: Vec::new(),
         };

@@ -5,6 +5,7 @@ use burn::tensor::{FloatDType, Shape};
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
+    tensor::CubeTensor,
 };
 
 use half::f16;
@@ -191,31 +192,47 @@ fn normalise_backward_kernel(
     }
 }
 
+/// How [`unfold_kernel`] and [`fold_kernel`] are launched: input, output, count, steps, channels, taps.
+type TapsKernel = unsafe fn(&Client, CubeCount, CubeDim, BufferArg, BufferArg, u32, u32, u32, usize);
+
+/// Launches one of two kernels, for f32 and for f16, over all values of its output.
+///
+/// # Safety
+/// The kernel must stay inside its buffers.
+unsafe fn launch_taps(
+    [single, half]: [TapsKernel; 2],
+    tensor: CubeTensor,
+    target: &CubeTensor,
+    [steps, channels, taps]: [usize; 3],
+) {
+    let count = target.shape().num_elements();
+    let client = tensor.client.clone();
+    let launch = if tensor.dtype == DType::F16 { half } else { single };
+    let (steps, channels) = (steps as u32, channels as u32);
+    // SAFETY: as the caller promises.
+    unsafe {
+        launch(
+            &client,
+            cubes(count),
+            dim(),
+            input(tensor),
+            output(target),
+            count as u32,
+            steps,
+            channels,
+            taps,
+        );
+    }
+}
+
 impl ConvOps for CubeBackend {
     fn unfold_taps(tensor: FloatTensor<Self>, taps: usize) -> FloatTensor<Self> {
         let [batch, steps, channels] = tensor.shape().dims::<3>();
         let unfolded = empty_of(&tensor, [batch, steps, taps * channels], tensor.dtype);
-        let count = batch * steps * taps * channels;
-        let client = tensor.client.clone();
-        // SAFETY: indices stop at `count` and inside the item's steps.
-        unsafe {
-            let launch = if tensor.dtype == DType::F16 {
-                unfold_kernel::launch_unchecked::<f16>
-            } else {
-                unfold_kernel::launch_unchecked::<f32>
-            };
-            launch(
-                &client,
-                cubes(count),
-                dim(),
-                input(tensor),
-                output(&unfolded),
-                count as u32,
-                steps as u32,
-                channels as u32,
-                taps,
-            );
-        }
+        let kernels: [TapsKernel; 2] =
+            [unfold_kernel::launch_unchecked::<f32>, unfold_kernel::launch_unchecked::<f16>];
+        // SAFETY: indices stop at the output's last value and stay inside the item's steps.
+        unsafe { launch_taps(kernels, tensor, &unfolded, [steps, channels, taps]) };
         unfolded
     }
 
@@ -302,27 +319,10 @@ impl ConvBackwardOps for CubeBackend {
         let [batch, steps, width] = unfolded.shape().dims::<3>();
         let channels = width / taps;
         let folded = empty(&unfolded, [batch, steps, channels]);
-        let count = batch * steps * channels;
-        let client = unfolded.client.clone();
+        let kernels: [TapsKernel; 2] =
+            [fold_kernel::launch_unchecked::<f32>, fold_kernel::launch_unchecked::<f16>];
         // SAFETY: as above.
-        unsafe {
-            let launch = if unfolded.dtype == DType::F16 {
-                fold_kernel::launch_unchecked::<f16>
-            } else {
-                fold_kernel::launch_unchecked::<f32>
-            };
-            launch(
-                &client,
-                cubes(count),
-                dim(),
-                input(unfolded),
-                output(&folded),
-                count as u32,
-                steps as u32,
-                channels as u32,
-                taps,
-            );
-        }
+        unsafe { launch_taps(kernels, unfolded, &folded, [steps, channels, taps]) };
         folded
     }
 

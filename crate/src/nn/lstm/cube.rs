@@ -28,31 +28,28 @@ use crate::nn::{
 /// last one does, and write nothing.
 const ITEMS: usize = 4;
 
-/// How a scan lies on the device.
-struct Grid {
-    steps: usize,
-    batch: usize,
+/// How a scan's units lie on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Layout {
     hidden: usize,
     /// Units of a thread, `threads` apart.
     units: usize,
     threads: usize,
+    /// Weights that are read before the first of them is used.
+    ahead: usize,
+    reverse: bool,
 }
 
-impl Grid {
-    fn of(gates: &CubeTensor) -> Self {
-        let [steps, batch, width] = gates.shape().dims::<3>();
-        let hidden = width / 4;
+impl Layout {
+    fn new(hidden: usize, reverse: bool) -> Self {
         let units = hidden.div_ceil(THREADS);
-        Self { steps, batch, hidden, units, threads: hidden.div_ceil(units).next_multiple_of(32) }
+        let threads = hidden.div_ceil(units).next_multiple_of(32);
+        let ahead = [4, 2].into_iter().find(|ahead| hidden.is_multiple_of(*ahead)).unwrap_or(1);
+        Self { hidden, units, threads, ahead, reverse }
     }
 
-    /// Weights that are read before the first of them is used.
-    fn ahead(&self) -> usize {
-        [4, 2].into_iter().find(|ahead| self.hidden.is_multiple_of(*ahead)).unwrap_or(1)
-    }
-
-    fn cubes(&self) -> CubeCount {
-        CubeCount::Static(self.batch.div_ceil(ITEMS) as u32, 1, 1)
+    fn cubes(batch: usize) -> CubeCount {
+        CubeCount::Static(batch.div_ceil(ITEMS) as u32, 1, 1)
     }
 
     fn dim(&self) -> CubeDim {
@@ -72,20 +69,17 @@ fn forward_kernel<W: Float>(
     gates: &mut [W],                 // [T, B, 4H]
     steps: u32,
     batch: u32,
-    #[comptime] hidden: usize,
-    #[comptime] units: usize,
-    #[comptime] threads: usize,
-    #[comptime] ahead: usize,
-    #[comptime] reverse: bool,
+    #[comptime] layout: Layout,
 ) {
     let steps = steps as usize;
     let batch = batch as usize;
+    let hidden = comptime!(layout.hidden);
     let first_unit = UNIT_POS_X as usize;
     let first_item = CUBE_POS_X as usize * ITEMS;
     let mut shared = Shared::<[Four]>::new_slice(hidden);
-    let mut hiddens = Array::<Four>::new(units);
-    let mut cells = Array::<Four>::new(units);
-    let mut sums = Array::<Four>::new(comptime!(4 * units));
+    let mut hiddens = Array::<Four>::new(comptime!(layout.units));
+    let mut cells = Array::<Four>::new(comptime!(layout.units));
+    let mut sums = Array::<Four>::new(comptime!(4 * layout.units));
     let mut valid = Array::<u32>::new(ITEMS);
 
     #[unroll]
@@ -98,8 +92,8 @@ fn forward_kernel<W: Float>(
         valid[b] = length;
     }
     #[unroll]
-    for u in 0..units {
-        let unit = first_unit + comptime!(u * threads);
+    for u in 0..comptime!(layout.units) {
+        let unit = first_unit + comptime!(u * layout.threads);
         let mut hidden_state = Four::new(0.0f32);
         let mut cell_state = Four::new(0.0f32);
         #[unroll]
@@ -118,10 +112,10 @@ fn forward_kernel<W: Float>(
     sync_cube();
 
     for index in 0..steps {
-        let step = if comptime!(reverse) { steps - 1 - index } else { index };
+        let step = if comptime!(layout.reverse) { steps - 1 - index } else { index };
         #[unroll]
-        for u in 0..units {
-            let unit = min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
+        for u in 0..comptime!(layout.units) {
+            let unit = min(first_unit + comptime!(u * layout.threads), comptime!(hidden - 1));
             #[unroll]
             for gate in 0..4usize {
                 let mut sum = Four::new(0.0f32);
@@ -133,15 +127,15 @@ fn forward_kernel<W: Float>(
                 sums[comptime!(4 * u + gate)] = sum;
             }
         }
-        for block in 0..comptime!(hidden / ahead) {
+        for block in 0..comptime!(hidden / layout.ahead) {
             #[unroll]
-            for near in 0..ahead {
-                let k = block * ahead + near;
+            for near in 0..comptime!(layout.ahead) {
+                let k = block * comptime!(layout.ahead) + near;
                 let hidden_state = shared[k];
                 #[unroll]
-                for u in 0..units {
+                for u in 0..comptime!(layout.units) {
                     let column = k * comptime!(4 * hidden)
-                        + min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
+                        + min(first_unit + comptime!(u * layout.threads), comptime!(hidden - 1));
                     #[unroll]
                     for gate in 0..4usize {
                         let weight = f32::cast_from(w_hh[column + comptime!(gate * hidden)]);
@@ -152,8 +146,8 @@ fn forward_kernel<W: Float>(
         }
         sync_cube(); // Everyone has read the old state.
         #[unroll]
-        for u in 0..units {
-            let unit = first_unit + comptime!(u * threads);
+        for u in 0..comptime!(layout.units) {
+            let unit = first_unit + comptime!(u * layout.threads);
             let mut hidden_state = hiddens[u];
             let mut cell_state = cells[u];
             #[unroll]
@@ -211,31 +205,28 @@ fn backward_kernel<W: Float>(
     previous: &mut [f32],     // [T, B, H]: the hidden state that each step saw
     steps: u32,
     batch: u32,
-    #[comptime] hidden: usize,
-    #[comptime] units: usize,
-    #[comptime] threads: usize,
-    #[comptime] ahead: usize,
-    #[comptime] reverse: bool,
+    #[comptime] layout: Layout,
 ) {
     let steps = steps as usize;
     let batch = batch as usize;
+    let hidden = comptime!(layout.hidden);
     let first_unit = UNIT_POS_X as usize;
     let first_item = CUBE_POS_X as usize * ITEMS;
     let mut shared = Shared::<[Four]>::new_slice(hidden);
-    let mut d_hiddens = Array::<Four>::new(units);
-    let mut d_cells = Array::<Four>::new(units);
-    let mut d_gates = Array::<Four>::new(comptime!(4 * units));
+    let mut d_hiddens = Array::<Four>::new(comptime!(layout.units));
+    let mut d_cells = Array::<Four>::new(comptime!(layout.units));
+    let mut d_gates = Array::<Four>::new(comptime!(4 * layout.units));
     #[unroll]
-    for u in 0..units {
+    for u in 0..comptime!(layout.units) {
         d_hiddens[u] = Four::new(0.0f32);
         d_cells[u] = Four::new(0.0f32);
     }
 
     for index in 0..steps {
-        let step = if comptime!(reverse) { index } else { steps - 1 - index };
+        let step = if comptime!(layout.reverse) { index } else { steps - 1 - index };
         #[unroll]
-        for u in 0..units {
-            let unit = first_unit + comptime!(u * threads);
+        for u in 0..comptime!(layout.units) {
+            let unit = first_unit + comptime!(u * layout.threads);
             let column = min(unit, comptime!(hidden - 1));
             let mut d_hidden_state = d_hiddens[u];
             let mut d_cell_state = d_cells[u];
@@ -253,7 +244,7 @@ fn backward_kernel<W: Float>(
                 let mut old_hidden = initial[start];
                 let mut old_cell = initial[start + hidden];
                 if index + 1 < steps {
-                    let before = if comptime!(reverse) { row + batch } else { row - batch };
+                    let before = if comptime!(layout.reverse) { row + batch } else { row - batch };
                     let before = before * comptime!(2 * hidden) + column;
                     old_hidden = states[before];
                     old_cell = states[before + hidden];
@@ -296,21 +287,21 @@ fn backward_kernel<W: Float>(
         #[unroll]
         for gate in 0..4usize {
             #[unroll]
-            for u in 0..units {
-                let unit = first_unit + comptime!(u * threads);
+            for u in 0..comptime!(layout.units) {
+                let unit = first_unit + comptime!(u * layout.threads);
                 if unit < hidden {
                     shared[unit] = d_gates[comptime!(4 * u + gate)];
                 }
             }
             sync_cube();
-            for block in 0..comptime!(hidden / ahead) {
+            for block in 0..comptime!(hidden / layout.ahead) {
                 #[unroll]
-                for near in 0..ahead {
-                    let k = block * ahead + near;
+                for near in 0..comptime!(layout.ahead) {
+                    let k = block * comptime!(layout.ahead) + near;
                     let d_gate = shared[k];
                     #[unroll]
-                    for u in 0..units {
-                        let unit = min(first_unit + comptime!(u * threads), comptime!(hidden - 1));
+                    for u in 0..comptime!(layout.units) {
+                        let unit = min(first_unit + comptime!(u * layout.threads), comptime!(hidden - 1));
                         let weight =
                             f32::cast_from(w_hh_transposed[(k + comptime!(gate * hidden)) * hidden + unit]);
                         d_hiddens[u] += d_gate * Four::new(weight);
@@ -322,8 +313,8 @@ fn backward_kernel<W: Float>(
     }
 
     #[unroll]
-    for u in 0..units {
-        let unit = first_unit + comptime!(u * threads);
+    for u in 0..comptime!(layout.units) {
+        let unit = first_unit + comptime!(u * layout.threads);
         #[unroll]
         for b in 0..ITEMS {
             if unit < hidden && first_item + b < batch {
@@ -342,8 +333,9 @@ impl LstmOps for CubeBackend {
         initial: FloatTensor<Self>,
         scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let grid = Grid::of(&projected);
-        let Grid { steps, batch, hidden, units, threads } = grid;
+        let [steps, batch, width] = projected.shape().dims::<3>();
+        let hidden = width / 4;
+        let layout = Layout::new(hidden, scan.reverse);
         let (states, gates) = (
             empty(&projected, [steps, batch, 2 * hidden]),
             empty_of(&projected, [steps, batch, 4 * hidden], w_hh.dtype),
@@ -364,8 +356,8 @@ impl LstmOps for CubeBackend {
             };
             launch(
                 &client,
-                grid.cubes(),
-                grid.dim(),
+                Layout::cubes(batch),
+                layout.dim(),
                 input(projected),
                 input(w_hh),
                 input(initial),
@@ -374,11 +366,7 @@ impl LstmOps for CubeBackend {
                 output(&gates),
                 steps as u32,
                 batch as u32,
-                hidden,
-                units,
-                threads,
-                grid.ahead(),
-                scan.reverse,
+                layout,
             );
         }
         (states, gates)
@@ -394,8 +382,9 @@ impl LstmBackwardOps for CubeBackend {
         initial: FloatTensor<Self>,
         scan: ScanOptions,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        let grid = Grid::of(&gates);
-        let Grid { steps, batch, hidden, units, threads } = grid;
+        let [steps, batch, width] = gates.shape().dims::<3>();
+        let hidden = width / 4;
+        let layout = Layout::new(hidden, scan.reverse);
         let half = w_hh.dtype == DType::F16;
         let (grad_gates, grad_initial) =
             (empty(&gates, [steps, batch, 4 * hidden]), empty(&gates, [batch, 2 * hidden]));
@@ -409,8 +398,8 @@ impl LstmBackwardOps for CubeBackend {
             };
             launch(
                 &gates.client,
-                grid.cubes(),
-                grid.dim(),
+                Layout::cubes(batch),
+                layout.dim(),
                 input(grad),
                 input(states),
                 input(gates.clone()),
@@ -421,11 +410,7 @@ impl LstmBackwardOps for CubeBackend {
                 output(&previous),
                 steps as u32,
                 batch as u32,
-                hidden,
-                units,
-                threads,
-                grid.ahead(),
-                scan.reverse,
+                layout,
             );
         }
         // Weights: the products of all steps are one product over time and batch.
