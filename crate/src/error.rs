@@ -33,7 +33,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The file is not a WAV file that can be read.
+    /// The file holds no sound that can be read.
     AudioUnreadable = "audio-unreadable",
     /// The clip has no samples.
     ClipEmpty = "clip-empty",
@@ -234,7 +234,7 @@ impl Error {
     }
 
     pub fn audio_unreadable(reason: impl fmt::Display) -> Self {
-        let message = format!("the file is not a WAV file that can be read: {reason}");
+        let message = format!("the file holds no sound that can be read: {reason}");
         Self::new(ErrorKind::AudioUnreadable, message)
     }
 

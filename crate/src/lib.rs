@@ -56,7 +56,8 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `cli` (default) | the command `ownvoice`; implies `pretraining` |
-//! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `parallel` |
+//! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `formats` and `parallel` |
+//! | `formats` | recordings in other formats than WAV: native only |
 //! | `parallel` | several CPU cores |
 //! | `webgpu`, `vulkan`, `cuda` | graphics cards |
 //! | `mpi` | ranks of a pretraining as processes that `mpirun` starts; implies `pretraining`, needs Open MPI |

@@ -39,8 +39,8 @@ function within(seconds, what, begin) {
 
 /** A headless Firefox with one page. Close it: `t.after(() => firefox.close())`. */
 export class Firefox {
-  /** Errors and warnings of the page's console, and uncaught exceptions. @type {string[]} */
-  problems = [];
+  /** @type {string[]} */
+  #problems = [];
   version = "";
   #id = 0;
   /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
@@ -93,13 +93,18 @@ export class Firefox {
   /** @param {any} message */
   #receive({ type, id, method, params, result, error, message }) {
     if (type === "event") {
-      if (method === "log.entryAdded" && ["error", "warn"].includes(params.level)) this.problems.push(params.text);
+      if (method === "log.entryAdded" && ["error", "warn"].includes(params.level)) this.#problems.push(params.text);
       return;
     }
     const command = this.#commands.get(id);
     this.#commands.delete(id);
     if (type === "success") command?.resolve(result);
     else command?.reject(new Error(`${error}: ${message}`));
+  }
+
+  /** Errors and warnings of the page's console so far, and uncaught exceptions. @returns {Promise<string[]>} */
+  async problems() {
+    return this.#problems;
   }
 
   /** @param {string} url */
@@ -114,14 +119,6 @@ export class Firefox {
     const { type, result, exceptionDetails } = await this.send("script.callFunction", { functionDeclaration, arguments: [{ type: "string", value: JSON.stringify(input ?? null) }], ...options });
     if (type === "exception") throw new Error(exceptionDetails.text);
     return result.value === undefined ? undefined : JSON.parse(result.value);
-  }
-
-  /** Waits until an expression is true in the page. @param {string} expression @param {number} [seconds] */
-  async until(expression, seconds = 60) {
-    for (const end = Date.now() + 1000 * seconds; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 200))) {
-      if (await this.run(`return Boolean(${expression})`)) return;
-    }
-    throw new Error(`${expression} within ${seconds} s; ${this.problems.join("; ")}`);
   }
 
   /** Writes a screenshot. @param {string} path */

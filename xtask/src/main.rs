@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod count;
+mod fuzz;
 #[cfg(test)]
 mod modules;
 mod notices;
@@ -23,6 +24,7 @@ cargo xtask test [native] [wasm] [js] [package] [browser]
                                                    run the tests: all stages, or those named
 cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
                                                    card, natively in both precisions and in the browser
+cargo xtask fuzz [TARGET ..] [--inputs N]          coverage-guided damage to all that is read from files (100 million inputs)
 cargo xtask pack                                   make the npm tarball and print its path
 cargo xtask readme                                 write README's tables anew, from the base's manifest and docs/bench.json
 cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
 fn dispatch() -> Result<ExitCode> {
     let mut arguments = lexopt::Parser::from_env();
     let mut words = Vec::new();
-    let (mut port, mut json, mut trunk, mut device) = (None, false, false, None);
+    let (mut port, mut json, mut trunk, mut device, mut inputs) = (None, false, false, None, None);
     while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
         match argument {
             Long("port") => {
@@ -53,6 +55,9 @@ fn dispatch() -> Result<ExitCode> {
                 device = Some(
                     arguments.value().and_then(|v| v.parse::<bench::Device>()).map_err(|e| e.to_string())?,
                 );
+            }
+            Long("inputs") => {
+                inputs = Some(arguments.value().and_then(|v| v.parse::<u64>()).map_err(|e| e.to_string())?);
             }
             Long("json") => json = true,
             Long("trunk") => trunk = true,
@@ -66,10 +71,16 @@ fn dispatch() -> Result<ExitCode> {
     if device.is_some() && words != ["bench"] {
         return Err(format!("--device is for bench\n\n{HELP}"));
     }
+    if inputs.is_some() && words.first() != Some(&"fuzz") {
+        return Err(format!("--inputs is for fuzz\n\n{HELP}"));
+    }
     match (words.as_slice(), port, json, trunk) {
         (["serve"], port, false, false) => serve::run(port.unwrap_or(serve::PORT)).map(done),
         (["test", stages @ ..], None, false, false) => test::run(stages),
         (["bench"], None, json, false) => bench::run(json, device).map(done),
+        (["fuzz", targets @ ..], None, false, false) => {
+            fuzz::run(targets, inputs.unwrap_or(fuzz::INPUTS)).map(done)
+        }
         (["pack"], None, false, false) => pack::run().map(done),
         (["readme"], None, false, false) => readme::run().map(done),
         (["build"], None, false, false) => build::all().map(done),

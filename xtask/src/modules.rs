@@ -1,4 +1,4 @@
-//! Which modules of the library import which: none may import itself over others.
+//! Which modules of the library import which: only those above them in DESIGN's table, so that none imports itself over others.
 
 use crate::shell::{read_text, root};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,39 +60,44 @@ fn rust_files(sources: &Path, folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// A module that imports itself over others.
-fn circle(modules: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
-    let reached = |from: &String| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
-        while let Some(module) = next.pop() {
-            for imported in modules.get(module).into_iter().flatten().filter(|imported| *imported != module) {
-                if seen.insert(imported) {
-                    next.push(imported);
-                }
-            }
-        }
-        seen
-    };
-    modules.keys().find(|module| reached(module).contains(module)).cloned()
+/// Modules in the order of DESIGN's table, from the first on.
+fn rooms(design: &str) -> Vec<String> {
+    let rows = design.lines().filter_map(|line| line.strip_prefix("| `crate/src/"));
+    let cells = rows.map(|row| row.split(" |").next().unwrap_or_default());
+    let module = |path: &str| path.split(['`', '.', '/']).next().unwrap_or_default().to_string();
+    cells.flat_map(|cell| cell.split("`crate/src/").map(module).collect::<Vec<_>>()).collect()
+}
+
+/// What imports a module that is not above it.
+fn faults(rooms: &[String], modules: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (module, imported) in modules {
+        let Some(place) = rooms.iter().position(|room| room == module) else {
+            faults.push(format!("{module} is not in the table"));
+            continue;
+        };
+        let below = imported.iter().filter(|name| *name != module && rooms[place..].contains(name));
+        faults.extend(below.map(|name| format!("{module} imports {name}")));
+    }
+    faults
 }
 
 #[test]
-fn the_library_has_no_circle() {
+fn modules_import_only_those_above_them_in_the_design() {
     let mut modules = modules(&root().join("crate/src"));
     assert!(modules["train"].contains("align") && modules["cli"].contains("pipeline"), "{modules:?}");
-    // The facade imports all of them, the binary the command line.
-    modules.retain(|module, _| !["lib", "main"].contains(&module.as_str()));
-    assert_eq!(circle(&modules), None, "{modules:#?}");
+    modules.remove("main");
+    let rooms = rooms(&read_text(&root().join("DESIGN.md")).expect("the design"));
+    assert_eq!(faults(&rooms, &modules), Vec::<String>::new());
 }
 
 #[test]
-fn a_circle_is_found() {
+fn a_module_that_imports_from_below_is_found() {
     let source = "use crate::{\n    Error,\n    b::{c, d},\n};\n// crate::x\nfn f() { crate::e::g() }\n#[cfg(test)]\nmod tests { use crate::y; }\n";
     let found = imports(source);
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["Error", "b", "e"]);
-    let imports = |of: &str| BTreeSet::from([of.to_string()]);
-    let mut modules = BTreeMap::from([("a".to_string(), found), ("b".to_string(), imports("c"))]);
-    assert_eq!(circle(&modules), None);
-    modules.insert("c".to_string(), imports("b"));
-    assert_eq!(circle(&modules).as_deref(), Some("b"));
+    let rooms = rooms("| `crate/src/e.rs`, `crate/src/a` | x |\n| other |\n| `crate/src/b` | `crate/src/z` |\n");
+    assert_eq!(rooms, ["e", "a", "b"]);
+    let modules = BTreeMap::from([("a".to_string(), found), ("c".to_string(), BTreeSet::new())]);
+    assert_eq!(faults(&rooms, &modules), ["a imports b", "c is not in the table"]);
 }

@@ -203,12 +203,18 @@ pub fn browser() -> Result<Browser> {
     })
 }
 
-/// A Firefox for the tests of the page in it, where one can be installed; without it they report that they were skipped.
-pub fn firefox() {
-    if find("firefox").or_else(|| find("firefox-esr")).is_none() && can_apt() {
-        let installed = timed("set-up: Firefox (apt)", || apt(&["firefox-esr"]));
-        if let Err(message) = installed {
-            eprintln!("no Firefox: {message}");
+/// Firefox and WebKit for the tests of the page in them, where they can be installed; without them the tests report that they were skipped.
+pub fn other_browsers() {
+    let firefox = find("firefox").or_else(|| find("firefox-esr"));
+    let webkit = find("WebKitWebDriver").and(find("Xvfb"));
+    for (name, found, packages) in
+        [("Firefox", firefox, &["firefox-esr"][..]), ("WebKit", webkit, &["webkit2gtk-driver", "xvfb"])]
+    {
+        if found.is_none()
+            && can_apt()
+            && let Err(message) = timed(&format!("set-up: {name} (apt)"), || apt(packages))
+        {
+            eprintln!("no {name}: {message}");
         }
     }
 }

@@ -69,6 +69,8 @@ fn native() -> Result<Outcome> {
             "SKIPPED: Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev libclang-dev); the tests of ranks do not run"
         );
     }
+    // A minute of random damage to all that is read from files, beside the other tests.
+    cargo.env("OWNVOICE_FUZZ_SECONDS", "12");
     let mut outcome = libtest(&mut cargo)?;
     for check in CHECKS {
         outcome.count += house_rule(&check);
@@ -188,7 +190,7 @@ fn package() -> Result<Outcome> {
 fn browser() -> Result<Outcome> {
     setup::node_modules()?;
     let browser = setup::browser()?;
-    setup::firefox();
+    setup::other_browsers();
     build::page()?;
     let scripts = tests(&root().join("tests/browser"));
     if scripts.is_empty() {

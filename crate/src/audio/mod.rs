@@ -1,4 +1,4 @@
-//! Sound on the host: WAV files, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
+//! Sound on the host: recordings, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
 
 pub mod cepstra;
 #[cfg(feature = "formats")]

@@ -200,7 +200,7 @@ impl Scope {
 }
 
 /// How one module computes its operations, which are methods: see [`crate::nn::matmul`], [`crate::nn::lstm`], [`crate::nn::conv`] and
-/// [`crate::train::loss`]. The default is single precision, fused, unrecorded.
+/// [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
 #[derive(Debug, Clone, Default)]
 pub struct Compute {
     /// In what products are computed.

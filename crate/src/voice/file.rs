@@ -1,4 +1,20 @@
-//! A voice: what fine-tuning changed. Saved as safetensors, the difference from a base that is named by its hash.
+//! A voice: what fine-tuning changed or measured. Saved as safetensors, as the difference from a base.
+//!
+//! | tensor | what it is |
+//! |---|---|
+//! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
+//! | `timing_speaker` | the base speaker whose timing is followed, whole |
+//!
+//! | metadata | what it is |
+//! |---|---|
+//! | `format` | `ownvoice-voice-1` |
+//! | `base` | the hash of the base |
+//! | `pace` | the duration scale |
+//! | `variance_scale` | four factors; `contrast` in earlier files, one |
+//! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch |
+//! | `iterations`, `seconds` | of its training, and of the speech in it |
+//! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
+//! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
 
 use super::Base;
 use crate::{

@@ -262,6 +262,18 @@ fn commands_exist() {
     }
 }
 
+#[test]
+fn each_verb_is_in_readme() {
+    let source = read_text(&root().join("crate/src/cli/mod.rs")).unwrap();
+    let groups = source.split("const GROUPS").nth(1).unwrap().split("];").next().unwrap();
+    let ours: BTreeSet<&str> = groups.split('"').skip(1).step_by(2).filter(|word| !word.contains(' ')).collect();
+    assert!(ours.len() > 15, "{ours:?}");
+    let text = read_text(&root().join(README)).unwrap();
+    let spans = code_spans(&text);
+    let named = verbs(&spans, "ownvoice ");
+    assert!(ours.is_subset(&named), "README lacks {:?}", ours.difference(&named));
+}
+
 /// The example is compiled with the tests.
 #[test]
 fn the_rust_program_is_an_example() {

@@ -1,0 +1,420 @@
+//! Every format that is read from untrusted files, damaged as a fuzzer decides: an error or a value, never a panic, and no memory beyond a multiple of the file.
+//!
+//! `tests/hostile.rs` draws the decisions at random; `crate/fuzz` has them made by libFuzzer, which looks for new ways through the code.
+
+#[path = "mod.rs"]
+mod common;
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    fs,
+    path::Path,
+    sync::LazyLock,
+};
+
+use burn::prelude::Device;
+use common::{ALIGNER, LEXICON, tiny_base, tiny_files};
+use ownvoice::{
+    audio::{
+        self,
+        mel::{Mel, MelConfig},
+        wav,
+    },
+    corpus::layouts,
+    import::Imported,
+    text::{Phonemizer, sentences, symbols},
+    train::features::{Features, Spoken},
+    voice::{Base, BaseFiles, FileEntry, Voice},
+};
+use pollster::block_on;
+use rand::{Rng, RngCore, seq::IndexedRandom};
+use serde_json::{Value, json};
+
+/// Memory of each thread, so that tests beside each other do not count for one another.
+struct Counting;
+
+thread_local! {
+    static NOW: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+/// A single request beyond this fails, before it takes the machine with it.
+const MAX_REQUEST: usize = 1 << 31;
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > MAX_REQUEST {
+            return std::ptr::null_mut();
+        }
+        let now = NOW.get() + layout.size() as isize;
+        NOW.set(now);
+        MOST.set(MOST.get().max(now));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.set(NOW.get() - layout.size() as isize);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+pub const READINGS: &str = include_str!("../data/readings.tsv");
+/// Marks, scripts, invisible characters and cut words to put between the words of real texts.
+#[rustfmt::skip]
+pub const PIECES: &[&str] = &[
+    " ", " ", " ", "", "\n", "\n\n", "\t", "\0", "'", "\"", "(", ")", "[", "{", "}", "{AH0}", "{AH0", "-", "--", "–", "—", "/", ":", ",", ".", "...", "!", "?", "$", "€", "%", "°", "#", "@",
+    "&", "+", "=", "<", ">=", "×", "½", "²", "\u{301}", "\u{200d}", "\u{202e}", "\u{feff}", "你好", "Привет", "שלום", "مرحبا", "ไทย", "हिन्दी", "😀", "👩‍👩‍👧", "🇺🇸", "𝐇", "ﬁ", "Å", "ǆ", "İ",
+    "1", "0", "9,", "1.", "12:", "St.", "a.m.", "U.S", "IV", "I", "A", "mc", "x",
+];
+/// Symbols for one character of text, at most: "%" and digits are words.
+const MAX_SYMBOLS: usize = 40;
+
+/// Decides by a fuzzer's bytes, and by zeros where they end: what it varies is the damage.
+pub struct Choices<'a>(&'a [u8]);
+
+impl Choices<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut taken = [0; N];
+        let count = N.min(self.0.len());
+        let (now, later) = self.0.split_at(count);
+        // The most significant bytes decide first.
+        taken[N - count..].copy_from_slice(now);
+        self.0 = later;
+        taken
+    }
+}
+
+impl RngCore for Choices<'_> {
+    fn next_u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        bytes.fill_with(|| self.take::<1>()[0]);
+    }
+}
+
+/// Something that reads what others wrote.
+pub struct Target {
+    pub name: &'static str,
+    /// Bytes that reading may take for a byte of the input, and beside that.
+    bound: (usize, usize),
+    /// Returns the input's bytes, and the code of the error that it was refused with.
+    read: fn(&mut Choices) -> (usize, Option<&'static str>),
+}
+
+impl Target {
+    /// Reads one input and asserts the bound. Returns the code of the error that it was refused with.
+    pub fn check(&self, decisions: &[u8]) -> Option<&'static str> {
+        MOST.set(NOW.get());
+        let before = NOW.get();
+        let (length, code) = (self.read)(&mut Choices(decisions));
+        let (taken, (times, constant)) = ((MOST.get() - before).max(0) as usize, self.bound);
+        assert!(taken <= times * length + constant, "{} takes {taken} bytes for {length}", self.name);
+        code
+    }
+}
+
+const MB: usize = 1 << 20;
+
+/// Bounds count what the damage itself takes: a few copies of the input.
+pub const TARGETS: [Target; 9] = [
+    // A byte of sound becomes a number of four, before and after the channels are mixed.
+    Target { name: "wav", bound: (12, MB), read: wav_file },
+    // A packet of a few bytes stands for some thousand samples: the constant is the longest recording while it grows.
+    Target { name: "recording", bound: (16, 192 * MB), read: recording },
+    Target { name: "voice", bound: (16, 4 * MB), read: voice_file },
+    Target { name: "base", bound: (16, 128 * MB), read: base },
+    Target { name: "lexicon", bound: (16, 4 * MB), read: lexicon },
+    Target { name: "features", bound: (32, 4 * MB), read: features },
+    Target { name: "pytorch", bound: (32, 16 * MB), read: pytorch },
+    Target { name: "metadata", bound: (64, MB), read: metadata },
+    Target { name: "text", bound: (2048, MB), read: text },
+];
+
+/// Numbers that sizes, counts and rates should never be.
+const ODD: [u64; 12] =
+    [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, u64::MAX];
+
+fn damage_bytes(bytes: &mut Vec<u8>, random: &mut Choices) {
+    // Headers decide more than what follows them.
+    let near = if random.random_bool(0.5) { bytes.len().min(512) } else { bytes.len() };
+    let at = random.random_range(0..near.max(1)).min(bytes.len());
+    let count = random.random_range(1..=64).min(bytes.len() - at);
+    match random.random_range(0..6) {
+        0 => bytes.truncate(at),
+        1 if count > 0 => bytes[at] ^= 1 << random.random_range(0..8),
+        2 => {
+            let odd = ODD.choose(random).unwrap().to_le_bytes();
+            let width = [1, 2, 4, 8].choose(random).copied().unwrap().min(bytes.len() - at);
+            bytes[at..at + width].copy_from_slice(&odd[..width]);
+        }
+        3 => drop(bytes.drain(at..at + count)),
+        4 => {
+            let again = bytes[at..at + count].to_vec();
+            bytes.splice(at..at, again);
+        }
+        _ => bytes[at..at + count].fill_with(|| random.random()),
+    }
+}
+
+/// One value, somewhere below, becomes another, or goes.
+fn damage_json(value: &mut Value, random: &mut Choices) {
+    match value {
+        Value::Object(entries) if !entries.is_empty() && random.random_bool(0.95) => {
+            let key = entries.keys().nth(random.random_range(0..entries.len())).unwrap().clone();
+            if random.random_bool(0.05) {
+                drop(entries.remove(&key));
+            } else {
+                damage_json(&mut entries[&key], random);
+            }
+        }
+        Value::Array(items) if !items.is_empty() && random.random_bool(0.8) => {
+            let at = random.random_range(0..items.len());
+            match random.random_range(0..8) {
+                0 => drop(items.remove(at)),
+                1 => items.push(items[at].clone()),
+                _ => damage_json(&mut items[at], random),
+            }
+        }
+        other => {
+            let odd = *ODD.choose(random).unwrap();
+            let near = other.as_u64().unwrap_or(1).wrapping_add(random.random_range(0..3)).wrapping_sub(1);
+            let values = [
+                json!(odd),
+                json!(near),
+                json!(-1),
+                json!(1e38),
+                json!(-0.5),
+                json!(1e-30),
+                json!(""),
+                json!("\0../\u{202e}"),
+                json!(null),
+                json!([]),
+                json!({}),
+                json!(true),
+            ];
+            *other = values.choose(random).unwrap().clone();
+        }
+    }
+}
+
+/// The header of safetensors as JSON, or any byte.
+fn damage_tensors(bytes: &mut Vec<u8>, random: &mut Choices) {
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = bytes.get(8..8 + length).and_then(|header| serde_json::from_slice::<Value>(header).ok());
+    match header.filter(|_| random.random_bool(0.7)) {
+        Some(mut header) => {
+            damage_json(&mut header, random);
+            let header = header.to_string();
+            bytes.splice(..8 + length, [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat());
+        }
+        None => damage_bytes(bytes, random),
+    }
+}
+
+fn code<T>(result: ownvoice::Result<T>) -> Option<&'static str> {
+    result.err().map(|error| error.code())
+}
+
+fn some_damage(bytes: &[u8], random: &mut Choices, damage: fn(&mut Vec<u8>, &mut Choices)) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..random.random_range(1..4) {
+        if bytes.len() >= 8 {
+            damage(&mut bytes, random);
+        }
+    }
+    bytes
+}
+
+/// What a thread makes once and keeps.
+macro_rules! kept {
+    ($name:ident: $type:ty = $make:expr) => {
+        thread_local! { static $name: &'static $type = Box::leak(Box::new($make)); }
+    };
+}
+
+fn wav_file(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(FILES: [Vec<u8>; 2] = {
+        let tone: Vec<f32> = (0..1000).map(|at| (at as f32 / 9.0).sin()).collect();
+        [wav::write(&tone, 16_000), wav::write_with_origin(&tone, 44_100, &wav::Origin::resynthesis())]
+    });
+    let bytes = some_damage(FILES.with(|files| files.choose(random).unwrap()), random, damage_bytes);
+    (bytes.len(), code(wav::read(&bytes)))
+}
+
+fn recording(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(FILES: Vec<Vec<u8>> = {
+        let mut paths: Vec<_> =
+            fs::read_dir("tests/data/formats").unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.iter().filter(|path| !path.ends_with("tone.wav")).map(|path| fs::read(path).unwrap()).collect()
+    });
+    let bytes = some_damage(FILES.with(|files| files.choose(random).unwrap()), random, damage_bytes);
+    (bytes.len(), code(audio::read(&bytes)))
+}
+
+fn voice_file(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(GOOD: (Base, Vec<u8>) = {
+        let base = tiny_base();
+        let voice = block_on(Voice::unadapted(&base).save_async(&base)).unwrap();
+        (base, voice)
+    });
+    let (base, voice) = GOOD.with(|good| *good);
+    let bytes = some_damage(voice, random, damage_tensors);
+    (bytes.len(), code(Voice::open(base, &bytes)))
+}
+
+fn base(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(GOOD: (Value, Vec<u8>) = {
+        let (manifest, weights) = tiny_files();
+        (serde_json::to_value(&manifest).unwrap(), weights)
+    });
+    let (mut manifest, mut weights) = GOOD.with(|good| (*good).clone());
+    if random.random_bool(0.3) {
+        weights = some_damage(&weights, random, damage_tensors);
+    }
+    manifest["files"]["weights"] =
+        serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
+    if random.random_bool(0.8) {
+        let part = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"]
+            .choose(random)
+            .copied()
+            .unwrap();
+        match manifest.get_mut(part) {
+            Some(part) => damage_json(part, random),
+            None => damage_json(&mut manifest, random),
+        }
+    }
+    let json = manifest.to_string();
+    let files = BaseFiles {
+        manifest_json: &json,
+        weights: &weights,
+        lexicon: LEXICON,
+        aligner: ALIGNER,
+        vocoder: None,
+    };
+    (json.len() + weights.len() + LEXICON.len() + ALIGNER.len(), code(Base::load(files, &Device::flex())))
+}
+
+fn lexicon(random: &mut Choices) -> (usize, Option<&'static str>) {
+    let bytes = some_damage(LEXICON, random, damage_bytes);
+    (bytes.len(), code(Phonemizer::new(&bytes)))
+}
+
+/// Features as `prepare` writes them, damaged, and drawn from where they are taken for good.
+fn features(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(GOOD: (tempfile::TempDir, [Vec<u8>; 2]) = {
+        let mut good = Features::new(MelConfig::speech_16k());
+        let mel = Mel { mels: 80, data: vec![-4.0; 30 * 80] };
+        for speaker in ["a", "b"] {
+            good.push(Spoken {
+                speaker,
+                id: "x".into(),
+                text: "hello".into(),
+                symbols: vec![1, 9, 1],
+                durations: Some(vec![8, 14, 8]),
+                mel: &mel,
+                f0_hz: &[100.0; 30],
+            });
+        }
+        let folder = tempfile::tempdir().unwrap();
+        good.save(folder.path()).unwrap();
+        let files = ["features.json", "mels.safetensors"].map(|name| fs::read(folder.path().join(name)).unwrap());
+        (folder, files)
+    });
+    let (folder, [json, tensors]) = GOOD.with(|good| *good);
+    let mut damaged: Value = serde_json::from_slice(json).unwrap();
+    damage_json(&mut damaged, random);
+    let (damaged, tensors) = match random.random_range(0..3) {
+        0 => (json.clone(), some_damage(tensors, random, damage_tensors)),
+        1 => (damaged.to_string().into_bytes(), tensors.clone()),
+        _ => (some_damage(json, random, damage_bytes), tensors.clone()),
+    };
+    fs::write(folder.path().join("features.json"), &damaged).unwrap();
+    fs::write(folder.path().join("mels.safetensors"), &tensors).unwrap();
+    // Values are looked at where they are drawn: what is wrong with them comes to light there.
+    let loaded = Features::load(folder.path()).and_then(|features| {
+        for utterance in &features.utterances {
+            let all = 0..utterance.frames;
+            let mels = features.log_mels(utterance, all.clone())?;
+            assert_eq!(mels.len(), utterance.frames * features.mel.mels);
+            if features.have_pitch() {
+                features.pitches_hz(utterance, all)?;
+            }
+        }
+        Ok(features)
+    });
+    (damaged.len() + tensors.len(), code(loaded))
+}
+
+fn pytorch(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(GOOD: (tempfile::TempDir, [Vec<u8>; 2]) = {
+        let files = ["tacotron2.pt", "tacotron2-legacy.pt"]
+            .map(|name| fs::read(Path::new("../tests/fixtures/nvidia").join(name)).unwrap());
+        (tempfile::tempdir().unwrap(), files)
+    });
+    let (folder, files) = GOOD.with(|good| *good);
+    let path = folder.path().join("model.pt");
+    let bytes = some_damage(files.choose(random).unwrap(), random, damage_bytes);
+    fs::write(&path, &bytes).unwrap();
+    (bytes.len(), code(Imported::read(&path)))
+}
+
+fn metadata(random: &mut Choices) -> (usize, Option<&'static str>) {
+    kept!(FOLDER: tempfile::TempDir = {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("wavs")).unwrap();
+        fs::write(folder.path().join("wavs/a.wav"), wav::write(&[0.1; 100], 16_000)).unwrap();
+        folder
+    });
+    let folder = FOLDER.with(|folder| folder.path());
+    let list = "a|Hello there.\nb|Another one.|Another 1.\n\u{feff}c|x\r\n";
+    let bytes = some_damage(list.as_bytes(), random, damage_bytes);
+    fs::write(folder.join("metadata.csv"), &bytes).unwrap();
+    (bytes.len(), code(layouts::load(folder).map(|recordings| recordings.count())))
+}
+
+/// Words of the readings and other pieces in any order, or any characters at all.
+fn text(random: &mut Choices) -> (usize, Option<&'static str>) {
+    static PHONEMIZER: LazyLock<Phonemizer> = LazyLock::new(Phonemizer::embedded);
+    static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let texts = READINGS.lines().filter(|line| !line.starts_with("# "));
+        texts.filter_map(|line| line.split('\t').nth(1)).flat_map(|text| text.split(' ')).collect()
+    });
+    let text = match random.random_range(0..4) {
+        0 => String::from_utf8_lossy(random.0).into_owned(),
+        _ => (0..random.random_range(1..12)).map(|_| spliced(&WORDS, random)).collect(),
+    };
+    let mut refused = None;
+    for sentence in sentences(&text) {
+        match PHONEMIZER.symbols(&sentence) {
+            Ok(spoken) => {
+                assert!(
+                    spoken.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)),
+                    "{sentence:?}"
+                );
+                let most = MAX_SYMBOLS * (sentence.chars().count() + 1);
+                assert!(spoken.len() <= most, "{} symbols of {sentence:?}", spoken.len());
+            }
+            Err(error) => refused = Some(error.code()),
+        }
+    }
+    (text.len(), refused)
+}
+
+/// A word or a part of one, and what may follow it.
+fn spliced(words: &[&str], random: &mut Choices) -> String {
+    let word: Vec<char> = words.choose(random).unwrap().chars().collect();
+    let (first, last) = (random.random_range(0..=word.len()), random.random_range(0..=word.len()));
+    let part = if random.random_bool(0.3) { &word[first.min(last)..first.max(last)] } else { &word[..] };
+    part.iter().copied().chain(PIECES.choose(random).unwrap().chars()).collect()
+}

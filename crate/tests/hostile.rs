@@ -1,0 +1,111 @@
+//! The formats that are read from untrusted files, and texts, damaged at random: `common/hostile.rs`.
+//!
+//! `OWNVOICE_FUZZ_SECONDS` is how long each is tried, `OWNVOICE_FUZZ_SEED` the seed of the first damage. A failure names the seed of its own.
+
+#[path = "common/hostile.rs"]
+mod hostile;
+
+use std::{
+    env, fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use hostile::{PIECES, READINGS, TARGETS};
+use ownvoice::text::Phonemizer;
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// More than any damage needs.
+const DECISIONS: usize = 512;
+/// Some ten times what repeated texts take beside other work.
+const MAX_TIME: Duration = Duration::from_secs(120);
+
+/// Tries what the fuzzer has found before, then new damage until the time is over.
+fn fuzz(name: &str) {
+    let target = TARGETS.iter().find(|target| target.name == name).unwrap();
+    let found = Path::new("fuzz/corpus").join(name);
+    for entry in fs::read_dir(&found).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let checked = catch_unwind(AssertUnwindSafe(|| target.check(&fs::read(&path).unwrap())));
+        assert!(checked.is_ok(), "{}", path.display());
+    }
+    let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let time = Duration::from_secs(number("OWNVOICE_FUZZ_SECONDS").unwrap_or(2));
+    let (begun, mut seed, mut refused) = (Instant::now(), number("OWNVOICE_FUZZ_SEED").unwrap_or(1), 0);
+    let first = seed;
+    while begun.elapsed() < time || seed - first < 20 {
+        let mut decisions = [0; DECISIONS];
+        ChaCha8Rng::seed_from_u64(seed).fill_bytes(&mut decisions);
+        let Ok(code) = catch_unwind(AssertUnwindSafe(|| target.check(&decisions))) else {
+            panic!("{name} fails; OWNVOICE_FUZZ_SEED={seed}")
+        };
+        refused += usize::from(code.is_some());
+        seed += 1;
+    }
+    println!("{name}: {} inputs, {refused} refused", seed - first);
+    assert!(refused > 0, "nothing was damaged");
+}
+
+#[test]
+fn wav_files() {
+    fuzz("wav");
+}
+
+#[test]
+fn recordings() {
+    fuzz("recording");
+}
+
+#[test]
+fn voice_files() {
+    fuzz("voice");
+}
+
+#[test]
+fn bases() {
+    fuzz("base");
+}
+
+#[test]
+fn lexica() {
+    fuzz("lexicon");
+}
+
+#[test]
+fn prepared_features() {
+    fuzz("features");
+}
+
+#[test]
+fn checkpoints_of_pytorch() {
+    fuzz("pytorch");
+}
+
+#[test]
+fn lists_of_recordings() {
+    fuzz("metadata");
+}
+
+#[test]
+fn texts() {
+    fuzz("text");
+}
+
+/// What takes more than linear time shows when a text is repeated.
+#[test]
+fn texts_that_repeat() {
+    let phonemizer = Phonemizer::embedded();
+    let texts =
+        READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1));
+    let start = Instant::now();
+    for text in texts.chain(PIECES.iter().copied()).filter(|text| !text.is_empty()) {
+        for separator in ["", " "] {
+            let repeated = format!("{text}{separator}").repeat((1 << 13) / text.len());
+            // Whole, not in sentences: a text may be one.
+            let _ = phonemizer.symbols(&repeated);
+            assert!(start.elapsed() < MAX_TIME, "{:?} at {text:?}", start.elapsed());
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// Codes of errors: the package's README lists each that a caller can meet, and the page has words for each that a visitor can.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { en } from "../../www/strings/en.js";
+import { ROOT } from "../browser/harness.mjs";
+
+/** @param {string} path */
+const read = (path) => readFileSync(join(ROOT, path), "utf8");
+/** @param {string} folder @param {RegExp} found */
+const inFolder = (folder, found) => readdirSync(join(ROOT, folder)).filter((name) => /\.(js|rs)$/.test(name)).flatMap((name) => codes(read(`${folder}/${name}`), found));
+/** @param {string} text @param {RegExp} found */
+const codes = (text, found) => [...text.matchAll(found)].map(([, code]) => code);
+
+/** Only the command line reads corpora, files and PyTorch's checkpoints, and only it trains in ranks. */
+const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid"];
+/** Faults of a program, which no visitor meets, or of ownvoice, for which the page has other words. */
+const OF_PROGRAMS = ["option-invalid", "closed", "cancelled", "internal", "device-unavailable", "precision-unsupported", "microphone-closed"];
+
+const all = new Set([
+  ...codes(read("crate/src/error.rs"), /^ {4}\w+ = "([a-z-]+)",$/gm),
+  ...inFolder("web/js", /OwnvoiceError\(\s*"([a-z-]+)"/g),
+  ...codes(read("web/js/rpc.js"), /"(worker-[a-z]+)"/g),
+  ...inFolder("web/src", /js_error\(\s*"([a-z-]+)"/g),
+]);
+
+test("the package's README lists the codes that a caller can meet, and no others", () => {
+  assert.ok(all.size > 35, [...all].join(" "));
+  const listed = codes(read("web/README.md"), /^\| `([a-z-]+)` \| /gm);
+  assert.deepEqual(listed.sort(), [...all].filter((code) => !NATIVE.includes(code)).sort());
+});
+
+test("the page has words for each code that a visitor can meet", () => {
+  const without = [...all].filter((code) => !NATIVE.includes(code) && !OF_PROGRAMS.includes(code) && !(`error.${code}` in en));
+  assert.deepEqual(without, []);
+});
