@@ -6,7 +6,6 @@ use rand::Rng;
 use super::{
     features::{Features, Utterance},
     order::{Draw, Order},
-    run::Data,
 };
 use crate::{
     Error, Result,
@@ -18,6 +17,19 @@ use crate::{
     },
     ranks::Shard,
 };
+
+/// What a step learns from.
+pub trait Data {
+    /// Names of its clips, where they have any.
+    fn clips(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Its tensors, one row a clip.
+    fn tensors(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+}
 
 /// One training batch on the device, or a shard of one.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     adam::{Adam, AdamConfig},
+    batch::Data,
     exchange::sum_gradients,
     feeder::{Fed, Feeder, FeederConfig, Source, feed},
     optimizer_state::{optimizer_weights, restore_optimizer},
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::{
     Error, Result, files,
-    nn::{ComputePlan, Mode, Operation, Scope, trace::Value},
+    nn::{ComputePlan, Mode, Operation, Scope},
     ranks::Ranks,
     report::{Progress, Report},
     weights::{Metadata, Storage, Weights, apply, collect, deserialize, serialize},
@@ -68,19 +69,6 @@ pub trait Learner: Module {
     #[must_use]
     fn computing(self, _scope: &Scope) -> Self {
         self
-    }
-}
-
-/// What a step learns from.
-pub trait Data {
-    /// Names of its clips, where they have any.
-    fn clips(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Its tensors, one row a clip.
-    fn tensors(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
     }
 }
 

@@ -11,9 +11,10 @@ use rand::Rng;
 
 use super::{
     augment::{augment, gaussian},
+    batch::Data,
     feeder::Source,
     order::{Draw, Order},
-    run::{Data, Learner, Recipe, Run, RunConfig, split},
+    run::{Learner, Recipe, Run, RunConfig, split},
 };
 use crate::{
     Error, Result,

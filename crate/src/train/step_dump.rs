@@ -10,10 +10,9 @@ use burn::{
 
 use super::{
     adam::{Adam, AdamConfig, FIRST_SCALE},
-    batch::{Batch, assemble},
+    batch::{Batch, Data, assemble},
     features::{Features, Spoken},
     loss::losses,
-    run::Data,
 };
 use crate::{
     Result,

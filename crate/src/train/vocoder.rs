@@ -10,9 +10,10 @@ use burn::{
 use rand::Rng;
 
 use super::{
+    batch::Data,
     feeder::Source,
     order::{Draw, Order},
-    run::{Data, Learner, Recipe, Run, RunConfig, split},
+    run::{Learner, Recipe, Run, RunConfig, split},
     takes::Takes,
 };
 use crate::{

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     adam::SCALING,
-    run::{Data, Learner, RunConfig},
+    batch::Data,
+    run::{Learner, RunConfig},
     step_dump::{bad_clips, dump_step},
 };
 use crate::{

@@ -10,7 +10,6 @@ use burn::tensor::{FloatDType, Shape};
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
-    tensor::CubeTensor,
 };
 
 use half::f16;
