@@ -292,6 +292,16 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     );
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!(before.durations, after.durations);
+    // Earlier files have the timing as a matrix.
+    let (mut tensors, metadata) = deserialize(&bytes).unwrap();
+    tensors.get_mut("timing_speaker").unwrap().0.insert(0, 1);
+    let weights = tensors.into_iter().map(|(name, (shape, values))| {
+        (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
+    });
+    let earlier = block_on(serialize(weights.collect(), Storage::Full, metadata)).unwrap();
+    let earlier = Voice::open(&base, &earlier).unwrap();
+    let earlier = say(&base, &earlier, "Good morning.", &SpeakOptions::default()).unwrap();
+    assert_eq!(earlier.durations, after.durations);
     let unadapted = say(&base, &Voice::unadapted(&base), "Good morning.", &SpeakOptions::default()).unwrap();
     let fresh = tiny_base();
     let untouched =

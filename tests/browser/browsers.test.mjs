@@ -14,13 +14,13 @@ import { WebKit, findWebKit } from "./webkit.mjs";
 const MINUTE = 60_000;
 const [firefox, webkit] = [findFirefox(), findWebKit()];
 const BROWSERS = [
-  { name: "Firefox", open: firefox && (() => Firefox.open(firefox)) },
-  { name: "WebKit", open: webkit && (() => WebKit.open(webkit)) },
+  { name: "Firefox", open: firefox ? () => Firefox.open(firefox) : undefined },
+  { name: "WebKit", open: webkit ? () => WebKit.open(webkit) : undefined },
 ];
 
 for (const { name, open } of BROWSERS) {
   const skip = !open && `no ${name} is installed: NOTHING is known of it here`;
-  test(`${name}: load, speak, learn, save, open, delete`, { timeout: 8 * MINUTE, skip }, (t) => walk(t, name, /** @type {NonNullable<typeof open>} */ (open)));
+  test(`${name}: load, speak, learn, save, open, delete`, { timeout: 8 * MINUTE, skip }, (t) => walk(t, name, /** @type {() => Promise<Firefox | WebKit>} */ (open)));
 }
 
 /** @param {import("node:test").TestContext} t @param {string} name @param {() => Promise<Firefox | WebKit>} open */

@@ -52,21 +52,41 @@ pub fn all() -> Result {
 
 /// `www/vendor`, `dist/minified`, and `www/pkg`: the module, its glue and its types.
 pub fn page() -> Result {
+    program(&[], "wasm (the first time compiles burn, about 20 minutes on two cores)")?;
+    write(&whole_was_built(), "")
+}
+
+/// The same without kernels for graphics cards, which most of the first build goes into.
+pub fn page_for_cpu() -> Result {
+    program(&["--no-default-features"], "wasm for the CPU alone")
+}
+
+/// Whether [`page`] has little left to compile.
+pub fn is_quick() -> bool {
+    whole_was_built().is_file()
+}
+
+fn whole_was_built() -> PathBuf {
+    wasm_target().join(".whole")
+}
+
+fn program(features: &[&str], what: &str) -> Result {
     libraries()?;
     scripts()?;
     let bindgen = setup::bindgen()?;
     let mut cargo = cargo_wasm()?;
-    cargo.args(["build", "--release", "--target", WASM, "--package", "ownvoice-web", "--lib"]);
-    timed("wasm (the first time compiles burn, about 20 minutes on two cores)", || run(&mut cargo))?;
+    cargo.args(["build", "--release", "--target", WASM, "--package", "ownvoice-web", "--lib"]).args(features);
+    timed(what, || run(&mut cargo))?;
 
     let wasm = wasm_target().join(WASM).join("release/ownvoice_web.wasm");
-    let package = package();
-    let stamp = package.join(".built-from");
+    let stamp = package().join(".built-from");
     let source =
         format!("minified, reset, nameless, with notices of {} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
-        return write(&package.join(FILES), listed(root())?);
+        return write(&package().join(FILES), listed(root())?);
     }
+    // Beside the one that may be served meanwhile.
+    let package = root().join("dist/pkg");
     remove_dir(&package)?;
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
@@ -104,8 +124,10 @@ pub fn page() -> Result {
         ));
     }
     write(&package.join(NOTICES), notices)?;
-    write(&stamp, source)?;
-    write(&package.join(FILES), listed(root())?)
+    write(&package.join(".built-from"), source)?;
+    remove_dir(&self::package())?;
+    fs::rename(&package, self::package()).map_err(|e| format!("{}: {e}", package.display()))?;
+    write(&self::package().join(FILES), listed(root())?)
 }
 
 /// The page's libraries as their authors packed them, each with its licence. Nothing is fetched from elsewhere when the page runs.

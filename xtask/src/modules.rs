@@ -96,7 +96,8 @@ fn a_module_that_imports_from_below_is_found() {
     let source = "use crate::{\n    Error,\n    b::{c, d},\n};\n// crate::x\nfn f() { crate::e::g() }\n#[cfg(test)]\nmod tests { use crate::y; }\n";
     let found = imports(source);
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["Error", "b", "e"]);
-    let rooms = rooms("| `crate/src/e.rs`, `crate/src/a` | x |\n| other |\n| `crate/src/b` | `crate/src/z` |\n");
+    let rooms =
+        rooms("| `crate/src/e.rs`, `crate/src/a` | x |\n| other |\n| `crate/src/b` | `crate/src/z` |\n");
     assert_eq!(rooms, ["e", "a", "b"]);
     let modules = BTreeMap::from([("a".to_string(), found), ("c".to_string(), BTreeSet::new())]);
     assert_eq!(faults(&rooms, &modules), ["a imports b", "c is not in the table"]);

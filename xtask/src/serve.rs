@@ -18,10 +18,20 @@ const THREADS: usize = 6;
 pub fn run(port: u16) -> Result {
     // A taken port is better known before the build than after it.
     drop(TcpListener::bind(("127.0.0.1", port)).map_err(|e| taken(port, &e))?);
-    build::page()?;
+    let quick = build::is_quick();
+    if quick {
+        build::page()?
+    } else {
+        build::page_for_cpu()?
+    }
     let site = Site::open(port)?;
     println!("{}", site.url);
     let _ = std::io::stdout().flush();
+    if !quick {
+        eprintln!("--- it works on the CPU; kernels for graphics cards are compiled meanwhile");
+        build::page()?;
+        eprintln!("--- reload the page: it uses a graphics card now, where there is one");
+    }
     site.wait();
     Ok(())
 }

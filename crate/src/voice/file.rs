@@ -3,7 +3,7 @@
 //! | tensor | what it is |
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
-//! | `timing_speaker` | the base speaker whose timing is followed, whole |
+//! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
 //!
 //! | metadata | what it is |
 //! |---|---|
@@ -176,10 +176,10 @@ impl Voice {
         for (name, weight) in &mut delta {
             weight.values = weight.values.clone() - origin[name].values.clone();
         }
-        let timing = self.timing_speaker.clone();
-        let width = timing.dims()[1];
-        delta
-            .insert(TIMING_SPEAKER.into(), Weight { shape: vec![1, width], values: timing.reshape([width]) });
+        let width = self.timing_speaker.dims()[1];
+        // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
+        let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
+        delta.insert(TIMING_SPEAKER.into(), timing);
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
@@ -257,7 +257,8 @@ impl Voice {
         }
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
-            Some((shape, values)) if shape == [1, width] => values,
+            // A matrix in earlier files.
+            Some((shape, values)) if shape == [width] || shape == [1, width] => values,
             _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
         let start = Self::unadapted(base).parts;
