@@ -1,4 +1,4 @@
-// Drives WebKit, the engine of Safari, in its GTK port by WebDriver, on a display that nobody sees.
+// Drives WebKit, the engine of Safari, in its GTK port by WebDriver, on a display that nobody sees. What WebDriver opens is as a private window: it keeps nothing.
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -41,7 +41,8 @@ export class WebKit {
       /** @type {import("node:stream").Readable} */ (screen.stdio[3]).once("data", (data) => resolve(String(data).trim()));
     });
     const port = 20_000 + Math.floor(Math.random() * 20_000);
-    const environment = { ...process.env, DISPLAY: `:${number}`, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1" };
+    // Without a language the browser says that its visitor speaks "C", which is none.
+    const environment = { ...process.env, LANG: "en_US.UTF-8", LANGUAGE: "en_US", DISPLAY: `:${number}`, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1" };
     const server = spawn(driver, [`--port=${port}`, "--host=127.0.0.1"], { stdio: "ignore", env: environment });
     const webkit = new WebKit([server, screen], `http://127.0.0.1:${port}`);
     for (const end = Date.now() + 1000 * START_SECONDS; ; await sleep(200)) {

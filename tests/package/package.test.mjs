@@ -1,9 +1,9 @@
 // The npm package as others get it: the tarball of `cargo xtask pack` (OWNVOICE_TARBALL), looked at by the tools of the trade, and installed by a plain
-// page, by Vite and by webpack. Each runs the five lines of its README in Chromium, on a tiny base.
+// page, by Vite, by webpack and by Next.js. Each runs the five lines of its README in Chromium, on a tiny base.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { publint } from "publint";
@@ -158,6 +158,28 @@ test("webpack", { timeout: 5 * MINUTE }, async (t) => {
   assert.equal(stats.hasErrors(), false, stats.toString("errors-only"));
   cpSync(join(context, "index.html"), join(path, "index.html"));
   const { url, stop } = await serve(path);
+  t.after(stop);
+  await speaks(t, url);
+});
+
+test("Next.js, in a client component", { timeout: 10 * MINUTE }, async (t) => {
+  // Below the folder in which Next.js is installed, as it looks for itself upwards.
+  const folder = join(ROOT, "tests/dist/next");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, "app"), { recursive: true });
+  cpSync(shipped(), join(folder, "node_modules/ownvoice"), { recursive: true });
+  const [imports, ...rest] = fiveLines().split("\n");
+  const files = {
+    "package.json": JSON.stringify({ private: true, type: "module" }),
+    "next.config.mjs": 'export default { output: "export", images: { unoptimized: true } };',
+    "app/layout.js": 'export default function Layout({ children }) { return <html lang="en"><head><title>next</title><link rel="icon" href="data:," /></head><body>{children}</body></html>; }',
+    "app/page.js": 'import { Speaker } from "./speaker.js";\nexport default function Page() { return <Speaker />; }',
+    "app/clips.js": CLIPS,
+    "app/speaker.js": `"use client";\n${imports}\nimport { useEffect } from "react";\nimport { clips } from "./clips.js";\nasync function run() {\n${rest.join("\n")}\n}\nexport function Speaker() { useEffect(() => void run(), []); return <p>It speaks.</p>; }`,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  execFileSync(join(TOOLS, "next"), ["build"], { cwd: folder, stdio: "inherit", env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", CI: "1" } });
+  const { url, stop } = await serve(join(folder, "out"));
   t.after(stop);
   await speaks(t, url);
 });
