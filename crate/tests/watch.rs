@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use burn::prelude::*;
@@ -69,11 +69,15 @@ fn config(features: &Features) -> TacotronConfig {
     TacotronConfig { pitch: true, ..TacotronConfig::tiny(features.speakers.len()) }
 }
 
-/// A seed is a device's, and all runs of a process share it: two at once would draw from each other's.
+/// Random numbers are the device's, and all runs of a process share them: two at once would draw from each other's seed.
 static SEEDED: Mutex<()> = Mutex::new(());
 
+fn alone() -> MutexGuard<'static, ()> {
+    SEEDED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn train(folder: &Path, features: &Features, recipe: Recipe, notes: &Notes) -> Result<()> {
-    let _seeded = SEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     pretrain::<Tacotron>(features, &config(features), &run_config(folder, recipe), None, notes).map(drop)
 }
 
@@ -168,6 +172,7 @@ fn a_clip_that_is_no_number_is_named() {
     let source =
         UtteranceSource::new(&features, (&[1, 2, 3], &[0]), &config, Extent::Window(32), 2, 1, Shard::WHOLE);
     let source = Poisoned { source: source.unwrap(), clip: "sample-2" };
+    let _alone = alone();
     let run = Run::open(Tacotron::new(&config, &run_config.device), &run_config).unwrap();
     assert_eq!(run.finish(&source, &notes).err().unwrap().code(), "training-diverged");
     let faults = notes.faults();

@@ -396,13 +396,14 @@ fn text(random: &mut Choices) -> (usize, Option<&'static str>) {
         let texts = READINGS.lines().filter(|line| !line.starts_with("# "));
         texts.filter_map(|line| line.split('\t').nth(1)).flat_map(|text| text.split(' ')).collect()
     });
+    let (phonemizer, words) = (LazyLock::force(&PHONEMIZER), LazyLock::force(&WORDS));
     let text = match random.random_range(0..4) {
         0 => String::from_utf8_lossy(random.0).into_owned(),
-        _ => (0..random.random_range(1..12)).map(|_| spliced(&WORDS, random)).collect(),
+        _ => (0..random.random_range(1..12)).map(|_| spliced(words, random)).collect(),
     };
     let mut refused = None;
     for sentence in sentences(&text) {
-        match PHONEMIZER.symbols(&sentence) {
+        match phonemizer.symbols(&sentence) {
             Ok(spoken) => {
                 assert!(
                     spoken.iter().all(|symbol| (1..symbols::SYMBOL_COUNT as u8).contains(symbol)),
