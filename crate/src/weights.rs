@@ -4,7 +4,7 @@ use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     prelude::*,
 };
-use half::f16;
+use half::{bf16, f16};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::{BTreeMap, HashMap};
 
@@ -45,7 +45,7 @@ pub enum Storage {
     Bytes,
     /// What ships.
     Half,
-    /// What a checkpoint needs to go on as if nothing had happened.
+    /// What a checkpoint needs to go on as if nothing had happened: in bfloat16 where nothing is lost by it.
     Full,
 }
 
@@ -160,6 +160,9 @@ pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -
             Storage::Bytes | Storage::Half => {
                 (Dtype::F16, values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect())
             }
+            Storage::Full if values.iter().all(|value| value.to_bits().trailing_zeros() >= 16) => {
+                (Dtype::BF16, values.iter().flat_map(|&value| bf16::from_f32(value).to_le_bytes()).collect())
+            }
             Storage::Full => {
                 (Dtype::F32, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
             }
@@ -189,6 +192,11 @@ pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
             Dtype::F16 => {
                 view.data().chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect()
             }
+            Dtype::BF16 => view
+                .data()
+                .chunks_exact(2)
+                .map(|two| bf16::from_le_bytes([two[0], two[1]]).to_f32())
+                .collect(),
             Dtype::F32 => floats(view.data()),
             Dtype::I8 => scaled(name, &view, file.tensor(&format!("{name}{SCALES}")).ok())?,
             other => return Err(format!("{name} has type {other:?}")),

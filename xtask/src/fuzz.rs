@@ -3,17 +3,17 @@
 use crate::shell::{self, Result, cache, cargo, create_dir, root};
 use std::path::Path;
 
-/// Targets of `crate/tests/common/hostile.rs`, and of a hundred inputs how many are theirs: slow ones get fewer.
+/// Targets of `crate/tests/common/hostile.rs`, and of a thousand inputs how many are theirs: slow ones get fewer.
 const TARGETS: [(&str, u64); 9] = [
-    ("wav", 25),
-    ("recording", 5),
-    ("voice", 5),
+    ("wav", 500),
+    ("recording", 3),
+    ("voice", 150),
     ("base", 1),
     ("lexicon", 1),
-    ("features", 3),
-    ("pytorch", 5),
-    ("metadata", 25),
-    ("text", 30),
+    ("features", 2),
+    ("pytorch", 3),
+    ("metadata", 40),
+    ("text", 300),
 ];
 
 /// Over all targets.

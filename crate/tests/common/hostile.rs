@@ -241,6 +241,11 @@ fn some_damage(bytes: &[u8], random: &mut Choices, damage: fn(&mut Vec<u8>, &mut
     bytes
 }
 
+/// A folder that is not on a disk, where there is such a thing.
+fn in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// What a thread makes once and keeps.
 macro_rules! kept {
     ($name:ident: $type:ty = $make:expr) => {
@@ -332,7 +337,7 @@ fn features(random: &mut Choices) -> (usize, Option<&'static str>) {
                 f0_hz: &[100.0; 30],
             });
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = in_memory();
         good.save(folder.path()).unwrap();
         let files = ["features.json", "mels.safetensors"].map(|name| fs::read(folder.path().join(name)).unwrap());
         (folder, files)
@@ -366,7 +371,7 @@ fn pytorch(random: &mut Choices) -> (usize, Option<&'static str>) {
     kept!(GOOD: (tempfile::TempDir, [Vec<u8>; 2]) = {
         let files = ["tacotron2.pt", "tacotron2-legacy.pt"]
             .map(|name| fs::read(Path::new("../tests/fixtures/nvidia").join(name)).unwrap());
-        (tempfile::tempdir().unwrap(), files)
+        (in_memory(), files)
     });
     let (folder, files) = GOOD.with(|good| *good);
     let path = folder.path().join("model.pt");
@@ -377,7 +382,7 @@ fn pytorch(random: &mut Choices) -> (usize, Option<&'static str>) {
 
 fn metadata(random: &mut Choices) -> (usize, Option<&'static str>) {
     kept!(FOLDER: tempfile::TempDir = {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = in_memory();
         fs::create_dir(folder.path().join("wavs")).unwrap();
         fs::write(folder.path().join("wavs/a.wav"), wav::write(&[0.1; 100], 16_000)).unwrap();
         folder

@@ -6,7 +6,10 @@ use super::super::{
     clip::Clip,
     optimizer_state::{optimizer_weights, restore_optimizer},
 };
-use super::{CloneOptions, EarlyStopping, FineTuner, ValidationMetrics};
+use super::{
+    CloneOptions, EVALUATE_EVERY, EarlyStopping, FineTuner, ValidationMetrics,
+    rounding::{self, sum},
+};
 use crate::{
     Error, Result,
     voice::{Adapted, Base, adaptable},
@@ -34,6 +37,9 @@ struct TrainerState {
     stopping: EarlyStopping,
     /// Metrics of the parameters that are kept; `None` where none are.
     best: Option<ValidationMetrics>,
+    /// Whether parameters are stored as what they differ by from the base's.
+    #[serde(default)]
+    differences: bool,
 }
 
 #[warn(missing_docs)]
@@ -66,20 +72,24 @@ impl FineTuner {
             return Err(Error::checkpoint_corrupt("it lacks weights"));
         }
         let start = tuner.parts.clone();
-        tuner.parts = apply(start.clone(), &current).map_err(Error::checkpoint_corrupt)?;
-        if let Some(metrics) = state.best {
-            tuner.best = Some((metrics, apply(start, &best).map_err(Error::checkpoint_corrupt)?));
-        }
+        let restored = |stored: &HostWeights| {
+            let parts = apply(start.clone(), stored).map_err(Error::checkpoint_corrupt)?;
+            Ok(if state.differences { sum(parts, &tuner.origin) } else { parts })
+        };
+        let (parts, best) = (restored(&current)?, state.best.map(|metrics| Ok((metrics, restored(&best)?))));
+        (tuner.parts, tuner.best) = (parts, best.transpose()?);
         Ok(tuner)
     }
 
     /// All that [`Self::resume_async`] needs beside the clips.
     pub async fn checkpoint_async(&self, base: &Base) -> Result<Vec<u8>> {
         let mut weights = optimizer_weights(&self.adam);
+        // Rounded parameters take half the bytes as differences; between roundings they are stored as they are.
+        let differences = self.adam.updates.is_multiple_of(EVALUATE_EVERY);
         let mut put = |prefix: &str, parts: &Adapted| {
-            weights.extend(
-                adaptable(parts).into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)),
-            );
+            let stored =
+                if differences { rounding::differences(parts, &self.origin) } else { adaptable(parts) };
+            weights.extend(stored.into_iter().map(|(name, weight)| (format!("{prefix}{name}"), weight)));
         };
         put(CURRENT, &self.parts);
         if let Some((_, best)) = &self.best {
@@ -93,6 +103,7 @@ impl FineTuner {
             loss: Some(self.loss).filter(|loss| loss.is_finite()),
             stopping: self.stopping.clone(),
             best: self.best.as_ref().map(|(metrics, _)| *metrics),
+            differences,
         };
         let json = serde_json::to_string(&state).expect("plain data");
         serialize(weights, Storage::Full, Metadata::from([(STATE.to_string(), json)])).await

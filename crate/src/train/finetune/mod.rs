@@ -11,6 +11,7 @@ mod frame_store;
 mod held_out;
 mod helper;
 mod rehearsal;
+mod rounding;
 
 use burn::{module::Module, prelude::*, tensor::Gradients};
 use web_time::Instant;
@@ -31,13 +32,15 @@ use crate::{
     nn::{Mode, Operation, Precision, Scope, readback::read},
     ranks::Shard,
     text::symbols,
-    voice::{Adapted, Base, Voice, VoiceInfo},
+    voice::{Adapted, Base, Voice, VoiceInfo, adaptable},
+    weights::Weights,
 };
 use clip_dataset::{ClipDataset, SamplerConfig};
 use early_stopping::{EarlyStopping, Verdict};
 use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict, spread};
 use held_out::HeldOut;
 use rehearsal::Rehearsal;
+use rounding::{round_moments, round_parameters};
 
 pub use helper::{FlatBuffer, Helper};
 
@@ -126,6 +129,8 @@ pub struct FineTuner {
     options: CloneOptions,
     device: Device,
     parts: Adapted,
+    /// The base's own parameters.
+    origin: Weights,
     adam: Adam,
     dataset: ClipDataset,
     held_out: Option<HeldOut>,
@@ -207,6 +212,7 @@ impl FineTuner {
                 .parts
                 .train()
                 .computing(&Scope::new(options.compute())),
+            origin: adaptable(&Voice::unadapted(base).parts),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
                 precision: options.precision,
@@ -310,9 +316,15 @@ impl FineTuner {
             }
         }
         let mut validation = None;
+        let validates = !in_cooldown && (iteration % EVALUATE_EVERY == 0 || self.in_cooldown());
         if last {
             self.keep_last().await?;
-        } else if !in_cooldown && (iteration % EVALUATE_EVERY == 0 || self.in_cooldown()) {
+        } else if validates || iteration % EVALUATE_EVERY == 0 {
+            // Whoever keeps checkpoints does so here.
+            round_moments(&mut self.adam);
+            self.parts = round_parameters(self.parts.clone(), &self.origin);
+        }
+        if validates && !last {
             validation = self.validate().await?;
             if let Some(now) = validation {
                 self.observe(now);
