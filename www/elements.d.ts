@@ -73,6 +73,13 @@ export interface Elements {
   "pitch": HTMLElementTagNameMap["input"];
   "pitch-value": HTMLElementTagNameMap["output"];
   "play": HTMLElementTagNameMap["button"];
+  "precision": HTMLElementTagNameMap["details"];
+  "precision-bar": HTMLElementTagNameMap["progress"];
+  "precision-copy": HTMLElementTagNameMap["button"];
+  "precision-error": HTMLElementTagNameMap["p"];
+  "precision-start": HTMLElementTagNameMap["button"];
+  "precision-text": HTMLElementTagNameMap["pre"];
+  "precision-words": HTMLElementTagNameMap["p"];
   "preview": HTMLElementTagNameMap["div"];
   "preview-on": HTMLElementTagNameMap["input"];
   "preview-play": HTMLElementTagNameMap["button"];

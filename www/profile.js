@@ -1,23 +1,68 @@
-// The profile of a training step on this machine.
+// A training step on this machine: where its time goes, and whether it computes what the CPU does.
 
 import { $, element, fail, say } from "./dom.js";
 import { failure, state, studio, update } from "./state.js";
 import { number, t } from "./strings.js";
 
 /** @import { State } from "./state.js" */
+/** @typedef {"profile" | "precision"} Panel */
 
 let ending = new AbortController();
 
-/** Measures, or ends the measuring that is under way. */
-export async function measure() {
-  if (state.profile.status === "measuring") return ending.abort();
+/** @type {{ [panel in Panel]: (signal: AbortSignal, show: (part: number) => void) => Promise<any> }} */
+const WORK = {
+  profile: (signal, show) => studio().profile({ signal, onProgress: ({ module, modules }) => show(module / modules) }),
+  precision: (signal, show) => studio().precision({ signal, onProgress: ({ done, of }) => show(done / of) }),
+};
+
+/** Measures, or ends the measuring that is under way. @param {Panel} panel */
+export async function measure(panel) {
+  if (state[panel].status === "measuring") return ending.abort();
   ending = new AbortController();
-  const onProgress = (/** @type {{ module: number, modules: number }} */ { module, modules }) => update({ profile: { ...state.profile, part: module / modules } });
-  update({ profile: { status: "measuring", part: 0, found: null, error: null } });
+  const set = (/** @type {Partial<State[Panel]>} */ change) => update({ [panel]: { ...state[panel], ...change } });
+  set({ status: "measuring", part: 0, found: null, error: null });
   try {
-    update({ profile: { status: "done", part: 1, found: await studio().profile({ onProgress, signal: ending.signal }), error: null } });
+    set({ status: "done", found: await WORK[panel](ending.signal, (part) => set({ part })) });
   } catch (error) {
-    update({ profile: { status: "none", part: 0, found: null, error: failure(error) } });
+    set({ status: "none", error: failure(error) });
+  }
+}
+
+/** Button, bar and error. One measuring at a time, and none beside a training. @param {Panel} panel @param {State} state */
+function renderPanel(panel, { [panel]: { status, part, found, error }, profile, precision, training }) {
+  const measuring = status === "measuring";
+  const busy = training.status === "running" || [profile, precision].some((other) => other.status === "measuring");
+  $(`${panel}-start`).disabled = busy && !measuring;
+  say($(`${panel}-start`), t(measuring ? "profile.stop" : found ? `${panel}.again` : `${panel}.start`));
+  $(`${panel}-bar`).hidden = !measuring;
+  $(`${panel}-bar`).value = part;
+  fail($(`${panel}-error`), error);
+}
+
+/** @param {State} state */
+export function renderPrecision(state) {
+  renderPanel("precision", state);
+  const { found } = state.precision;
+  const { code = "", reason = "" } = state.studio?.device ?? {};
+  // An adapter that was not trusted is reported without a comparison, too: the reason names its operation at fault.
+  const text = found ? `${reason}\n${found.text}` : code.startsWith("adapter-") && code !== "adapter-found" ? reason : "";
+  const fault = found?.fault;
+  const where = fault && [fault.module, fault.operation].filter(Boolean).join(": ");
+  say($("precision-words"), !found ? "" : found.passes ? t("precision.passes", { count: found.tensors }) : where ? t("precision.fault", { where }) : t("precision.differs", { count: found.rows.length }));
+  $("precision-text").hidden = $("precision-copy").hidden = !text;
+  if ($("precision-text").textContent === text) return;
+  $("precision-text").textContent = text;
+  say($("precision-copy"), t("precision.copy"));
+}
+
+/** Copies the report, or selects it where the browser does not allow that. */
+export async function copyReport() {
+  const text = $("precision-text");
+  try {
+    await navigator.clipboard.writeText(text.textContent ?? "");
+    say($("precision-copy"), t("precision.copied"));
+  } catch {
+    getSelection()?.selectAllChildren(text);
   }
 }
 
@@ -25,13 +70,9 @@ export async function measure() {
 let shown = null;
 
 /** @param {State} state */
-export function renderProfile({ profile: { status, part, found, error }, training }) {
-  const measuring = status === "measuring";
-  $("profile-start").disabled = training.status === "running";
-  say($("profile-start"), t(measuring ? "profile.stop" : found ? "profile.again" : "profile.start"));
-  $("profile-bar").hidden = !measuring;
-  $("profile-bar").value = part;
-  fail($("profile-error"), error);
+export function renderProfile(state) {
+  renderPanel("profile", state);
+  const { found } = state.profile;
   $("profile-table").hidden = !found;
   if (!found || shown === found) return;
   shown = found;

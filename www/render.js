@@ -1,6 +1,6 @@
 // Renders the state. No decisions are made here.
 
-import { renderProfile } from "./profile.js";
+import { renderPrecision, renderProfile } from "./profile.js";
 import { $, element, fail, ofCard, place, say } from "./dom.js";
 import { drawLive } from "./draw.js";
 import { position } from "./play.js";
@@ -50,6 +50,7 @@ export function render(state) {
   renderFiles(state);
   renderTraining(state);
   renderProfile(state);
+  renderPrecision(state);
   renderSpeaking(state);
   renderLikeness(state);
 }

@@ -2,8 +2,9 @@
 
 import { Storage } from "./js/index.js";
 
-/** @import { ClipReport, Picture, Profile, Similarity, Speech, Studio, TextWarning, TrainingStep, Voice } from "./js/index.js" */
+/** @import { ClipReport, Picture, PrecisionReport, Profile, Similarity, Speech, Studio, TextWarning, TrainingStep, Voice } from "./js/index.js" */
 /** @typedef {{ code?: string, message: string, clip?: number, found?: number }} Failure */
+/** Something that is measured on demand; `part` of it is done. @template T @typedef {{ status: "none" | "measuring" | "done", part: number, found: T | null, error: Failure | null }} Measured */
 /** @typedef {{ id: string, text: string, samples: Float32Array, sampleRate: number, report: ClipReport | null, error: Failure | null }} PageClip A clip with its verdict; neither while it is being checked. */
 
 /** Name under which this page stores what outlives the tab. */
@@ -40,7 +41,8 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  * @property {TextWarning[]} textWarnings Of the text that was spoken last.
  * @property {Failure | null} speakError
  * @property {{ status: "none" | "measuring" | "done", part: number, similarity: Similarity | null }} likeness How near the voice comes to its speaker.
- * @property {{ status: "none" | "measuring" | "done", part: number, found: Profile | null, error: Failure | null }} profile Where a training step's time goes.
+ * @property {Measured<Profile>} profile Where a training step's time goes.
+ * @property {Measured<PrecisionReport>} precision Whether it computes what the CPU does.
  * @property {{ bytes: number, persistent: boolean, asked: boolean, totalBytes: number }} usage Space in use on this machine; the total includes program and base voice.
  * @property {{ status: "none" | "running" | "done", error: Failure | null }} deletion
  * @property {number} deletions How often everything was deleted: what began before a deletion must not restore anything.
@@ -93,6 +95,7 @@ export const initial = {
   speakError: null,
   likeness: { status: "none", part: 0, similarity: null },
   profile: { status: "none", part: 0, found: null, error: null },
+  precision: { status: "none", part: 0, found: null, error: null },
   usage: { bytes: 0, persistent: false, asked: false, totalBytes: 0 },
   deletion: { status: "none", error: null },
   deletions: 0,

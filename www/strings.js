@@ -51,7 +51,7 @@ export function t(key, values = {}) {
 /** An error in words, with its code for those who report it. @param {{ code?: unknown, message: string, found?: number }} error */
 export function inWords({ code, message, found = 0 }) {
   const key = /** @type {Key} */ (`error.${code}`);
-  const words = key in en ? t(key, { found: number(found, 1) }) : `${t("error.other")} ${message}`;
+  const words = key in en ? t(key, { found: number(found, 1), message }) : `${t("error.other")} ${message}`;
   return { words, code: typeof code === "string" ? code : "internal" };
 }
 

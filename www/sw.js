@@ -5,7 +5,7 @@
 const worker = self;
 
 worker.importScripts("pkg/site-files.js");
-/** @type {{ [path: string]: string }} SHA-256 by path. */
+/** @type {{ [path: string]: string }} The first half of the SHA-256, by path. */
 const FILES = worker.OWNVOICE_FILES;
 /** Hashes of unpacked gzip files: a host that declares them as Content-Encoding makes the browser unpack them. @type {{ [path: string]: string }} */
 const UNPACKED = worker.OWNVOICE_UNPACKED;
@@ -20,7 +20,7 @@ const key = (hash) => new URL(`sha256/${hash}`, SCOPE).href;
 
 /** @param {BufferSource} bytes */
 async function sha256(bytes) {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes), 0, 16);
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

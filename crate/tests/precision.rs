@@ -1,14 +1,20 @@
 //! Planted faults: each is found and named, and nothing is found where nothing was planted.
 
+use std::pin::Pin;
+
 use burn::prelude::Device;
 use ownvoice::{
-    model::{Tacotron, TacotronConfig},
+    model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
         ComputePlan, Mode, Operation, Precision,
         compute::{Fault, FaultKind},
     },
-    precision::{Bisection, Comparison, Culprit, Dump, What, first_fault, propose::propose},
-    train::step_dump::{Side, StepConfig, bisect_steps, compare_steps, sample_features},
+    precision::{Bisection, Comparison, Culprit, Dump, What, first_fault, propose::propose, to_the_end},
+    train::{
+        precision_check::{CheckOptions, Checked, check},
+        step_dump::{Side, StepConfig, bisect_steps, compare_steps, sample_features},
+    },
+    voice::Base,
 };
 use pollster::block_on;
 
@@ -29,8 +35,15 @@ fn compared(plan: &ComputePlan, mode: Mode) -> (Dump, Dump, Comparison) {
     let model = model(&step, &device);
     let side = |plan| Side { model: &model, device: &device, name: "cpu", plan };
     let features = sample_features(step.config.mels);
-    block_on(compare_steps(&side(ComputePlan::reference()), &side(plan.clone()), &features, &step, COSINE))
-        .unwrap()
+    block_on(compare_steps(
+        &side(ComputePlan::reference()),
+        &side(plan.clone()),
+        &features,
+        &step,
+        COSINE,
+        &mut to_the_end,
+    ))
+    .unwrap()
 }
 
 fn wrong_sign() -> ComputePlan {
@@ -117,4 +130,134 @@ fn an_overflow_in_half_is_found_and_its_layer_named() {
     assert_eq!(half, ["decoder", "encoder", "postnet.convolutions.0"]);
     let (_, _, comparison) = compared(&ComputePlan { half, ..overflow() }, Mode::Eval);
     assert!(comparison.passes(), "{}", comparison.verdict());
+}
+
+/// The attention path, on whole utterances: what attends, its LSTM, and the layers around them.
+fn attentive(plan: &ComputePlan) -> (Dump, Comparison) {
+    let config = TacotronConfig { autoregressive: true, prenet_dropout: 0.0, ..TacotronConfig::tiny(4) };
+    let features = sample_features(config.mels);
+    let window = features.utterances[0].frames;
+    let (step, device) = (StepConfig { config, batch: 2, window, mode: Mode::Eval, seed: 3 }, Device::flex());
+    device.seed(11);
+    let model = AttentiveTacotron::new(&step.config, &device);
+    let side = |plan| Side { model: &model, device: &device, name: "cpu", plan };
+    let (_, found, comparison) = block_on(compare_steps(
+        &side(ComputePlan::reference()),
+        &side(plan.clone()),
+        &features,
+        &step,
+        COSINE,
+        &mut to_the_end,
+    ))
+    .unwrap();
+    (found, comparison)
+}
+
+#[test]
+fn attention_is_recorded_as_one_operation_and_passes() {
+    // Step by step, as on a GPU, where the sequence is no operation of its own.
+    let by_steps = ComputePlan { plain: [Operation::AttentionLstm].into(), ..ComputePlan::default() };
+    for plan in [ComputePlan::default(), by_steps, ComputePlan::of(Precision::Mixed)] {
+        let (found, comparison) = attentive(&plan);
+        assert!(comparison.passes(), "{plan:?}: {}", comparison.verdict());
+        let of = |path: &str| -> Vec<(Operation, Precision)> {
+            let calls = found.calls.iter().filter(|record| record.call.path == path);
+            calls.map(|record| (record.call.operation, record.precision)).collect()
+        };
+        // The decoder keeps to single precision along this path, whatever the plan says.
+        assert_eq!(of("decoder.attention"), [(Operation::AttentionLstm, Precision::F32)]);
+        assert_eq!(of("decoder.attention_lstm"), [], "its products are parts of that call");
+        for path in ["decoder.attention.memory", "decoder.projection", "decoder.gate"] {
+            assert_eq!(of(path), [(Operation::Matmul, Precision::F32)], "{path}");
+        }
+        assert_eq!(of("decoder.decoder_lstm").len(), 2, "product and recurrence");
+        assert_eq!(of("postnet.convolutions.0")[0], (Operation::Convolution, plan.precision));
+        let alone = |row: &&ownvoice::precision::Row| {
+            row.operation == Some(Operation::AttentionLstm) && row.alone.is_some()
+        };
+        // Its output, and a gradient of each input but the mask.
+        assert_eq!(comparison.rows.iter().filter(alone).count(), 12, "{:#?}", comparison.rows);
+    }
+}
+
+#[test]
+fn a_wrong_sign_in_attention_is_found_whether_it_runs_as_a_whole_or_by_steps() {
+    let sign = |operation, input: &str| Fault {
+        path: "decoder.attention".into(),
+        operation,
+        kind: FaultKind::GradientSign(input.into()),
+    };
+    let whole = ComputePlan {
+        faults: vec![sign(Operation::AttentionLstm, "query.weight")],
+        ..ComputePlan::default()
+    };
+    let by_steps = ComputePlan {
+        plain: [Operation::AttentionLstm].into(),
+        faults: vec![sign(Operation::Attention, "energy.weight")],
+        ..ComputePlan::default()
+    };
+    for (plan, input) in [(whole, "query.weight"), (by_steps, "energy.weight")] {
+        let (_, comparison) = attentive(&plan);
+        let verdict = comparison.verdict();
+        assert_eq!(
+            comparison.paths_at_fault().into_iter().collect::<Vec<_>>(),
+            ["decoder.attention"],
+            "{verdict}"
+        );
+        let faulty = comparison.at_fault().find(|row| row.what == What::Gradient(input.into())).unwrap();
+        assert!(faulty.alone.unwrap().cosine < -0.999 && faulty.whole.unwrap().cosine < -0.999, "{verdict}");
+    }
+}
+
+/// What a page runs, on the tiny base.
+fn checked(options: CheckOptions) -> ownvoice::Result<Checked> {
+    let models = include!("common/tiny_folder.rs");
+    let base = Base::open(&models.path().join("base"), &Device::flex()).unwrap();
+    let count = std::cell::Cell::new(0);
+    // Cancelled at once where nothing is to pass.
+    let ends = options.name.is_empty();
+    let mut go_on = |done: usize, of: usize| -> Pin<Box<dyn Future<Output = bool>>> {
+        assert!(done < of && of > 20, "{done} of {of}");
+        count.set(count.get() + 1);
+        Box::pin(std::future::ready(!ends))
+    };
+    let found = block_on(check(&base, &options, &mut go_on));
+    assert!(count.get() > 20 || found.is_err(), "asked before each operation");
+    found
+}
+
+fn check_options(precision: Precision, plant: &[&str]) -> CheckOptions {
+    let faults = plant.iter().map(|fault| fault.parse().unwrap()).collect();
+    CheckOptions { name: "a card".into(), precision, cosine: COSINE, faults }
+}
+
+#[test]
+fn a_device_is_checked_and_the_report_says_where_it_is_wrong() {
+    for precision in [Precision::F32, Precision::Mixed] {
+        let sound = checked(check_options(precision, &[])).unwrap();
+        assert!(sound.passes() && sound.at_fault().is_none(), "{}", sound.verdict());
+        let text = sound.text();
+        assert!(text.contains(&format!("\nB: a card, {}, fused; before ", precision.name())), "{text}");
+        assert!(text.contains("\nnothing below cosine 0.98 in ") && text.ends_with("tensors"), "{text}");
+    }
+    let sign = checked(check_options(Precision::F32, &["sign:decoder.second:lstm:w_hh"])).unwrap();
+    assert_eq!(sign.at_fault(), Some(("decoder.second", Some(Operation::Lstm))));
+    assert!(!sign.passes() && sign.culprit.is_none() && sign.text().ends_with(&sign.verdict()));
+
+    let plant = ["overflow:postnet.convolutions.1:convolution"];
+    let overflow = checked(check_options(Precision::Mixed, &plant)).unwrap();
+    assert_eq!(overflow.at_fault(), Some(("postnet.convolutions.1", Some(Operation::Convolution))));
+    assert!(overflow.verdict().contains("overflows in half precision, and not in single"));
+    assert!(overflow.text().ends_with(&overflow.verdict()));
+}
+
+#[test]
+fn a_check_can_be_cancelled_and_refuses_what_is_no_fault_and_no_cosine() {
+    let unnamed = CheckOptions { name: String::new(), ..check_options(Precision::F32, &[]) };
+    assert_eq!(checked(unnamed).unwrap_err().code(), "cancelled");
+    let beyond = CheckOptions { cosine: 1.5, ..check_options(Precision::F32, &[]) };
+    assert_eq!(checked(beyond).unwrap_err().code(), "option-invalid");
+    for text in ["overflow:postnet", "sign:a:lstm", "sign:a:none:w", ""] {
+        assert_eq!(text.parse::<Fault>().unwrap_err().code(), "option-invalid", "{text}");
+    }
 }

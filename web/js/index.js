@@ -181,6 +181,33 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
  * @property {number | null} deviceBytes Graphics memory held; null on the CPU.
  */
 /**
+ * Distance of a tensor from the CPU's; NaN where either holds something that is no number.
+ * @typedef {object} PrecisionMetrics
+ * @property {number} cosine 1: the same direction.
+ * @property {number} relativeError Norm of the difference over the CPU's.
+ * @property {number} sqnrDb Signal to quantisation noise; infinite where nothing differs.
+ * @property {number} largestDifference Of one value.
+ */
+/**
+ * One tensor that differs.
+ * @typedef {object} PrecisionRow
+ * @property {string} module Its path: `decoder.second`.
+ * @property {string | null} operation Null for a parameter that no compared operation reads.
+ * @property {string} tensor `output`, `gradient of w_hh` ..
+ * @property {PrecisionMetrics | null} whole In the network, with all error that came before.
+ * @property {PrecisionMetrics | null} alone Of the operation by itself, on the CPU's inputs.
+ */
+/**
+ * A training step on this device, compared with the CPU.
+ * @typedef {object} PrecisionReport
+ * @property {boolean} passes Whether nothing differs.
+ * @property {string} verdict Which operation is at fault, or that none is, in a sentence.
+ * @property {{ module: string, operation: string | null } | null} fault The first operation that makes something that is no number, else the first that is off by itself.
+ * @property {number} tensors How many were compared.
+ * @property {PrecisionRow[]} rows Those that differ, the first divergence first.
+ * @property {string} text All of it, to be copied into a report. It holds no speech.
+ */
+/**
  * Graphics memory.
  * @typedef {object} DeviceMemory
  * @property {number} usedBytes
@@ -339,6 +366,17 @@ export class Studio {
    */
   async profile({ runs = 5, onProgress, signal } = {}) {
     return this.#remote.call("profile", { runs }, { signal, onProgress });
+  }
+
+  /**
+   * Compares a training step on this device with the CPU, operation by operation. Speech-like noise is trained on, and no recording.
+   *
+   * @param {{ precision?: "f32" | "mixed", cosine?: number, onProgress?: (progress: { done: number, of: number }) => void, signal?: AbortSignal }} [options]
+   *   A tensor differs below the `cosine` (0.98); `precision-unsupported` where the device has no half precision.
+   * @returns {Promise<PrecisionReport>}
+   */
+  async precision({ precision, cosine = 0.98, onProgress, signal } = {}) {
+    return this.#remote.call("precision", { precision, cosine }, { signal, onProgress });
   }
 
   /**

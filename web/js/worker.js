@@ -112,6 +112,14 @@ serve({
     }
   },
 
+  /** @param {{ precision?: "f32" | "mixed", cosine: number }} args @param {Context} context */
+  precision: ({ precision, cosine }, { signal, progress }) =>
+    engine.precision(chosen.name, precision, cosine, [], async (done, of) => {
+      progress({ done, of });
+      await breathe();
+      return !signal.aborted;
+    }),
+
   /** @param {{ voice: number, text: string, delivery: Delivery }} args @param {Context} context */
   async say({ voice, text, delivery }, context) {
     const speech = await using(voice, (voice) => voice.say(text, delivery, each(context)));

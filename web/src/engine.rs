@@ -2,13 +2,14 @@
 //!
 //! A plain value crosses as a plain object, samples and mels as typed arrays; errors cross as `Error`s with a `code`.
 
-use std::rc::Rc;
+use std::{pin::Pin, rc::Rc};
 
 use burn::tensor::Device;
 use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
 use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
-use ownvoice::nn::Precision;
+use ownvoice::nn::{Operation, Precision};
+use ownvoice::precision::Metrics;
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::{
     language::{Doubt, doubts},
@@ -17,6 +18,7 @@ use ownvoice::text::{
 use ownvoice::train::{
     self, CloneOptions, FineTuner, Picture,
     clip::check_clip,
+    precision_check::{CheckOptions, check},
     profile::{ProfileOptions, Work, profile},
     self_test,
 };
@@ -46,6 +48,9 @@ export interface Part { text: string; pauseSeconds: number }
 export interface Similarity { base: number; clone: number; sameSpeaker: number }
 export interface ProfileRow { module: string; forwardMs: number; backwardMs: number | null; forwardDispatches: number | null; backwardDispatches: number | null; forwardBytes: number | null; backwardBytes: number | null }
 export interface Profile { rows: ProfileRow[]; deviceBytes: number | null }
+export interface PrecisionMetrics { cosine: number; relativeError: number; sqnrDb: number; largestDifference: number }
+export interface PrecisionRow { module: string; operation: string | null; tensor: string; whole: PrecisionMetrics | null; alone: PrecisionMetrics | null }
+export interface PrecisionReport { passes: boolean; verdict: string; fault: { module: string; operation: string | null } | null; tensors: number; rows: PrecisionRow[]; text: string }
 export interface DeviceMemory { usedBytes: number; heldBytes: number }
 export interface VoiceInfo { adapted: boolean; hasPitch: boolean; iterations: number; seconds: number; consent: { text: string; recordingSha256: string | null } | null }
 export interface Speech {
@@ -259,6 +264,68 @@ impl Engine {
         ]))
     }
 
+    /// Compares a step of training on this device with the CPU, operation by operation. `name` is the device's; `plant` is for drills, see
+    /// [`ownvoice::nn::compute::Fault`]; `goOn(done, of)` is called before each operation, and false cancels.
+    #[wasm_bindgen(unchecked_return_type = "PrecisionReport")]
+    pub async fn precision(
+        &self,
+        name: String,
+        precision: Option<String>,
+        cosine: f64,
+        plant: Vec<String>,
+        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
+        go_on: Function,
+    ) -> Result<JsValue, JsValue> {
+        let options = CheckOptions {
+            name,
+            precision: precision_of(precision)?,
+            cosine,
+            faults: plant.iter().map(|fault| fault.parse().map_err(fail)).collect::<Result<_, _>>()?,
+        };
+        let mut go_on = |done, of| -> Pin<Box<dyn Future<Output = bool>>> {
+            let go_on = go_on.clone();
+            Box::pin(async move { ask(&go_on, done, of).await })
+        };
+        let found = check(&self.base, &options, &mut go_on).await.map_err(fail)?;
+        let metrics = |metrics: Option<Metrics>| {
+            metrics.map_or(JsValue::NULL, |metrics| {
+                object([
+                    ("cosine", metrics.cosine.into()),
+                    ("relativeError", metrics.relative_error.into()),
+                    ("sqnrDb", metrics.sqnr_db.into()),
+                    ("largestDifference", metrics.largest_difference.into()),
+                ])
+            })
+        };
+        let operation = |operation: Option<Operation>| {
+            operation.map_or(JsValue::NULL, |operation| operation.name().into())
+        };
+        let rows: Array = found
+            .comparison
+            .below()
+            .map(|row| {
+                object([
+                    ("module", row.path.as_str().into()),
+                    ("operation", operation(row.operation)),
+                    ("tensor", row.what.to_string().into()),
+                    ("whole", metrics(row.whole)),
+                    ("alone", metrics(row.alone)),
+                ])
+            })
+            .collect();
+        let fault = found.at_fault().map_or(JsValue::NULL, |(module, of)| {
+            object([("module", module.into()), ("operation", operation(of))])
+        });
+        Ok(object([
+            ("passes", found.passes().into()),
+            ("verdict", found.verdict().into()),
+            ("fault", fault),
+            ("tensors", found.comparison.rows.len().into()),
+            ("rows", rows.into()),
+            ("text", found.text().into()),
+        ]))
+    }
+
     /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`.
     pub async fn tuner(
         &self,
@@ -278,11 +345,7 @@ impl Engine {
         if let Some(rehearsal) = rehearsal {
             options.rehearsal = rehearsal;
         }
-        if let Some(name) = precision {
-            let known = Precision::by_name(&name);
-            options.precision =
-                known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))?;
-        }
+        options.precision = precision_of(precision)?;
         let tuner = FineTuner::start_async(&self.base, &clips_of(&clips), options).await.map_err(fail)?;
         Ok(Tuner { base: self.base.clone(), tuner })
     }
@@ -458,6 +521,12 @@ impl Voice {
     pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
         self.voice.save_async(&self.base).await.map_err(fail)
     }
+}
+
+/// Single precision where none is named.
+fn precision_of(name: Option<String>) -> Result<Precision, JsValue> {
+    let known = name.map_or(Some(Precision::F32), |name| Precision::by_name(&name));
+    known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))
 }
 
 /// What helpers promised.

@@ -12,14 +12,13 @@ use super::{
 };
 use crate::{
     Error, Result, files,
-    nn::{
-        ComputePlan, Mode, Operation,
-        compute::{Fault, FaultKind},
-    },
+    nn::{ComputePlan, Mode},
     precision::{
-        Comparison, Dump, Metrics, Replayer, Statistics, first_fault,
+        Comparison, Dump, Replayer, Statistics, first_fault,
         preflight::{RunFacts, preflight},
         propose::propose,
+        report::{report, side},
+        to_the_end,
     },
     train::{
         features::Features,
@@ -148,7 +147,7 @@ impl Bench {
         if !plan.precision.runs_on(&device) {
             return Err(Error::precision_unsupported());
         }
-        plan.faults = arguments.plant.iter().map(|fault| planted(fault)).collect::<Result<_>>()?;
+        plan.faults = arguments.plant.iter().map(|fault| fault.parse()).collect::<Result<_>>()?;
         let on_cpu = Base::open(&arguments.base, &Device::flex())?;
         let config = on_cpu.config().clone();
         let StepArguments { batch, window, seed, .. } = *arguments;
@@ -194,24 +193,15 @@ impl Bench {
 
     fn compare(&self, plan: ComputePlan) -> Result<(Dump, Dump, Comparison)> {
         let (reference, found) = (self.reference(), self.found(plan));
-        pollster::block_on(compare_steps(&reference, &found, &self.features, &self.step, self.cosine))
-    }
-}
-
-/// `overflow:MODULE:OPERATION`, of its first input, or `sign:MODULE:OPERATION:INPUT`.
-fn planted(text: &str) -> Result<Fault> {
-    let invalid = || {
-        Error::option_invalid(format!(
-            "{text:?} is no fault: overflow:MODULE:OPERATION or sign:MODULE:OPERATION:INPUT"
+        pollster::block_on(compare_steps(
+            &reference,
+            &found,
+            &self.features,
+            &self.step,
+            self.cosine,
+            &mut to_the_end,
         ))
-    };
-    let parts: Vec<&str> = text.split(':').collect();
-    let (path, operation, kind) = match parts[..] {
-        ["overflow", path, operation] => (path, operation, FaultKind::Overflow("input".into())),
-        ["sign", path, operation, input] => (path, operation, FaultKind::GradientSign(input.into())),
-        _ => return Err(invalid()),
-    };
-    Ok(Fault { path: path.into(), operation: Operation::by_name(operation).ok_or_else(invalid)?, kind })
+    }
 }
 
 fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
@@ -222,55 +212,21 @@ fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
         files::write(&folder.join("a.safetensors"), reference.serialize())?;
         files::write(&folder.join("b.safetensors"), found.serialize())?;
     }
-    let listed: Vec<_> =
+    let rows: Vec<_> =
         if arguments.all { comparison.rows.iter().collect() } else { comparison.below().collect() };
-    let mut text = format!("A: {}\nB: {}", side(&reference), side(&found));
-    if !listed.is_empty() {
-        text +=
-            &format!("\n{:<56} {:>18} {:>18}", "cosine, signal to noise in dB", "in the network", "alone");
-    }
-    for row in &listed {
-        text += &format!("\n{:<56} {} {}", row.to_string(), figures(row.whole), figures(row.alone));
-    }
-    text += &format!("\n{}", comparison.verdict());
+    let text = report(&reference.about, &found.about, &comparison, arguments.all);
     let json = json!({
         "passes": comparison.passes(),
         "verdict": comparison.verdict(),
         "cosine": comparison.cosine,
         "tensors": comparison.rows.len(),
-        "rows": listed,
+        "rows": rows,
         "unmatched": comparison.unmatched,
         "a": reference.about,
         "b": found.about,
     });
     console.result(&json, text);
     Ok(())
-}
-
-/// Device, precision and losses of a dump.
-fn side(dump: &Dump) -> String {
-    let plan = &dump.about.plan;
-    let fused = match plan.plain.len() {
-        0 => "fused".to_string(),
-        count if count == Operation::ALL.len() => "unfused".to_string(),
-        _ => format!("without fused {}", names(plan.plain.iter().copied())),
-    };
-    let loss = |(name, loss): &(String, Option<f32>)| match loss {
-        Some(loss) => format!("{name} {loss:.5}"),
-        None => format!("{name} is no number"),
-    };
-    let losses: Vec<String> = dump.about.losses.iter().map(loss).collect();
-    format!("{}, {}, {fused}; {}", dump.about.device, plan.precision.name(), losses.join(", "))
-}
-
-fn names(operations: impl Iterator<Item = Operation>) -> String {
-    operations.map(Operation::name).collect::<Vec<_>>().join(", ")
-}
-
-fn figures(metrics: Option<Metrics>) -> String {
-    metrics.map_or(format!("{:>18}", ""), |Metrics { cosine, sqnr_db, .. }| {
-        format!("{cosine:>10.5} {sqnr_db:>7.1}")
-    })
 }
 
 fn bisect(arguments: &StepArguments, console: &Console) -> Result<()> {
@@ -324,7 +280,7 @@ fn statistics(arguments: &StepArguments, console: &Console) -> Result<()> {
     let rows: Vec<(String, Statistics)> = calls.chain(gradients).flatten().collect();
     let heading = format!(
         "{}; gradients times the loss' scale of {scale}\n{:<64} {:>10} {:>8} {:>10} {:>6} {:>6}",
-        side(&dump),
+        side(&dump.about),
         "",
         "largest",
         "zeros",

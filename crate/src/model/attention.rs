@@ -6,7 +6,7 @@
 
 use burn::{
     module::{Module, Param},
-    nn::{Initializer, Linear, LinearConfig},
+    nn::Linear,
     prelude::*,
 };
 
@@ -14,6 +14,7 @@ use super::{StopReason, TacotronConfig, decoder::Prenet, tacotron::Symbols};
 use crate::nn::{
     Compute, Scope,
     attention::Attended,
+    init::{self, Fill},
     lstm::{Lstm, ScanOptions, split_state},
 };
 
@@ -31,9 +32,9 @@ pub struct LocationAttention {
     /// `[A, 1]`
     pub energy: Linear,
     taps: usize,
-    /// Of its steps.
+    /// Of its steps, and of what they attend to.
     #[module(skip)]
-    compute: Compute,
+    compute: [Compute; 2],
 }
 
 impl LocationAttention {
@@ -42,28 +43,33 @@ impl LocationAttention {
             (config.attention_width, config.location_filters, config.location_kernel);
         assert!(taps % 2 == 1, "a convolution that keeps its length has an odd number of taps");
         let bound = (6.0 / ((2 + filters) * taps) as f64).sqrt();
-        let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).with_bias(false).init(device);
+        let linear = |inputs, outputs| init::unbiased(inputs, outputs, device);
         Self {
             query: linear(config.decoder_width, width),
             memory: linear(config.encoder_width + config.speaker_width, width),
-            location: Initializer::Uniform { min: -bound, max: bound }.init([2 * taps, filters], device),
+            location: Fill::Uniform(bound).init([2 * taps, filters], device),
             location_projection: linear(filters, width),
             energy: linear(width, 1),
             taps,
-            compute: Compute::default(),
+            compute: Default::default(),
         }
+    }
+
+    fn computing(self, scope: &Scope) -> Self {
+        Self { compute: [scope.compute(), scope.at("memory").compute()], ..self }
     }
 
     /// What the decoder attends to; it does not change while the decoder runs. `values` is `[B, L, C]`, `mask` `[B, L]`.
     fn memory(&self, values: Tensor<3>, mask: Tensor<2>) -> Attended {
         let location = self.location.val().matmul(self.location_projection.weight.val()); // (2 K, F) x (F, A)
+        let [of_steps, of_memory] = &self.compute;
         Attended {
-            keys: self.memory.forward(values.clone()),
+            keys: of_memory.linear(&self.memory, values.clone()),
             values,
             mask,
             energy: self.energy.weight.val(),
             location,
-            compute: self.compute.clone(),
+            compute: of_steps.clone(),
         }
     }
 }
@@ -90,6 +96,9 @@ pub struct AttentionDecoder {
     /// `[H + C, 1]`
     pub gate: Linear,
     reduction: usize,
+    /// Of projection and gate.
+    #[module(skip)]
+    compute: [Compute; 2],
 }
 
 /// Outputs of N steps.
@@ -122,18 +131,19 @@ impl AttentionDecoder {
             attention_lstm: Lstm::new(config.prenet_width + context, width, device),
             attention: LocationAttention::new(config, device),
             decoder_lstm: Lstm::new(width + context, width, device),
-            projection: LinearConfig::new(width + context, config.reduction * config.mels).init(device),
-            gate: LinearConfig::new(width + context, 1).init(device),
+            projection: init::linear(width + context, config.reduction * config.mels, device),
+            gate: init::linear(width + context, 1, device),
             reduction: config.reduction,
+            compute: Default::default(),
         }
     }
 
     pub fn computing(self, scope: &Scope) -> Self {
-        let attention = LocationAttention { compute: scope.at("attention").compute(), ..self.attention };
         Self {
             attention_lstm: self.attention_lstm.computing(&scope.at("attention_lstm")),
+            attention: self.attention.computing(&scope.at("attention")),
             decoder_lstm: self.decoder_lstm.computing(&scope.at("decoder_lstm")),
-            attention,
+            compute: [scope.at("projection").compute(), scope.at("gate").compute()],
             ..self
         }
     }
@@ -180,9 +190,11 @@ impl AttentionDecoder {
     /// Frames `[B, N R, M]` and gate logits `[B, N]` of `[B, N, H + C]`.
     fn say(&self, hidden: Tensor<3>) -> (Tensor<3>, Tensor<2>) {
         let [batch, steps, _] = hidden.dims();
-        let frames = self.projection.forward(hidden.clone());
+        let [of_projection, of_gate] = &self.compute;
+        let frames = of_projection.linear(&self.projection, hidden.clone());
         let mels = frames.dims()[2] / self.reduction;
-        (frames.reshape([batch, steps * self.reduction, mels]), self.gate.forward(hidden).squeeze_dim::<2>(2))
+        let gate = of_gate.linear(&self.gate, hidden).squeeze_dim::<2>(2);
+        (frames.reshape([batch, steps * self.reduction, mels]), gate)
     }
 
     /// Runs over frames that are known. The decoder LSTM's outputs are not fed back then: it runs over the whole sequence at once.

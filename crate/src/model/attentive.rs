@@ -2,7 +2,6 @@
 
 use burn::{
     module::{Module, Param},
-    nn::Initializer,
     prelude::*,
 };
 
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    nn::{ComputePlan, Mode, Precision, Scope},
+    nn::{ComputePlan, Mode, Precision, Scope, init::Fill},
     ranks::Ranks,
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
@@ -37,8 +36,7 @@ impl AttentiveTacotron {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         Self {
             encoder: Encoder::new(config, device),
-            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }
-                .init([config.speakers, config.speaker_width], device),
+            speakers: Fill::Normal(0.3).init([config.speakers, config.speaker_width], device),
             decoder: AttentionDecoder::new(config, device),
             postnet: Postnet::new(config, device),
             scope: Scope::default(),

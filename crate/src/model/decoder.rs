@@ -3,18 +3,15 @@
 //! At most the last frame feeds back, through the prenet, so training runs each layer over its whole sequence. Synthesis is
 //! the same code: for one step with feedback, for all of them without.
 
-use burn::{
-    module::Module,
-    nn::{Linear, LinearConfig},
-    prelude::*,
-    tensor::activation::relu,
-};
+use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::relu};
 
 use super::TacotronConfig;
 use crate::nn::{
     Compute, Scope,
     dropout::dropout,
+    init,
     lstm::{Lstm, ScanOptions},
+    matmul::linear,
 };
 
 /// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
@@ -27,7 +24,7 @@ pub struct Prenet {
 
 impl Prenet {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
-        let linear = |inputs| LinearConfig::new(inputs, config.prenet_width).with_bias(false).init(device);
+        let linear = |inputs| init::unbiased(inputs, config.prenet_width, device);
         Self {
             first: linear(config.mels),
             second: linear(config.prenet_width),
@@ -37,8 +34,8 @@ impl Prenet {
 
     /// `[.., M]` to `[.., P]`.
     pub fn forward<const D: usize>(&self, frame: Tensor<D>) -> Tensor<D> {
-        let hidden = dropout(relu(self.first.forward(frame)), self.dropout);
-        dropout(relu(self.second.forward(hidden)), self.dropout)
+        let hidden = dropout(relu(linear(&self.first, frame)), self.dropout);
+        dropout(relu(linear(&self.second, hidden)), self.dropout)
     }
 }
 
@@ -71,7 +68,7 @@ impl Decoder {
             prenet: config.autoregressive.then(|| Prenet::new(config, device)),
             first: Lstm::new(heard + context, width, device),
             second: Lstm::new(width, width, device),
-            projection: LinearConfig::new(width + context, reduction * config.mels).init(device),
+            projection: init::linear(width + context, reduction * config.mels, device),
             reduction,
             compute: Compute::default(),
         }

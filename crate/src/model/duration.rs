@@ -1,14 +1,9 @@
 //! How long each symbol lasts and how widely it spreads (Non-Attentive Tacotron, sections 3.1 and 3.2).
 
-use burn::{
-    module::Module,
-    nn::{Linear, LinearConfig},
-    prelude::*,
-    tensor::activation::softplus,
-};
+use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::softplus};
 
 use super::TacotronConfig;
-use crate::nn::{Scope, lstm::BiLstm};
+use crate::nn::{Scope, init, lstm::BiLstm, matmul::linear};
 
 /// Natural logarithm of each symbol's frames, from its encoding and the speaker.
 #[derive(Module, Debug)]
@@ -27,7 +22,7 @@ impl DurationPredictor {
         let width = config.duration_width;
         Self {
             lstm: BiLstm::new(config.encoder_width + config.speaker_width, width, device),
-            projection: LinearConfig::new(2 * width, 1).init(device),
+            projection: init::linear(2 * width, 1, device),
         }
     }
 
@@ -40,7 +35,7 @@ impl DurationPredictor {
         let width = speaker.dims()[1];
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, symbols, width]);
         let hidden = self.lstm.forward(Tensor::cat(vec![encoded, speaker], 2), lengths);
-        self.projection.forward(hidden).squeeze_dim::<2>(2)
+        linear(&self.projection, hidden).squeeze_dim::<2>(2)
     }
 }
 
@@ -65,7 +60,7 @@ impl RangePredictor {
         let width = config.duration_width / 2;
         Self {
             lstm: BiLstm::new(config.encoder_width + 1, width, device),
-            projection: LinearConfig::new(2 * width, 1).init(device),
+            projection: init::linear(2 * width, 1, device),
         }
     }
 
@@ -77,6 +72,6 @@ impl RangePredictor {
         let log_durations = durations.clamp_min(1.0).log().unsqueeze_dim::<3>(2);
         let hidden = self.lstm.forward(Tensor::cat(vec![encoded, log_durations], 2), lengths);
         // One at the start: a typical phone of six frames then blends over its edges only.
-        softplus(self.projection.forward(hidden).squeeze_dim::<2>(2) + 0.5, 1.0) + MIN_RANGE_FRAMES
+        softplus(linear(&self.projection, hidden).squeeze_dim::<2>(2) + 0.5, 1.0) + MIN_RANGE_FRAMES
     }
 }

@@ -2,7 +2,6 @@
 
 use burn::{
     module::{Module, Param},
-    nn::Initializer,
     prelude::*,
 };
 
@@ -12,6 +11,7 @@ use crate::{
         Mode, Scope,
         conv::{Activation, ConvNorm},
         dropout::dropout,
+        init::Fill,
         lstm::BiLstm,
     },
     ranks::Ranks,
@@ -31,7 +31,7 @@ impl Encoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let width = config.encoder_width;
         Self {
-            embedding: Initializer::Normal { mean: 0.0, std: 0.3 }.init([config.symbols, width], device),
+            embedding: Fill::Normal(0.3).init([config.symbols, width], device),
             convolutions: (0..config.encoder_layers)
                 .map(|_| ConvNorm::new(width, width, config.encoder_kernel, device))
                 .collect(),

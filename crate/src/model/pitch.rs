@@ -1,14 +1,10 @@
 //! Pitch and voicing of each frame, from its context and the speaker: what a decoder with [`super::TacotronConfig::pitch`] is given in synthesis, where
 //! training takes both from the recording (FastPitch, Łańcucki 2020, section 2.2, frame by frame).
 
-use burn::{
-    module::Module,
-    nn::{Linear, LinearConfig},
-    prelude::*,
-};
+use burn::{module::Module, nn::Linear, prelude::*};
 
 use super::TacotronConfig;
-use crate::nn::{Scope, lstm::BiLstm, upsample::POSITION_WIDTH};
+use crate::nn::{Scope, init, lstm::BiLstm, matmul::linear, upsample::POSITION_WIDTH};
 
 /// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
 #[derive(Module, Debug)]
@@ -32,7 +28,7 @@ impl PitchPredictor {
         let inputs = reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
         Self {
             lstm: BiLstm::new(inputs, width, device),
-            projection: LinearConfig::new(2 * width, 2 * reduction).init(device),
+            projection: init::linear(2 * width, 2 * reduction, device),
             reduction,
         }
     }
@@ -48,7 +44,7 @@ impl PitchPredictor {
         let context = context.reshape([batch, steps, self.reduction * width]);
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
         let hidden = self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths);
-        self.projection.forward(hidden).reshape([batch, frames, 2])
+        linear(&self.projection, hidden).reshape([batch, frames, 2])
     }
 }
 

@@ -1,17 +1,14 @@
 //! A small recogniser: the phone of each frame. Its posteriors align a visitor's clips and count the phoneme errors of a voice.
 
-use burn::{
-    module::Module,
-    nn::{Linear, LinearConfig},
-    prelude::*,
-    tensor::activation::log_softmax,
-};
+use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::log_softmax};
 
 use crate::{
     nn::{
         Mode,
         conv::{Activation, ConvNorm},
         dropout::dropout,
+        init,
+        matmul::linear,
     },
     text::symbols::{self, EXCLAMATION, Symbol},
 };
@@ -51,7 +48,7 @@ impl Recogniser {
         let convolution = |layer| ConvNorm::new(if layer == 0 { mels } else { WIDTH }, WIDTH, TAPS, device);
         Self {
             convolutions: (0..LAYERS).map(convolution).collect(),
-            projection: LinearConfig::new(WIDTH, CLASSES).init(device),
+            projection: init::linear(WIDTH, CLASSES, device),
         }
     }
 
@@ -73,7 +70,7 @@ impl Recogniser {
 
     /// `[B, T, WIDTH]` to log posteriors `[B, T, CLASSES]`.
     pub fn classify(&self, hidden: Tensor<3>) -> Tensor<3> {
-        log_softmax(self.projection.forward(hidden), 2)
+        log_softmax(linear(&self.projection, hidden), 2)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use burn::{
     module::{Module, Param},
-    nn::Initializer,
     prelude::*,
 };
 
@@ -15,7 +14,7 @@ use super::{
     postnet::Postnet,
 };
 use crate::{
-    nn::{ComputePlan, Mode, Precision, Scope, upsample::gaussian_weights},
+    nn::{ComputePlan, Mode, Precision, Scope, init::Fill, matmul::products, upsample::gaussian_weights},
     ranks::Ranks,
 };
 
@@ -69,8 +68,7 @@ impl Tacotron {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         Self {
             encoder: Encoder::new(config, device),
-            speakers: Initializer::Normal { mean: 0.0, std: 0.3 }
-                .init([config.speakers, config.speaker_width], device),
+            speakers: Fill::Normal(0.3).init([config.speakers, config.speaker_width], device),
             durations: DurationPredictor::new(config, device),
             ranges: RangePredictor::new(config, device),
             pitch: config.pitch.then(|| PitchPredictor::new(config, device)),
@@ -131,7 +129,7 @@ impl Tacotron {
         positions: Tensor<3>,
     ) -> Tensor<3> {
         let weights = self.alignment(symbols, encoded.clone(), durations, times);
-        Tensor::cat(vec![weights.matmul(encoded), positions], 2) // (B, T, L) x (B, L, E)
+        Tensor::cat(vec![products(weights, encoded), positions], 2) // (B, T, L) x (B, L, E)
     }
 
     /// Weight of each symbol in each frame, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].

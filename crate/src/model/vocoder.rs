@@ -6,13 +6,18 @@
 
 use burn::{
     module::{Module, Param},
-    nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig},
+    nn::Linear,
     prelude::*,
     tensor::activation::relu,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::nn::conv::unfold;
+use crate::nn::{
+    conv::unfold,
+    init::{self, Fill},
+    matmul::linear,
+    norm::LayerNorm,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VocoderConfig {
@@ -77,10 +82,10 @@ impl Block {
         let (width, kernel) = (config.width, config.kernel);
         let bound = 1.0 / (kernel as f64).sqrt();
         Self {
-            depthwise: Initializer::Uniform { min: -bound, max: bound }.init([kernel, width], device),
-            norm: LayerNormConfig::new(width).init(device),
-            widen: LinearConfig::new(width, 3 * width).init(device),
-            narrow: LinearConfig::new(3 * width, width).init(device),
+            depthwise: Fill::Uniform(bound).init([kernel, width], device),
+            norm: LayerNorm::new(width, device),
+            widen: init::linear(width, 3 * width, device),
+            narrow: init::linear(3 * width, width, device),
             scale: Param::from_tensor(Tensor::full([width], 1.0 / config.layers as f32, device)),
         }
     }
@@ -96,8 +101,8 @@ impl Block {
                 * self.depthwise.val().narrow(0, index, 1).unsqueeze::<3>()
         };
         let mixed = (1..kernel).map(tap).fold(tap(0), |sum, tap| sum + tap);
-        let hidden = relu(self.widen.forward(self.norm.forward(mixed)));
-        input + self.narrow.forward(hidden) * self.scale.val().unsqueeze::<3>()
+        let hidden = relu(linear(&self.widen, self.norm.forward(mixed)));
+        input + linear(&self.narrow, hidden) * self.scale.val().unsqueeze::<3>()
     }
 }
 
@@ -129,12 +134,12 @@ pub struct Filters {
 impl SourceFilter {
     pub fn new(config: &VocoderConfig, device: &Device) -> Self {
         assert!(config.kernel % 2 == 1, "a convolution that keeps its length has an odd number of taps");
-        let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(device);
+        let linear = |inputs, outputs| init::linear(inputs, outputs, device);
         let width = config.width;
         Self {
             embedding: linear(config.kernel * config.mels, width),
             blocks: (0..config.layers).map(|_| Block::new(config, device)).collect(),
-            norm: LayerNormConfig::new(width).init(device),
+            norm: LayerNorm::new(width, device),
             pitch: linear(width, PITCH_CLASSES),
             voicing: linear(width, 1),
             harmonic: linear(width, config.bins),
@@ -146,16 +151,16 @@ impl SourceFilter {
     /// * `mel`:      `[B, T, M]`, normalised
     /// * `envelope`: `[B, T, F]`, log amplitudes that the mel itself suggests, see [`crate::audio::mel::MelExtractor::envelope`]
     pub fn forward(&self, mel: Tensor<3>, envelope: Tensor<3>) -> Filters {
-        let mut hidden = self.embedding.forward(unfold(mel, self.kernel));
+        let mut hidden = linear(&self.embedding, unfold(mel, self.kernel));
         for block in &self.blocks {
             hidden = block.forward(hidden);
         }
         let hidden = self.norm.forward(hidden);
         let filter =
-            |head: &Linear| (head.forward(hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG);
+            |head: &Linear| (linear(head, hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG);
         Filters {
-            pitch: self.pitch.forward(hidden.clone()),
-            voicing: self.voicing.forward(hidden.clone()),
+            pitch: linear(&self.pitch, hidden.clone()),
+            voicing: linear(&self.voicing, hidden.clone()),
             harmonic: filter(&self.harmonic),
             noise: filter(&self.noise),
         }

@@ -3,7 +3,7 @@
 //!
 //! A model is given a [`ComputePlan`]; each of its layers holds the [`Compute`] of its own path. Nothing is global, so that two plans can run side by side.
 
-use std::{collections::BTreeSet, fmt::Display, sync::Arc};
+use std::{collections::BTreeSet, fmt::Display, str::FromStr, sync::Arc};
 
 use burn::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use super::{
     Precision,
     trace::{Attributes, Probe, Value},
 };
+use crate::{Error, Result};
 
 /// A fused operation, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -136,6 +137,30 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
+/// `overflow:MODULE:OPERATION`, of its first input, or `sign:MODULE:OPERATION:INPUT`. Fails with `option-invalid`.
+impl FromStr for Fault {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let found = match parts[..] {
+            ["overflow", path, operation] => Some((path, operation, FaultKind::Overflow("input".into()))),
+            ["sign", path, operation, input] => {
+                Some((path, operation, FaultKind::GradientSign(input.into())))
+            }
+            _ => None,
+        };
+        let fault = found.and_then(|(path, operation, kind)| {
+            Some(Self { path: path.into(), operation: Operation::by_name(operation)?, kind })
+        });
+        fault.ok_or_else(|| {
+            Error::option_invalid(format!(
+                "{text:?} is no fault: overflow:MODULE:OPERATION or sign:MODULE:OPERATION:INPUT"
+            ))
+        })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -199,14 +224,21 @@ impl Scope {
     }
 }
 
-/// How one module computes its operations, which are methods: see [`crate::nn::matmul`], [`crate::nn::lstm`], [`crate::nn::conv`] and
-/// [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
+/// How one module computes its operations, which are methods: see [`crate::nn::matmul`], [`crate::nn::lstm`], [`crate::nn::conv`],
+/// [`crate::nn::attention`] and [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
 #[derive(Debug, Clone, Default)]
 pub struct Compute {
     /// In what products are computed.
     pub precision: Precision,
     /// `None` in every usual run, which then costs one look at an option.
     special: Option<Arc<Special>>,
+}
+
+/// A call whose parts are being computed.
+pub(crate) struct Begun {
+    inputs: Vec<(&'static str, Value)>,
+    /// Those that were recorded before it.
+    calls: usize,
 }
 
 #[derive(Debug)]
@@ -272,7 +304,28 @@ impl Compute {
     ) -> Tensor<D> {
         let Some((special, inputs)) = self.special.as_ref().zip(inputs) else { return output };
         let probe = special.probe.as_ref().expect("inputs are taken where a probe is");
-        probe.put(&special.path, operation, attributes, inputs, output)
+        probe.put(&special.path, (operation, self.precision), attributes, inputs, output)
+    }
+
+    /// Begins a call that is made of other operations on some devices and one of its own on others: see [`Self::record_whole`].
+    pub(crate) fn begin<const N: usize>(
+        &self,
+        inputs: impl FnOnce() -> [(&'static str, Value); N],
+    ) -> Option<Begun> {
+        let probe = self.special.as_ref()?.probe.as_ref()?;
+        Some(Begun { inputs: inputs().into(), calls: probe.count() })
+    }
+
+    /// Records such a call in place of those that it was made of, so that devices are compared by what all of them do. As [`Self::record`].
+    pub(crate) fn record_whole<const D: usize>(
+        &self,
+        operation: Operation,
+        begun: Begun,
+        output: Tensor<D>,
+    ) -> Tensor<D> {
+        let probe = self.special.as_ref().and_then(|special| special.probe.as_ref());
+        probe.expect("it was begun where a probe is").truncate(begun.calls);
+        self.record(operation, Attributes::None, Some(begun.inputs), output)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use burn::{prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 
-use super::{compute::Operation, conv::Activation, lstm::ScanOptions};
+use super::{Precision, compute::Operation, conv::Activation, lstm::ScanOptions};
 
 /// A tensor of any rank, without gradients.
 #[derive(Debug, Clone)]
@@ -46,6 +46,8 @@ pub struct Call {
     /// The module's path.
     pub path: String,
     pub operation: Operation,
+    /// In which it computed: a module may keep to another than its plan's.
+    pub precision: Precision,
     pub attributes: Attributes,
     pub inputs: Vec<(&'static str, Value)>,
     pub output: Value,
@@ -70,6 +72,16 @@ impl Probe {
         std::mem::take(&mut self.calls())
     }
 
+    /// How many calls so far.
+    pub fn count(&self) -> usize {
+        self.calls().len()
+    }
+
+    /// Forgets the calls since there were `count`.
+    pub fn truncate(&self, count: usize) {
+        self.calls().truncate(count);
+    }
+
     fn calls(&self) -> MutexGuard<'_, Vec<Call>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,7 +90,7 @@ impl Probe {
     pub fn put<const D: usize>(
         &self,
         path: &str,
-        operation: Operation,
+        (operation, precision): (Operation, Precision),
         attributes: Attributes,
         inputs: Vec<(&'static str, Value)>,
         output: Tensor<D>,
@@ -95,6 +107,7 @@ impl Probe {
         self.calls().push(Call {
             path: path.to_string(),
             operation,
+            precision,
             attributes,
             inputs,
             output: recorded,

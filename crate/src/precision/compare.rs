@@ -4,6 +4,7 @@ use serde::Serialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    pin::Pin,
 };
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
     metrics::Metrics,
     replay::Replayer,
 };
-use crate::{Result, nn::Operation};
+use crate::{Error, Result, nn::Operation};
 
 /// Which tensor of a call is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -118,18 +119,27 @@ impl Comparison {
     }
 }
 
+/// Asked before each operation, with how many are done and of how many: whether to go on.
+pub type GoOn<'a> = dyn FnMut(usize, usize) -> Pin<Box<dyn Future<Output = bool>>> + 'a;
+
+/// Of those who wait for the end.
+pub fn to_the_end(_: usize, _: usize) -> Pin<Box<dyn Future<Output = bool>>> {
+    Box::pin(std::future::ready(true))
+}
+
 /// Compares `found` with `reference`.
 ///
 /// * `replayers`:     compute as `reference` did, and as `found`
 /// * `alone_updates`: what the optimizer of `found` makes of the gradients of `reference`
 ///
-/// Fails with `device-lost` where a device no longer answers.
+/// Fails with `device-lost` where a device no longer answers, and with `cancelled` where `go_on` says so.
 pub async fn compare(
     reference: &Dump,
     found: &Dump,
     replayers: [&Replayer; 2],
     alone_updates: &BTreeMap<String, Values>,
     cosine: f64,
+    go_on: &mut GoOn<'_>,
 ) -> Result<Comparison> {
     let by_name: BTreeMap<&CallName, &CallRecord> =
         found.calls.iter().map(|record| (&record.call, record)).collect();
@@ -137,7 +147,10 @@ pub async fn compare(
     let mut unmatched = unmatched(reference, found);
     let mut read = BTreeSet::new();
     let metrics = |a: &Values, b: &Values| Metrics::of(&a.values, &b.values);
-    for record in &reference.calls {
+    for (done, record) in reference.calls.iter().enumerate() {
+        if !go_on(done, reference.calls.len()).await {
+            return Err(Error::cancelled());
+        }
         let Some(other) = by_name.get(&record.call) else { continue };
         let CallName { path, operation, number } = record.call.clone();
         let row = |what, whole, alone| Row {
@@ -148,7 +161,7 @@ pub async fn compare(
             whole,
             alone,
         };
-        let replayed = replayers[1].replay(record).await?;
+        let replayed = replayers[1].replay(record, other.precision).await?;
         let alone = replayed.as_ref().map(|replayed| metrics(&record.output, &replayed.output));
         forward.push(row(What::Output, Some(metrics(&record.output, &other.output)), alone));
         // In the order of the backward pass, so the last call first.
@@ -156,7 +169,7 @@ pub async fn compare(
         if let (Some(of_reference), Some(of_found)) = (&record.gradient, &other.gradient) {
             of_call.push(row(What::OutputGradient, Some(metrics(of_reference, of_found)), None));
         }
-        let expected = replayers[0].replay(record).await?;
+        let expected = replayers[0].replay(record, record.precision).await?;
         let pairs = expected.iter().flat_map(|expected| &expected.gradients);
         for (name, of_reference) in pairs {
             let parameter = format!("{path}.{name}");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     nn::trace::Attributes,
-    nn::{ComputePlan, Operation, readback::read, trace::Value},
+    nn::{ComputePlan, Operation, Precision, readback::read, trace::Value},
 };
 
 /// A tensor on the host.
@@ -41,6 +41,8 @@ impl Values {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallRecord {
     pub call: CallName,
+    /// In which it computed.
+    pub precision: Precision,
     pub attributes: Attributes,
     pub inputs: Vec<(String, Values)>,
     pub output: Values,
@@ -102,12 +104,21 @@ struct Index {
 struct IndexedCall {
     #[serde(flatten)]
     call: CallName,
+    precision: Precision,
     attributes: Attributes,
     inputs: Vec<String>,
     has_gradient: bool,
 }
 
 impl Dump {
+    /// Whether all that came out of its operations, forward and backward, are numbers.
+    pub fn is_finite(&self) -> bool {
+        let of_calls = |record: &CallRecord| {
+            record.output.is_finite() && record.gradient.as_ref().is_none_or(Values::is_finite)
+        };
+        self.calls.iter().all(of_calls) && self.gradients.values().all(Values::is_finite)
+    }
+
     /// The dump as a safetensors file: `call.NUMBER.in.NAME`, `call.NUMBER.out`, `call.NUMBER.grad`, `gradient.PATH`, `update.PATH`.
     pub fn serialize(&self) -> Vec<u8> {
         let mut tensors: Vec<(String, &Values)> = Vec::new();
@@ -120,6 +131,7 @@ impl Dump {
             tensors.extend(record.gradient.iter().map(|gradient| (name("grad"), gradient)));
             calls.push(IndexedCall {
                 call: record.call.clone(),
+                precision: record.precision,
                 attributes: record.attributes.clone(),
                 inputs: record.inputs.iter().map(|(input, _)| input.clone()).collect(),
                 has_gradient: record.gradient.is_some(),
@@ -159,14 +171,14 @@ impl Dump {
             Ok(Values { shape: view.shape().to_vec(), values })
         };
         let calls = calls.into_iter().enumerate().map(
-            |(number, IndexedCall { call, attributes, inputs, has_gradient })| {
+            |(number, IndexedCall { call, precision, attributes, inputs, has_gradient })| {
                 let inputs = inputs
                     .into_iter()
                     .map(|input| Ok((input.clone(), take(&format!("call.{number}.in.{input}"))?)))
                     .collect::<Result<_>>()?;
                 let output = take(&format!("call.{number}.out"))?;
                 let gradient = has_gradient.then(|| take(&format!("call.{number}.grad"))).transpose()?;
-                Ok(CallRecord { call, attributes, inputs, output, gradient })
+                Ok(CallRecord { call, precision, attributes, inputs, output, gradient })
             },
         );
         let calls = calls.collect::<Result<_>>()?;
@@ -196,6 +208,7 @@ mod tests {
             },
             calls: vec![CallRecord {
                 call: CallName { path: "a.b".into(), operation: Operation::Convolution, number: 0 },
+                precision: Precision::Mixed,
                 attributes: Attributes::Taps(5),
                 inputs: vec![("input".into(), values(&[1.0])), ("weight".into(), values(&[2.0, 3.0]))],
                 output: values(&[f32::INFINITY]),

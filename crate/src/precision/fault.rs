@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    nn::{ComputePlan, Operation, Precision},
+    nn::{Operation, Precision},
 };
 
 /// Where something that is no number begins.
@@ -31,6 +31,20 @@ pub enum Culprit {
     Behind { path: String, operation: Operation },
     /// In the gradient of a parameter that no recorded operation reads.
     Parameter { path: String },
+}
+
+impl Culprit {
+    /// The module's path, and its operation, where it lies in one.
+    pub fn place(&self) -> (&str, Option<Operation>) {
+        match self {
+            Self::Clip { clip, .. } => (clip, None),
+            Self::Parameter { path } => (path, None),
+            Self::Forward { path, operation, .. }
+            | Self::Given { path, operation, .. }
+            | Self::Backward { path, operation, .. }
+            | Self::Behind { path, operation } => (path, Some(*operation)),
+        }
+    }
 }
 
 impl fmt::Display for Culprit {
@@ -90,7 +104,8 @@ pub async fn first_fault(dump: &Dump, replayer: &Replayer) -> Result<Option<Culp
                 return Ok(Some(Culprit::Behind { path, operation }));
             }
             Some(_) => {
-                let gradients = replayer.replay(record).await?.map(|replayed| replayed.gradients);
+                let gradients =
+                    replayer.replay(record, record.precision).await?.map(|replayed| replayed.gradients);
                 let bad = gradients.into_iter().flatten().find(|(_, values)| !values.is_finite());
                 if let Some((gradient, _)) = bad {
                     let (path, operation) = name();
@@ -112,10 +127,8 @@ async fn forward(record: &CallRecord, replayer: &Replayer) -> Result<Option<Culp
     if record.output.is_finite() {
         return Ok(None);
     }
-    let single = ComputePlan { precision: Precision::F32, ..replayer.plan.clone() };
-    let half = replayer.plan.precision_at(&path) == Precision::Mixed;
-    let again = Replayer { plan: single, ..replayer.clone() }.replay(record).await?;
-    let overflows = half && again.is_some_and(|again| again.output.is_finite());
+    let overflows = record.precision == Precision::Mixed
+        && replayer.replay(record, Precision::F32).await?.is_some_and(|again| again.output.is_finite());
     let largest = |values: &[f32]| Statistics::of(values).largest;
     let largest_input = record.inputs.iter().map(|(_, input)| largest(&input.values)).fold(0.0, f32::max);
     Ok(Some(Culprit::Forward { path, operation, largest_input, overflows }))

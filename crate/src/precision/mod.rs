@@ -14,10 +14,11 @@ pub mod metrics;
 pub mod preflight;
 pub mod propose;
 pub mod replay;
+pub mod report;
 pub mod statistics;
 
 pub use bisect::{Bisection, bisect};
-pub use compare::{Comparison, Row, What, compare};
+pub use compare::{Comparison, GoOn, Row, What, compare, to_the_end};
 pub use dump::{CallRecord, Dump, Values};
 pub use fault::{Culprit, first_fault};
 pub use metrics::Metrics;

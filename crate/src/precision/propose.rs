@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::{compare::Comparison, dump::Dump};
+use crate::nn::Precision;
 
 /// Paths of the modules that compute in half in the dump and are not at fault there, shortened to what they have in common: `postnet` where all of it serves.
 ///
 /// * `found`: the dump that `comparison` is of, in mixed precision
 pub fn propose(comparison: &Comparison, found: &Dump) -> Vec<String> {
     let faulty = comparison.paths_at_fault();
-    let plan = &found.about.plan;
-    let half = |path: &str| plan.precision_at(path) == crate::nn::Precision::Mixed;
-    let (serves, does_not): (BTreeSet<&str>, BTreeSet<&str>) = found
-        .calls
-        .iter()
-        .map(|record| record.call.path.as_str())
-        .partition(|path| half(path) && !faulty.contains(path));
+    let (mut serves, mut does_not) = (BTreeSet::new(), BTreeSet::new());
+    for record in &found.calls {
+        let path = record.call.path.as_str();
+        let in_half = record.precision == Precision::Mixed && !faulty.contains(path);
+        if in_half { &mut serves } else { &mut does_not }.insert(path);
+    }
     let mut proposed: BTreeSet<String> = BTreeSet::new();
     for path in serves {
         let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
@@ -33,7 +33,7 @@ pub fn propose(comparison: &Comparison, found: &Dump) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::{
-        nn::{ComputePlan, Operation, Precision, trace::Attributes},
+        nn::{ComputePlan, Operation, trace::Attributes},
         precision::{
             Metrics, Row, What,
             dump::{About, CallName, CallRecord, Values},
@@ -50,16 +50,18 @@ mod tests {
             "postnet.convolutions.0",
             "postnet.convolutions.1",
         ];
+        let plan = ComputePlan::of(Precision::Mixed);
         let values = || Values { shape: vec![1], values: vec![1.0] };
         let calls = paths.map(|path| CallRecord {
             call: CallName { path: path.into(), operation: Operation::Matmul, number: 0 },
+            precision: plan.precision_at(path),
             attributes: Attributes::None,
             inputs: Vec::new(),
             output: values(),
             gradient: None,
         });
         let dump = Dump {
-            about: About { plan: ComputePlan::of(Precision::Mixed), ..About::default() },
+            about: About { plan, ..About::default() },
             calls: calls.to_vec(),
             gradients: BTreeMap::new(),
             updates: BTreeMap::new(),

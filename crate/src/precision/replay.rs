@@ -3,10 +3,12 @@
 use burn::prelude::*;
 
 use super::dump::{CallRecord, Values};
+#[cfg(feature = "pretraining")]
+use crate::nn::{attention::Attended, lstm::Lstm};
 use crate::{
     Result,
     nn::{
-        ComputePlan, Operation, Scope,
+        ComputePlan, Operation, Precision, Scope,
         trace::{Attributes, Value},
     },
 };
@@ -34,8 +36,10 @@ const CONSTANTS: [&str; 4] = ["norm.running_mean", "norm.running_var", "targets"
 impl Replayer {
     /// Computes one call again. `None` where the operation cannot be computed alone.
     ///
+    /// * `precision`: of the call, where the plan is followed
+    ///
     /// Fails with `device-lost` where the device no longer answers.
-    pub async fn replay(&self, record: &CallRecord) -> Result<Option<Replayed>> {
+    pub async fn replay(&self, record: &CallRecord, precision: Precision) -> Result<Option<Replayed>> {
         let device = self.device.clone().autodiff();
         let leaves: Vec<Tensor<1>> = record
             .inputs
@@ -45,7 +49,7 @@ impl Replayer {
                 if CONSTANTS.contains(&name.as_str()) { leaf } else { leaf.require_grad() }
             })
             .collect();
-        let Some(output) = self.run(record, &leaves) else { return Ok(None) };
+        let Some(output) = self.run(record, precision, &leaves) else { return Ok(None) };
         let read = |values: Tensor<1>, like: &Values| {
             let value = Value { shape: like.shape.clone(), values };
             async { Values::read(value).await }
@@ -65,7 +69,7 @@ impl Replayer {
     }
 
     /// Flattened, as all inputs are.
-    fn run(&self, record: &CallRecord, leaves: &[Tensor<1>]) -> Option<Tensor<1>> {
+    fn run(&self, record: &CallRecord, precision: Precision, leaves: &[Tensor<1>]) -> Option<Tensor<1>> {
         fn shaped<const D: usize>(
             record: &CallRecord,
             leaves: &[Tensor<1>],
@@ -81,7 +85,12 @@ impl Replayer {
         let one = |input| shaped::<1>(record, leaves, input);
         let two = |input| shaped::<2>(record, leaves, input);
         let three = |input| shaped::<3>(record, leaves, input);
-        let compute = Scope::new(self.plan.clone()).at(&record.call.path).compute();
+        let compute_at = |path: &str| {
+            let mut compute = Scope::new(self.plan.clone()).at(path).compute();
+            compute.precision = precision;
+            compute
+        };
+        let compute = compute_at(&record.call.path);
         match (record.call.operation, &record.attributes) {
             (Operation::Matmul, Attributes::None) => {
                 let name = if record.input("w_ih").is_some() { "w_ih" } else { "weight" };
@@ -104,6 +113,23 @@ impl Replayer {
             }
             (Operation::Loss, &Attributes::Frames(frames)) => {
                 flat(compute.spectrogram_loss(three(0)?, three(1)?, three(2)?, frames))
+            }
+            // The page has no attention path, and its program is spared it.
+            #[cfg(feature = "pretraining")]
+            (Operation::AttentionLstm, Attributes::None) => {
+                // The LSTM stands beside its attention.
+                let of_lstm = compute_at(&format!("{}_lstm", record.call.path));
+                let lstm = Lstm::of(two(1)?, two(2)?, one(3)?, of_lstm);
+                let attended = Attended {
+                    keys: three(5)?,
+                    values: three(6)?,
+                    mask: two(7)?,
+                    energy: two(8)?,
+                    location: two(9)?,
+                    compute,
+                };
+                let made = attended.scan(three(0)?, &lstm, two(4)?, two(10)?, two(11)?);
+                flat(Tensor::cat(vec![made.context, made.hidden, made.weights], 2))
             }
             _ => None,
         }

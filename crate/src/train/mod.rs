@@ -16,6 +16,7 @@ pub mod optimizer_state;
 pub mod options;
 pub mod order;
 pub mod picture;
+pub mod precision_check;
 #[cfg(feature = "pretraining")]
 pub mod pretrain;
 pub mod profile;

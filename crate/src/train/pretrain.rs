@@ -6,9 +6,9 @@ use super::{
     batch::{Batch, Extent, UtteranceSource},
     features::Features,
     feeder::Source,
-    loss::{attention_losses, losses},
     order::Draw,
     run::{Learner, Recipe, Run, RunConfig, split},
+    step_dump::Stepped,
     warm_start::WarmStart,
 };
 use crate::{
@@ -56,8 +56,7 @@ impl Learner for Tacotron {
     const CRITERION: usize = 1;
 
     fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
-        let losses = losses(self, batch, mode);
-        vec![losses.before, losses.after, losses.durations, losses.pitch]
+        self.named_losses(batch, mode).into_iter().map(|(_, loss)| loss).collect()
     }
 
     fn computing(self, scope: &Scope) -> Self {
@@ -86,8 +85,7 @@ impl Learner for AttentiveTacotron {
     const CRITERION: usize = 1;
 
     fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
-        let losses = attention_losses(self, batch, mode);
-        vec![losses.before, losses.after, losses.gate, losses.guide]
+        self.named_losses(batch, mode).into_iter().map(|(_, loss)| loss).collect()
     }
 
     fn computing(self, scope: &Scope) -> Self {

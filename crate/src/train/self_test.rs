@@ -20,6 +20,7 @@ use crate::{
         readback::read,
         upsample::{POSITION_WIDTH, frame_positions},
     },
+    precision::to_the_end,
     voice::{Base, Voice},
     weights::{apply, collect},
 };
@@ -86,7 +87,8 @@ async fn at_fault(base: &Base, on_cpu: &Base) -> Option<String> {
         side(on_cpu, "cpu", ComputePlan::reference()),
         side(base, "device", base.model.scope.plan().clone()),
     );
-    let (_, _, comparison) = compare_steps(&reference, &found, &features, &step, COSINE).await.ok()?;
+    let (_, _, comparison) =
+        compare_steps(&reference, &found, &features, &step, COSINE, &mut to_the_end).await.ok()?;
     Some(comparison.verdict())
 }
 

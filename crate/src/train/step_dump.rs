@@ -12,28 +12,72 @@ use super::{
     adam::{Adam, AdamConfig, FIRST_SCALE},
     batch::{Batch, Data, assemble},
     features::{Features, Spoken},
-    loss::losses,
+    loss::{attention_losses, losses},
 };
 use crate::{
-    Result,
+    Error, Result,
     audio::mel::{Mel, MelConfig},
-    model::{Tacotron, TacotronConfig},
+    model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
         ComputePlan, Mode, Operation, Precision, Scope,
         trace::{Probe, Value},
     },
     precision::{
-        Bisection, Comparison, Dump, Replayer, Values, bisect, compare,
+        Bisection, Comparison, Dump, GoOn, Replayer, Values, bisect, compare,
         dump::{About, CallName, CallRecord},
+        to_the_end,
     },
     ranks::Shard,
     weights::{collect, track_path},
 };
 
+/// A model that a step can be dumped of: along the duration path or along that of attention.
+pub trait Stepped: Module {
+    /// How its operations are computed, and where they are recorded.
+    #[must_use]
+    fn under(self, scope: &Scope) -> Self;
+
+    /// Each `[1]`, by name; training minimises their sum.
+    fn named_losses(&self, batch: &Batch, mode: Mode) -> Vec<(&'static str, Tensor<1>)>;
+}
+
+impl Stepped for Tacotron {
+    fn under(self, scope: &Scope) -> Self {
+        self.computing(scope)
+    }
+
+    fn named_losses(&self, batch: &Batch, mode: Mode) -> Vec<(&'static str, Tensor<1>)> {
+        let losses = losses(self, batch, mode);
+        vec![
+            ("before", losses.before),
+            ("after", losses.after),
+            ("durations", losses.durations),
+            ("pitch", losses.pitch),
+        ]
+    }
+}
+
+/// Its batches hold whole utterances: a window as long as the longest of them, and an autoregressive configuration.
+impl Stepped for AttentiveTacotron {
+    fn under(self, scope: &Scope) -> Self {
+        self.computing(scope)
+    }
+
+    fn named_losses(&self, batch: &Batch, mode: Mode) -> Vec<(&'static str, Tensor<1>)> {
+        let losses = attention_losses(self, batch, mode);
+        vec![
+            ("before", losses.before),
+            ("after", losses.after),
+            ("gate", losses.gate),
+            ("guide", losses.guide),
+        ]
+    }
+}
+
 /// A model on a device, and how it computes there.
-pub struct Side<'a> {
+pub struct Side<'a, M = Tacotron> {
     /// With gradients or without.
-    pub model: &'a Tacotron,
+    pub model: &'a M,
     pub device: &'a Device,
     /// The device's name, for the report.
     pub name: &'a str,
@@ -70,7 +114,7 @@ impl StepConfig {
 /// Learning rate of the one update: Adam's first step is as long, whatever the gradient.
 const RATE: f64 = 1e-3;
 
-impl Side<'_> {
+impl<M: Stepped> Side<'_, M> {
     /// Runs one step on a batch of `features` and records it.
     ///
     /// Fails with `device-lost` where the device no longer answers.
@@ -88,25 +132,16 @@ impl Side<'_> {
         };
         // The prenet's dropout, where there is one: the same on devices of one kind.
         device.seed(step.seed);
-        let model = self.model.valid().train().computing(&Scope::recorded(self.plan.clone(), &probe));
-        let named = |model: &Tacotron| {
-            let losses = losses(model, &batch, step.mode);
-            vec![
-                ("before", losses.before),
-                ("after", losses.after),
-                ("durations", losses.durations),
-                ("pitch", losses.pitch),
-            ]
-        };
-        dump_step(model, &probe, about, named).await
+        let model = self.model.valid().train().under(&Scope::recorded(self.plan.clone(), &probe));
+        dump_step(model, &probe, about, |model| model.named_losses(&batch, step.mode)).await
     }
 
     /// The gradients of one step, and the model whose they are; nothing is recorded.
-    pub fn gradients(&self, features: &Features, step: &StepConfig) -> Result<(Tacotron, Gradients)> {
+    pub fn gradients(&self, features: &Features, step: &StepConfig) -> Result<(M, Gradients)> {
         let device = self.device.clone().autodiff();
-        let model = self.model.valid().train().computing(&Scope::new(self.plan.clone()));
+        let model = self.model.valid().train().under(&Scope::new(self.plan.clone()));
         let batch = step.batch(features, &device)?;
-        let total = losses(&model, &batch, step.mode).total();
+        let total = sum(&model.named_losses(&batch, step.mode));
         let gradients = total.mul_scalar(first_scale(&self.plan)).backward();
         Ok((model, gradients))
     }
@@ -117,6 +152,10 @@ impl Side<'_> {
     }
 }
 
+fn sum(named: &[(&str, Tensor<1>)]) -> Tensor<1> {
+    Tensor::cat(named.iter().map(|(_, loss)| loss.clone()).collect(), 0).sum()
+}
+
 fn first_scale(plan: &ComputePlan) -> f32 {
     if plan.precision == Precision::Mixed { FIRST_SCALE } else { 1.0 }
 }
@@ -124,37 +163,44 @@ fn first_scale(plan: &ComputePlan) -> f32 {
 /// Runs the step on both sides, and each operation of the first alone on the second. Returns both dumps as well.
 ///
 /// * `cosine`: what passes
-pub async fn compare_steps(
-    reference: &Side<'_>,
-    found: &Side<'_>,
+///
+/// Fails with `cancelled` where `go_on` says so.
+pub async fn compare_steps<M: Stepped>(
+    reference: &Side<'_, M>,
+    found: &Side<'_, M>,
     features: &Features,
     step: &StepConfig,
     cosine: f64,
+    go_on: &mut GoOn<'_>,
 ) -> Result<(Dump, Dump, Comparison)> {
     let dump = reference.dump(features, step).await?;
-    let (other, comparison) = compare_with(&dump, reference, found, features, step, cosine).await?;
+    if !go_on(0, dump.calls.len()).await {
+        return Err(Error::cancelled());
+    }
+    let (other, comparison) = compare_with(&dump, reference, found, features, step, cosine, go_on).await?;
     Ok((dump, other, comparison))
 }
 
-async fn compare_with(
+async fn compare_with<M: Stepped>(
     dump: &Dump,
-    reference: &Side<'_>,
-    found: &Side<'_>,
+    reference: &Side<'_, M>,
+    found: &Side<'_, M>,
     features: &Features,
     step: &StepConfig,
     cosine: f64,
+    go_on: &mut GoOn<'_>,
 ) -> Result<(Dump, Comparison)> {
     let other = found.dump(features, step).await?;
     let alone_updates = updates_of(found, &dump.gradients).await?;
     let replayers = [&reference.replayer(), &found.replayer()];
-    let comparison = compare(dump, &other, replayers, &alone_updates, cosine).await?;
+    let comparison = compare(dump, &other, replayers, &alone_updates, cosine, go_on).await?;
     Ok((other, comparison))
 }
 
 /// Finds the smallest set of operations without whose fused form the second side passes.
-pub async fn bisect_steps(
-    reference: &Side<'_>,
-    found: &Side<'_>,
+pub async fn bisect_steps<M: Stepped>(
+    reference: &Side<'_, M>,
+    found: &Side<'_, M>,
     features: &Features,
     step: &StepConfig,
     cosine: f64,
@@ -166,7 +212,8 @@ pub async fn bisect_steps(
     bisect(&operations, async |plain| {
         let plan = ComputePlan { plain: plain | &found.plan.plain, ..found.plan.clone() };
         let side = Side { plan, ..*found };
-        Ok(!compare_with(&dump, reference, &side, features, step, cosine).await?.1.passes())
+        let found = compare_with(&dump, reference, &side, features, step, cosine, &mut to_the_end).await?;
+        Ok(!found.1.passes())
     })
     .await
 }
@@ -183,8 +230,7 @@ pub async fn dump_step<M: Module>(
 ) -> Result<Dump> {
     let scale = about.loss_scale;
     let named = losses(&model);
-    let total = Tensor::cat(named.iter().map(|(_, loss)| loss.clone()).collect(), 0).sum();
-    let gradients = total.mul_scalar(scale).backward();
+    let gradients = sum(&named).mul_scalar(scale).backward();
     for (name, loss) in named {
         let value = Values::read(Value::of(&loss)).await?.values[0];
         about.losses.push((name.to_string(), value.is_finite().then_some(value)));
@@ -207,7 +253,14 @@ pub async fn dump_step<M: Module>(
             inputs.push((input.to_string(), Values::read(value).await?));
         }
         let output = Values::read(call.output).await?;
-        calls.push(CallRecord { call: name, attributes: call.attributes, inputs, output, gradient });
+        calls.push(CallRecord {
+            call: name,
+            precision: call.precision,
+            attributes: call.attributes,
+            inputs,
+            output,
+            gradient,
+        });
     }
     let of_parameters = gradients_of(&model, &gradients, scale).await?;
     let updates = updates(model, &gradients, &about.plan, scale).await?;
@@ -268,8 +321,8 @@ async fn updates<M: Module>(
 }
 
 /// What the optimizer of a side makes of given gradients.
-async fn updates_of(
-    side: &Side<'_>,
+async fn updates_of<M: Stepped>(
+    side: &Side<'_, M>,
     gradients: &BTreeMap<String, Values>,
 ) -> Result<BTreeMap<String, Values>> {
     /// The sum of each parameter times a constant, whose gradient is that constant.

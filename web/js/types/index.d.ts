@@ -317,6 +317,84 @@ export type Profile = {
     deviceBytes: number | null;
 };
 /**
+ * Distance of a tensor from the CPU's; NaN where either holds something that is no number.
+ */
+export type PrecisionMetrics = {
+    /**
+     * 1: the same direction.
+     */
+    cosine: number;
+    /**
+     * Norm of the difference over the CPU's.
+     */
+    relativeError: number;
+    /**
+     * Signal to quantisation noise; infinite where nothing differs.
+     */
+    sqnrDb: number;
+    /**
+     * Of one value.
+     */
+    largestDifference: number;
+};
+/**
+ * One tensor that differs.
+ */
+export type PrecisionRow = {
+    /**
+     * Its path: `decoder.second`.
+     */
+    module: string;
+    /**
+     * Null for a parameter that no compared operation reads.
+     */
+    operation: string | null;
+    /**
+     * `output`, `gradient of w_hh` ..
+     */
+    tensor: string;
+    /**
+     * In the network, with all error that came before.
+     */
+    whole: PrecisionMetrics | null;
+    /**
+     * Of the operation by itself, on the CPU's inputs.
+     */
+    alone: PrecisionMetrics | null;
+};
+/**
+ * A training step on this device, compared with the CPU.
+ */
+export type PrecisionReport = {
+    /**
+     * Whether nothing differs.
+     */
+    passes: boolean;
+    /**
+     * Which operation is at fault, or that none is, in a sentence.
+     */
+    verdict: string;
+    /**
+     * The first operation that makes something that is no number, else the first that is off by itself.
+     */
+    fault: {
+        module: string;
+        operation: string | null;
+    } | null;
+    /**
+     * How many were compared.
+     */
+    tensors: number;
+    /**
+     * Those that differ, the first divergence first.
+     */
+    rows: PrecisionRow[];
+    /**
+     * All of it, to be copied into a report. It holds no speech.
+     */
+    text: string;
+};
+/**
  * Graphics memory.
  */
 export type DeviceMemory = {
@@ -468,6 +546,22 @@ export declare class Studio {
         }) => void;
         signal?: AbortSignal;
     }): Promise<Profile>;
+    /**
+     * Compares a training step on this device with the CPU, operation by operation. Speech-like noise is trained on, and no recording.
+     *
+     * @param {{ precision?: "f32" | "mixed", cosine?: number, onProgress?: (progress: { done: number, of: number }) => void, signal?: AbortSignal }} [options]
+     *   A tensor differs below the `cosine` (0.98); `precision-unsupported` where the device has no half precision.
+     * @returns {Promise<PrecisionReport>}
+     */
+    precision({ precision, cosine, onProgress, signal }?: {
+        precision?: "f32" | "mixed";
+        cosine?: number;
+        onProgress?: (progress: {
+            done: number;
+            of: number;
+        }) => void;
+        signal?: AbortSignal;
+    }): Promise<PrecisionReport>;
     /**
      * Trains a voice on clips.
      *

@@ -33,7 +33,7 @@ pub struct Attended {
     pub energy: Tensor<2>,
     /// Convolution over the weights of the step before and over those of all steps, `[2 K, A]`, taps slowest
     pub location: Tensor<2>,
-    /// Whether its operations are the fused ones; they are not recorded.
+    /// How its steps compute. They are recorded as one, see [`Attended::scan`].
     pub compute: Compute,
 }
 
@@ -63,13 +63,17 @@ impl Attended {
         if plain || !is_fused(&self.keys.device(), self.symbols() <= MAX_SYMBOLS) {
             return self.attend_with_tensors(query, before);
         }
+        let matrix = |name, value| self.compute.input(Operation::Attention, name, value).into_dispatch();
+        let sequence = |name, value: &Tensor<3>| {
+            self.compute.input(Operation::Attention, name, value.clone()).into_dispatch()
+        };
         let with = AttendInputs {
-            query: query.into_dispatch(),
-            keys: self.keys.clone().into_dispatch(),
-            energy: self.energy.clone().into_dispatch(),
-            location: self.location.clone().into_dispatch(),
+            query: matrix("query", query),
+            keys: sequence("keys", &self.keys),
+            energy: matrix("energy.weight", self.energy.clone()),
+            location: matrix("location", self.location.clone()),
             before: before.into_dispatch(),
-            values: self.values.clone().into_dispatch(),
+            values: sequence("values", &self.values),
         };
         Tensor::from_dispatch(Dispatch::attend(with, self.mask.clone().into_dispatch()))
     }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::nn::{
     cube::{THREADS, cubes, dim, empty, empty_like, empty_of, input, output, tanh},
-    matmul::cube::{Operand, has_units, matmul},
+    matmul::cube::{Operand, burns_own, has_units, matmul},
 };
 
 /// Columns of a workgroup that sums over rows; as many threads as there are left share each column's rows.
@@ -246,7 +246,7 @@ impl ConvOps for CubeBackend {
         let (output, kept) = if has_units(&input) {
             let unfolded =
                 Self::float_reshape(Self::unfold_taps(input, taps), Shape::from([batch * steps, width]));
-            (Self::float_matmul(unfolded.clone(), weight), unfolded)
+            (burns_own(unfolded.clone(), weight), unfolded)
         } else {
             (
                 matmul(
@@ -335,7 +335,7 @@ impl ConvBackwardOps for CubeBackend {
         let width = weight.shape().dims::<2>()[0];
         if has_units(&grad) {
             let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
-            let unfolded = Self::float_matmul(grad, Self::float_swap_dims(weight, 0, 1));
+            let unfolded = burns_own(grad, Self::float_swap_dims(weight, 0, 1));
             return Self::fold_taps(Self::float_reshape(unfolded, Shape::from([batch, steps, width])), taps);
         }
         let inputs = width / taps;
@@ -358,7 +358,7 @@ impl ConvBackwardOps for CubeBackend {
         let [batch, steps, outputs] = grad.shape().dims::<3>();
         let grad = Self::float_reshape(grad, Shape::from([batch * steps, outputs]));
         if has_units(&grad) {
-            return Self::float_matmul(Self::float_swap_dims(kept, 0, 1), grad);
+            return burns_own(Self::float_swap_dims(kept, 0, 1), grad);
         }
         let width = taps * kept.shape().dims::<3>()[2];
         matmul([width, batch * steps, outputs], Operand::windows_across(kept, taps), Operand::matrix(grad))

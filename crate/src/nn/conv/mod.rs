@@ -11,7 +11,7 @@ mod winograd;
 use burn::{
     backend::Dispatch,
     module::{Module, Param},
-    nn::{BatchNorm, BatchNormConfig, Initializer},
+    nn::BatchNorm,
     prelude::*,
 };
 use ops::ConvOps;
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Compute, Mode, Operation, Scope,
+    init::{Fill, batch_norm},
     matmul::{operand, result},
     sum_over_ranks,
     trace::{Attributes, Value},
@@ -54,8 +55,8 @@ impl ConvNorm {
         assert!(taps % 2 == 1, "a convolution that keeps its length has an odd number of taps");
         let bound = (6.0 / ((inputs + outputs) * taps) as f64).sqrt();
         Self {
-            weight: Initializer::Uniform { min: -bound, max: bound }.init([taps * inputs, outputs], device),
-            norm: BatchNormConfig::new(outputs).init(device),
+            weight: Fill::Uniform(bound).init([taps * inputs, outputs], device),
+            norm: batch_norm(outputs, device),
             taps,
             compute: Compute::default(),
             ranks: Ranks::default(),

@@ -9,6 +9,7 @@ use burn::{
 };
 
 use super::Activation;
+use crate::nn::matmul::plain;
 
 /// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`, in f32 or in f16.
 pub fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
@@ -21,7 +22,9 @@ pub fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
 
 /// `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`: both in f32 or both in f16.
 pub fn convolve_with_tensors(input: Tensor<3>, weight: Tensor<2>, taps: usize) -> Tensor<3> {
-    unfold_with_tensors(input, taps).matmul(weight.unsqueeze_dim::<3>(0))
+    let ([batch, steps, _], [rows, columns]) = (input.dims(), weight.dims());
+    let unfolded = unfold_with_tensors(input, taps).reshape([batch * steps, rows]);
+    plain(unfolded, weight).reshape([batch, steps, columns])
 }
 
 /// Normalises the columns of `[N, C]` by mean and variance, scales and shifts by gamma and beta, and activates.

@@ -13,7 +13,6 @@ mod ops;
 use burn::{
     backend::Dispatch,
     module::{Module, Param},
-    nn::Initializer,
     prelude::*,
     tensor::activation::{sigmoid, tanh},
 };
@@ -21,8 +20,10 @@ use ops::LstmOps;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Compute, Operation, Precision, Scope, is_fused,
-    matmul::{operand, result},
+    Compute, Operation, Precision, Scope,
+    init::Fill,
+    is_fused,
+    matmul::{operand, plain, result},
     trace::{Attributes, Value},
 };
 
@@ -67,7 +68,7 @@ pub fn scan_with_tensors(
     for step in order {
         let [hidden, cell] = split_state(state.clone());
         let gates =
-            projected.clone().slice([step..step + 1]).reshape([batch, width]) + hidden.matmul(w_hh.clone());
+            projected.clone().slice([step..step + 1]).reshape([batch, width]) + plain(hidden, w_hh.clone());
         let gate = |index: usize| gates.clone().narrow(1, index * hidden_width, hidden_width);
         let next_cell = sigmoid(gate(1)) * cell + sigmoid(gate(0)) * tanh(gate(2));
         let next_hidden = sigmoid(gate(3)) * tanh(next_cell.clone());
@@ -142,7 +143,7 @@ impl Lstm {
     /// Uniform initialisation as PyTorch's, with the forget gate's bias at one so that long memory is the start.
     pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
         let bound = 1.0 / (hidden_width as f64).sqrt();
-        let uniform = Initializer::Uniform { min: -bound, max: bound };
+        let uniform = Fill::Uniform(bound);
         let forget = Tensor::ones([hidden_width], device);
         let rest = |gates: usize| Tensor::zeros([gates * hidden_width], device);
         Self {
@@ -151,6 +152,14 @@ impl Lstm {
             bias: Param::from_tensor(Tensor::cat(vec![rest(1), forget, rest(2)], 0)),
             compute: Compute::default(),
         }
+    }
+
+    /// From given tensors, which may depend on others: to compute recorded inputs again.
+    #[cfg(feature = "pretraining")]
+    pub(crate) fn of(w_ih: Tensor<2>, w_hh: Tensor<2>, bias: Tensor<1>, compute: Compute) -> Self {
+        use burn::module::ParamId;
+        let [w_ih, w_hh] = [w_ih, w_hh].map(|matrix| Param::initialized(ParamId::new(), matrix));
+        Self { w_ih, w_hh, bias: Param::initialized(ParamId::new(), bias), compute }
     }
 
     pub fn computing(self, scope: &Scope) -> Self {

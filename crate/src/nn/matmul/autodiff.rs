@@ -14,7 +14,10 @@ use burn::tensor::Shape;
 use super::ops::{MatmulOps, rows};
 
 #[derive(Debug)]
-struct MatmulBackward;
+struct MatmulBackward {
+    /// Whether products are burn's own.
+    plain: bool,
+}
 
 impl<B: MatmulOps> Backward<B, 2> for MatmulBackward {
     type State = (B::FloatTensorPrimitive, B::FloatTensorPrimitive);
@@ -23,11 +26,12 @@ impl<B: MatmulOps> Backward<B, 2> for MatmulBackward {
         let [of_a, of_b] = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
         let (a, b) = ops.state;
+        let product = if self.plain { B::plain_matmul } else { B::matmul };
         if let Some(node) = of_a {
-            grads.register::<B>(node.id, B::matmul(grad.clone(), B::float_transpose(b)));
+            grads.register::<B>(node.id, product(grad.clone(), B::float_transpose(b)));
         }
         if let Some(node) = of_b {
-            grads.register::<B>(node.id, B::matmul(B::float_transpose(a), grad));
+            grads.register::<B>(node.id, product(B::float_transpose(a), grad));
         }
     }
 }
@@ -70,7 +74,17 @@ impl<B: MatmulOps, C: CheckpointStrategy> MatmulOps for Autodiff<B, C> {
         let (a, a_node) = a.into_parts();
         let (b, b_node) = b.into_parts();
         let made = B::matmul(a.clone(), b.clone());
-        match MatmulBackward.prepare::<C>([a_node, b_node]).compute_bound().stateful() {
+        match (MatmulBackward { plain: false }).prepare::<C>([a_node, b_node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((a, b), made),
+            OpsKind::UnTracked(prep) => prep.finish(made),
+        }
+    }
+
+    fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
+        let (a, a_node) = a.into_parts();
+        let (b, b_node) = b.into_parts();
+        let made = B::plain_matmul(a.clone(), b.clone());
+        match (MatmulBackward { plain: true }).prepare::<C>([a_node, b_node]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish((a, b), made),
             OpsKind::UnTracked(prep) => prep.finish(made),
         }

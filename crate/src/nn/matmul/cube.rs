@@ -3,7 +3,9 @@
 //! It takes a convolution's windows as they lie in the signal, so that no step's neighbours are laid side by side first. burn's own product
 //! is chosen by trying many, which a browser cannot wait for; the one that it takes untried is a tenth as fast on SwiftShader.
 
-use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
+#[cfg(not(target_family = "wasm"))]
+use burn::backend::ops::FloatTensorOps;
+use burn::backend::{DType, TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{
     CubeBackend,
     cubecl::{self, prelude::*},
@@ -293,17 +295,30 @@ pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> Cub
     made
 }
 
-/// Whether a device has units for products of matrices, which burn's own product uses.
+/// Whether a device has units for products of matrices, which burn's own product uses. WebGPU offers none, and then burn's product, a fifth of the program
+/// that a page loads, is not built in.
 pub fn has_units(tensor: &CubeTensor) -> bool {
-    !tensor.client.features().matmul.cmma.is_empty()
+    cfg!(not(target_family = "wasm")) && !tensor.client.features().matmul.cmma.is_empty()
+}
+
+/// burn's own product, where it is built in.
+pub fn burns_own(a: CubeTensor, b: CubeTensor) -> CubeTensor {
+    #[cfg(target_family = "wasm")]
+    return CubeBackend::matmul(a, b);
+    #[cfg(not(target_family = "wasm"))]
+    CubeBackend::float_matmul(a, b)
 }
 
 impl MatmulOps for CubeBackend {
     fn matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
         if has_units(&a) {
-            return Self::float_matmul(a, b);
+            return burns_own(a, b);
         }
         let ([rows, terms], [_, columns]) = (a.shape().dims::<2>(), b.shape().dims::<2>());
         matmul([rows, terms, columns], Operand::matrix(a), Operand::matrix(b))
+    }
+
+    fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
+        burns_own(a, b)
     }
 }

@@ -16,6 +16,10 @@ impl MatmulOps for Flex {
         tensor(matmul(ALL_CORES, [m, k, n], Matrix::of(&a), Matrix::of(&b)), vec![m, n])
     }
 
+    fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_matmul(a, b)
+    }
+
     fn matmul_concat(
         a: FloatTensor<Self>,
         steady: FloatTensor<Self>,

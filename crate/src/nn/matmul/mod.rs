@@ -77,6 +77,37 @@ pub fn matmul(input: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tens
     result(Tensor::from_dispatch(made), precision)
 }
 
+/// The same by burn's own product: the reference. In a page, where the reference runs on the CPU, a graphics card is left without burn's product: with all the
+/// forms that it could take it would be a fifth of the program, and `Tensor::matmul` anywhere in the page's program brings it back.
+pub fn plain(a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
+    Tensor::from_dispatch(Dispatch::plain_matmul(a.into_dispatch(), b.into_dispatch()))
+}
+
+/// Products of a batch of matrices, `[B, N, K]` times `[B, K, M]`, unrecorded. In a page one by one, see [`plain`]: there are few, and none in a training.
+pub fn products(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
+    #[cfg(not(target_family = "wasm"))]
+    return a.matmul(b);
+    #[cfg(target_family = "wasm")]
+    {
+        let item = |of: &Tensor<3>, index: usize| of.clone().narrow(0, index, 1).squeeze_dim::<2>(0);
+        let one = |index: usize| matmul(item(&a, index), item(&b, index), Precision::F32);
+        Tensor::stack((0..a.dims()[0]).map(one).collect(), 0)
+    }
+}
+
+/// A layer in single precision, unrecorded: `[.., K]` to `[.., M]`.
+pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    let mut shape = input.dims();
+    let rows: usize = shape[..D - 1].iter().product();
+    let made = matmul(input.reshape([rows, shape[D - 1]]), layer.weight.val(), Precision::F32);
+    let made = match &layer.bias {
+        Some(bias) => made + bias.val().unsqueeze(),
+        None => made,
+    };
+    shape[D - 1] = made.dims()[1];
+    made.reshape(shape)
+}
+
 /// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
 pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
@@ -97,7 +128,9 @@ pub fn matmul_concat_with_tensors(
     let width = steady.dims()[1];
     let repeated = steady.unsqueeze_dim::<3>(0).expand([steps, batch, width]);
     let inputs = operand(Tensor::cat(vec![a, repeated], 2), precision);
-    result(inputs.matmul(operand(weight, precision).unsqueeze_dim::<3>(0)), precision)
+    let [rows, columns] = weight.dims();
+    let made = plain(inputs.reshape([steps * batch, rows]), operand(weight, precision));
+    result(made.reshape([steps, batch, columns]), precision)
 }
 
 impl Compute {
@@ -109,7 +142,7 @@ impl Compute {
         let inputs = self.inputs(|| [("input", Value::of(&input)), (name, Value::of(&weight))]);
         let made = if self.is_plain(MATMUL) {
             let [input, weight] = [input, weight].map(|factor| operand(factor, self.precision));
-            result(input.matmul(weight), self.precision)
+            result(plain(input, weight), self.precision)
         } else {
             let input = self.input(MATMUL, "input", input);
             self.output(MATMUL, matmul(input, self.input(MATMUL, name, weight), self.precision))

@@ -11,6 +11,9 @@ pub trait MatmulOps: Backend {
     /// `[N, K]` times `[K, M]`, both in f32 or both in f16, in the same.
     fn matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 
+    /// The same by burn's own product; on a browser's graphics card by ours, see [`super::plain`].
+    fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
+
     /// `[T B, K]` and, beside each of its T steps, `steady: [B, J]`, times `[K + J, M]`, to `[T B, M]`; all in f32 or all in f16.
     fn matmul_concat(
         a: FloatTensor<Self>,

@@ -16,6 +16,7 @@ use super::Attended;
 use crate::nn::{
     Operation, is_cpu,
     lstm::{Lstm, split_state},
+    trace::Value,
 };
 
 /// Inputs of the sequence, or their gradients. A row is what the step before hands to a step, and what training reads of each:
@@ -49,7 +50,7 @@ pub struct AttentionLstmOutputs {
 }
 
 impl Attended {
-    /// All steps of a sequence whose inputs are known.
+    /// All steps of a sequence whose inputs are known, recorded as one call whose output is context, hidden and weights, `[N, B, C + H + L]`.
     ///
     /// * `inputs`:   `[N, B, D]`, the LSTM's inputs that precede the context
     /// * `lstm`:     of `D + C` inputs
@@ -64,24 +65,65 @@ impl Attended {
         state: Tensor<2>,
         attended: Tensor<2>,
     ) -> AttentionLstmOutputs {
-        if self.compute.is_plain(Operation::AttentionLstm) || !is_cpu(&self.keys.device()) {
-            return self.scan_by_steps(inputs, lstm, query, state, attended);
+        let begun = self.compute.begin(|| {
+            [
+                ("prenet", Value::of(&inputs)),
+                ("w_ih", Value::of(&lstm.w_ih.val())),
+                ("w_hh", Value::of(&lstm.w_hh.val())),
+                ("bias", Value::of(&lstm.bias.val())),
+                ("query.weight", Value::of(&query)),
+                ("keys", Value::of(&self.keys)),
+                ("values", Value::of(&self.values)),
+                ("mask", Value::of(&self.mask)),
+                ("energy.weight", Value::of(&self.energy)),
+                ("location", Value::of(&self.location)),
+                ("state", Value::of(&state)),
+                ("attended", Value::of(&attended)),
+            ]
+        });
+        let found = if self.compute.is_plain(Operation::AttentionLstm) || !is_cpu(&self.keys.device()) {
+            self.scan_by_steps(inputs, lstm, query, state, attended)
+        } else {
+            self.scan_fused(inputs, lstm, query, state, attended)
+        };
+        let Some(begun) = begun else { return found };
+        let ([_, _, channels], [_, _, hidden]) = (found.context.dims(), found.hidden.dims());
+        let joined = Tensor::cat(vec![found.context, found.hidden, found.weights], 2);
+        let joined = self.compute.record_whole(Operation::AttentionLstm, begun, joined);
+        AttentionLstmOutputs {
+            context: joined.clone().narrow(2, 0, channels),
+            hidden: joined.clone().narrow(2, channels, hidden),
+            weights: joined.narrow(2, channels + hidden, self.symbols()),
+            ..found
         }
+    }
+
+    fn scan_fused(
+        &self,
+        inputs: Tensor<3>,
+        lstm: &Lstm,
+        query: Tensor<2>,
+        state: Tensor<2>,
+        attended: Tensor<2>,
+    ) -> AttentionLstmOutputs {
+        const WHOLE: Operation = Operation::AttentionLstm;
+        let compute = &self.compute;
         let [steps, batch, width] = inputs.dims();
         let ([_, symbols, channels], hidden) = (self.values.dims(), lstm.hidden_width());
-        let w_ih = lstm.w_ih.val();
+        let w_ih = compute.input(WHOLE, "w_ih", lstm.w_ih.val());
         let of_context = w_ih.clone().narrow(0, width, channels);
         let projected = inputs.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width))
             + lstm.bias.val().unsqueeze();
         let initial =
             Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
         let with = AttentionLstmInputs {
-            weights: Tensor::cat(vec![of_context, lstm.w_hh.val()], 0).into_dispatch(),
-            query: query.into_dispatch(),
-            keys: self.keys.clone().into_dispatch(),
-            energy: self.energy.clone().into_dispatch(),
-            location: self.location.clone().into_dispatch(),
-            values: self.values.clone().into_dispatch(),
+            weights: Tensor::cat(vec![of_context, compute.input(WHOLE, "w_hh", lstm.w_hh.val())], 0)
+                .into_dispatch(),
+            query: compute.input(WHOLE, "query.weight", query).into_dispatch(),
+            keys: compute.input(WHOLE, "keys", self.keys.clone()).into_dispatch(),
+            energy: compute.input(WHOLE, "energy.weight", self.energy.clone()).into_dispatch(),
+            location: compute.input(WHOLE, "location", self.location.clone()).into_dispatch(),
+            values: compute.input(WHOLE, "values", self.values.clone()).into_dispatch(),
             initial: initial.into_dispatch(),
         };
         let projected = projected.reshape([steps, batch, 4 * hidden]);

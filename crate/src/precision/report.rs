@@ -1,0 +1,41 @@
+//! A comparison as text, for the command line and for a visitor to copy: names of modules and distances. No speech and no weights are in it.
+
+use super::{compare::Comparison, dump::About, metrics::Metrics};
+use crate::nn::Operation;
+
+/// Both sides, the rows that lie below the cosine, or all of them, and the verdict.
+pub fn report(reference: &About, found: &About, comparison: &Comparison, all: bool) -> String {
+    let listed: Vec<_> = if all { comparison.rows.iter().collect() } else { comparison.below().collect() };
+    let mut text = format!("A: {}\nB: {}", side(reference), side(found));
+    if !listed.is_empty() {
+        text +=
+            &format!("\n{:<56} {:>18} {:>18}", "cosine, signal to noise in dB", "in the network", "alone");
+    }
+    for row in listed {
+        text += &format!("\n{:<56} {} {}", row.to_string(), figures(row.whole), figures(row.alone));
+    }
+    text + "\n" + &comparison.verdict()
+}
+
+/// Device, precision and losses of a step.
+pub fn side(about: &About) -> String {
+    let plan = &about.plan;
+    let names = || plan.plain.iter().map(|operation| operation.name()).collect::<Vec<_>>().join(", ");
+    let fused = match plan.plain.len() {
+        0 => "fused".to_string(),
+        count if count == Operation::ALL.len() => "unfused".to_string(),
+        _ => format!("without fused {}", names()),
+    };
+    let loss = |(name, loss): &(String, Option<f32>)| match loss {
+        Some(loss) => format!("{name} {loss:.5}"),
+        None => format!("{name} is no number"),
+    };
+    let losses: Vec<String> = about.losses.iter().map(loss).collect();
+    format!("{}, {}, {fused}; {}", about.device, plan.precision.name(), losses.join(", "))
+}
+
+fn figures(metrics: Option<Metrics>) -> String {
+    metrics.map_or(format!("{:>18}", ""), |Metrics { cosine, sqnr_db, .. }| {
+        format!("{cosine:>10.5} {sqnr_db:>7.1}")
+    })
+}

@@ -1,0 +1,151 @@
+// A training step compared with the CPU, operation by operation, in the page and in the package; with faults planted, and with none.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { ready, run, visit, withPackage } from "./steps.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+
+const MINUTE = 60_000;
+
+/** Plants a fault in the operations of the device. The package has no way to: the worker hands the program none. @param {Session} session @param {string} fault */
+const plant = (session, fault) =>
+  session.rewrite("js/worker.js", (text) => text.replace("engine.precision(chosen.name, precision, cosine, [],", `engine.precision(chosen.name, precision, cosine, [${JSON.stringify(fault)}],`));
+
+const SIGN = "sign:decoder.second:lstm:w_hh";
+const OVERFLOW = "overflow:postnet.convolutions.1:convolution";
+
+describe("on the CPU", () => {
+  /** @type {Session} */
+  let session;
+  before(async () => {
+    session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+    await withPackage(session, 1);
+  });
+  after(() => session.close());
+
+  for (const precision of ["f32", "mixed"]) {
+    test(`nothing differs where nothing is planted, in ${precision}`, { timeout: 2 * MINUTE }, async () => {
+      const { passes, verdict, fault, tensors, rows, text, progress } = await run(
+        session,
+        "const progress = []; return { ...(await studio.precision({ precision: input, onProgress: (at) => progress.push(at) })), progress }",
+        precision,
+      );
+      assert.deepEqual([passes, fault, rows], [true, null, []], text);
+      assert.ok(tensors > 50 && verdict === `nothing below cosine 0.98 in ${tensors} tensors`, verdict);
+      assert.match(text, new RegExp(`^ownvoice [\\d.]+, precision\nA: cpu, f32, unfused; before .*\nB: CPU .*, ${precision}, fused; before .*\nnothing below`));
+      assert.ok(progress.length > 20 && progress.every((/** @type {any} */ { done, of }) => done < of), JSON.stringify(progress.at(-1)));
+    });
+  }
+  test("what differs by a thousandth differs at a cosine of one", { timeout: 2 * MINUTE }, async () => {
+    const { passes, rows } = await run(session, "return studio.precision({ precision: 'mixed', cosine: 1 })");
+    assert.ok(!passes && rows.length > 5);
+    for (const { module, whole, alone } of rows) {
+      for (const metrics of [whole, alone]) if (metrics) assert.ok(metrics.cosine > 0.98 && metrics.relativeError < 0.2 && metrics.sqnrDb > 15 && metrics.largestDifference >= 0, `${module}: ${JSON.stringify(metrics)}`);
+    }
+  });
+  test("it can be cancelled, and knows what it is asked for", { timeout: 2 * MINUTE }, async () => {
+    const code = async (/** @type {string} */ body) => (await run(session, body)).code;
+    assert.equal(await code("const end = new AbortController(); return studio.precision({ signal: end.signal, onProgress: () => end.abort() })"), "cancelled");
+    assert.equal(await code("return studio.precision({ precision: 'double' })"), "option-invalid");
+    assert.equal(await code("return studio.precision({ cosine: 2 })"), "option-invalid");
+    assert.equal(await run(session, "return (await studio.precision()).passes"), true, "and goes on after that");
+  });
+});
+
+test("an overflow in half precision is found, and its layer named", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true, prepare: (session) => plant(session, OVERFLOW) });
+  t.after(() => session.close());
+  await withPackage(session, 1);
+  const half = await run(session, "return studio.precision({ precision: 'mixed' })");
+  assert.deepEqual([half.passes, half.fault], [false, { module: "postnet.convolutions.1", operation: "convolution" }], half.text);
+  assert.match(half.verdict, /^postnet\.convolutions\.1: convolution overflows in half precision, and not in single/);
+  assert.ok(half.text.endsWith(half.verdict), half.text);
+  const alone = half.rows.filter((/** @type {any} */ { alone }) => alone && !(alone.cosine >= 0.98));
+  assert.deepEqual([...new Set(alone.map((/** @type {any} */ { module }) => module))], ["postnet.convolutions.1"], half.text);
+  const single = await run(session, "return studio.precision({ precision: 'f32' })");
+  assert.deepEqual([single.passes, single.fault], [true, null], single.text);
+});
+
+test("on a graphics card: a wrong sign in one gradient is found and named, and nothing without", { timeout: 10 * MINUTE }, async (t) => {
+  const sound = await visit({ device: "webgpu", path: "icon.svg", tiny: true });
+  t.after(() => sound.close());
+  await withPackage(sound, 1, "webgpu");
+  const found = await run(sound, "return studio.precision()");
+  assert.deepEqual([found.passes, found.fault, found.rows], [true, null, []], found.text ?? JSON.stringify(found));
+  t.diagnostic(found.text);
+  // SwiftShader has no half precision; an adapter that has it computes alike in it.
+  const half = await run(sound, "return studio.precision({ precision: 'mixed' })");
+  assert.ok(half.code === "precision-unsupported" || half.passes, half.text ?? JSON.stringify(half));
+
+  const wrong = await visit({ device: "webgpu", path: "icon.svg", tiny: true, prepare: (session) => plant(session, SIGN) });
+  t.after(() => wrong.close());
+  await withPackage(wrong, 1, "webgpu");
+  const { passes, fault, rows, verdict, text } = await run(wrong, "return studio.precision()");
+  assert.deepEqual([passes, fault], [false, { module: "decoder.second", operation: "lstm" }], text);
+  assert.match(verdict, /^at fault: decoder\.second: lstm, gradient of w_hh \(alone: cosine -1\.0000\)/);
+  assert.deepEqual(rows.map((/** @type {any} */ { module, tensor }) => [module, tensor]), [["decoder.second", "gradient of w_hh"]], text);
+  assert.ok(rows[0].whole.cosine < -0.999 && rows[0].alone.cosine < -0.999, text);
+});
+
+test("the page compares, says where it begins, and copies a report without a recording in it", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  await ready(session);
+  const { page } = session;
+  await session.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.click("#precision summary");
+  assert.ok(!(await page.isVisible("#precision-copy")), "there is nothing to be copied yet");
+  const mark = session.mark();
+  await page.click("#precision-start");
+  await page.waitForSelector("#precision-text:not([hidden])", { timeout: MINUTE });
+  assert.match((await page.textContent("#precision-words")) ?? "", /^Nothing differs: \d+ results are the same\.$/);
+  await page.click("#precision-copy");
+  await page.waitForFunction(() => document.querySelector("#precision-copy")?.textContent === "Copied");
+  const copied = await page.evaluate("navigator.clipboard.readText()");
+  assert.match(/** @type {string} */ (copied), /^The CPU was asked for|^This browser/);
+  assert.match(/** @type {string} */ (copied), /\nownvoice [\d.]+, precision\nA: cpu, f32, unfused; [^]*\nnothing below cosine 0\.98 in \d+ tensors$/);
+  session.assertNoRequestsSince(mark, "while it compares");
+  await session.screenshot("precision", "#precision");
+  session.assertQuiet();
+});
+
+test("the page names the operation at fault", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, locale: "de-DE", prepare: (session) => plant(session, SIGN) });
+  t.after(() => session.close());
+  await ready(session);
+  const { page } = session;
+  await page.click("#precision summary");
+  await page.click("#precision-start");
+  await page.waitForSelector("#precision-text:not([hidden])", { timeout: MINUTE });
+  assert.equal(await page.textContent("#precision-words"), "Etwas weicht ab. Es beginnt hier: decoder.second: lstm.");
+  assert.match((await page.textContent("#precision-text")) ?? "", /at fault: decoder\.second: lstm, gradient of w_hh/);
+  await session.screenshot("precision-fault", "#precision");
+  session.assertQuiet();
+});
+
+test("the report of an adapter that failed its self-test names the operation", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({
+    device: "webgpu",
+    tiny: true,
+    prepare(session) {
+      session.rewrite("js/device.js", (text) => text.replace(/const software = .*;/, "const software = false;"));
+      // A driver that gets one function wrong.
+      session.change("js/worker.js", (body) => Buffer.concat([
+        Buffer.from(`const { createShaderModule } = GPUDevice.prototype;
+GPUDevice.prototype.createShaderModule = function ({ code, ...rest }) { return createShaderModule.call(this, { ...rest, code: code.replaceAll("exp(", "exp2(") }); };
+`),
+        body,
+      ]));
+    },
+  });
+  t.after(() => session.close());
+  await ready(session);
+  const { page } = session;
+  await page.click("#precision summary");
+  const said = (await page.textContent("#precision-text")) ?? "";
+  assert.match(said, /^The graphics adapter .* failed the self-test \(.*; at fault: [\w.]+: \w+, .*\(alone: cosine .*\)\)\. The CPU is used instead\.$/);
+  assert.ok(await page.isVisible("#precision-copy"));
+  t.diagnostic(said);
+  session.assertQuiet();
+});
