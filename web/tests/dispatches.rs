@@ -8,9 +8,10 @@ use ownvoice::audio::mel::{Mel, MelConfig};
 use ownvoice::model::{Tacotron, TacotronConfig};
 use ownvoice::nn::Mode;
 use ownvoice::nn::lstm::{ScanOptions, scan, scan_with_tensors};
+use ownvoice::ranks::Shard;
 use ownvoice::train::adam::{Adam, AdamConfig};
 use ownvoice::train::batch::assemble;
-use ownvoice::train::features::Features;
+use ownvoice::train::features::{Features, Spoken};
 use ownvoice::train::loss::losses;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -40,14 +41,24 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
         mels: config.mels,
         data: (0..64 * config.mels).map(|index| (0.1 * index as f32).sin() - 5.0).collect(),
     };
-    features.push("one", "one".into(), String::new(), vec![10, 20, 30, 40], Some(vec![16; 4]), &mel, &[]);
+    features.push(Spoken {
+        speaker: "one",
+        id: "one".into(),
+        text: String::new(),
+        symbols: vec![10, 20, 30, 40],
+        durations: Some(vec![16; 4]),
+        mel: &mel,
+        f0_hz: &[],
+    });
     let device = device.clone().autodiff();
     let mut model = Tacotron::new(&config, &device).train();
     let mut adam = Adam::new(AdamConfig::default());
     let mut before = 0.0;
     for _ in 0..2 {
         before = dispatches();
-        let batch = assemble(&features, &[(&features.utterances[0], 0)], window, &config, &device);
+        let picks = [(&features.utterances[0], 0)];
+        let batch =
+            assemble(&features, &picks, Shard::WHOLE, window, &config, &device).expect("usable features");
         let loss = losses(&model, &batch, Mode::Eval).total();
         let gradients = loss.backward();
         model = adam.step(model, &gradients, |_| 1e-3);
