@@ -19,7 +19,7 @@ const STAGES: [Stage; 5] = [
     ("wasm", "the wasm in Chromium, by wasm-pack", wasm),
     ("js", "the types of the JavaScript, and what runs in Node", js),
     ("package", "the npm package, installed by a plain page, Vite and webpack", package),
-    ("browser", "the page in Chromium and Firefox", browser),
+    ("browser", "the page in Chromium, Firefox and WebKit", browser),
 ];
 
 /// What a stage counted, and what was wrong with it besides failing tests.
