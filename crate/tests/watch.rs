@@ -10,7 +10,7 @@ use std::{
 use burn::prelude::*;
 use ownvoice::{
     Result,
-    model::{Tacotron, TacotronConfig},
+    model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
         ComputePlan, Operation, Precision,
         compute::{Fault, FaultKind},
@@ -209,4 +209,27 @@ fn an_overflow_is_dumped_at_its_step_and_named_and_the_loss_scale_falls() {
         matches!(culprit(folder.path(), 1), Culprit::Forward { path, .. } if path == "decoder.projection")
     );
     assert!(facts(folder.path()).loss_scale < 4096.0 && facts(folder.path()).overflows > 0);
+}
+
+/// Along the attention path, whose decoder keeps to single precision, in the postnet.
+#[test]
+fn an_overflow_along_the_attention_path_is_named_too() {
+    let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
+    let compute = ComputePlan {
+        faults: vec!["overflow:postnet.convolutions.0:convolution".parse().unwrap()],
+        ..ComputePlan::of(Precision::Mixed)
+    };
+    let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(features.speakers.len()) };
+    let run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
+    let trained = pretrain::<AttentiveTacotron>(&features, &config, &run, None, &notes);
+    assert_eq!(trained.unwrap_err().code(), "training-diverged");
+    let faults = notes.faults();
+    assert!(
+        faults[0].starts_with("step 1: postnet.convolutions.0: convolution overflows in half precision"),
+        "{faults:?}"
+    );
+    let dump = Dump::deserialize(&fs::read(dump_path(folder.path(), 1, 0)).unwrap()).unwrap();
+    let attention =
+        dump.calls.iter().find(|record| record.call.operation == Operation::AttentionLstm).unwrap();
+    assert_eq!((attention.call.path.as_str(), attention.precision), ("decoder.attention", Precision::F32));
 }
