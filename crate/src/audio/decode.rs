@@ -24,7 +24,7 @@ const OPUS_RATE_HZ: u32 = 48_000;
 /// Reads a file's first audio track, mixing its channels down to their mean. Packets that are damaged are left out, as players do.
 ///
 /// # Errors
-/// `audio-unreadable`: no known format, no audio in it, nothing that can be decoded, or more than [`MAX_SAMPLES`].
+/// `audio-unreadable`: no known format, no audio in it, nothing that can be decoded, or more than `MAX_SAMPLES`.
 pub fn read(bytes: &[u8]) -> Result<Audio> {
     let source = MediaSourceStream::new(Box::new(Cursor::new(bytes.to_vec())), Default::default());
     let mut format = symphonia::default::get_probe()
@@ -62,7 +62,7 @@ enum Decoder {
     /// Any of symphonia's own.
     Symphonia(Box<dyn AudioDecoder>),
     /// Not among them.
-    Opus { decoder: OpusDecoder, channels: usize },
+    Opus { decoder: Box<OpusDecoder>, channels: usize },
 }
 
 impl Decoder {
@@ -71,7 +71,7 @@ impl Decoder {
             let channels = parameters.channels.as_ref().map_or(1, |channels| channels.count());
             let decoder = OpusDecoder::new(OPUS_RATE_HZ, channels)
                 .map_err(|error| Error::audio_unreadable(format!("Opus: {error}")))?;
-            return Ok(Self::Opus { decoder, channels });
+            return Ok(Self::Opus { decoder: Box::new(decoder), channels });
         }
         let options = AudioDecoderOptions::default();
         symphonia::default::get_codecs()

@@ -1,8 +1,8 @@
 //! Finding faults of precision: what overflows, which operation differs from its reference, what two runs do not share.
 //!
 //! A [`Dump`] is one training step as data: what went into each operation and what came out, forward and backward.
-//! [`fault`] names the first operation of a dump that makes something that is no number; [`compare`] joins two dumps by module and operation, and computes each
-//! operation alone on the inputs of the first, so that an operation's own error is told from what it was handed; [`bisect`] finds the fused operations whose
+//! [`fault`] names the first operation of a dump that makes something that is no number; [`mod@compare`] joins two dumps by module and operation, and computes each
+//! operation alone on the inputs of the first, so that an operation's own error is told from what it was handed; [`mod@bisect`] finds the fused operations whose
 //! plain twins make a mismatch go away; [`propose`] lists the modules that half precision serves; [`preflight`] compares two runs before anyone looks at a
 //! curve; [`statistics`] is cheap enough to stay on. How a step is run is no business of this room: see [`crate::train::step_dump`].
 
