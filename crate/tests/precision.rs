@@ -212,7 +212,7 @@ fn a_wrong_sign_in_attention_is_found_whether_it_runs_as_a_whole_or_by_steps() {
 /// What a page runs, on the tiny base.
 fn checked(options: CheckOptions) -> ownvoice::Result<Checked> {
     let models = include!("common/tiny_folder.rs");
-    let base = Base::open(&models.path().join("base"), &Device::flex()).unwrap();
+    let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
     let count = std::cell::Cell::new(0);
     // Cancelled at once where nothing is to pass.
     let ends = options.name.is_empty();
