@@ -5,7 +5,7 @@ pub mod attention;
 mod lattice;
 
 use burn::prelude::*;
-use lattice::Lattice;
+use lattice::{Lattice, PHONE_FRAMES};
 
 use crate::{
     Error, Result,
@@ -42,6 +42,20 @@ pub struct PhonemeErrors {
     pub errors: usize,
     /// Phones of the text.
     pub length: usize,
+}
+
+impl Alignment {
+    /// The longest row of phones that each have the fewest frames possible: a word that was not said.
+    pub fn hasty_phones(&self) -> usize {
+        let phones =
+            self.symbols.iter().zip(&self.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
+        let (mut longest, mut row) = (0, 0);
+        for (_, &frames) in phones {
+            row = if frames as usize <= PHONE_FRAMES { row + 1 } else { 0 };
+            longest = longest.max(row);
+        }
+        longest
+    }
 }
 
 impl std::ops::AddAssign for PhonemeErrors {

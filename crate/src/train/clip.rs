@@ -65,6 +65,11 @@ impl AlignedClip {
     }
 }
 
+/// Recordings that the aligner is adapted to before a speaker's clips are sifted.
+const ADAPTED_TO: usize = 40;
+/// So many hasty phones in a row are a word that nobody said.
+const UNSPOKEN_PHONES: usize = 5;
+
 /// A clip before its phones are found.
 struct Prepared {
     mel: Mel,
@@ -82,6 +87,10 @@ impl Prepared {
         let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
         let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
         Ok(Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) })
+    }
+
+    fn spoken(&self) -> Spoken<'_> {
+        Spoken { mel: &self.mel, symbols: &self.symbols, word_ends: &self.word_ends }
     }
 
     /// The segments between `cuts`, each with silences at its ends where there is one.
@@ -135,6 +144,24 @@ pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
     Ok((report, Prepared::new(base, clip)?.align(&base.aligner).await?.score))
 }
 
+/// Whether each clip's text is spoken throughout, by an aligner adapted to their speaker: a score has no meaning where phones are foreign, but words that
+/// nobody said stay with the fewest frames that a phone can have. An error carries the index of its clip.
+pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>> {
+    let mut prepared = Vec::with_capacity(clips.len());
+    for (index, clip) in clips.iter().enumerate() {
+        prepared.push(Prepared::new(base, clip).map_err(|error| error.in_clip(index))?);
+    }
+    let recordings: Vec<Spoken> =
+        prepared.iter().step_by(clips.len().div_ceil(ADAPTED_TO).max(1)).map(Prepared::spoken).collect();
+    let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
+    let mut throughout = Vec::with_capacity(clips.len());
+    for (index, clip) in prepared.iter().enumerate() {
+        let found = aligner.align_anyway(&clip.mel, &clip.symbols, &clip.word_ends).await;
+        throughout.push(found.map_err(|error| error.in_clip(index))?.hasty_phones() < UNSPOKEN_PHONES);
+    }
+    Ok(throughout)
+}
+
 /// Aligns all clips, cut as `segment` chooses, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
 pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
     let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
@@ -148,10 +175,7 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip
     let cuts = segment::choose(&boundaries);
     let prepared: Vec<Prepared> =
         prepared.into_iter().zip(&cuts).flat_map(|(clip, cuts)| clip.segments(cuts)).collect();
-    let recordings: Vec<Spoken> = prepared
-        .iter()
-        .map(|Prepared { mel, symbols, word_ends, .. }| Spoken { mel, symbols, word_ends })
-        .collect();
+    let recordings: Vec<Spoken> = prepared.iter().map(Prepared::spoken).collect();
     let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
     let mut aligned = Vec::with_capacity(prepared.len());
     for Prepared { mel, f0_hz, symbols, word_ends, foreign } in prepared {
