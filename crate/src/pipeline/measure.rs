@@ -21,7 +21,7 @@ use crate::{
     report::Report,
     train::{
         CloneOptions,
-        clip::{Clip, check_clip},
+        clip::{Clip, check_clip, spoken_throughout},
         run::Recipe,
     },
     voice::{
@@ -166,6 +166,15 @@ fn accepted(base: &Base, clips: Vec<Clip>, report: &dyn Report) -> Result<Vec<Cl
             Err(error) => return Err(error),
         }
     }
+    let spoken = pollster::block_on(spoken_throughout(base, &accepted))?;
+    let mut spoken = spoken.into_iter();
+    accepted.retain(|clip| {
+        let spoken = spoken.next().expect("one for each");
+        if !spoken {
+            report.note(&format!("left out, {:?}: not all of it is spoken", clip.text));
+        }
+        spoken
+    });
     Ok(accepted)
 }
 

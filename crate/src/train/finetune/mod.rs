@@ -10,6 +10,7 @@ mod fault;
 mod frame_store;
 mod held_out;
 mod helper;
+mod prosody;
 mod rehearsal;
 mod rounding;
 
@@ -18,20 +19,15 @@ use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
-    clip::{AlignedClip, Clip, align_clips},
+    clip::{Clip, align_clips},
     options::{CloneOptions, ValidationMetrics},
     picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
     audio::variance_scale::{FLAT, VarianceScale},
-    model::{
-        pitch::{Intonation, SPREADS},
-        tacotron::Symbols,
-    },
-    nn::{Mode, Operation, Precision, Scope, readback::read},
+    nn::{Operation, Precision, Scope, readback::read},
     ranks::Shard,
-    text::symbols,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable},
     weights::Weights,
 };
@@ -39,6 +35,7 @@ use clip_dataset::{ClipDataset, SamplerConfig};
 use early_stopping::{EarlyStopping, Verdict};
 use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict, spread};
 use held_out::HeldOut;
+use prosody::Prosody;
 use rehearsal::Rehearsal;
 use rounding::{round_moments, round_parameters};
 
@@ -135,9 +132,10 @@ pub struct FineTuner {
     dataset: ClipDataset,
     held_out: Option<HeldOut>,
     shown: Shown,
+    /// `[1, V]`, as the next.
     timing_speaker: Tensor<2>,
-    duration_scale: f32,
-    intonation: Option<Intonation>,
+    pitch_speaker: Tensor<2>,
+    prosody: Prosody,
     seconds: f32,
     loss: f32,
     overflows: usize,
@@ -195,8 +193,7 @@ impl FineTuner {
         let speaker = nearest_speaker(base, &store, &options).await?;
         let rehearsal =
             if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
-        let duration_scale = duration_scale(base, &aligned, speaker).await?;
-        let intonation = intonation(base, &aligned, speaker).await?;
+        let prosody = Prosody::of(base, &aligned, speaker).await?;
         let sampler = SamplerConfig {
             seed: options.seed,
             clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
@@ -223,9 +220,9 @@ impl FineTuner {
             held_out,
             // A held-out clip, where there is one.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
-            timing_speaker: base.speaker(speaker),
-            duration_scale,
-            intonation,
+            timing_speaker: base.speaker(prosody.timing_speaker),
+            pitch_speaker: base.speaker(prosody.pitch_speaker),
+            prosody,
             seconds,
             loss: f32::NAN,
             overflows: 0,
@@ -456,9 +453,10 @@ impl FineTuner {
         Voice {
             parts,
             timing_speaker: self.timing_speaker.clone(),
-            duration_scale: self.duration_scale,
+            pitch_speaker: self.pitch_speaker.clone(),
+            duration_scale: self.prosody.duration_scale,
             variance_scale: self.variance_scale(),
-            intonation: self.intonation,
+            intonation: self.prosody.intonation,
             info,
         }
     }
@@ -480,9 +478,10 @@ impl FineTuner {
         Ok(Voice {
             parts,
             timing_speaker: self.timing_speaker,
-            duration_scale: self.duration_scale,
+            pitch_speaker: self.pitch_speaker,
+            duration_scale: self.prosody.duration_scale,
             variance_scale,
-            intonation: self.intonation,
+            intonation: self.prosody.intonation,
             info,
         })
     }
@@ -515,64 +514,4 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
         speakers = losses.into_iter().take(keep).map(|(_, index)| index).collect();
     }
     Ok(speakers[0])
-}
-
-/// Durations of the clips' phones relative to the predicted ones: a ratio of sums, so that the clips' speech keeps its length. Pauses are left out.
-///
-/// The base predicts the phones of foreign clips worse, and a tempo carries over to another language in part: their ratio counts by its root.
-async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
-    let (mut recorded, mut expected, mut foreign) = (0.0, 0.0, 0.0);
-    for clip in clips {
-        let input = Symbols::new(&[&clip.symbols], None, &base.device);
-        let encoded = base.model.encode(&input, Mode::Eval);
-        let logs = read(
-            base.model
-                .durations
-                .forward(encoded, base.speaker(speaker), &input.lengths)
-                .reshape([clip.symbols.len()]),
-        )
-        .await?;
-        for ((&symbol, &frames), predicted) in clip.symbols.iter().zip(&clip.durations).zip(logs) {
-            if symbols::is_phone(symbol) {
-                recorded += frames as f32;
-                expected += predicted.exp();
-                foreign += if clip.foreign { frames as f32 } else { 0.0 };
-            }
-        }
-    }
-    if expected == 0.0 {
-        return Ok(1.0);
-    }
-    Ok((recorded / expected).powf(1.0 - 0.5 * foreign / recorded).clamp(0.5, 2.0))
-}
-
-/// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without pitch.
-async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<Option<Intonation>> {
-    let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
-    for clip in clips {
-        let frames = clip.frames();
-        let contexts =
-            base.contexts(&clip.symbols, &clip.durations, frames.next_multiple_of(base.config().reduction));
-        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else {
-            return Ok(None);
-        };
-        for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
-            recorded.push(hz.ln());
-            predicted.push(ln_hz);
-        }
-    }
-    // Whispered from end to end: the base's own.
-    if recorded.is_empty() {
-        return Ok(base.intonation(speaker));
-    }
-    let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
-    let mean_hz = mean(&recorded).exp();
-    // Between quantiles: a pitch tracker's octave errors would count most in a standard deviation.
-    let range = |values: &mut [f32]| {
-        values.sort_by(f32::total_cmp);
-        values[values.len() * 9 / 10] - values[values.len() / 10]
-    };
-    let spread =
-        (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
-    Ok(Some(Intonation { mean_hz, spread }))
 }
