@@ -3,7 +3,7 @@
 mod common;
 
 use burn::tensor::Tensor;
-use common::{held_out_clips, load, other_base, tiny_base, tiny_files};
+use common::{held_out_clips, load, other_base, shipped_base, tiny_base, tiny_files};
 use ownvoice::{
     audio::{Audio, mel::Mel},
     evaluate::anchors,
@@ -12,7 +12,7 @@ use ownvoice::{
     text::symbols,
     train::{
         Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics,
-        clip::{AlignedClip, align_clips, check_clip},
+        clip::{AlignedClip, align_clips, check_clip, spoken_throughout},
     },
     vocoder::GriffinLim,
     voice::{Base, Consent, Voice},
@@ -536,6 +536,44 @@ fn damaged_voice_files_are_refused() {
     let mut hostile = bytes.clone();
     hostile[..8].copy_from_slice(&u64::MAX.to_le_bytes());
     assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
+}
+
+/// Files of the first versions name one speaker for timing and pitch.
+#[test]
+fn a_voice_file_without_a_pitch_speaker_opens() {
+    let base = shipped_base();
+    let mut voice = Voice::of_base_speaker(&base, 3);
+    voice.pitch_speaker = base.speaker(7);
+    let bytes = block_on(voice.save_async(&base)).unwrap();
+    let off = |found: &Tensor<2>, expected: usize| {
+        (found.clone() - base.speaker(expected)).abs().max().into_scalar::<f32>()
+    };
+    let again = Voice::open(&base, &bytes).unwrap();
+    assert!(off(&again.timing_speaker, 3) < 0.01 && off(&again.pitch_speaker, 7) < 0.01, "8 bits are kept");
+
+    let (mut weights, metadata) = deserialize(&bytes).unwrap();
+    let saved = |weights: &ownvoice::weights::HostWeights| {
+        let weights = weights.iter().map(|(name, (shape, values))| {
+            let values = Tensor::<1>::from_floats(values.as_slice(), &base.device);
+            (name.clone(), Weight { shape: shape.clone(), values })
+        });
+        block_on(serialize(weights.collect(), Storage::Bytes, metadata.clone())).unwrap()
+    };
+    let pitch = weights.remove("pitch_speaker").unwrap();
+    let old = Voice::open(&base, &saved(&weights)).unwrap();
+    assert!(off(&old.pitch_speaker, 3) < 0.01, "that of the timing");
+    weights.insert("pitch_speaker".into(), (vec![1, 1], pitch.1[..1].to_vec()));
+    assert_eq!(Voice::open(&base, &saved(&weights)).err().unwrap().code(), "voice-corrupt");
+}
+
+/// Words that a text has and a recording has not.
+#[test]
+fn a_text_that_is_not_spoken_throughout_is_found() {
+    let base = tiny_base();
+    let mut clips = held_out_clips(6);
+    clips[2].text += " This addition was never spoken by anybody.";
+    let spoken = block_on(spoken_throughout(&base, &clips)).unwrap();
+    assert_eq!(spoken, [true, true, false, true, true, true]);
 }
 
 #[test]

@@ -320,6 +320,17 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_nobody_said_is_a_row_of_hasty_phones() {
+        let hasty = |names: &str, durations: Vec<u32>| {
+            Alignment { symbols: symbols::parse(names).unwrap(), durations, score: 0.0 }.hasty_phones()
+        };
+        // Pauses are as short as they are, and end no row.
+        assert_eq!(hasty("_ K AE1 T _ S IH1 T _", vec![1, 6, 9, 2, 1, 2, 1, 2, 1]), 4);
+        assert_eq!(hasty("_ K AE1 T _ S IH1 T _", vec![1, 2, 9, 2, 1, 2, 3, 2, 1]), 2);
+        assert_eq!(hasty("_", vec![1]), 0);
+    }
+
+    #[test]
     fn a_pause_enters_where_the_speaker_made_one() {
         let said = "_ K AE1 T | S IH1 T | _";
         let pause = "_ _ K K AE1 AE1 T T _ _ _ _ _ _ S S IH1 IH1 T T _";

@@ -212,3 +212,55 @@ async fn intonation(base: &Base, clips: &[Encoded<'_>], speaker: usize) -> Resul
         (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
     Ok(Some(Intonation { mean_hz, spread }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{synth::speak::say_symbols, voice::Voice};
+
+    /// What a speaker of the base says, with another's timing.
+    fn spoken(base: &Base, timing: usize, pitch: usize) -> Vec<AlignedClip> {
+        let mut voice = Voice::of_base_speaker(base, pitch);
+        (voice.timing_speaker, voice.duration_scale) = (base.speaker(timing), 1.3);
+        let texts = [
+            "The ferry leaves at half past nine.",
+            "Nobody expected so many people, on such a cold evening.",
+        ];
+        let clip = |text: &&str| {
+            let (symbols, durations, mel, f0_hz) =
+                pollster::block_on(say_symbols(base, &voice, text)).unwrap();
+            AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false }
+        };
+        texts.iter().map(clip).collect()
+    }
+
+    #[test]
+    fn the_speakers_who_said_it_are_found() {
+        let base = Base::open("../models/base", &Device::flex()).unwrap();
+        let index = |name: &str| base.speakers().iter().position(|other| other == name).unwrap();
+        let (timing, pitch, nearest) = (index("flite-rms"), index("espeak-en-us-f2"), index("flite-slt"));
+        let mut clips = spoken(&base, timing, pitch);
+        let found = pollster::block_on(Prosody::of(&base, &clips, nearest)).unwrap();
+        // Those made of it by moving pitch and formants have its timing.
+        let name = &base.speakers()[found.timing_speaker];
+        assert!(name.starts_with("flite-rms"), "{name}");
+        assert_eq!(found.pitch_speaker, pitch);
+        assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
+        let Intonation { mean_hz, spread } = found.intonation.unwrap();
+        assert!((spread - 1.0).abs() < 0.1, "{spread}");
+        let expected = base.intonation(pitch).unwrap().mean_hz;
+        assert!((mean_hz / expected - 1.0).abs() < 0.1, "{mean_hz} of {expected} Hz");
+
+        clips[0].foreign = true;
+        let foreign = pollster::block_on(Prosody::of(&base, &clips, nearest)).unwrap();
+        assert_eq!((foreign.timing_speaker, foreign.pitch_speaker), (nearest, pitch));
+    }
+
+    #[test]
+    fn a_line_explains_what_it_goes_through() {
+        assert!((correlation(&[1.0, 2.0, 4.0], &[3.0, 5.0, 9.0]) - 1.0).abs() < 1e-5);
+        assert!((correlation(&[1.0, 2.0, 3.0], &[1.0, -1.0, 1.0])).abs() < 1e-5);
+        assert_eq!(correlation(&[2.0, 2.0], &[1.0, 3.0]), 0.0);
+        assert_eq!((correlation(&[], &[]), spread(&[])), (0.0, 0.0));
+    }
+}
