@@ -549,7 +549,7 @@ fn a_voice_file_without_a_pitch_speaker_opens() {
         (found.clone() - base.speaker(expected)).abs().max().into_scalar::<f32>()
     };
     let again = Voice::open(&base, &bytes).unwrap();
-    assert!(off(&again.timing_speaker, 3) < 0.01 && off(&again.pitch_speaker, 7) < 0.01, "8 bits are kept");
+    assert!(off(&again.timing_speaker, 3) < 0.01 && off(&again.pitch_speaker, 7) < 0.01, "in half precision");
 
     let (mut weights, metadata) = deserialize(&bytes).unwrap();
     let saved = |weights: &ownvoice::weights::HostWeights| {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
+//! | `pitch_speaker` | the one whose voicing and melody are followed, likewise; not in files of the first versions, which follow one speaker |
 //!
 //! | metadata | what it is |
 //! |---|---|
@@ -185,10 +186,8 @@ impl Voice {
         {
             let width = speaker.dims()[1];
             // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
-            delta.insert(
-                name.into(),
-                Weight { shape: vec![width], values: speaker.clone().reshape([width]) },
-            );
+            delta
+                .insert(name.into(), Weight { shape: vec![width], values: speaker.clone().reshape([width]) });
         }
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
