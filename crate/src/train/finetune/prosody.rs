@@ -33,11 +33,17 @@ const SAMPLE_FRAMES: usize = 400;
 const FINALISTS: usize = 8;
 
 impl Prosody {
+    /// Of foreign clips both speakers are the nearest: their phones are not those that timing and melody were predicted for.
+    ///
     /// * `nearest`: the speaker of the base whose spectra are nearest to the clips'
     pub async fn of(base: &Base, clips: &[AlignedClip], nearest: usize) -> Result<Self> {
         let clips: Vec<Encoded> = clips.iter().map(|clip| Encoded::new(base, clip)).collect();
-        let timing_speaker = timing_speaker(base, &clips, nearest).await?;
-        let pitch_speaker = pitch_speaker(base, &clips, nearest).await?;
+        let (timing_speaker, pitch_speaker) = match clips.iter().any(|encoded| encoded.clip.foreign) {
+            true => (nearest, nearest),
+            false => {
+                (timing_speaker(base, &clips).await?, pitch_speaker(base, &clips).await?.unwrap_or(nearest))
+            }
+        };
         Ok(Self {
             timing_speaker,
             duration_scale: duration_scale(base, &clips, timing_speaker).await?,
@@ -85,19 +91,13 @@ impl<'a> Encoded<'a> {
 }
 
 /// The speaker with the least spread of the ratio of recorded to predicted lengths: one factor then explains the clips' timing best.
-///
-/// The phones of foreign clips are not those that were predicted; the nearest speaker is as good there.
-async fn timing_speaker(base: &Base, clips: &[Encoded<'_>], nearest: usize) -> Result<usize> {
-    let mut best = (f32::INFINITY, nearest);
-    if clips.iter().any(|encoded| encoded.clip.foreign) {
-        return Ok(nearest);
-    }
+async fn timing_speaker(base: &Base, clips: &[Encoded<'_>]) -> Result<usize> {
+    let mut best = (f32::INFINITY, 0);
     for speaker in 0..base.manifest.speakers.len() {
         let mut logs = Vec::new();
         for clip in clips {
-            logs.extend(
-                clip.durations(base, speaker).await?.map(|(recorded, predicted)| (recorded / predicted).ln()),
-            );
+            let phones = clip.durations(base, speaker).await?;
+            logs.extend(phones.map(|(recorded, predicted)| (recorded / predicted).ln()));
         }
         best = if spread(&logs) < best.0 { (spread(&logs), speaker) } else { best };
     }
@@ -111,8 +111,9 @@ fn spread(values: &[f32]) -> f32 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count).sqrt()
 }
 
-/// The speaker whose voicing and melody make the clips' most probable: a few frames choose the finalists, all frames the speaker.
-async fn pitch_speaker(base: &Base, clips: &[Encoded<'_>], nearest: usize) -> Result<usize> {
+/// The speaker whose voicing and melody make the clips' most probable: a few frames choose the finalists, all frames the speaker. `None` on a base without
+/// pitch.
+async fn pitch_speaker(base: &Base, clips: &[Encoded<'_>]) -> Result<Option<usize>> {
     let mut frames = 0;
     let sample = clips.iter().take_while(|clip| {
         frames += clip.clip.frames();
@@ -123,13 +124,13 @@ async fn pitch_speaker(base: &Base, clips: &[Encoded<'_>], nearest: usize) -> Re
     for (clips, keep) in [(sample, FINALISTS), (clips, 1)] {
         let mut found = Vec::with_capacity(speakers.len());
         for speaker in speakers {
-            let Some(surprise) = surprise(base, clips, speaker).await? else { return Ok(nearest) };
+            let Some(surprise) = surprise(base, clips, speaker).await? else { return Ok(None) };
             found.push((surprise, speaker));
         }
         found.sort_by(|left, right| left.0.total_cmp(&right.0));
         speakers = found.into_iter().take(keep).map(|(_, speaker)| speaker).collect();
     }
-    Ok(speakers[0])
+    Ok(speakers.first().copied())
 }
 
 /// Negative log likelihood of a frame of the clips' phones: of being voiced or not, and of its pitch about the best line through the predicted one. `None`
@@ -253,7 +254,7 @@ mod tests {
 
         clips[0].foreign = true;
         let foreign = pollster::block_on(Prosody::of(&base, &clips, nearest)).unwrap();
-        assert_eq!((foreign.timing_speaker, foreign.pitch_speaker), (nearest, pitch));
+        assert_eq!((foreign.timing_speaker, foreign.pitch_speaker), (nearest, nearest));
     }
 
     #[test]
