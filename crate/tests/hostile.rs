@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 /// More than any damage needs.
 const DECISIONS: usize = 512;
 /// Some ten times what repeated texts take beside other work.
-const MAX_TIME: Duration = Duration::from_secs(120);
+const MAX_TIME: Duration = Duration::from_secs(240);
 
 /// Tries what the fuzzer has found before, then new damage until the time is over.
 fn fuzz(name: &str) {

@@ -48,23 +48,26 @@ fn ascii(c: char) -> Option<&'static str> {
         '√' => " square root of ",
         '∞' => " infinity ",
         '→' => " -> ",
-        '²' => "^2",
-        '³' => "^3",
         'ª' => "a",
         'º' => "o",
         // Behind a digit a unit begins with it.
         'µ' | 'μ' => "µ",
-        'α' => " alpha ",
-        'β' => " beta ",
-        'γ' => " gamma ",
-        'δ' | 'Δ' => " delta ",
-        'ε' => " epsilon ",
-        'θ' => " theta ",
-        'λ' => " lambda ",
-        'π' => " pi ",
-        'σ' | 'Σ' => " sigma ",
-        'φ' => " phi ",
-        'ω' | 'Ω' => " omega ",
+        '←' => " <- ",
+        '⇒' => " => ",
+        '↑' => " up ",
+        '↓' => " down ",
+        '∑' => " sum of ",
+        '∫' => " integral of ",
+        '∂' => " partial ",
+        '∝' => " is proportional to ",
+        '∈' => " in ",
+        '∪' => " union ",
+        '∩' => " intersection ",
+        '∠' => " angle ",
+        '♭' => "♭",
+        '♯' => "♯",
+        '♥' | '❤' => "♥",
+        'Ω' => "Ω",
         '。' | '．' => ".",
         '，' | '、' => ",",
         '？' => "?",
@@ -92,6 +95,28 @@ fn ascii(c: char) -> Option<&'static str> {
     })
 }
 
+/// Greek letters by their names, where they stand for themselves.
+#[rustfmt::skip]
+const GREEK: &[(&str, &str)] = &[
+    ("αΑ", "alpha"), ("βΒ", "beta"), ("γΓ", "gamma"), ("δΔ", "delta"), ("εϵΕ", "epsilon"), ("ζΖ", "zeta"), ("ηΗ", "eta"), ("θϑΘ", "theta"), ("ιΙ", "iota"), ("κΚ", "kappa"), ("λΛ", "lambda"),
+    ("μΜ", "mu"), ("νΝ", "nu"), ("ξΞ", "xi"), ("ο", "omicron"), ("πΠ", "pi"), ("ρΡ", "rho"), ("σςΣ", "sigma"), ("τΤ", "tau"), ("υΥ", "upsilon"), ("φϕΦ", "phi"), ("χΧ", "chi"), ("ψΨ", "psi"),
+    ("ωΩ", "omega"),
+];
+
+fn greek(c: char) -> Option<&'static str> {
+    GREEK.iter().find(|(letters, _)| letters.contains(c)).map(|(_, name)| *name)
+}
+
+pub fn is_greek(c: char) -> bool {
+    ('\u{370}'..='\u{3ff}').contains(&c)
+}
+
+/// A raised digit or sign, on the line.
+fn superscript(c: char) -> Option<char> {
+    const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ";
+    RAISED.chars().zip("0123456789+-n".chars()).find(|(raised, _)| *raised == c).map(|(_, plain)| plain)
+}
+
 /// Folds a text. Characters that cannot be spoken become spaces; combining marks, joiners and other invisible characters vanish.
 ///
 /// What has a compatibility decomposition (Unicode NFKD: accented letters, fractions, full-width and mathematical letters, ligatures, `℃`) is read as that.
@@ -101,7 +126,7 @@ pub fn fold(text: &str) -> String {
     let mut letters = text.chars().peekable();
     let mut before = ' ';
     while let Some(c) = letters.next() {
-        let alone = !before.is_alphabetic() && letters.peek().is_none_or(|next| !next.is_alphabetic());
+        let alone = !is_greek(before) && letters.peek().is_none_or(|next| !is_greek(*next));
         match c {
             // As programs write "≤".
             '<' | '>' | '!' if letters.peek() == Some(&'=') => {
@@ -117,11 +142,36 @@ pub fn fold(text: &str) -> String {
             '\n' | '\r' => folded.push('\n'),
             'µ' | 'μ'
                 if before.is_ascii_digit()
-                    || before == ' ' && letters.peek().is_some_and(|next| "mgslLW".contains(*next)) =>
+                    || before == ' ' && letters.peek().is_some_and(|next| "mgslLWAVFHS".contains(*next)) =>
             {
                 folded.push('µ');
             }
-            '\u{370}'..='\u{3ff}' if !alone => folded.push(' '),
+            // "5 kΩ"
+            'Ω' | '\u{2126}'
+                if before.is_ascii_digit() || "kMGm".contains(before) || before == ' ' && counts(&folded) =>
+            {
+                folded.push('Ω');
+            }
+            '\u{2126}' => folded.push_str(" omega "),
+            c if is_greek(c) => match greek(c).filter(|_| alone) {
+                Some(name) => folded.extend([" ", name, " "]),
+                None => folded.push(' '),
+            },
+            '§' if letters.peek() == Some(&'§') => {
+                letters.next();
+                folded.push_str(" sections ");
+            }
+            // "N·m"
+            '·' | '⋅' if "NAVW".contains(before) && letters.peek().is_some_and(char::is_ascii_lowercase) =>
+                {}
+            // A subscript belongs to what it stands behind: "H₂O".
+            '₀'..='₉' => folded.push(char::from(b'0' + (c as u32 - '₀' as u32) as u8)),
+            c if superscript(c).is_some() => {
+                if superscript(before).is_none() {
+                    folded.push('^');
+                }
+                folded.extend(superscript(c));
+            }
             // Soft hyphen, zero-width characters, direction marks, variation selectors.
             '\u{ad}'
             | '\u{200b}'..='\u{200f}'
@@ -138,6 +188,11 @@ pub fn fold(text: &str) -> String {
         before = c;
     }
     folded
+}
+
+/// Whether a text ends with a digit and a blank.
+fn counts(text: &str) -> bool {
+    text.trim_end().ends_with(|c: char| c.is_ascii_digit())
 }
 
 fn push_decomposed(c: char, folded: &mut String) {

@@ -1,6 +1,6 @@
 //! Whether a text is what can be spoken: English, in letters that are read. A guess, to warn by.
 
-use super::fold::fold;
+use super::fold::{fold, is_greek};
 
 /// Why a text may not be spoken as it is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,13 +44,19 @@ const MIN_WORDS: usize = 4;
 /// What a person should know before a text is spoken.
 pub fn doubts(text: &str) -> Vec<Doubt> {
     let mut unspoken = String::new();
-    for c in text.chars().filter(|c| c.is_alphanumeric()) {
-        if !unspoken.contains(c)
+    let mut before = ' ';
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        // A letter of Greek alone is spoken by its name, a word of them is left out.
+        let word = is_greek(c) && (is_greek(before) || letters.peek().is_some_and(|next| is_greek(*next)));
+        if c.is_alphanumeric()
+            && !unspoken.contains(c)
             && unspoken.chars().count() < 20
-            && fold(c.encode_utf8(&mut [0; 4])).trim().is_empty()
+            && (word || fold(c.encode_utf8(&mut [0; 4])).trim().is_empty())
         {
             unspoken.push(c);
         }
+        before = c;
     }
     let unspoken = Some(unspoken).filter(|unspoken| !unspoken.is_empty()).map(Doubt::Unspoken);
     guess(text).map(Doubt::Language).into_iter().chain(unspoken).collect()
@@ -120,7 +126,8 @@ mod tests {
     #[test]
     fn letters_that_are_left_out_are_named() {
         assert_eq!(doubts("The word 你好 means hello, 你."), [Doubt::Unspoken("你好".into())]);
-        assert_eq!(doubts("😀 ½ ℃ ﬁ é"), []);
+        assert_eq!(doubts("😀 ½ ℃ ﬁ é, x² + H₂O, α and Δt, 5 kΩ"), []);
+        assert_eq!(doubts("The word και is Greek."), [Doubt::Unspoken("και".into())]);
         assert_eq!(Doubt::Unspoken("я".into()).to_string(), "these are not spoken: я");
     }
 }

@@ -176,9 +176,8 @@ impl Phonemizer {
         if word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase()) {
             return self.spelled(word);
         }
-        let lower = word.to_ascii_lowercase();
-        if let Some(symbols) = pronounce::in_context(&lower, around).or_else(|| self.known(&lower)) {
-            return symbols;
+        if let Some((_, phones)) = pronounce::NAMESAKES.iter().find(|(name, _)| *name == word) {
+            return symbols::parse(phones).unwrap_or_default();
         }
         // "VIP's" is plural or possessive of what it is without.
         if let Some(stem) = word
@@ -187,9 +186,14 @@ impl Phonemizer {
         {
             return affixes::plural(&self.word(stem, Neighbours::default()));
         }
+        let lower = word.to_ascii_lowercase();
+        if let Some(symbols) = pronounce::in_context(&lower, around).or_else(|| self.known(&lower)) {
+            return symbols;
+        }
         let upper = word.chars().all(|c| c.is_ascii_uppercase());
         let no_vowel = !lower.contains(['a', 'e', 'i', 'o', 'u', 'y']);
-        if upper && word.len() <= 5 || no_vowel && word.len() <= 6 {
+        if upper && (word.len() <= 5 && !sayable(&lower) || unsayable(&lower)) || no_vowel && word.len() <= 6
+        {
             return self.spelled(&lower);
         }
         if lower.len() <= MAX_PARTS
@@ -224,6 +228,24 @@ impl Phonemizer {
             })
             .collect()
     }
+}
+
+/// Whether an acronym alternates as words do, with a vowel at its end: "FERPA", "DACA".
+fn sayable(acronym: &str) -> bool {
+    let last = acronym.len() - 1;
+    let shape: Vec<bool> = acronym
+        .bytes()
+        .enumerate()
+        .map(|(at, byte)| b"aeiou".contains(&byte) || at == last && byte == b'y')
+        .collect();
+    shape == [false, true, false, true] || shape == [false, true, false, false, true]
+}
+
+/// Whether a word begins with consonants that no English word begins with: "lgbtqia".
+fn unsayable(word: &str) -> bool {
+    let start = word.bytes().take_while(|byte| !b"aeiouy".contains(byte)).count();
+    let known = ["chr", "phr", "sch", "scr", "shr", "spl", "spr", "str", "thr"];
+    start > 3 || start == 3 && !known.contains(&&word[..3])
 }
 
 /// Vowels so rare with their stress that no corpus teaches them get the stress they are common with.

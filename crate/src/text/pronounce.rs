@@ -41,10 +41,19 @@ const NOUNS_AND_VERBS: &[(&str, &str, &str)] = &[
     ("record", "R EH1 K ER0 D", "R AH0 K AO1 R D"), ("refuse", "R EH1 F Y UW2 Z", "R AH0 F Y UW1 Z"), ("reject", "R IY1 JH EH0 K T", "R IH0 JH EH1 K T"),
     ("resume", "R EH1 Z AH0 M EY2", "R IH0 Z UW1 M"), ("separate", "S EH1 P ER0 AH0 T", "S EH1 P ER0 EY2 T"), ("sow", "S AW1", "S OW1"), ("subject", "S AH1 B JH IH0 K T", "S AH0 B JH EH1 K T"),
     ("suspect", "S AH1 S P EH2 K T", "S AH0 S P EH1 K T"), ("transfer", "T R AE1 N S F ER0", "T R AE0 N S F ER1"), ("transport", "T R AE1 N S P AO2 R T", "T R AE0 N S P AO1 R T"),
+    ("addict", "AE1 D IH2 K T", "AH0 D IH1 K T"), ("affiliate", "AH0 F IH1 L IY0 AH0 T", "AH0 F IH1 L IY0 EY2 T"), ("aggregate", "AE1 G R AH0 G AH0 T", "AE1 G R AH0 G EY2 T"),
+    ("animate", "AE1 N AH0 M AH0 T", "AE1 N AH0 M EY2 T"), ("defect", "D IY1 F EH0 K T", "D IH0 F EH1 K T"), ("degenerate", "D IH0 JH EH1 N ER0 AH0 T", "D IH0 JH EH1 N ER0 EY2 T"),
+    ("diffuse", "D IH0 F Y UW1 S", "D IH0 F Y UW1 Z"), ("document", "D AA1 K Y AH0 M AH0 N T", "D AA1 K Y AH0 M EH2 N T"), ("exploit", "EH1 K S P L OY2 T", "IH0 K S P L OY1 T"),
+    ("implement", "IH1 M P L AH0 M AH0 N T", "IH1 M P L AH0 M EH2 N T"), ("initiate", "IH0 N IH1 SH IY0 AH0 T", "IH0 N IH1 SH IY0 EY2 T"), ("laminate", "L AE1 M AH0 N AH0 T", "L AE1 M AH0 N EY2 T"),
+    ("misuse", "M IH0 S Y UW1 S", "M IH0 S Y UW1 Z"), ("predicate", "P R EH1 D AH0 K AH0 T", "P R EH1 D AH0 K EY2 T"), ("rebound", "R IY1 B AW2 N D", "R IH0 B AW1 N D"),
+    ("recall", "R IY1 K AO2 L", "R IH0 K AO1 L"), ("refund", "R IY1 F AH2 N D", "R IH0 F AH1 N D"), ("relay", "R IY1 L EY2", "R IH0 L EY1"), ("reuse", "R IY0 Y UW1 S", "R IY0 Y UW1 Z"),
+    ("segment", "S EH1 G M AH0 N T", "S EH1 G M EH2 N T"), ("subordinate", "S AH0 B AO1 R D AH0 N AH0 T", "S AH0 B AO1 R D AH0 N EY2 T"), ("supplement", "S AH1 P L AH0 M AH0 N T", "S AH1 P L AH0 M EH2 N T"),
+    ("survey", "S ER1 V EY2", "S ER0 V EY1"), ("torment", "T AO1 R M EH2 N T", "T AO0 R M EH1 N T"),
     ("upset", "AH1 P S EH2 T", "AH0 P S EH1 T"), ("use", "Y UW1 S", "Y UW1 Z"),
 ];
 /// Of these, verbs more often than not.
-const MOSTLY_VERBS: &[&str] = &["combine", "excuse", "produce", "refuse", "resume", "use"];
+const MOSTLY_VERBS: &[&str] =
+    &["combine", "excuse", "initiate", "produce", "recall", "refuse", "resume", "reuse", "use"];
 
 const BE: &[&str] = &["am", "are", "be", "been", "being", "i'm", "is", "it's", "was", "we're", "were"];
 #[rustfmt::skip]
@@ -62,6 +71,11 @@ const VERBALS: &[&str] = &[
     "might", "must", "never", "not", "often", "please", "shall", "she'd", "she'll", "should", "shouldn't", "they'd", "they'll", "to", "usually", "we'd", "we'll", "will", "won't", "would",
     "wouldn't", "you'd", "you'll",
 ];
+/// "made me wind it", "saw him tear it"
+const CAUSES: &[&str] = &[
+    "hear", "heard", "help", "helped", "helps", "let", "lets", "letting", "made", "make", "makes", "making",
+    "saw", "see", "watch", "watched",
+];
 /// Verbs that end like plurals.
 const SINGULAR_VERBS: &[&str] = &[
     "feels", "gets", "gives", "goes", "helps", "keeps", "likes", "looks", "makes", "needs", "news", "plays",
@@ -70,6 +84,9 @@ const SINGULAR_VERBS: &[&str] = &[
 
 /// Pronunciation of a word in lower case among its neighbours, where it is not simply the dictionary's.
 pub fn in_context(word: &str, around: Neighbours) -> Option<Vec<Symbol>> {
+    if word == "houses" {
+        return symbols::parse("HH AW1 Z AH0 Z");
+    }
     let stem = word.strip_suffix('s').unwrap_or(word);
     if let Some((_, noun, verb)) = NOUNS_AND_VERBS.iter().find(|(known, ..)| *known == word) {
         return symbols::parse(if is_verb(word, around) { verb } else { noun });
@@ -80,6 +97,14 @@ pub fn in_context(word: &str, around: Neighbours) -> Option<Vec<Symbol>> {
     }
     alone(word, around).and_then(symbols::parse)
 }
+
+/// Names that are other words in lower case; the normalizer keeps their capital where they are meant.
+pub const NAMESAKES: &[(&str, &str)] = &[
+    ("Mobile", "M OW0 B IY1 L"),
+    ("Nice", "N IY1 S"),
+    ("Polish", "P OW1 L IH0 SH"),
+    ("Reading", "R EH1 D IH0 NG"),
+];
 
 /// Words of which each has rules of its own.
 fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
@@ -101,10 +126,39 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
         "in" => "IH1 N",
         "read" => either(is_past_of_read(around), "R EH1 D", "R IY1 D"),
         "lead" => {
-            let metal = goes_on(&["paint", "pencil", "pipe", "pipes", "poisoning"])
-                || follows(&["contain", "contains", "of"])
+            let metal = goes_on(&[
+                "acid",
+                "apron",
+                "based",
+                "batteries",
+                "battery",
+                "bullet",
+                "bullets",
+                "contamination",
+                "exposure",
+                "free",
+                "lined",
+                "levels",
+                "mine",
+                "mines",
+                "paint",
+                "pencil",
+                "pipe",
+                "pipes",
+                "poisoning",
+                "shot",
+                "solder",
+                "weight",
+                "weights",
+            ]) || follows(&["contain", "contains", "contained", "containing", "of"])
+                && !goes_on(&["the"])
                 || before.is_empty() && goes_on(&["is", "was"]);
-            either(metal, "L EH1 D", "L IY1 D")
+            let found = after == "in"
+                && all_after.iter().any(|word| {
+                    ["air", "blood", "gasoline", "paint", "soil", "toys", "water"].contains(word)
+                });
+            let exposed = before == "to" && all_before.iter().any(|word| word.starts_with("expos"));
+            either(metal || found || exposed, "L EH1 D", "L IY1 D")
         }
         "live" => {
             let shown = [
@@ -125,7 +179,12 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
                 "wire",
             ];
             let aired = [
+                "air",
+                "aired",
+                "airs",
                 "broadcast",
+                "captured",
+                "filmed",
                 "go",
                 "goes",
                 "going",
@@ -133,7 +192,10 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
                 "performed",
                 "play",
                 "played",
+                "record",
                 "recorded",
+                "reporting",
+                "stream",
                 "streamed",
                 "streaming",
                 "went",
@@ -153,7 +215,9 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
             "Y UW1 Z D",
         ),
         "close" => {
-            let shuts = verbal() && after != "to" || determined && after == "of";
+            let shuts = verbal() && after != "to"
+                || before.is_empty() && after == "of"
+                || determined && (after == "of" || last);
             either(shuts, "K L OW1 Z", "K L OW1 S")
         }
         "wind" => either(
@@ -162,9 +226,12 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
             "W IH1 N D",
         ),
         "wound" => {
-            let turned = follows(SUBJECTS)
+            let turned = follows(BE) && goes_on(&["around", "tight", "tightly", "up", "with"])
+                || follows(SUBJECTS)
                 || follows(SINGULAR_SUBJECTS)
-                || !determined && goes_on(&["around", "down", "through", "up"]);
+                || !determined
+                    && (goes_on(&["around", "down", "through", "up"])
+                        || is_determiner(after) && !before.is_empty());
             either(turned, "W AW1 N D", "W UW1 N D")
         }
         "tear" => {
@@ -184,14 +251,37 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
                 || goes_on(&["down", "to"])
                 || determined
                     && all_before.iter().any(|word| ["take", "takes", "taking", "took"].contains(word));
-            either(bent || after == "of", "B AW1", "B OW1")
+            let ship = all_before.iter().chain(all_after).any(|word| {
+                ["boat", "boat's", "ship", "ship's", "stern", "vessel", "vessel's", "yacht"].contains(word)
+            });
+            either(bent || ship || after == "of", "B AW1", "B OW1")
         }
         "row" => "R OW1",
-        "bass" => either(
-            follows(&["catch", "caught", "fish", "largemouth", "sea", "striped"]) || after == "fishing",
-            "B AE1 S",
-            "B EY1 S",
-        ),
+        "bass" => {
+            let near = [
+                "catch",
+                "catches",
+                "caught",
+                "fish",
+                "fished",
+                "fisherman",
+                "fishes",
+                "fishing",
+                "fried",
+                "grilled",
+                "hooked",
+                "lake",
+                "largemouth",
+                "lemon",
+                "river",
+                "sea",
+                "smallmouth",
+                "striped",
+                "trout",
+            ];
+            let fish = all_before.iter().chain(all_after).any(|word| near.contains(word));
+            either(fish && !follows(&["play", "played", "playing", "plays", "the"]), "B AE1 S", "B EY1 S")
+        }
         "dove" => {
             let jumped = !determined
                 && (follows(SUBJECTS)
@@ -220,8 +310,46 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
                 || follows(&["feel", "feels", "felt", "seemed"]);
             either(pleased, "K AH0 N T EH1 N T", "K AA1 N T EH0 N T")
         }
-        "invalid" => either(determined && last, "IH1 N V AH0 L AH0 D", "IH0 N V AE1 L AH0 D"),
+        "invalid" => either(
+            determined && (last || goes_on(&["had", "has", "in", "is", "was", "who"])),
+            "IH1 N V AH0 L AH0 D",
+            "IH0 N V AE1 L AH0 D",
+        ),
         "polish" => "P AA1 L IH0 SH",
+        "winds" => {
+            let turns = follows(SINGULAR_SUBJECTS)
+                || follows(&[
+                    "highway", "path", "river", "road", "route", "stream", "street", "trail", "way",
+                ]);
+            either(turns, "W AY1 N D Z", "W IH1 N D Z")
+        }
+        "moped" => either(determined || follows(&["by", "electric", "rented"]), "M OW1 P EH2 D", "M OW1 P T"),
+        "proceeds" => either(is_singular_verb(around), "P R AH0 S IY1 D Z", "P R OW1 S IY2 D Z"),
+        "aged" => either(
+            follows(&["an", "the"]) && !goes_on(&["beef", "cheese", "wine"]),
+            "EY1 JH AH0 D",
+            "EY1 JH D",
+        ),
+        "learned" => either(
+            follows(&["a", "most", "the", "very"]) && !last && after != "to" && !is_determiner(after),
+            "L ER1 N AH0 D",
+            "L ER1 N D",
+        ),
+        "blessed" => {
+            either(follows(&["a", "every", "the", "this"]) && !last, "B L EH1 S AH0 D", "B L EH1 S T")
+        }
+        "bases" => {
+            let basis = follows(&["legal", "theoretical", "scientific"]);
+            either(basis, "B EY1 S IY0 Z", "B EY1 S AH0 Z")
+        }
+        "axes" => either(
+            follows(&["both", "coordinate", "three", "two", "x", "y"]),
+            "AE1 K S IY0 Z",
+            "AE1 K S AH0 Z",
+        ),
+        "analyses" => either(is_singular_verb(around), "AE1 N AH0 L AY2 Z AH0 Z", "AH0 N AE1 L AH0 S IY2 Z"),
+        "putting" => either(goes_on(&["green", "greens", "stroke"]), "P AH1 T IH0 NG", "P UH1 T IH0 NG"),
+        "sewer" => either(follows(&["skilled", "expert"]), "S OW1 ER0", "S UW1 ER0"),
         _ => return None,
     })
 }
@@ -235,9 +363,16 @@ fn is_verb(word: &str, around: Neighbours) -> bool {
     if VERBALS.contains(&before) || SUBJECTS.contains(&before) {
         return true;
     }
+    if (OBJECTS.contains(&before) || before == "you" || before == "her") && CAUSES.contains(&second) {
+        return true;
+    }
     // "strongly object", after what could be a subject
     if before.len() > 4 && before.ends_with("ly") && (SUBJECTS.contains(&second) || VERBALS.contains(&second))
     {
+        return true;
+    }
+    // "buildings that house families"
+    if ["that", "which", "who"].contains(&before) && is_plural(second) {
         return true;
     }
     if is_determiner(before) || BE.contains(&before) {
@@ -256,7 +391,7 @@ fn is_verb(word: &str, around: Neighbours) -> bool {
         || PREPOSITIONS.contains(&second)
         || is_determiner(second)
         || before.is_empty() && ["is", "was"].contains(&after);
-    MOSTLY_VERBS.contains(&word) && !noun && before != "fresh" && before != "and"
+    MOSTLY_VERBS.contains(&word) && !noun && !around.last && before != "fresh" && before != "and"
 }
 
 /// Whether a word is the third person of a verb and not the plural of a noun.
@@ -273,7 +408,8 @@ fn is_past_of_read(around: Neighbours) -> bool {
     const PERFECT: &[&str] = &[
         "had", "has", "have", "having", "he'd", "he's", "i've", "she's", "they've", "we've", "well", "you've",
     ];
-    const PAST_TIMES: &[&str] = &["ago", "earlier", "last", "once", "twice", "yesterday"];
+    const PAST_TIMES: &[&str] =
+        &["ago", "already", "earlier", "last", "once", "recently", "twice", "yesterday"];
     let before = around.before.last().copied().unwrap_or("");
     if before == "to"
         || VERBALS.contains(&before) && before != "never" && before != "always" && before != "often"

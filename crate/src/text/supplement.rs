@@ -9,6 +9,9 @@ const WORDS: &[(&str, &str)] = &[
     ("covid", "K OW1 V IH0 D"), ("gif", "G IH1 F"), ("jpeg", "JH EY1 P EH2 G"), ("json", "JH EY1 S AH0 N"), ("yaml", "Y AE1 M AH0 L"),
     ("potus", "P OW1 T AH0 S"), ("fomo", "F OW1 M OW0"), ("crispr", "K R IH1 S P ER0"), ("lsat", "EH1 L S AE2 T"), ("mcat", "EH1 M K AE2 T"),
     ("mrna", "EH2 M AA2 R EH2 N EY1"), ("chatgpt", "CH AE2 T JH IY2 P IY2 T IY1"), ("openai", "OW2 P AH0 N EY2 AY1"), ("airbnb", "EH1 R B IY2 AH0 N B IY2"),
+    ("brca", "B R AE1 K AH0"), ("gmat", "JH IY1 M AE2 T"), ("cern", "S ER1 N"), ("fisa", "F AY1 Z AH0"), ("usaid", "Y UW2 EH2 S EY1 D"), ("sos", "EH2 S OW2 EH1 S"), ("creme", "K R EH1 M"), ("fraiche", "F R EH1 SH"), ("brics", "B R IH1 K S"), ("isil", "AY1 S AH0 L"), ("pina", "P IY1 N Y AH0"), ("fafsa", "F AE1 F S AH0"), ("hipaa", "HH IH1 P AH0"), ("ftse", "F UH1 T S IY0"), ("uefa", "Y UW0 EY1 F AH0"), ("norad", "N AO1 R AE2 D"), ("maga", "M AA1 G AH0"), ("libor", "L AY1 B AO2 R"),
+    ("voip", "V OY1 P"), ("cov", "K OW1 V"), ("wifi", "W AY1 F AY2"), ("daca", "D AA1 K AH0"), ("noaa", "N OW1 AH0"), ("nimby", "N IH1 M B IY0"), ("imac", "AY1 M AE2 K"), ("unrwa", "AH1 N R AH0"),
+    ("ebitda", "IY1 B IH0 T D AA2"), ("fico", "F AY1 K OW0"), ("icu", "AY2 S IY2 Y UW1"),
     // Younger than the dictionary, or borrowed.
     ("acai", "AH0 S AY2 IY1"), ("baklava", "B AA2 K L AH0 V AA1"), ("bruschetta", "B R UW0 S K EH1 T AH0"), ("cannabidiol", "K AE2 N AH0 B IH0 D AY1 AO2 L"),
     ("coronavirus", "K ER0 OW1 N AH0 V AY2 R AH0 S"), ("cryptocurrency", "K R IH1 P T OW0 K ER2 AH0 N S IY0"), ("elon", "IY1 L AA0 N"),

@@ -1,165 +1,95 @@
-//! Abbreviations and what they stand for.
+//! Where a short form is an abbreviation, and of what.
 
 use super::place::{Chunk, Place, Reading, is_capitalized, starts_with_digit};
 use super::roman::is_numeral;
 use super::sentence_end::is_starter;
-
-/// Where a word with a period is an abbreviation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    /// Always; it never ends a sentence that goes on.
-    Always,
-    /// Always; a sentence may end with it.
-    MayEnd,
-    /// Before another word: a title or what a name begins with.
-    Inside,
-    /// Before a number or a letter that counts: `fig. 3a`.
-    Counting,
-    /// With a capital: months and weekdays, streets.
-    Capital,
-}
-use When::{Always, Capital, Counting, Inside, MayEnd};
-
-#[rustfmt::skip]
-const ABBREVIATIONS: &[(&str, &str, When)] = &[
-    ("mr", "mister", Always), ("mrs", "missus", Always), ("ms", "miz", Always), ("messrs", "messieurs", Always), ("prof", "professor", Inside),
-    ("gen", "general", Inside), ("col", "colonel", Inside), ("lt", "lieutenant", Inside), ("sgt", "sergeant", Inside), ("capt", "captain", Inside),
-    ("cpt", "captain", Inside), ("cpl", "corporal", Inside), ("adm", "admiral", Inside), ("rev", "reverend", Inside), ("hon", "honorable", Inside),
-    ("gov", "governor", Inside), ("sen", "senator", Inside), ("rep", "representative", Inside), ("pres", "president", Inside), ("maj", "major", Inside),
-    ("cmdr", "commander", Inside), ("mt", "mount", Inside), ("ft", "fort", Inside), ("e.g", "for example", Always), ("i.e", "that is", Always),
-    ("cf", "compare", Always), ("ca", "circa", Counting), ("approx", "approximately", Always), ("vs", "versus", Always), ("al", "al", MayEnd),
-    ("attn", "attention", Always), ("misc", "miscellaneous", Always), ("max", "maximum", Counting), ("min", "minimum", Counting),
-    ("no", "number", Counting), ("nos", "numbers", Counting), ("fig", "figure", Counting), ("figs", "figures", Counting), ("vol", "volume", Counting),
-    ("p", "page", Counting), ("pp", "pages", Counting), ("ch", "chapter", Counting), ("art", "article", Counting), ("ext", "extension", Counting),
-    ("apt", "apartment", Counting), ("est", "established", Counting), ("hwy", "highway", Counting), ("tel", "telephone", Counting),
-    ("etc", "et cetera", MayEnd), ("jr", "junior", MayEnd), ("sr", "senior", MayEnd), ("inc", "incorporated", MayEnd), ("ltd", "limited", MayEnd),
-    ("corp", "corporation", MayEnd), ("co", "company", MayEnd), ("bros", "brothers", MayEnd), ("dept", "department", MayEnd), ("univ", "university", MayEnd),
-    ("esq", "esquire", MayEnd), ("ph.d", "P H D", MayEnd), ("govt", "government", MayEnd), ("assn", "association", MayEnd), ("bldg", "building", MayEnd),
-    ("avg", "average", Always), ("asst", "assistant", Always), ("assoc", "associate", Always), ("natl", "national", Always), ("intl", "international", Always),
-    ("sens", "senators", Inside), ("reps", "representatives", Inside), ("govs", "governors", Inside), ("drs", "doctors", Inside), ("profs", "professors", Inside),
-    ("supt", "superintendent", Inside), ("insp", "inspector", Inside), ("dist", "district", Inside), ("wm", "william", Inside), ("rm", "room", Counting), ("enc", "enclosure", Counting),
-    ("incl", "including", Always), ("excl", "excluding", Always), ("det", "detective", Inside), ("amb", "ambassador", Inside), ("atty", "attorney", Inside),
-    ("sec", "section", Counting), ("secs", "sections", Counting), ("rte", "route", Counting), ("par", "paragraph", Counting), ("ste", "suite", Counting), ("pt", "part", Counting),
-    ("ave", "avenue", Capital), ("blvd", "boulevard", Capital), ("rd", "road", Capital), ("ln", "lane", Capital), ("pkwy", "parkway", Capital), ("sq", "square", Capital),
-    ("jan", "january", Capital), ("feb", "february", Capital), ("mar", "march", Capital), ("apr", "april", Capital), ("jun", "june", Capital), ("jul", "july", Capital),
-    ("aug", "august", Capital), ("sept", "september", Capital), ("sep", "september", Capital), ("oct", "october", Capital), ("nov", "november", Capital), ("dec", "december", Capital),
-    ("mon", "monday", Capital), ("tue", "tuesday", Capital), ("tues", "tuesday", Capital), ("wed", "wednesday", Capital), ("thu", "thursday", Capital),
-    ("thur", "thursday", Capital), ("thurs", "thursday", Capital), ("fri", "friday", Capital), ("sat", "saturday", Capital), ("sun", "sunday", Capital),
-];
-/// Words as well: without a neighbour that shows the abbreviation they are read as they stand.
-const ALSO_WORDS: &[&str] = &[
-    "mar", "jun", "jul", "mon", "wed", "sat", "sun", "fri", "dec", "co", "sen", "rep", "gen", "hon", "max",
-    "min",
-];
-/// Names of towns go on with a saint behind these.
-const BEFORE_SAINT: &[&str] = &[
-    "Cape", "East", "Fort", "Ft.", "Lake", "Mount", "Mt.", "New", "North", "Old", "Port", "Pt.", "Sault",
-    "South", "West",
-];
-const STREETS: &[&str] = &["st", "ave", "blvd", "rd", "ln", "dr"];
-const WITHOUT_PERIOD: &[(&str, &str)] = &[
-    ("wwi", "world war one"),
-    ("wwii", "world war two"),
-    ("vs", "versus"),
-    ("w/", "with"),
-    ("a/c", "A C"),
-    ("b/c", "because"),
-    ("w/o", "without"),
-    ("phd", "P H D"),
-    ("phds", "P H D's"),
-    ("phd's", "P H D's"),
-    ("n/a", "N A"),
-    ("c/o", "care of"),
-    ("apt", "apartment"),
-    ("attn", "attention"),
-    ("dept", "department"),
-    ("hwy", "highway"),
-    ("approx", "approximately"),
-    ("govt", "government"),
-    ("bldg", "building"),
-];
-/// Capitalized, behind a name or an ordinal number.
-const STREETS_WITHOUT_PERIOD: &[(&str, &str)] = &[
-    ("Ave", "avenue"),
-    ("Blvd", "boulevard"),
-    ("Dr", "drive"),
-    ("Ln", "lane"),
-    ("Pkwy", "parkway"),
-    ("Rd", "road"),
-    ("St", "street"),
-];
-#[rustfmt::skip]
-const STATES: &[(&str, &str)] = &[
-    ("AL", "alabama"), ("AK", "alaska"), ("AZ", "arizona"), ("AR", "arkansas"), ("CA", "california"), ("CO", "colorado"), ("CT", "connecticut"), ("DE", "delaware"),
-    ("FL", "florida"), ("GA", "georgia"), ("HI", "hawaii"), ("ID", "idaho"), ("IL", "illinois"), ("IN", "indiana"), ("IA", "iowa"), ("KS", "kansas"),
-    ("KY", "kentucky"), ("LA", "louisiana"), ("ME", "maine"), ("MD", "maryland"), ("MA", "massachusetts"), ("MI", "michigan"), ("MN", "minnesota"), ("MS", "mississippi"),
-    ("MO", "missouri"), ("MT", "montana"), ("NE", "nebraska"), ("NV", "nevada"), ("NH", "new hampshire"), ("NJ", "new jersey"), ("NM", "new mexico"), ("NY", "new york"),
-    ("NC", "north carolina"), ("ND", "north dakota"), ("OH", "ohio"), ("OK", "oklahoma"), ("OR", "oregon"), ("PA", "pennsylvania"), ("RI", "rhode island"),
-    ("SC", "south carolina"), ("SD", "south dakota"), ("TN", "tennessee"), ("TX", "texas"), ("UT", "utah"), ("VT", "vermont"), ("VA", "virginia"),
-    ("WA", "washington"), ("WV", "west virginia"), ("WI", "wisconsin"), ("WY", "wyoming"),
-];
-/// As newspapers shorten them, behind the name of a town.
-#[rustfmt::skip]
-pub const SHORTENED_STATES: &[(&str, &str)] = &[
-    ("ala", "alabama"), ("ariz", "arizona"), ("ark", "arkansas"), ("calif", "california"), ("colo", "colorado"), ("conn", "connecticut"), ("del", "delaware"), ("fla", "florida"),
-    ("ga", "georgia"), ("ill", "illinois"), ("ind", "indiana"), ("kan", "kansas"), ("ky", "kentucky"), ("la", "louisiana"), ("md", "maryland"), ("mass", "massachusetts"),
-    ("mich", "michigan"), ("minn", "minnesota"), ("miss", "mississippi"), ("mo", "missouri"), ("mont", "montana"), ("neb", "nebraska"), ("nev", "nevada"), ("okla", "oklahoma"),
-    ("ore", "oregon"), ("pa", "pennsylvania"), ("tenn", "tennessee"), ("tex", "texas"), ("vt", "vermont"), ("va", "virginia"), ("wash", "washington"), ("wis", "wisconsin"),
-    ("wyo", "wyoming"),
-];
-/// What a number is of: "tel. no.", "serial no."
-const NUMBERED: &[&str] = &[
-    "account",
-    "house",
-    "model",
-    "order",
-    "part",
-    "phone",
-    "ref",
-    "reference",
-    "room",
-    "serial",
-    "tel",
-    "telephone",
-];
-pub const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-/// An abbreviation in lower case, without its period.
-pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> {
-    ABBREVIATIONS.iter().find(|(short, ..)| *short == lower)
-}
-
-/// The full name of a month or weekday, abbreviated or not.
-pub fn calendar_name(word: &str) -> Option<&'static str> {
-    let lower = word.to_ascii_lowercase();
-    let full = find(&lower).map_or(lower.as_str(), |(_, full, _)| full);
-    MONTHS.into_iter().chain(WEEKDAYS).find(|name| is_capitalized(word) && *name == full)
-}
+use super::short_forms::When::{Always, Capital, Counting, Inside, MayEnd};
+use super::short_forms::{
+    ALSO_WORDS, BEFORE_SAINT, MONTHS, NUMBERED, SHORT_BEFORE_WORDS, SHORTENED_STATES, SHORTENED_WORDS,
+    STATES, STREETS, STREETS_WITHOUT_PERIOD, WITHOUT_PERIOD, calendar_name, find,
+};
 
 pub fn read(place: &Place) -> Reading {
     let chunk = place.chunk(0)?;
+    // "Apple Inc.'s"
+    if let Some((_, full, _)) =
+        chunk.body.strip_suffix(".'s").and_then(|short| find(&short.to_ascii_lowercase()))
+    {
+        return Some((format!("{full}'s"), 1));
+    }
     let lower = chunk.body.to_ascii_lowercase();
     let next = place.chunk(1).filter(|_| chunk.close == "." || chunk.close.is_empty());
-    let number_follows = next.is_some_and(|next| starts_with_digit(next.body.trim_start_matches('#')));
+    let number_follows = next.is_some_and(|next| starts_with_digit(next.body.trim_start_matches(['#', '+'])));
     let capital_before = place.before().is_some_and(|before| is_capitalized(before) && !is_starter(before));
 
+    // "D-Calif."
+    if let Some((party @ ("D" | "I" | "R"), state)) = chunk.body.split_once('-')
+        && let Some((_, state)) =
+            SHORTENED_STATES.iter().chain(STATES).find(|(short, _)| short.eq_ignore_ascii_case(state))
+    {
+        return Some((format!("{party} {state}"), 1));
+    }
+    // "Smith & Co.", "2d Cir.", "Sr. Maria"
+    let joined = place.before().is_some_and(|before| ["&", "and"].contains(&before));
+    let ordinal_before = place.before().is_some_and(|before| starts_with_digit(Chunk::new(before).body));
+    match lower.as_str() {
+        "co" if joined && chunk.close.starts_with('.') => return Some(("company".into(), 1)),
+        "sec" if chunk.close == "." && is_office(chunk.body, place.body_behind_period(1)) => {
+            return Some(("secretary".into(), 1));
+        }
+        "tel" if chunk.close.starts_with('.') && chunk.close.contains(':') => {
+            return Some(("telephone".into(), 1));
+        }
+        "fl" if ordinal_before => return Some(("floor".into(), 1)),
+        "c" if ordinal_before && chunk.close.starts_with('.') && place.before()?.ends_with("th") => {
+            return Some(("century".into(), 1));
+        }
+        "ch" if place.before().is_some_and(|saint| saint.ends_with("'s")) => {
+            return Some(("church".into(), 1));
+        }
+        "ed" | "trans" if place.body_behind_period(1) == "by" => {
+            return Some((if lower == "ed" { "edited" } else { "translated" }.into(), 1));
+        }
+        "rev" if super::dates::is_month(place.body_behind_period(1)) => return Some(("revised".into(), 1)),
+        "sts" if !capital_before && !ordinal_before && is_capitalized(place.body_behind_period(1)) => {
+            return Some(("saints".into(), 1));
+        }
+        // "Ohio St."
+        "st" if place.before().is_some_and(|before| {
+            let lower = before.to_ascii_lowercase();
+            is_capitalized(before)
+                && (is_state(&lower) || ["boise", "fresno", "penn"].contains(&lower.as_str()))
+        }) && !(2..=3).any(|back| {
+            place.back(back).is_some_and(|before| starts_with_digit(before) || ["on", "to"].contains(&before))
+        }) =>
+        {
+            return Some(("state".into(), 1));
+        }
+        "n" | "s" | "e" | "w"
+            if ["drive", "driving", "go", "going", "head", "heading", "heads", "travel"]
+                .contains(&place.word_before().as_str()) =>
+        {
+            let sides = [("n", "north"), ("s", "south"), ("e", "east"), ("w", "west")];
+            return sides
+                .into_iter()
+                .find(|(short, _)| *short == lower)
+                .map(|(_, side)| (side.to_string(), 1));
+        }
+        "cir" if ordinal_before => return Some(("circuit".into(), 1)),
+        "sr" if !capital_before && is_capitalized(place.body_behind_period(1)) => {
+            return Some(("sister".into(), 1));
+        }
+        _ => {}
+    }
+    if let Some(side) = side_of_road(place, chunk) {
+        return Some(side);
+    }
     let after_comma = place.before().is_some_and(|before| before.ends_with(',')) && capital_before;
     if let Some((short, state)) = SHORTENED_STATES.iter().find(|(short, _)| *short == lower)
         && (after_comma
+            || !SHORTENED_WORDS.contains(short) && chunk.body[1..] == short[1..]
+            || is_state_of(chunk.body, place.body_behind_period(1))
+            || *short == "wash" && place.chunk(1).is_some_and(|next| ["D.C", "state"].contains(&next.body))
             || ["in", "of", "near"].contains(&place.word_before().as_str())
                 && !["ill", "mass", "miss", "ore", "wash", "la", "ind", "ark"].contains(short))
         && chunk.close.starts_with('.')
@@ -199,6 +129,31 @@ pub fn read(place: &Place) -> Reading {
         if let Some((_, full)) = WITHOUT_PERIOD.iter().find(|(short, _)| *short == lower) {
             return Some((full.to_string(), 1));
         }
+        // "on Fri", "since Nov"
+        const BEFORE_DAY: &[&str] =
+            &["by", "each", "every", "from", "last", "next", "on", "since", "this", "till", "to", "until"];
+        const BEFORE_MONTH: &[&str] =
+            &["by", "early", "from", "in", "last", "late", "mid", "next", "since", "this", "to", "until"];
+        if let Some(name) = calendar_name(chunk.body).filter(|name| !name.eq_ignore_ascii_case(chunk.body)) {
+            let before = place.word_before();
+            let fits = if MONTHS.contains(&name) { BEFORE_MONTH } else { BEFORE_DAY };
+            let dated = chunk.close == ","
+                && place.chunk(1).is_some_and(|next| {
+                    starts_with_digit(next.body) && next.body.len() < 3 || super::dates::is_month(next.body)
+                });
+            if fits.contains(&before.as_str()) || dated {
+                return Some((name.to_string(), 1));
+            }
+        }
+        // "SAT 1480"
+        let test = chunk.body.bytes().all(|byte| byte.is_ascii_uppercase())
+            && !place.shouted
+            && place.body(1).is_none_or(|number| {
+                number.len() > 2 && starts_with_digit(number) && !number.contains(['/', ':'])
+            });
+        if test {
+            return None;
+        }
         // "Jan 5", "Sept 2020", "Mon, May 5"
         let day = (find(&lower)?.2 == Capital && calendar_name(chunk.body).is_some() && number_follows)
             .then(|| calendar_name(chunk.body))??;
@@ -208,6 +163,14 @@ pub fn read(place: &Place) -> Reading {
     // "c. 1500", "two pp."
     if lower == "c" && next.is_some_and(|next| next.body.len() > 2 && starts_with_digit(next.body)) {
         return Some(("circa".into(), 1));
+    }
+    // "b. 1756", "r. 1558–1603"
+    if let Some((_, word)) = [("b", "born"), ("d", "died"), ("r", "reigned"), ("fl", "flourished")]
+        .into_iter()
+        .find(|(short, _)| *short == chunk.body)
+        && next.is_some_and(|next| next.body.len() > 3 && starts_with_digit(next.body))
+    {
+        return Some((word.into(), 1));
     }
     if lower == "pp" {
         return Some(("pages".into(), 1));
@@ -235,7 +198,7 @@ pub fn read(place: &Place) -> Reading {
         }
         "dr" => return Some(("doctor".into(), 1)),
         "ca" if chunk.body == "CA" => return Some(("C A".into(), 1)),
-        "no" if place.raw(1) == Some("of") && !place.begins()
+        "no" if place.raw(1) == Some("of")
             || place.before().is_some_and(|before| NUMBERED.contains(&before.trim_end_matches('.'))) =>
         {
             return Some(("number".into(), 1));
@@ -262,31 +225,116 @@ pub fn read(place: &Place) -> Reading {
         }
         _ => {}
     }
+    // Words as well, without their period: "the temp. is 70 deg. today"
+    if let Some((_, full)) = SHORT_BEFORE_WORDS.iter().find(|(short, _)| *short == lower)
+        && chunk.close == "."
+        && place.raw(1).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase() || c == '$'))
+    {
+        let many = lower == "deg" && place.before() != Some("1");
+        return Some((format!("{full}{}", if many { "s" } else { "" }), 1));
+    }
     let (short, full, when) = *find(&lower)?;
+    // "Min. order", "max. speed"
+    if ["min", "max"].contains(&lower.as_str())
+        && place.raw(1).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase()))
+        && !["a", "per"].contains(&place.word_before().as_str())
+    {
+        return find(&lower).map(|(_, full, _)| (full.to_string(), 1));
+    }
     let names_something = next.is_some_and(|next| is_label(chunk.body, next.body));
     let with_article = ["a", "an", "the"].contains(&place.word_before().as_str());
+    // "Civ. P. 56"
+    if short == "p" && chunk.body == "P" {
+        return None;
+    }
     let holds = match when {
         Always => true,
         MayEnd => !(ends && ALSO_WORDS.contains(&short) && !capital_before),
-        Inside => !ends && (with_article || is_capitalized(place.raw(1).unwrap_or(""))),
+        Inside => {
+            !ends && (with_article || place.raw(1) == Some("&") || is_capitalized(place.raw(1).unwrap_or("")))
+        }
         Counting => number_follows || names_something,
         Capital => {
             is_capitalized(chunk.body)
+                // "6.5% APR."
+                && (place.shouted || number_follows || !chunk.body.bytes().all(|byte| byte.is_ascii_uppercase()))
                 && !(ALSO_WORDS.contains(&short) && ends && chunk.close == "." && place.begins())
         }
     };
     holds.then(|| (full.to_string(), 1))
 }
 
+/// "I-95 N", "123 N Main St"
+fn side_of_road(place: &Place, chunk: Chunk) -> Reading {
+    let (_, side) = [("N", "north"), ("S", "south"), ("E", "east"), ("W", "west")]
+        .into_iter()
+        .find(|(short, _)| *short == chunk.body && chunk.open.is_empty())?;
+    let before = place.before()?;
+    let road = before.split_once('-').is_some_and(|(kind, number)| {
+        ["I", "US", "SR", "CR", "Route", "Hwy"].contains(&kind) && starts_with_digit(number)
+    }) || starts_with_digit(before)
+        && place.back(2).is_some_and(|road| {
+            ["highway", "hwy", "interstate", "route", "rte"]
+                .contains(&road.trim_end_matches('.').to_ascii_lowercase().as_str())
+        });
+    let house = starts_with_digit(before)
+        && chunk.close.is_empty()
+        && place
+            .body(1)
+            .is_some_and(|street| is_capitalized(street) && !is_starter(street) || starts_with_digit(street))
+        && place.chunk(2).is_some_and(|kind| {
+            let kind = kind.body.to_ascii_lowercase();
+            find(&kind).is_some_and(|(.., when)| *when == Capital)
+                || ["street", "avenue", "road", "drive", "lane", "boulevard", "st", "dr"]
+                    .contains(&kind.as_str())
+        });
+    (road || house).then(|| (side.to_string(), 1))
+}
+
+/// The full name of a state, or its last word, in lower case.
+pub fn is_state(word: &str) -> bool {
+    STATES
+        .iter()
+        .any(|(_, name)| *name == word || ["carolina", "dakota", "jersey", "mexico", "york"].contains(&word))
+}
+
+/// Whether one of the next words is a kind of street: what stands here is the number of a house.
+pub fn is_street(place: &Place) -> bool {
+    (2..=4).any(|at| {
+        let kind = place.body_behind_period(at);
+        STREETS_WITHOUT_PERIOD
+            .iter()
+            .any(|(short, full)| *short == kind || is_capitalized(kind) && full.eq_ignore_ascii_case(kind))
+    })
+}
+
+/// "Ga. Tech", "Pa. Gov. Shapiro", "the Miss. River"
+pub fn is_state_of(state: &str, next: &str) -> bool {
+    let lower = state.to_ascii_lowercase();
+    let known = SHORTENED_STATES.iter().any(|(short, _)| *short == lower) && is_capitalized(state);
+    let officer = ["Gov", "Rep", "River", "Sen", "State"].contains(&next.trim_end_matches(['.', ',']));
+    let name = is_capitalized(next)
+        && !is_starter(next)
+        && !["ill", "mass", "miss", "wash"].contains(&lower.as_str());
+    known && (officer || name && state[1..] == lower[1..])
+}
+
+/// "Sec. Blinken", "Sec. of State", not "sec. 5"
+pub fn is_office(abbreviation: &str, next: &str) -> bool {
+    let name = is_capitalized(next) && next.len() > 2 && !is_numeral(next) && !is_starter(next);
+    abbreviation == "Sec" && (name || next == "of")
+}
+
 /// The letter behind "Fig." and the like; "fig. A" may be fruit and an article.
 pub fn is_label(abbreviation: &str, next: &str) -> bool {
     let letter = next.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-    if letter.len() > 1 && is_numeral(letter) {
+    let letter = letter.split(['-', '–']).next().unwrap_or(letter);
+    if letter.len() > 1 && is_numeral(&letter.to_ascii_uppercase()) {
         return true;
     }
     let named = letter.len() == 1
         && is_capitalized(letter)
-        && letter != "I"
+        && (letter != "I" || ["Art", "Bk", "Ch", "Pt", "Vol"].contains(&abbreviation))
         && (letter != "A" || is_capitalized(abbreviation));
     named && !abbreviation.eq_ignore_ascii_case("no")
 }

@@ -1,8 +1,8 @@
 //! Times of day, dates and decades.
 
-use super::abbreviations::{MONTHS, calendar_name};
 use super::digits::{integer, is_digits, short_year, split_fraction};
 use super::place::{Chunk, Place, Reading, starts_with_digit};
+use super::short_forms::{MONTHS, calendar_name};
 use crate::text::numbers::{self, cardinal, decade, ordinal};
 
 pub fn is_month(word: &str) -> bool {
@@ -48,17 +48,25 @@ fn time(text: &str) -> Option<Time<'_>> {
     }
     // "3:43.13"
     let hundredths = rest.strip_prefix('.').filter(|rest| parts.len() > 1 && !dotted && is_digits(rest));
+    // "7:30p"
+    let short = match rest {
+        "a" if parts.len() > 1 && !dotted => "am",
+        "p" if parts.len() > 1 && !dotted => "pm",
+        rest => rest,
+    };
+    let rest = short;
     let (half, rest) = half_of_day(if hundredths.is_some() { "" } else { rest })
         .unwrap_or(("", if hundredths.is_some() { "" } else { rest }));
     let below_ten = |value: u64| if value < 10 { format!("oh {}", cardinal(value)) } else { cardinal(value) };
     let mut words = cardinal(hours);
     match parts.get(1).and_then(two) {
+        Some(0) if parts.get(2) == Some(&"00") => {}
         Some(0) if parts.len() > 2 => words += " oh oh",
         Some(0) if hours > 12 || hours == 0 => words += " hundred",
         None | Some(0) => {}
         Some(minutes) => words = format!("{words} {}", below_ten(minutes)),
     }
-    if let Some(seconds) = parts.get(2).and_then(two) {
+    if let Some(seconds) = parts.get(2).and_then(two).filter(|_| !digits.ends_with("00:00")) {
         words = format!("{words} {}", below_ten(seconds));
     }
     if let Some(digits) = hundredths {
@@ -76,6 +84,12 @@ fn time(text: &str) -> Option<Time<'_>> {
 /// "3:45 am", "10am-5pm", "10:30-11:30", "12-1 pm", "17:30", "6.30 p.m. ET".
 pub fn clock(place: &Place) -> Reading {
     let body = place.body(0).filter(|body| starts_with_digit(body))?;
+    // "dilute 1:10"
+    if ["dilute", "diluted", "mixed", "odds", "of", "ratio", "scale"].contains(&place.word_before().as_str())
+        && body.starts_with("1:")
+    {
+        return None;
+    }
     let first = time(body)?;
     let (second, rest) = match first.rest.strip_prefix(['-', '–']) {
         Some(rest) => {
@@ -134,21 +148,47 @@ pub fn clock(place: &Place) -> Reading {
 pub fn numeric_date(place: &Place, body: &str) -> Reading {
     // "12/24–1/2", since no one writes a fraction so
     if let Some((from, to)) = body.split_once(['–', '-'])
-        && let (Some((month, day)), Some(_)) = (split_fraction(from), split_fraction(to))
-        && (day > 16 || month >= day)
+        && let (Some((month, day)), Some((_, last))) = (split_fraction(from), split_fraction(to))
+        && (day > 16 || last > 16 || month >= day)
     {
         let chunks = ["on", from, "on", to];
         let [from, to] =
             [1, 3].map(|index| numeric_date(&Place { chunks: &chunks, index, ..*place }, chunks[index]));
         return Some((format!("{} to {}", from?.0, to?.0), 1));
     }
-    let parts: Vec<&str> = body.split(['/', '-', '.']).collect();
+    // "2024-07-04T15:30:00Z"
+    if let Some((date, clock)) = body.split_once('T')
+        && date.len() == 10
+        && let Some(time) = time(clock.get(..5)?)
+    {
+        let date = numeric_date(place, date)?.0;
+        let zone = if clock.ends_with('Z') { " U T C" } else { "" };
+        return Some((format!("{date} at {}{zone}", time.words), 1));
+    }
+    // "4-Jul-2024"
+    if let [day, month, year] = body.split('-').collect::<Vec<_>>()[..]
+        && let Some(month) = calendar_name(month).filter(|name| MONTHS.contains(name))
+        && let Some(day) = integer(day).filter(|day| (1..=31).contains(day))
+        && is_digits(year)
+    {
+        let year = if year.len() == 2 { format!("20{year}") } else { year.to_string() };
+        return Some((format!("{month} {} {}", ordinal(day), numbers::year(integer(&year)?)), 1));
+    }
+    // "the 2019/20 season"
+    if let Some((from, to)) = body.split_once('/')
+        && let (Some(year @ 1900..2100), Some(next)) = (integer(from), integer(to))
+        && (to.len() == 2 && next == (year + 1) % 100)
+    {
+        return Some((format!("{} {}", numbers::year(year), short_year(to)), 1));
+    }
+    let separator = body.chars().find(|c| !c.is_ascii_digit()).filter(|c| "/-.".contains(*c))?;
+    let parts: Vec<&str> = body.split(separator).collect();
     let numbers: Vec<u64> = parts.iter().map(|part| integer(part)).collect::<Option<_>>()?;
     let (year, a, b) = match (parts.as_slice(), numbers.as_slice()) {
         ([year, _, _], [value, month, day]) if year.len() == 4 => (Some(*value), *month, *day),
         ([_, _, year], [a, b, value]) if year.len() == 4 => (Some(*value), *a, *b),
         ([_, _, year], [a, b, value]) if year.len() == 2 && body.contains('/') => {
-            (Some(if *value < 50 { value + 2000 } else { value + 1900 }), *a, *b)
+            (Some(if *value < 40 { value + 2000 } else { value + 1900 }), *a, *b)
         }
         ([_, _], [a, b]) if body.contains('/') => match place.word_before().as_str() {
             "by" if place.back(2).is_some_and(|word| {
@@ -157,7 +197,29 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             {
                 return None;
             }
-            "on" | "by" | "since" | "until" | "before" | "after" => (None, *a, *b),
+            // "cut by 1/2"
+            "by" if [2, 3, 4].contains(b) && a < b => return None,
+            // "on 1/4 acre"
+            _ if *a < 8
+                && [2, 3, 4, 8].contains(b)
+                && a < b
+                && place.body(1).is_some_and(|next| {
+                    next.bytes().all(|byte| byte.is_ascii_lowercase())
+                        && !super::quantity::FUNCTION_WORDS.contains(&next)
+                }) =>
+            {
+                return None;
+            }
+            "on" | "by" | "since" | "until" | "before" | "after" | "begins" | "closes" | "dated"
+            | "deadline" | "due" | "effective" | "ends" | "expires" | "opens" | "starts" => (None, *a, *b),
+            // No one cuts a whole into that many parts: "expires 12/25".
+            _ if *a <= 12
+                && (13..=31).contains(b)
+                && ![16, 20].contains(b)
+                && place.body(1) != Some("of") =>
+            {
+                (None, *a, *b)
+            }
             // "03/27"
             _ if body.starts_with('0') && body.len() == 5 => (None, *a, *b),
             "and" | "between" | "from" | "through" | "to" if *b == 1 || *b > 10 && *b != 16 => (None, *a, *b),
@@ -193,6 +255,13 @@ pub fn named_date(place: &Place) -> Reading {
         let value = integer(digits).filter(|value| digits.len() <= 2 && (1..=31).contains(value))?;
         ["", "st", "nd", "rd", "th"].contains(&&day[digits.len()..]).then(|| ordinal(value))
     };
+    // "May 31-June 2", "Feb. 28–Mar. 3"
+    if let Some((from, to)) = day.split_once(['-', '–'])
+        && let Some(last_month) = calendar_name(to).filter(|name| MONTHS.contains(name))
+        && let Some(last) = place.chunk(2)
+    {
+        return Some((format!("{month} {} to {last_month} {}", one_day(from)?, one_day(last.body)?), 3));
+    }
     let days = match day.split_once(['-', '–']) {
         Some((from, to)) => format!("{} to {}", one_day(from)?, one_day(to)?),
         None => one_day(day)?,
@@ -224,8 +293,11 @@ pub fn decades(place: &Place, body: &str) -> Reading {
         Some((from, to)) => format!("{} to {}", one(from)?, one(to)?),
         None => one(body)?,
     };
-    // "10s later" is a time, not a decade.
-    let seconds = place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next))
-        && !body.starts_with('\'');
+    // "10s later", "after 30s" are times, not decades.
+    let waited =
+        ["after", "every", "timeout", "within"].contains(&place.word_before().as_str()) && body.len() == 3;
+    let seconds = waited
+        || place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next))
+            && !body.starts_with('\'');
     (!seconds).then_some((words, 1))
 }

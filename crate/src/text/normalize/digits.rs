@@ -1,7 +1,7 @@
 //! Runs of digits: cardinals, years, ranges, fractions and versions.
 
-use super::abbreviations::calendar_name;
-use super::place::{Place, Reading, is_capitalized, is_plural};
+use super::place::{Place, Reading, is_capitalized};
+use super::short_forms::calendar_name;
 use crate::text::numbers::{self, cardinal, one_by_one, ordinal};
 
 /// A number as written: `1,234.5`.
@@ -107,85 +107,15 @@ pub fn in_pairs(digits: &str) -> String {
     }
 }
 
-/// How a whole number without a unit is read depends on what it counts or names.
-pub fn in_context(number: &Number, place: &Place) -> String {
-    const LABELED: &[&str] = &[
-        "boeing",
-        "airbus",
-        "flight",
-        "route",
-        "highway",
-        "interstate",
-        "room",
-        "bus",
-        "suite",
-        "area",
-        "building",
-        "train",
-        "office",
-        "hwy",
-        "rte",
-        "xbox",
-    ];
-    const DIGITWISE: &[&str] = &["code", "pin", "call", "dial", "dialed", "called", "zip", "extension"];
-    const PEOPLE: &[&str] = &["people", "men", "women", "children", "feet", "sheep", "percent"];
-    const YEAR_BEFORE: &[&str] = &[
-        "in", "since", "the", "of", "by", "until", "from", "year", "during", "before", "after", "and", "to",
-    ];
-    // "area code is 415"
-    let before = match place.word_before().as_str() {
-        "is" => place.back(2).map_or_else(String::new, str::to_ascii_lowercase),
-        before => before.to_string(),
-    };
-    let digits = number.whole;
-    let plain = number.decimals.is_empty() && !digits.contains(',');
-    if plain && digits.len() > 2 && DIGITWISE.contains(&before.as_str()) {
-        return one_by_one(digits);
-    }
-    // "0900 hours"
-    if plain && digits.len() == 4 && digits.starts_with('0') && place.body(1) == Some("hours") {
-        let minutes = &digits[2..];
-        return format!(
-            "{} {}",
-            one_by_one(&digits[..2]),
-            if minutes == "00" { "hundred".to_string() } else { number_or_year(minutes) }
-        );
-    }
-    let state = place
-        .before()
-        .is_some_and(|before| before.len() == 2 && before.bytes().all(|byte| byte.is_ascii_uppercase()));
-    if plain && digits.len() == 5 && state {
-        return one_by_one(digits);
-    }
-    // "the 747"
-    let airliner =
-        digits.starts_with('7') && digits.ends_with('7') && ["a", "the"].contains(&before.as_str());
-    if plain && digits.len() == 3 && (airliner || LABELED.contains(&before.as_str())) {
-        return in_pairs(digits);
-    }
-    let counts = place.body(1).is_some_and(|next| PEOPLE.contains(&next) || is_plural(next));
-    let dated = YEAR_BEFORE.contains(&before.as_str())
-        || before.starts_with('q') && before.len() == 2
-        || super::dates::is_season(&before);
-    // "in 1066" is a year, "1066 times" is not.
-    if plain
-        && digits.len() == 4
-        && digits.starts_with("10")
-        && !digits.ends_with("00")
-        && !counts
-        && ["in", "year", "since", "until"].contains(&before.as_str())
-    {
-        return in_pairs(digits);
-    }
-    if number.is_year() && counts && !dated && !digits.ends_with("00") {
-        number.count()
-    } else {
-        number.words()
-    }
-}
-
 /// Two numbers joined by a dash: "ten to twenty", "nineteen ninety to ninety one".
 pub fn range(from: &Number, to: &Number) -> String {
+    // "0900-1700"
+    if from.whole.starts_with('0')
+        && let Some((from, to)) =
+            super::labels::military_time(from.whole).zip(super::labels::military_time(to.whole))
+    {
+        return format!("{from} to {to}");
+    }
     if from.is_year() && to.decimals.is_empty() && (to.whole.len() == 2 || to.is_year()) {
         return format!(
             "{} to {}",
@@ -224,7 +154,18 @@ pub fn idiom(body: &str) -> Reading {
         ("9/11", "nine eleven"),
         ("7/11", "seven eleven"),
         ("20/20", "twenty twenty"),
+        ("1-2-3", "one two three"),
+        ("50-50", "fifty fifty"),
     ];
+    // The wireless standard: "802.11ac".
+    if let Some(letters) =
+        body.strip_prefix("802.11").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase()))
+    {
+        return Some((
+            format!("eight oh two dot eleven {}", super::spelled(&letters.to_ascii_uppercase())),
+            1,
+        ));
+    }
     IDIOMS.iter().find(|(idiom, _)| *idiom == body).map(|(_, words)| (words.to_string(), 1))
 }
 
@@ -232,14 +173,26 @@ pub fn idiom(body: &str) -> Reading {
 pub fn slashed(place: &Place, body: &str) -> Reading {
     // "4.5/5"
     if let Some((score, best)) = body.split_once('/')
-        && let (Some((score, "")), Some(best)) = (Number::scan(score), integer(best))
+        && let (Some((score, "")), Some((best, ""))) = (Number::scan(score), Number::scan(best))
         && !score.decimals.is_empty()
     {
-        return Some((format!("{} out of {}", score.count(), cardinal(best)), 1));
+        return Some((format!("{} out of {}", score.count(), best.count()), 1));
+    }
+    // "1/10th", "2/3rds"
+    if let Some((top, bottom)) = body.split_once('/')
+        && let end = bottom.trim_start_matches(|c: char| c.is_ascii_digit())
+        && ["nd", "rd", "rds", "th", "ths"].contains(&end)
+        && let Some((top, bottom)) = integer(top).zip(integer(&bottom[..bottom.len() - end.len()]))
+    {
+        return Some((fraction(top, bottom)?, 1));
     }
     let (top, bottom) = split_fraction(body)?;
     let rated = place.body(1).is_some_and(|next| ["stars", "points", "rating"].contains(&next));
-    let words = if rated || bottom == 10 && top == 10 || bottom == 100 && top > 1 {
+    // "the 80/20 rule"
+    let split = top + bottom == 100 && top >= bottom;
+    let words = if split {
+        format!("{} {}", cardinal(top), cardinal(bottom))
+    } else if rated || bottom == 10 && top == 10 || bottom == 100 && top > 1 {
         format!("{} out of {}", cardinal(top), cardinal(bottom))
     } else if top == bottom || place.body(1) == Some("vision") {
         format!("{} {}", cardinal(top), cardinal(bottom))
@@ -247,12 +200,22 @@ pub fn slashed(place: &Place, body: &str) -> Reading {
         match fraction(top, bottom).filter(|_| top < bottom) {
             Some(parts) => {
                 // "3/4 tsp."
+                if super::quantity::marks_inches(place) {
+                    return Some((format!("{parts} inch"), 1));
+                }
                 let unit = super::quantity::unit_of(place, "").filter(|_| place.raw(1).is_some());
                 return Some(
                     unit.map_or((parts.clone(), 1), |((one, _), used)| (format!("{parts} {one}"), used)),
                 );
             }
-            None => format!("{} over {}", cardinal(top), cardinal(bottom)),
+            None => {
+                let over = format!("{} over {}", cardinal(top), cardinal(bottom));
+                // "120/80 mmHg"
+                return Some(match super::quantity::unit_of(place, "").filter(|(_, used)| *used > 1) {
+                    Some(((_, many), used)) if many.contains("mercury") => (format!("{over} {many}"), used),
+                    _ => (over, 1),
+                });
+            }
         }
     };
     Some((words, 1))
@@ -260,15 +223,34 @@ pub fn slashed(place: &Place, body: &str) -> Reading {
 
 /// Numbers of more than one point, and "3.11" behind the name of a program.
 pub fn version(place: &Place, body: &str) -> Reading {
-    let (named, digits) = match body.strip_prefix(['v', 'V']) {
-        Some(digits) => (true, digits),
-        None => (false, body),
-    };
+    // "a V6" is an engine.
+    let (named, digits) =
+        match body.strip_prefix(['v', 'V']).filter(|digits| body.starts_with('v') || digits.contains('.')) {
+            Some(digits) => (true, digits),
+            None => (false, body),
+        };
     let groups: Vec<&str> = digits.split('.').collect();
     if !groups.iter().all(|group| is_digits(group))
         || groups.len() < 3 && !named && !(groups.len() == 2 && is_program(place))
     {
         return None;
+    }
+    // "1.000.000", with the points of other languages
+    if groups.len() > 2
+        && !named
+        && groups[0].len() < 4
+        && groups[1..].iter().all(|group| group.len() == 3)
+        && body.ends_with("000")
+    {
+        return Some((cardinal(integer(&groups.concat())?), 1));
+    }
+    // "192.168.1.1"
+    if groups.len() == 4
+        && !named
+        && groups.iter().all(|group| integer(group).is_some_and(|value| value < 256))
+    {
+        let words: Vec<String> = groups.iter().map(|group| in_pairs(group)).collect();
+        return Some((words.join(" dot "), 1));
     }
     let words = groups.iter().map(|group| number_or_year(group)).collect::<Vec<_>>().join(" point ");
     Some((if named { format!("version {words}") } else { words }, 1))

@@ -8,38 +8,40 @@
 
 mod abbreviations;
 mod address;
+mod capitals;
+mod chemistry;
+mod chess;
+mod citations;
+mod coordinates;
 mod dates;
 mod digits;
+mod figures;
+mod labels;
+mod mathematics;
 mod money;
+mod music;
+mod operators;
 pub(super) mod place;
 mod quantity;
 mod roman;
 mod sentence_end;
 mod sentences;
+mod short_forms;
+mod shorthand;
 mod telephone;
+mod units;
 mod writer;
 
 pub use sentences::sentences;
 
 use super::fold::fold;
 use crate::{Error, Result};
-use abbreviations::is_initials;
-use place::{Place, Reading, starts_with_digit};
+use capitals::spelled;
+use place::{Place, Reading};
 use writer::Writer;
 
 /// Longer chunks are no numbers, dates or names; they are read in runs of letters and digits.
 const MAX_CHUNK: usize = 100;
-/// Read letter by letter although they are words in lower case too.
-const SPELLED: &[&str] = &["BCE", "COO", "CST", "DOB", "EST", "GMT", "LED", "MST", "PST", "US", "UTC"];
-/// Two capitals that are a word, in capitals for emphasis; others are letters.
-const SHORT_WORDS: &[&str] = &[
-    "AH", "AM", "AN", "AS", "AT", "BE", "BY", "DO", "DR", "EX", "GO", "HA", "HE", "HI", "HO", "IF", "IN",
-    "IS", "IT", "JR", "ME", "MR", "MY", "NO", "OF", "OH", "ON", "OR", "SO", "SR", "TO", "UH", "UM", "UP",
-    "WE", "YO",
-];
-/// What names with a capital inside begin with; they are one word.
-const NAME_PREFIXES: &[&str] = &["Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "O"];
-
 /// Writes a text out in words. Fails where it holds nothing to speak: `text-empty` for blanks, `text-unsupported` otherwise.
 pub fn normalize(text: &str) -> Result<String> {
     if text.trim().is_empty() {
@@ -69,143 +71,30 @@ fn read(place: &Place, body: &str) -> Reading {
         return None;
     }
     let reading = digits::idiom(body)
+        .or_else(|| shorthand::read(place, body))
+        .or_else(|| citations::scripture(place))
+        .or_else(|| citations::section(place))
+        .or_else(|| music::read(place, body))
+        .or_else(|| chess::read(body))
+        .or_else(|| chemistry::read(body))
+        .or_else(|| coordinates::read(body))
         .or_else(|| dates::named_date(place))
         .or_else(|| abbreviations::read(place))
         .or_else(|| dates::numeric_date(place, body));
     let reading = reading.or_else(|| telephone::read(place));
     reading
         .or_else(|| address::read(place))
-        .or_else(|| initials(place, body))
+        .or_else(|| quantity::unit_behind_word(place, body))
+        .or_else(|| roman::is_counted(place).then(|| roman::read(place))?)
+        .or_else(|| capitals::initials(place, body))
         .or_else(|| roman::read(place))
-        .or_else(|| numeric(place, body))
-}
-
-/// "U.S.", "F." of a name, "IT" behind an article.
-fn initials(place: &Place, body: &str) -> Reading {
-    if is_initials(body) {
-        return Some((spelled(&body.to_ascii_uppercase()), 1));
-    }
-    let chunk = place.chunk(0)?;
-    let initial = chunk.close == "."
-        && body.len() == 1
-        && body.bytes().all(|byte| byte.is_ascii_uppercase())
-        && body != "I";
-    let department = body == "IT"
-        && !place.shouted
-        && ["the", "our", "an", "in", "their", "your", "my"].contains(&place.word_before().as_str());
-    let before_operator = |operators: &[&str]| place.raw(1).is_some_and(|next| operators.contains(&next));
-    let variable = body.eq_ignore_ascii_case("a")
-        && before_operator(&["->", "=", "<", ">", "≈", "≠", "≤", "≥"])
-        || body == "A" && before_operator(&["+", "&"]);
-    (initial || department || variable).then(|| (spelled(&body.to_ascii_uppercase()), 1))
-}
-
-/// What begins like a number, perhaps behind a sign.
-fn numeric(place: &Place, body: &str) -> Reading {
-    const SIGNS: [(&str, &str); 11] = [
-        ("≤", "at most"),
-        ("≥", "at least"),
-        ("≈", "about"),
-        ("-", "minus"),
-        ("+", "plus"),
-        ("#", "number"),
-        ("~", "about"),
-        ("<", "less than"),
-        (">", "more than"),
-        ("@", "at"),
-        ("=", "equals"),
-    ];
-    if let Some(reading) = dates::decades(place, body).or_else(|| digits::version(place, body)) {
-        return Some(reading);
-    }
-    for (mark, sign) in SIGNS {
-        if let Some(rest) = body
-            .strip_prefix(mark)
-            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))
-        {
-            let (words, used) = numeric(place, rest)?;
-            return Some((format!("{sign} {words}"), used));
-        }
-    }
-    if let Some(reading) = money::read(place, body) {
-        return Some(reading);
-    }
-    if !starts_with_digit(body.trim_start_matches('.')) {
-        return None;
-    }
-    let reading = dates::clock(place).or_else(|| digits::slashed(place, body));
-    reading.or_else(|| ratio(body)).or_else(|| quantity::number(place, body))
-}
-
-/// "2:1", "16:9"
-fn ratio(body: &str) -> Reading {
-    let (a, b) = body.split_once(':')?;
-    let (a, b) = digits::integer(a).zip(digits::integer(b))?;
-    Some((format!("{} to {}", super::numbers::cardinal(a), super::numbers::cardinal(b)), 1))
-}
-
-/// A sign between blanks. Nothing to say is a pause.
-fn operator(place: &Place) -> Option<&'static str> {
-    let digit_before = place.before().is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()));
-    let digit_after =
-        place.raw(1).is_some_and(|next| starts_with_digit(next.trim_start_matches(['$', '£', '€'])));
-    let between = digit_before && digit_after;
-    let measured =
-        place.back(2).is_some_and(starts_with_digit) && place.before().is_some_and(|unit| unit.len() <= 3);
-    let compares = place.before().is_some() && place.raw(1).is_some();
-    Some(match place.raw(0)? {
-        "<" if compares => "is less than",
-        ">" if compares => "is greater than",
-        "≤" if compares => "is less than or equal to",
-        "≥" if compares => "is greater than or equal to",
-        "≠" if compares => "is not equal to",
-        "=" | "==" => "equals",
-        "+" => "plus",
-        "*" if between => "times",
-        "/" if between => "divided by",
-        "-" if between => "minus",
-        "–" if between => "to",
-        "->" | "=>" if compares => "to",
-        "-" | "--" | "–" | "—" => "",
-        "≈" if compares => "is about",
-        "~" | "≈" => "about",
-        "×" if compares => "times",
-        "x" | "X" if digit_after && (digit_before || measured) => {
-            if place.raw(2) == Some("=") {
-                "times"
-            } else {
-                "by"
-            }
-        }
-        _ => return None,
-    })
-}
-
-/// The words of "OwnVoice" and "SpaceX"; names like "McDonald" are one.
-fn camel_case(word: &str) -> Option<(&str, &str)> {
-    let at = word
-        .bytes()
-        .zip(word.bytes().skip(1))
-        .position(|(before, here)| before.is_ascii_lowercase() && here.is_ascii_uppercase())?
-        + 1;
-    let (first, second) = word.split_at(at);
-    let is_word = |part: &str| part.len() > 1 && part.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
-    let goes_on = second.as_bytes().get(1).copied().is_some_and(|next| next.is_ascii_lowercase())
-        || second.bytes().all(|byte| byte.is_ascii_uppercase());
-    (is_word(first) && goes_on && !NAME_PREFIXES.contains(&first)).then_some((first, second))
-}
-
-/// Whether capitals, in a text that has small letters too, are read as letters although the dictionary may have a word of them.
-fn is_spelled(capitals: &str) -> bool {
-    SPELLED.contains(&capitals)
-        || capitals.len() == 2
-            && capitals.bytes().all(|byte| byte.is_ascii_uppercase())
-            && !SHORT_WORDS.contains(&capitals)
-}
-
-/// The letters of an abbreviation, one by one.
-fn spelled(word: &str) -> String {
-    word.chars().filter(char::is_ascii_alphabetic).map(String::from).collect::<Vec<_>>().join(" ")
+        .or_else(|| capitals::namesake(place, body))
+        .or_else(|| {
+            (["Fe", "Cu"].contains(&body) && place.word_before() != "santa").then(|| (spelled(body), 1))
+        })
+        .or_else(|| (body == "ACT").then(|| capitals::test(place))?)
+        .or_else(|| mathematics::read(place, body))
+        .or_else(|| operators::numeric(place, body))
 }
 
 fn is_letter(c: char) -> bool {
@@ -303,7 +192,7 @@ mod tests {
             ("well-known rock 'n' roll", "well known rock n roll."),
             ("Don’t!", "don't!"),
             ("one\n\ntwo\nthree", "one. two three."),
-            ("a & b + c = d", "a and b plus c equals d."),
+            ("a & b + c = d", "a and B plus C equals D."),
             (
                 "mail me@site.org or www.example.com/page",
                 "mail me at site dot org or W W W dot example dot com slash page.",

@@ -1,9 +1,10 @@
 //! Money: amounts with a mark or a name of a currency.
 
 use super::digits::{Number, integer};
-use super::place::{Place, Reading};
-use super::quantity::{Amount, SCALES, is_adjective, simple_unit};
-use crate::text::numbers::cardinal;
+use super::place::{Place, Reading, starts_with_digit};
+use super::quantity::{Amount, SCALES, is_adjective};
+use super::units::simple_unit;
+use crate::text::numbers::{self, cardinal};
 
 /// Mark, one, many, the hundredth, hundredths.
 type Currency = (&'static str, &'static str, &'static str, &'static str, &'static str);
@@ -22,12 +23,26 @@ const CURRENCIES: &[Currency] = &[
     ("USD", "U S dollar", "U S dollars", "cent", "cents"), ("EUR", "euro", "euros", "cent", "cents"), ("GBP", "pound", "pounds", "penny", "pence"),
     ("JPY", "yen", "yen", "sen", "sen"), ("CHF", "swiss franc", "swiss francs", "centime", "centimes"), ("CAD", "canadian dollar", "canadian dollars", "cent", "cents"),
     ("AUD", "australian dollar", "australian dollars", "cent", "cents"), ("INR", "rupee", "rupees", "paisa", "paise"), ("CNY", "yuan", "yuan", "fen", "fen"),
+    ("Rs", "rupee", "rupees", "paisa", "paise"), ("kr", "krona", "kronor", "ore", "ore"), ("SEK", "swedish krona", "swedish kronor", "ore", "ore"),
+    ("NOK", "norwegian krone", "norwegian kroner", "ore", "ore"), ("DKK", "danish krone", "danish kroner", "ore", "ore"), ("PLN", "zloty", "zlotys", "grosz", "groszy"),
+    ("zl", "zloty", "zlotys", "grosz", "groszy"), ("MXN", "mexican peso", "mexican pesos", "centavo", "centavos"), ("BRL", "real", "reais", "centavo", "centavos"),
+    ("NZD", "new zealand dollar", "new zealand dollars", "cent", "cents"), ("HKD", "hong kong dollar", "hong kong dollars", "cent", "cents"), ("KRW", "won", "won", "jeon", "jeon"),
+    ("RMB", "yuan", "yuan", "fen", "fen"), ("BTC", "bitcoin", "bitcoin", "cent", "cents"), ("ZAR", "rand", "rand", "cent", "cents"),
 ];
+/// One and many of a currency by its code.
+pub fn named(code: &str) -> Option<(String, String)> {
+    let currency = CURRENCIES.iter().find(|(mark, ..)| *mark == code && code.len() == 3)?;
+    Some((currency.1.to_string(), currency.2.to_string()))
+}
+
 /// "bn", "million"
 fn scale(word: &str) -> Option<&'static str> {
     match word {
         "k" | "K" => Some("thousand"),
+        "crore" => Some("crore"),
+        "lakh" => Some("lakh"),
         "m" | "M" | "mn" => Some("million"),
+        "mil" | "mln" => Some("million"),
         "b" | "B" | "bn" => Some("billion"),
         "t" | "T" | "tn" => Some("trillion"),
         word => SCALES.into_iter().find(|scale| *scale == word),
@@ -40,8 +55,33 @@ pub fn read(place: &Place, body: &str) -> Reading {
         body.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
     });
     if let Some(currency) = before {
-        let (amount, rest) = Amount::scan(&body[currency.0.len()..], currency.0)?;
+        let written = &body[currency.0.len()..];
+        if let Some(reading) = euro_decimals(place, written, currency)
+            .or_else(|| scaled_range(written, currency))
+            .or_else(|| scaled_series(place, written, currency))
+        {
+            return Some(reading);
+        }
+        let (amount, rest) = Amount::scan(written, currency.0)?;
         return priced(place, &amount, rest, 1, currency);
+    }
+    // "CHF 1.5M", "Rs. 500"
+    let code = body.trim_end_matches('.');
+    if let Some(currency) = CURRENCIES.iter().find(|(mark, ..)| *mark == code)
+        && code.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && matches!(place.chunk(0)?.close, "" | ".")
+        && let Some(written) = place.chunk(1).map(|next| next.body).filter(|next| starts_with_digit(next))
+    {
+        let behind = Place { index: place.index + 1, ..*place };
+        let (amount, rest) = Amount::scan(written, "")?;
+        let (words, used) = priced(&behind, &amount, rest, 1, currency)?;
+        return Some((words, used + 1));
+    }
+    // "83.2 per US$"
+    if let Some((_, one, many, ..)) =
+        CURRENCIES.iter().find(|(mark, ..)| *mark == body && mark.len() > 1 && mark.ends_with('$'))
+    {
+        return Some((if place.word_before() == "per" { one } else { many }.to_string(), 1));
     }
     let (amount, rest) = Amount::scan(body, "")?;
     let is_mark = |word: &str| CURRENCIES.iter().find(|(mark, ..)| *mark == word);
@@ -51,6 +91,33 @@ pub fn read(place: &Place, body: &str) -> Reading {
     }
 }
 
+/// "€19,99"
+fn euro_decimals(place: &Place, written: &str, currency: &Currency) -> Reading {
+    let (whole, cents) = written.split_once(',').filter(|(_, cents)| cents.len() == 2)?;
+    let amount = Amount { from: Number { whole, decimals: cents }, to: None };
+    integer(whole).zip(integer(cents)).and_then(|_| priced(place, &amount, "", 1, currency))
+}
+
+/// "$1.2M-$1.5M"
+fn scaled_range(written: &str, (mark, _, many, ..): &Currency) -> Reading {
+    let (from, to) = written.split_once(['-', '–'])?;
+    let one = |text: &str| {
+        let (number, rest) = Number::scan(text)?;
+        Some(format!("{} {}", number.count(), scale(rest)?))
+    };
+    Some((format!("{} to {} {many}", one(from)?, one(to.strip_prefix(mark).unwrap_or(to))?), 1))
+}
+
+/// "$1.5 and $2 million": what the second is counted in, the first is.
+fn scaled_series(place: &Place, written: &str, (mark, ..): &Currency) -> Reading {
+    let (number, "") = Number::scan(written)? else { return None };
+    let second = Number::scan(place.body(2)?.strip_prefix(mark)?)?;
+    let scaled =
+        SCALES.contains(&place.body(3).unwrap_or("")) && second.1.is_empty() || scale(second.1).is_some();
+    let joined = ["and", "or", "to"].contains(&place.body(1)?) && number.decimals.len() != 2;
+    (scaled && joined && number.whole.len() < 4).then(|| (number.count(), 1))
+}
+
 fn priced(
     place: &Place,
     amount: &Amount,
@@ -58,6 +125,10 @@ fn priced(
     used: usize,
     (_, one, many, cent, cents): &Currency,
 ) -> Reading {
+    // "homes in the low $400s"
+    if rest == "s" && amount.to.is_none() {
+        return Some((numbers::decade(amount.from.value()?), used));
+    }
     let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     // "$1-million"
     if let Some(scale) =
@@ -73,6 +144,8 @@ fn priced(
         (_, Some(scale)) if rest.is_empty() => (Some(scale), rest, used + 1),
         _ => (None, rest, used),
     };
+    // "$20 USD"
+    let used = used + usize::from(many == &"dollars" && rest.is_empty() && place.body(used) == Some("USD"));
     let singular = is_adjective(place, used) || rest.starts_with('-');
     let unit = if singular || amount.is_one() && scaled.is_none() { one } else { many };
     let from = &amount.from;
@@ -93,7 +166,7 @@ fn priced(
         format!("{} {unit}", amount.count())
     };
     if let Some(per) = rest.strip_prefix('/') {
-        let per = simple_unit(per).map_or(per, |(_, one, _)| one);
+        let per = simple_unit(per).map_or_else(|| per.to_string(), |(one, _)| one);
         words = format!("{words} per {}", per.to_ascii_lowercase());
     } else if rest == "+" {
         words += " plus";

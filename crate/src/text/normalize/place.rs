@@ -49,6 +49,11 @@ impl<'a> Place<'a> {
         self.chunk(ahead).filter(|chunk| joined && !chunk.body.is_empty()).map(|chunk| chunk.body)
     }
 
+    /// The chunk that many places ahead, or an empty one, whatever stands between.
+    pub fn body_behind_period(&self, ahead: usize) -> &'a str {
+        self.chunk(ahead).map_or("", |chunk| chunk.body)
+    }
+
     pub fn before(&self) -> Option<&'a str> {
         self.back(1)
     }

@@ -14,7 +14,7 @@ const RULERS: &[&str] =
     &["king", "queen", "pope", "emperor", "empress", "tsar", "czar", "prince", "kaiser", "sultan"];
 #[rustfmt::skip]
 const COUNTED: &[&str] = &[
-    "act", "appendix", "article", "book", "bowl", "canto", "chapter", "class", "division", "episode", "fantasy", "figure", "grade", "group", "level", "mark", "part",
+    "acts", "articles", "books", "chapters", "pages", "page", "parts", "sections", "titles", "volumes", "act", "appendix", "article", "book", "bowl", "canto", "chapter", "class", "division", "episode", "fantasy", "figure", "grade", "group", "level", "mark", "part",
     "phase", "scene", "season", "section", "stage", "table", "title", "tome", "type", "vol", "volume", "war",
 ];
 
@@ -55,24 +55,58 @@ fn value(numeral: &str) -> Option<u64> {
     (rest.is_empty() && value > 0 && canonical == numeral).then_some(value)
 }
 
+/// Whether a word that goes with a number stands before: "Chapter V".
+pub fn is_counted(place: &Place) -> bool {
+    let before = place.word_before();
+    // "Henry V." at an end is no initial.
+    let ends = place.raw(1).is_none_or(|next| !is_capitalized(next)) && place.body(0) != Some("I");
+    COUNTED.contains(&before.as_str()) || is_game(place) || ends && REGNAL.contains(&before.as_str())
+}
+
+/// "GTA V"
+fn is_game(place: &Place) -> bool {
+    let acronym = |name: &str| name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    let sequel =
+        ["auto", "civilization", "fighter", "rocky", "scrolls"].contains(&place.word_before().as_str());
+    !place.shouted
+        && place.chunk(0).is_some_and(|chunk| chunk.body == "V")
+        && (sequel || place.before().is_some_and(acronym))
+}
+
 pub fn read(place: &Place) -> Reading {
     let chunk = place.chunk(0)?;
     let before = place.word_before();
     let abbreviated =
         place.before().is_some_and(|before| COUNTED_SHORT.contains(&before.to_ascii_lowercase().as_str()));
-    let counted = COUNTED.contains(&before.as_str()) || abbreviated;
+    let counted = COUNTED.contains(&before.as_str()) || abbreviated || is_game(place);
     // "chapters I–III"
     if let Some((from, to)) = chunk.body.split_once(['-', '–'])
-        && let (Some(from), Some(to)) = (value(from), value(to))
+        && let (Some(from), Some(to)) = if counted {
+            (value(&from.to_ascii_uppercase()), value(&to.to_ascii_uppercase()))
+        } else {
+            (value(from), value(to))
+        }
         && (to > 1 && from < to)
     {
         return Some((format!("{} to {}", cardinal(from), cardinal(to)), 1));
     }
+    // "Louis XVI's"
+    let (numeral, possessive) = chunk
+        .body
+        .strip_suffix("'s")
+        .filter(|stem| stem.len() > 1)
+        .map_or((chunk.body, ""), |stem| (stem, "'s"));
+    let chunk = Chunk { body: numeral, ..chunk };
     // "scene ii"
     let value = value(chunk.body)
         .or_else(|| value(&chunk.body.to_ascii_uppercase()).filter(|_| counted && chunk.body.len() > 1))?;
     if chunk.body.len() > 1
         && place.body(1).is_some_and(|next| ORDERED.contains(&next.to_ascii_lowercase().as_str()))
+    {
+        return Some((ordinal(value), 1));
+    }
+    // "the XXIV Olympic Games"
+    if before == "the" && chunk.body.len() > 2 && place.body(1).is_some_and(is_capitalized) && !place.shouted
     {
         return Some((ordinal(value), 1));
     }
@@ -82,8 +116,10 @@ pub fn read(place: &Place) -> Reading {
         return Some((cardinal(value), 1));
     }
     // "Thurston Howell III" is a person; what games and films are called is counted.
-    const SEQUELS: &[&str] =
-        &["auto", "craft", "fighter", "future", "kombat", "saga", "story", "souls", "wars"];
+    const SEQUELS: &[&str] = &[
+        "auto", "cop", "craft", "effect", "evil", "fighter", "park", "trek", "weapon", "future", "kombat",
+        "saga", "story", "souls", "wars",
+    ];
     let is_name = |back: usize| {
         place.back(back).is_some_and(|word| {
             is_capitalized(word) && !is_starter(word) && word.bytes().all(|byte| byte.is_ascii_alphabetic())
@@ -99,15 +135,27 @@ pub fn read(place: &Place) -> Reading {
                 .back(back)
                 .is_some_and(|word| RULERS.contains(&Chunk::new(word).body.to_ascii_lowercase().as_str()))
         });
-        return (chunk.body.len() > 1 || title || chunk.body != "I" && goes_on)
-            .then(|| (format!("the {}", ordinal(value)), 1));
+        // "Mary I and James VI"
+        const SAID_OF_ONESELF: &[&str] = &[
+            "am", "believe", "can", "could", "did", "do", "don't", "feel", "guess", "had", "have", "hope",
+            "know", "like", "love", "mean", "met", "need", "remember", "saw", "think", "told", "want",
+            "wanted", "was", "will", "wish", "would",
+        ];
+        let first = chunk.body == "I" && place.body(1).is_some_and(|next| !SAID_OF_ONESELF.contains(&next));
+        let title = title || first;
+        let ends = chunk.close.contains([',', ';', ':', ')', '?', '!'])
+            || !chunk.close.is_empty() && place.raw(1).is_none_or(|next| !is_capitalized(next));
+        return (chunk.body.len() > 1 || title || chunk.body != "I" && (goes_on || ends))
+            .then(|| (format!("the {}{possessive}", ordinal(value)), 1));
     }
     if counted {
         return Some((cardinal(value), 1));
     }
     // A letter, or a word in capitals, unless a name stands before; "XL" is a size.
     let named = place.before().is_some_and(|before| {
-        is_capitalized(before) && !is_starter(before) && Chunk::new(before).close.is_empty()
+        (is_capitalized(before) && !is_starter(before) || before.contains(|c: char| c.is_ascii_digit()))
+            && before.starts_with(|c: char| c.is_ascii_alphabetic())
+            && Chunk::new(before).close.is_empty()
     });
     let in_series = chunk.body.len() > 1
         && (place.before().is_none() && chunk.close.is_empty() && place.raw(1).is_none()
@@ -118,8 +166,10 @@ pub fn read(place: &Place) -> Reading {
     if chunk.body.len() < 2 || place.shouted && !in_series {
         return None;
     }
-    let size =
-        matches!(chunk.body, "XL" | "XX" | "XXL" | "LI" | "CV" | "CC" | "CI" | "CL") || before == "size";
+    let size = matches!(chunk.body, "XL" | "XX" | "XXL") && before.len() < 8
+        || matches!(chunk.body, "LI" | "CV" | "CC" | "CI" | "CL")
+        || before == "size";
     let counts = !size && (named || in_series);
-    Some((if counts { cardinal(value) } else { super::spelled(chunk.body) }, 1))
+    let words = if counts { cardinal(value) } else { super::spelled(chunk.body) };
+    Some((words + possessive, 1))
 }

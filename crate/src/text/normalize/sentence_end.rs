@@ -1,9 +1,10 @@
 //! Where a period ends a sentence. [`super::sentences`] and the pauses of the normaliser share it.
 
-use super::abbreviations::When::{Always, Capital, Counting, Inside, MayEnd};
-use super::abbreviations::{SHORTENED_STATES, calendar_name, find, is_initials, is_label};
+use super::abbreviations::{is_initials, is_label};
 use super::place::{Chunk, is_capitalized, starts_with_digit};
-use super::quantity::is_short_unit;
+use super::short_forms::When::{Always, Capital, Counting, Inside, MayEnd};
+use super::short_forms::{SHORT_BEFORE_WORDS, SHORTENED_STATES, calendar_name, find};
+use super::units::is_short_unit;
 
 /// Words that begin a sentence far more often than they follow an abbreviation with a capital.
 #[rustfmt::skip]
@@ -34,15 +35,34 @@ pub fn is_starter(word: &str) -> bool {
 /// Whether a sentence ends behind `chunk`, seen from its punctuation and the word that follows.
 pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     let bare = chunk.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '*']);
+    // "3! = 6"
+    if next == Some("=") {
+        return false;
+    }
     if bare.ends_with(['?', '!', '。', '？', '！', '…']) || bare.ends_with("..") {
         return true;
     }
     let Some(word) = bare.strip_suffix('.') else { return false };
     let Some(next) = next.filter(|next| *next != "\n") else { return true };
     let word = Chunk::new(word.trim_start_matches(['“', '‘', '\''])).body;
+    // "Feb. 28–Mar. 3"
+    let word = match word.rsplit_once(['–', '-']) {
+        Some((_, last)) if calendar_name(last).is_some() => last,
+        // "a 6-in. pipe"
+        Some((_, last)) if (is_short_unit(last) || last == "in") && next.starts_with(char::is_lowercase) => {
+            return false;
+        }
+        _ => word,
+    };
+    if next.starts_with('$') && ["lg", "med", "sm"].contains(&word.to_ascii_lowercase().as_str()) {
+        return false;
+    }
+    if super::citations::is_book(word) && starts_with_digit(next) {
+        return false;
+    }
     let lower = word.to_ascii_lowercase();
     let goes_on = next.starts_with(char::is_lowercase);
-    let next_word = next.trim_start_matches(['"', '\'', '(', '“', '#']);
+    let next_word = next.trim_start_matches(['"', '\'', '(', '“', '#', '+']);
     if is_short_unit(&lower) && starts_with_digit(next_word) {
         return false;
     }
@@ -50,6 +70,7 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
         && (is_short_unit(&lower)
             || find(&lower).is_some_and(|(.., when)| *when == Inside)
             || SHORTENED_STATES.iter().any(|(short, _)| *short == lower)
+            || SHORT_BEFORE_WORDS.iter().any(|(short, _)| *short == lower)
             || matches!(lower.as_str(), "apt" | "no" | "tel"))
     {
         return false;
@@ -58,8 +79,14 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     if matches!(lower.as_str(), "a.m" | "p.m") {
         const ZONES: [&str; 5] = ["Eastern", "Central", "Mountain", "Pacific", "Greenwich"];
         let bare = next_word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        let capitals = bare.len() > 1 && bare.bytes().all(|byte| byte.is_ascii_uppercase());
+        let capitals = bare.len() > 1 && !bare.contains(|c: char| c.is_ascii_lowercase());
         return is_capitalized(bare) && !capitals && calendar_name(bare).is_none() && !ZONES.contains(&bare);
+    }
+    if super::abbreviations::is_state_of(word, next_word) {
+        return false;
+    }
+    if super::abbreviations::is_office(word, next_word) {
+        return false;
     }
     if matches!(lower.as_str(), "st" | "dr") || is_initials(word) && !matches!(lower.as_str(), "e.g" | "i.e")
     {
@@ -73,6 +100,7 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     }
     match find(&lower) {
         Some((.., Always)) => false,
+        Some((.., Inside)) if next == "&" => false,
         Some((.., Inside)) => !is_capitalized(next_word) || is_starter(next),
         Some((.., MayEnd)) => is_starter(next),
         Some((.., Capital)) if is_capitalized(word) => is_starter(next),

@@ -25,7 +25,7 @@ pub fn read(place: &Place) -> Reading {
         let mut all = groups.clone();
         let mut used = 1;
         while let Some(next) =
-            place.body(used).filter(|next| next.split('-').all(|group| is_group(group, 2..=4)))
+            place.body(used).filter(|next| next.split('-').all(|group| is_group(group, 2..=8)))
         {
             all.extend(next.split('-'));
             used += 1;

@@ -1,11 +1,23 @@
 //! Writes words and pauses; takes chunks apart that no reader takes whole.
 
+use super::capitals::{camel_case, capitals_and_word, is_spelled, spelled};
 use super::digits::{self, number_or_year};
+use super::operators::operator;
 use super::place::{Chunk, Place, starts_with_digit};
 use super::sentence_end::ends_sentence;
-use super::{MAX_CHUNK, camel_case, is_letter, is_spelled, operator, read, spelled};
+use super::{MAX_CHUNK, is_letter, read, shorthand};
+use crate::text::numbers::cardinal;
 
 const EMOTICONS: &[&str] = &["<3", ":D", ":P", ":p", ":-D", ":-P", ";D", ":o", ":O", "XD", "xD", ":3"];
+
+const ISOTOPES: &[&str] = &["americium", "cesium", "iodine", "plutonium", "radium", "thorium", "uranium"];
+
+/// Names that their capitals alone would have read otherwise.
+#[rustfmt::skip]
+const CASED: &[(&str, &str)] = &[
+    ("CoV", "cov"), ("GaN", "G A N"), ("IaaS", "I A A S"), ("LaTeX", "la tech"), ("MiG", "mig"), ("MiGs", "migs"), ("PaaS", "pass"), ("PostgreSQL", "postgres Q L"), ("SaaS", "sass"),
+    ("VoIP", "voip"), ("Wi-Fi", "wifi"), ("WiFi", "wifi"),
+];
 
 /// The words written so far, and the pause that waits to be written behind the last.
 #[derive(Default)]
@@ -58,6 +70,13 @@ impl Writer {
         if EMOTICONS.contains(&raw) {
             return 1;
         }
+        // "3! = 6"
+        if let Some(number) = raw.strip_suffix('!').filter(|_| place.raw(1) == Some("="))
+            && let Some(number) = digits::integer(number)
+        {
+            self.words(&format!("{} factorial", cardinal(number)));
+            return 1;
+        }
         if let Some(words) = operator(place) {
             if words.is_empty() {
                 self.pause(',');
@@ -101,13 +120,18 @@ impl Writer {
 
     /// A chunk of parts with marks between, each read by itself: "mid-1990s", "AT&T", "2+2=4".
     fn parts(&mut self, body: &str, place: &Place) {
-        const MARKS: [char; 14] = ['-', '/', '+', '=', '*', '×', '^', '&', '<', '>', '≤', '≥', '≠', '#'];
+        const MARKS: [char; 15] = ['-', '–', '/', '+', '=', '*', '×', '^', '&', '<', '>', '≤', '≥', '≠', '#'];
         if body.len() > MAX_CHUNK || !body.contains(MARKS) {
             return self.mixed(body, place.shouted);
         }
         // A school grade: "A-", "B+".
         if let [letter @ b'A'..=b'F', b'-'] = body.as_bytes() {
             return self.words(&format!("{} minus", char::from(*letter)));
+        }
+        // "A-flat", "A-list"
+        if let Some(("A", rest)) = body.split_once('-').filter(|(_, rest)| rest.len() > 2) {
+            self.words("A");
+            return self.parts(rest, place);
         }
         // A hyphen binds least: "post-9/11", "3/4-inch".
         if body.contains('-') && body.contains(|mark| mark != '-' && MARKS.contains(&mark)) {
@@ -126,8 +150,43 @@ impl Writer {
             let part = piece.trim_end_matches(MARKS);
             let chunks = [part];
             let alone = Place { chunks: &chunks, index: 0, shouted: place.shouted };
-            match read(&alone, part).filter(|_| !part.is_empty()) {
+            // "CX-5"
+            let goes_on = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
+            let letters = piece.ends_with('-')
+                && starts_with_digit(goes_on)
+                && (super::roman::is_numeral(part)
+                    || part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_uppercase())
+                    || super::chemistry::is_isotope(part, goes_on));
+            let key = shorthand::key(part).filter(|_| body.contains('+'));
+            // "Uranium-235", "MiG-29"
+            let model = !before.is_empty()
+                && before.bytes().all(|byte| byte.is_ascii_alphabetic())
+                && (before.starts_with(|c: char| c.is_ascii_uppercase()) || ISOTOPES.contains(&before))
+                && body.contains('-');
+            // "two P-51s"
+            let (number, many) = part.strip_suffix('s').map_or((part, false), |number| (number, true));
+            // "C-130J"
+            let bare = number.trim_end_matches(|c: char| c.is_ascii_uppercase());
+            let suffix = &number[bare.len()..];
+            let number = if suffix.len() == 1 { bare } else { number };
+            let model =
+                model && digits::is_digits(number) && (number.len() == 3 || many || suffix.len() == 1);
+            match key
+                .map(|key| (key.to_string(), 1))
+                .or_else(|| read(&alone, part))
+                .filter(|_| !part.is_empty())
+            {
+                _ if model && many => self.words(&super::quantity::plural(&digits::in_pairs(number))),
+                _ if model => {
+                    self.words(&digits::in_pairs(number));
+                    self.words(&spelled(suffix));
+                }
+                _ if letters => self.words(&spelled(part)),
                 Some((words, _)) => self.words(&words),
+                // "M&Ms"
+                None if joined && matches!(part.as_bytes(), [b'A'..=b'Z', b's']) => {
+                    self.words(&format!("{}'s", &part[..1]));
+                }
                 None if joined && part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()) => {
                     self.words(&spelled(part));
                 }
@@ -154,8 +213,17 @@ impl Writer {
                     return;
                 }
                 "^" if digits => self.words("to the power of"),
+                "-" if matches!(part, "UTC" | "GMT") && digits::is_digits(rest) => self.words("minus"),
                 "-" if part.is_empty() && before.is_empty() && rest.is_empty() => self.pause(','),
                 "-" if part.is_empty() => self.pause(','),
+                // "yes–no", not "K–12"
+                "–" if part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+                    self.pause(',');
+                }
+                "–" if part.ends_with(|c: char| c.is_ascii_digit()) && super::dates::is_month(rest) => {
+                    self.words("to");
+                }
+                "–" if part.is_empty() || rest.is_empty() => self.pause(','),
                 "+" => self.words("plus"),
                 "=" => self.words("equals"),
                 "&" => self.words("and"),
@@ -204,7 +272,7 @@ impl Writer {
                     '%' => self.words("percent"),
                     '@' => self.words("at"),
                     '°' => self.words("degrees"),
-                    '$' => self.words("dollars"),
+                    '$' if body.len() == 1 => self.words("dollars"),
                     '£' => self.words("pounds"),
                     '€' => self.words("euros"),
                     '¥' => self.words("yen"),
@@ -216,7 +284,7 @@ impl Writer {
                 first.len_utf8()
             };
             after_digit = first.is_ascii_digit();
-            after_letter = first.is_ascii_uppercase() && length == 1;
+            after_letter = rest[..length].bytes().all(|byte| byte.is_ascii_uppercase());
             rest = &rest[length..];
         }
     }
@@ -231,9 +299,28 @@ impl Writer {
             .strip_suffix("'s")
             .filter(in_capitals)
             .or_else(|| word.strip_suffix('s').filter(|stem| stem.len() >= 2).filter(in_capitals));
+        if let Some((_, words)) = CASED.iter().find(|(cased, _)| *cased == word) {
+            return self.words(words);
+        }
+        // "ID'd", "KO'd"
+        if let Some((stem @ ("CC" | "DM" | "DQ" | "ID" | "KO" | "MC" | "OD" | "OK" | "PM"), ending)) =
+            word.split_once('\'')
+            && ["d", "ed", "ing"].contains(&ending)
+        {
+            return self.words(&format!("{}'{}", spelled(stem), if ending == "ed" { "d" } else { ending }));
+        }
         let at_start = self.out.is_empty() || self.pause.is_some_and(|mark| mark != ',');
+        let capital_o = matches!(word.as_bytes(), [b'A'..=b'Z', b'a' | b'e' | b'o', b'A'..=b'Z']);
         if let Some(stem) = plural {
-            self.words(&format!("{}'s", if is_spelled(stem) { spelled(stem) } else { stem.to_string() }));
+            self.words(&format!(
+                "{}'s",
+                if is_spelled(stem) || stem == "IT" && !shouted { spelled(stem) } else { stem.to_string() }
+            ));
+        } else if capital_o {
+            self.words(&spelled(&word.to_ascii_uppercase()));
+        } else if let Some((first, second)) = capitals_and_word(word) {
+            self.words(&spelled(first));
+            self.word(second, shouted);
         } else if let Some((first, second)) = camel_case(word) {
             self.words(&first.to_ascii_lowercase());
             match second.bytes().all(|byte| byte.is_ascii_uppercase()) {

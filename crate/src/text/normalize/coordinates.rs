@@ -1,0 +1,27 @@
+//! Places on the globe: "51°30'26"N".
+
+use super::digits::Number;
+use super::place::Reading;
+
+pub fn read(body: &str) -> Reading {
+    let (degrees, mut rest) = Number::scan(body)?;
+    rest = rest.strip_prefix('°')?;
+    let mut words = format!("{} {}", degrees.count(), if degrees.is_one() { "degree" } else { "degrees" });
+    for (mark, one, many) in [('\'', "minute", "minutes"), ('"', "second", "seconds")] {
+        if let Some((number, behind)) = Number::scan(rest)
+            && let Some(behind) = behind.strip_prefix(mark)
+        {
+            words = format!("{words} {} {}", number.count(), if number.is_one() { one } else { many });
+            rest = behind;
+        }
+    }
+    let side = match rest {
+        "N" => " north",
+        "S" => " south",
+        "E" => " east",
+        "W" => " west",
+        "" if words.contains("minute") => "",
+        _ => return None,
+    };
+    Some((words + side, 1))
+}
