@@ -55,8 +55,7 @@ pub struct Contour {
     pub ln_hz: Vec<f32>,
     /// The same without what changes from frame to frame: what a speaker's spread is about.
     pub smooth: Vec<f32>,
-    /// Logits of being voiced.
-    pub voicing: Vec<f32>,
+    pub voiced: Vec<bool>,
 }
 
 /// How high and how lively somebody speaks: what makes a contour that person's.
@@ -80,7 +79,8 @@ impl Contour {
     pub fn new(predicted: &[f32]) -> Self {
         let (ln_hz, voicing): (Vec<f32>, Vec<f32>) =
             predicted.chunks_exact(2).map(|frame| (frame[0] * CONTOUR_SCALE, frame[1])).unzip();
-        Self { smooth: smooth(&ln_hz, &voicing), ln_hz, voicing }
+        let voiced = voicing.iter().map(|&logit| logit > 0.0).collect();
+        Self { smooth: smooth(&ln_hz, &voicing), ln_hz, voiced }
     }
 
     /// F0 of each frame in Hz, 0 where unvoiced.
@@ -92,7 +92,7 @@ impl Contour {
             let ln_hz = self.ln_hz[frame] + (spread - 1.0) * self.smooth[frame];
             (mean_hz * ln_hz.exp()).clamp(MIN_PITCH_HZ, MAX_PITCH_HZ)
         };
-        (0..self.ln_hz.len()).map(|frame| if self.voicing[frame] > 0.0 { hz(frame) } else { 0.0 }).collect()
+        (0..self.ln_hz.len()).map(|frame| if self.voiced[frame] { hz(frame) } else { 0.0 }).collect()
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_contour_becomes_a_speakers() {
         let ln_hz = vec![0.0, 2.0 * CONTOUR_SCALE, 0.6];
-        let contour = Contour { smooth: ln_hz.clone(), ln_hz, voicing: vec![1.0, 1.0, -1.0] };
+        let contour = Contour { smooth: ln_hz.clone(), ln_hz, voiced: vec![true, true, false] };
         let f0_hz = contour.f0_hz(Intonation { mean_hz: 100.0, spread: 0.5 });
         assert_eq!((f0_hz[0], f0_hz[2]), (100.0, 0.0));
         assert!((f0_hz[1] - 100.0 * CONTOUR_SCALE.exp()).abs() < 1e-3);

@@ -281,7 +281,7 @@ async fn frames(
     let spoken = &symbols[..durations.len()];
     let total: usize = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
-    let f0_hz = match (base.contour_async(&context, &voice.pitch_speaker).await?, voice.intonation) {
+    let f0_hz = match (base.contour_async(&context, &voice.timing_speaker).await?, voice.intonation) {
         (Some(contour), Some(Intonation { mean_hz, spread })) => {
             let higher = (options.pitch / 12.0).exp2();
             let mut f0_hz =

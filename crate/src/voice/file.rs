@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
-//! | `pitch_speaker` | the one whose voicing and melody are followed, likewise; not in files of the first versions, which follow one speaker |
 //!
 //! | metadata | what it is |
 //! |---|---|
@@ -107,12 +106,9 @@ const MAX_CONSENT_CHARACTERS: usize = 1000;
 pub struct Voice {
     #[doc(hidden)]
     pub parts: Adapted,
-    /// Whose timing the duration predictor follows, `[1, V]`.
+    /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
     #[doc(hidden)]
     pub timing_speaker: Tensor<2>,
-    /// Whose voicing and melody the pitch predictor follows, `[1, V]`.
-    #[doc(hidden)]
-    pub pitch_speaker: Tensor<2>,
     /// Factor on the predicted durations of this speaker.
     #[doc(hidden)]
     pub duration_scale: f32,
@@ -127,7 +123,6 @@ pub struct Voice {
 
 const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
-const PITCH_SPEAKER: &str = "pitch_speaker";
 /// Nobody speaks three times faster or slower than everybody else.
 const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
@@ -150,8 +145,7 @@ impl Voice {
         let intonation = base.intonation(index);
         Self {
             parts,
-            timing_speaker: speaker.clone(),
-            pitch_speaker: speaker,
+            timing_speaker: speaker,
             duration_scale: 1.0,
             variance_scale: FLAT,
             intonation,
@@ -182,13 +176,10 @@ impl Voice {
         for (name, weight) in &mut delta {
             weight.values = weight.values.clone() - origin[name].values.clone();
         }
-        for (name, speaker) in [(TIMING_SPEAKER, &self.timing_speaker), (PITCH_SPEAKER, &self.pitch_speaker)]
-        {
-            let width = speaker.dims()[1];
-            // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
-            delta
-                .insert(name.into(), Weight { shape: vec![width], values: speaker.clone().reshape([width]) });
-        }
+        let width = self.timing_speaker.dims()[1];
+        // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
+        let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
+        delta.insert(TIMING_SPEAKER.into(), timing);
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
@@ -265,18 +256,11 @@ impl Voice {
             return Err(Error::voice_corrupt("its pitch is nobody's"));
         }
         let width = base.config().speaker_width;
-        let mut speaker = |name: &str| match delta.remove(name) {
+        let timing = match delta.remove(TIMING_SPEAKER) {
             // A matrix in earlier files.
-            Some((shape, values)) if shape == [width] || shape == [1, width] => {
-                Ok(Some(Tensor::from_data(TensorData::new(values, [1, width]), &base.device)))
-            }
-            Some(_) => Err(Error::voice_corrupt(format!("its {name} is of another base"))),
-            None => Ok(None),
+            Some((shape, values)) if shape == [width] || shape == [1, width] => values,
+            _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
-        let timing_speaker =
-            speaker(TIMING_SPEAKER)?.ok_or_else(|| Error::voice_corrupt("it lacks its timing"))?;
-        // Voices of the first versions have one speaker for both.
-        let pitch_speaker = speaker(PITCH_SPEAKER)?.unwrap_or_else(|| timing_speaker.clone());
         let start = Self::unadapted(base).parts;
         let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
@@ -300,7 +284,14 @@ impl Voice {
                 .ok(),
             consent: consent.transpose()?,
         };
-        Ok(Self { parts, timing_speaker, pitch_speaker, duration_scale, variance_scale, intonation, info })
+        Ok(Self {
+            parts,
+            timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
+            duration_scale,
+            variance_scale,
+            intonation,
+            info,
+        })
     }
 }
 

@@ -215,13 +215,14 @@ fn damage_json(value: &mut Value, random: &mut Choices) {
 
 /// The header of safetensors as JSON, or any byte.
 fn damage_tensors(bytes: &mut Vec<u8>, random: &mut Choices) {
-    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let header = bytes.get(8..8 + length).and_then(|header| serde_json::from_slice::<Value>(header).ok());
+    // An earlier damage may have written any length.
+    let end = u64::from_le_bytes(bytes[..8].try_into().unwrap()).saturating_add(8) as usize;
+    let header = bytes.get(8..end).and_then(|header| serde_json::from_slice::<Value>(header).ok());
     match header.filter(|_| random.random_bool(0.7)) {
         Some(mut header) => {
             damage_json(&mut header, random);
             let header = header.to_string();
-            bytes.splice(..8 + length, [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat());
+            bytes.splice(..end, [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat());
         }
         None => damage_bytes(bytes, random),
     }

@@ -132,9 +132,8 @@ pub struct FineTuner {
     dataset: ClipDataset,
     held_out: Option<HeldOut>,
     shown: Shown,
-    /// `[1, V]`, as the next.
+    /// `[1, V]`
     timing_speaker: Tensor<2>,
-    pitch_speaker: Tensor<2>,
     prosody: Prosody,
     seconds: f32,
     loss: f32,
@@ -220,8 +219,7 @@ impl FineTuner {
             held_out,
             // A held-out clip, where there is one.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
-            timing_speaker: base.speaker(prosody.timing_speaker),
-            pitch_speaker: base.speaker(prosody.pitch_speaker),
+            timing_speaker: base.speaker(speaker),
             prosody,
             seconds,
             loss: f32::NAN,
@@ -453,7 +451,6 @@ impl FineTuner {
         Voice {
             parts,
             timing_speaker: self.timing_speaker.clone(),
-            pitch_speaker: self.pitch_speaker.clone(),
             duration_scale: self.prosody.duration_scale,
             variance_scale: self.variance_scale(),
             intonation: self.prosody.intonation,
@@ -478,7 +475,6 @@ impl FineTuner {
         Ok(Voice {
             parts,
             timing_speaker: self.timing_speaker,
-            pitch_speaker: self.pitch_speaker,
             duration_scale: self.prosody.duration_scale,
             variance_scale,
             intonation: self.prosody.intonation,
