@@ -25,11 +25,13 @@ const MAX_TIME: Duration = Duration::from_secs(240);
 /// Tries what the fuzzer has found before, then new damage until the time is over.
 fn fuzz(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
-    let found = Path::new("fuzz/corpus").join(name);
-    for entry in fs::read_dir(&found).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        let checked = catch_unwind(AssertUnwindSafe(|| target.check(&fs::read(&path).unwrap())));
-        assert!(checked.is_ok(), "{}", path.display());
+    let found = fs::read_to_string(Path::new("fuzz/corpus").join(format!("{name}.txt"))).unwrap_or_default();
+    for (at, line) in found.lines().enumerate() {
+        let bytes: Vec<u8> = (0..line.len() / 2)
+            .map(|byte| u8::from_str_radix(&line[2 * byte..2 * byte + 2], 16).unwrap())
+            .collect();
+        let checked = catch_unwind(AssertUnwindSafe(|| target.check(&bytes)));
+        assert!(checked.is_ok(), "fuzz/corpus/{name}.txt, line {}", at + 1);
     }
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let time = Duration::from_secs(number("OWNVOICE_FUZZ_SECONDS").unwrap_or(2));

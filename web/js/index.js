@@ -272,10 +272,10 @@ async function start(options, inherited) {
   const { base, device = "auto", prompts, microphone = false, storage, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
   const here = globalThis.document?.baseURI ?? import.meta.url;
   const absolute = (/** @type {string | URL} */ url) => new URL(url, here).href;
-  // Bundlers look for exactly these expressions.
-  const wasm = wasmUrl ? absolute(wasmUrl) : new URL("../pkg/ownvoice_web_bg.wasm.gz", import.meta.url).href;
+  // Bundlers look for exactly these expressions. What they make of them may be a path, which a worker from a blob cannot resolve.
+  const wasm = absolute(wasmUrl ?? new URL("../pkg/ownvoice_web_bg.wasm.gz", import.meta.url).href);
   // Vite would inline so small a file as a data: URL, which policies forbid.
-  const worklet = workletUrl ? absolute(workletUrl) : new URL("./capture-worklet.js?no-inline", import.meta.url).href;
+  const worklet = absolute(workletUrl ?? new URL("./capture-worklet.js?no-inline", import.meta.url).href);
 
   const { worker, started } = startWorker(workerUrl && absolute(workerUrl));
   const remote = new Remote(worker);

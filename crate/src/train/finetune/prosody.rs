@@ -125,6 +125,9 @@ mod tests {
 
         clips.iter_mut().for_each(|clip| clip.foreign = true);
         let foreign = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
-        assert!((foreign.duration_scale - found.duration_scale.sqrt()).abs() < 1e-3, "a tempo carries over in part");
+        assert!(
+            (foreign.duration_scale - found.duration_scale.sqrt()).abs() < 1e-3,
+            "a tempo carries over in part"
+        );
     }
 }
