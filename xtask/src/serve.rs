@@ -20,9 +20,9 @@ pub fn run(port: u16) -> Result {
     drop(TcpListener::bind(("127.0.0.1", port)).map_err(|e| taken(port, &e))?);
     let quick = build::is_quick();
     if quick {
-        build::page()?
+        build::page()?;
     } else {
-        build::page_for_cpu()?
+        build::page_for_cpu()?;
     }
     let site = Site::open(port)?;
     println!("{}", site.url);

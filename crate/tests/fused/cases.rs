@@ -423,7 +423,8 @@ pub async fn attention(device: &Device) {
     }
 }
 
-/// A sequence of attention: texts of several lengths, one step, one item, a second call from where the first ended.
+/// A sequence of attention: texts of several lengths, one step, one item, a second call from where the first ended. Pages do not pretrain.
+#[cfg(not(target_arch = "wasm32"))]
 pub async fn attention_scan(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (steps, batch, symbols, width, channels, hidden, taps)) in

@@ -1,8 +1,6 @@
 //! How a clone's timing and melody differ from those of the speaker that it starts from, in closed form: a minute holds some six hundred phones and a few
 //! dozen melodies, too few to train predictors on.
 
-use burn::prelude::*;
-
 use super::super::clip::AlignedClip;
 use crate::{
     Result,
@@ -96,6 +94,8 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use burn::prelude::Device;
+
     use super::*;
     use crate::{synth::speak::say_symbols, voice::Voice};
 
