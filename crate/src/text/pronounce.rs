@@ -106,6 +106,40 @@ pub const NAMESAKES: &[(&str, &str)] = &[
     ("Reading", "R EH1 D IH0 NG"),
 ];
 
+/// Behind lead, the metal.
+#[rustfmt::skip]
+const METAL: &[&str] = &[
+    "acid", "apron", "based", "batteries", "battery", "bullet", "bullets", "contamination", "exposure", "free", "levels", "lined", "mine", "mines", "paint", "pencil", "pipe", "pipes",
+    "poisoning", "shot", "solder", "weight", "weights"
+];
+/// Behind "live", not recorded.
+#[rustfmt::skip]
+const SHOWN: &[&str] = &[
+    "audience", "band", "broadcast", "chat", "concert", "coverage", "event", "events", "music", "performance", "show", "shows", "stream", "tv", "wire"
+];
+/// Before it.
+#[rustfmt::skip]
+const AIRED: &[&str] = &[
+    "air", "aired", "airs", "broadcast", "captured", "filmed", "go", "goes", "going", "perform", "performed", "play", "played", "record", "recorded", "reporting", "stream", "streamed",
+    "streaming", "went"
+];
+/// Before "lives", more than one life.
+#[rustfmt::skip]
+const COUNTED: &[&str] = &[
+    "black", "daily", "human", "many", "nine", "other", "own", "past", "private", "save", "saved", "saves", "several", "three", "two", "young"
+];
+/// Near bass, the fish.
+#[rustfmt::skip]
+const FISHING: &[&str] = &[
+    "catch", "catches", "caught", "fish", "fished", "fisherman", "fishes", "fishing", "fried", "grilled", "hooked", "lake", "largemouth", "lemon", "river", "sea", "smallmouth", "striped",
+    "trout"
+];
+/// Behind "minute", very small.
+#[rustfmt::skip]
+const TINY: &[&str] = &[
+    "amount", "amounts", "change", "changes", "detail", "details", "difference", "differences", "particles", "quantities", "traces"
+];
+
 /// Words of which each has rules of its own.
 fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
     let Neighbours { before: all_before, after: all_after, vowel_follows, last } = around;
@@ -126,32 +160,8 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
         "in" => "IH1 N",
         "read" => either(is_past_of_read(around), "R EH1 D", "R IY1 D"),
         "lead" => {
-            let metal = goes_on(&[
-                "acid",
-                "apron",
-                "based",
-                "batteries",
-                "battery",
-                "bullet",
-                "bullets",
-                "contamination",
-                "exposure",
-                "free",
-                "lined",
-                "levels",
-                "mine",
-                "mines",
-                "paint",
-                "pencil",
-                "pipe",
-                "pipes",
-                "poisoning",
-                "shot",
-                "solder",
-                "weight",
-                "weights",
-            ]) || follows(&["contain", "contains", "contained", "containing", "of"])
-                && !goes_on(&["the"])
+            let metal = goes_on(METAL)
+                || follows(&["contain", "contains", "contained", "containing", "of"]) && !goes_on(&["the"])
                 || before.is_empty() && goes_on(&["is", "was"]);
             let found = after == "in"
                 && all_after.iter().any(|word| {
@@ -160,55 +170,8 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
             let exposed = before == "to" && all_before.iter().any(|word| word.starts_with("expos"));
             either(metal || found || exposed, "L EH1 D", "L IY1 D")
         }
-        "live" => {
-            let shown = [
-                "audience",
-                "band",
-                "broadcast",
-                "chat",
-                "concert",
-                "coverage",
-                "event",
-                "events",
-                "music",
-                "performance",
-                "show",
-                "shows",
-                "stream",
-                "tv",
-                "wire",
-            ];
-            let aired = [
-                "air",
-                "aired",
-                "airs",
-                "broadcast",
-                "captured",
-                "filmed",
-                "go",
-                "goes",
-                "going",
-                "perform",
-                "performed",
-                "play",
-                "played",
-                "record",
-                "recorded",
-                "reporting",
-                "stream",
-                "streamed",
-                "streaming",
-                "went",
-            ];
-            either(determined || goes_on(&shown) || follows(&aired) || follows(BE), "L AY1 V", "L IH1 V")
-        }
-        "lives" => {
-            let counted = [
-                "black", "daily", "human", "many", "nine", "other", "own", "past", "private", "save",
-                "saved", "saves", "several", "two", "three", "young",
-            ];
-            either(determined && before != "that" || follows(&counted), "L AY1 V Z", "L IH1 V Z")
-        }
+        "live" => either(determined || goes_on(SHOWN) || follows(AIRED) || follows(BE), "L AY1 V", "L IH1 V"),
+        "lives" => either(determined && before != "that" || follows(COUNTED), "L AY1 V Z", "L IH1 V Z"),
         "used" => either(
             after == "to" && !follows(&["are", "be", "been", "being", "is", "it's", "was", "were"]),
             "Y UW1 S T",
@@ -258,28 +221,7 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
         }
         "row" => "R OW1",
         "bass" => {
-            let near = [
-                "catch",
-                "catches",
-                "caught",
-                "fish",
-                "fished",
-                "fisherman",
-                "fishes",
-                "fishing",
-                "fried",
-                "grilled",
-                "hooked",
-                "lake",
-                "largemouth",
-                "lemon",
-                "river",
-                "sea",
-                "smallmouth",
-                "striped",
-                "trout",
-            ];
-            let fish = all_before.iter().chain(all_after).any(|word| near.contains(word));
+            let fish = all_before.iter().chain(all_after).any(|word| FISHING.contains(word));
             either(fish && !follows(&["play", "played", "playing", "plays", "the"]), "B AE1 S", "B EY1 S")
         }
         "dove" => {
@@ -289,22 +231,7 @@ fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
                     || goes_on(&["in", "into", "off", "under"]));
             either(jumped, "D OW1 V", "D AH1 V")
         }
-        "minute" => {
-            let tiny = [
-                "amount",
-                "amounts",
-                "change",
-                "changes",
-                "detail",
-                "details",
-                "difference",
-                "differences",
-                "particles",
-                "quantities",
-                "traces",
-            ];
-            either(goes_on(&tiny), "M AY0 N UW1 T", "M IH1 N AH0 T")
-        }
+        "minute" => either(goes_on(TINY), "M AY0 N UW1 T", "M IH1 N AH0 T"),
         "content" => {
             let pleased = follows(BE) && (last || goes_on(&["to", "with"]))
                 || follows(&["feel", "feels", "felt", "seemed"]);

@@ -15,13 +15,8 @@ pub fn read(body: &str) -> Reading {
             rest = behind;
         }
     }
-    let side = match rest {
-        "N" => " north",
-        "S" => " south",
-        "E" => " east",
-        "W" => " west",
-        "" if words.contains("minute") => "",
-        _ => return None,
-    };
-    Some((words + side, 1))
+    match super::abbreviations::side(rest) {
+        Some(side) => Some((format!("{words} {side}"), 1)),
+        None => (rest.is_empty() && words.contains("minute")).then_some((words, 1)),
+    }
 }

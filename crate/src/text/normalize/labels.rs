@@ -4,178 +4,171 @@ use super::digits::{Number, in_pairs, integer, number_or_year, short_year};
 use super::place::{Place, is_capitalized, is_plural};
 use crate::text::numbers::{self, one_by_one};
 
+/// What has a number for a name, read in pairs of digits.
+#[rustfmt::skip]
+const LABELED: &[&str] = &[
+    "airbus", "apartment", "apt", "area", "bmw", "boeing", "building", "bus", "cabin", "cessna", "channel", "exit", "fahrenheit", "flight", "form", "gate", "highway", "hwy", "interstate",
+    "model", "office", "porsche", "room", "route", "rte", "section", "suite", "train", "unit", "xbox",
+];
+/// The same, shortened and with a period.
+const SHORT_LABELS: &[&str] = &["apt", "hwy", "rm", "rte", "ste"];
+#[rustfmt::skip]
+const COURSES: &[&str] =
+    &["Bio", "Biology", "Calc", "Chem", "Chemistry", "Econ", "Eng", "English", "History", "Math", "Physics", "Psych"];
+/// What is dialed or typed, read digit by digit.
+const DIGITWISE: &[&str] = &["call", "called", "code", "dial", "dialed", "extension", "pin", "zip"];
+const TEXTED: &[&str] = &["sms", "text", "texted", "texting"];
+const EMERGENCIES: &[&str] = &["911", "988"];
+/// Of the tax authority.
+const FORMS: &[&str] = &["1031", "1040", "1065", "1098", "1099", "1120"];
+const BEFORE_FORM: &[&str] = &["a", "form", "forms", "my", "the", "your"];
+const JETS: &[&str] = &["Dreamliner", "MAX", "Max", "jet", "jets"];
+const HOURS: &[&str] = &["h", "hours", "hrs"];
+const BEFORE_TIME: &[&str] = &["around", "at", "by", "from", "since", "to", "until", "up", "was"];
+#[rustfmt::skip]
+const BEFORE_YEAR: &[&str] =
+    &["after", "and", "before", "by", "during", "from", "in", "of", "since", "the", "to", "until", "year"];
+/// Plurals without an s.
+const PEOPLE: &[&str] = &["children", "feet", "men", "people", "percent", "sheep", "women"];
+
 /// How a whole number without a unit is read depends on what it counts or names.
 pub fn in_context(number: &Number, place: &Place) -> String {
-    const LABELED: &[&str] = &[
-        "boeing",
-        "airbus",
-        "flight",
-        "route",
-        "highway",
-        "interstate",
-        "room",
-        "bus",
-        "suite",
-        "area",
-        "building",
-        "train",
-        "office",
-        "hwy",
-        "rte",
-        "xbox",
-        "form",
-        "cessna",
-        "porsche",
-        "bmw",
-        "exit",
-        "gate",
-        "apartment",
-        "apt",
-        "unit",
-        "section",
-        "channel",
-        "fahrenheit",
-        "cabin",
-        "model",
-    ];
-    const DIGITWISE: &[&str] = &["code", "pin", "call", "dial", "dialed", "called", "zip", "extension"];
-    const PEOPLE: &[&str] = &["people", "men", "women", "children", "feet", "sheep", "percent"];
-    const YEAR_BEFORE: &[&str] = &[
-        "in", "since", "the", "of", "by", "until", "from", "year", "during", "before", "after", "and", "to",
-    ];
-    // "area code is 415"
-    let before = match place.word_before().as_str() {
-        "is" => place.back(2).map_or_else(String::new, str::to_ascii_lowercase),
-        before => before.to_string(),
-    };
-    let digits = number.whole;
-    let plain = number.decimals.is_empty() && !digits.contains(',');
-    if plain && digits.len() > 2 && DIGITWISE.contains(&before.as_str()) {
-        return one_by_one(digits);
+    let label = Label::new(number.whole, place);
+    let plain = number.decimals.is_empty() && !number.whole.contains(',');
+    let read = || READINGS.iter().find_map(|reading| reading(&label));
+    plain.then(read).flatten().unwrap_or_else(|| {
+        let dated = label.before_is(BEFORE_YEAR)
+            || label.before.len() == 2 && label.before.starts_with('q')
+            || super::dates::is_season(&label.before);
+        let counts = number.is_year() && label.counts() && !dated && !number.whole.ends_with("00");
+        if counts { number.count() } else { number.words() }
+    })
+}
+
+/// Digits and the words around them, in lower case.
+struct Label<'a> {
+    digits: &'a str,
+    place: &'a Place<'a>,
+    /// "code" in "code 415" and in "code is 415"
+    before: String,
+}
+
+impl<'a> Label<'a> {
+    fn new(digits: &'a str, place: &'a Place<'a>) -> Self {
+        let mut label = Self { digits, place, before: place.word_before() };
+        if label.before == "is" {
+            label.before = label.back(2);
+        }
+        label
     }
-    let back = |places: usize| place.back(places).map_or_else(String::new, str::to_ascii_lowercase);
-    // "dial 911 or 311", "text STOP to 40404"
-    let dialed = ["and", "or"].contains(&before.as_str()) && DIGITWISE.contains(&back(3).as_str())
-        || before == "to" && ["text", "texted", "texting", "sms"].contains(&back(3).as_str());
-    if plain && (3..=6).contains(&digits.len()) && dialed {
-        return one_by_one(digits);
+
+    /// The chunk that many places back, with its punctuation.
+    fn back(&self, places: usize) -> String {
+        self.place.back(places).map_or_else(String::new, str::to_ascii_lowercase)
     }
-    if plain
-        && matches!(digits, "911" | "988")
-        && before != "porsche"
-        && !place.body(1).is_some_and(is_plural)
-    {
-        return one_by_one(digits);
+
+    fn before_is(&self, words: &[&str]) -> bool {
+        words.contains(&self.before.as_str())
     }
-    // "2200 N. Lake Shore Dr."
-    if plain
-        && digits.len() == 4
-        && place.raw(1).is_some_and(is_capitalized)
-        && super::abbreviations::is_street(place)
-    {
-        return in_pairs(digits);
+
+    fn next_is(&self, words: &[&str]) -> bool {
+        self.place.body(1).is_some_and(|next| words.contains(&next))
     }
-    if plain
-        && digits.len() == 4
-        && digits.starts_with("21")
-        && ["by", "in", "until", "year"].contains(&before.as_str())
-    {
-        return numbers::year(2000 + integer(&digits[1..]).unwrap_or(0));
+
+    /// Whether they are as many as that, and may thus be a code, a year or a name.
+    fn has(&self, lengths: std::ops::RangeInclusive<usize>) -> bool {
+        lengths.contains(&self.digits.len())
     }
-    if plain
-        && let Some(words) = military_time(digits)
-        && (["at", "around", "by", "from", "since", "to", "until", "up", "was"].contains(&before.as_str()))
-        && (digits.starts_with('0')
-            || place.body(1).is_some_and(|next| ["hours", "hrs", "h"].contains(&next)))
-    {
-        return words;
+
+    fn counts(&self) -> bool {
+        self.next_is(PEOPLE) || self.place.body(1).is_some_and(is_plural)
     }
-    // "0900 hours"
-    if plain && digits.len() == 4 && digits.starts_with('0') && place.body(1) == Some("hours") {
-        let minutes = &digits[2..];
-        return format!(
-            "{} {}",
-            one_by_one(&digits[..2]),
-            if minutes == "00" { "hundred".to_string() } else { number_or_year(minutes) }
-        );
-    }
-    // "SR 520"
-    let road = ["CR", "SR"].iter().any(|road| place.before() == Some(road));
-    if plain && digits.len() == 3 && road {
-        return in_pairs(digits);
-    }
-    let state = place.before().is_some_and(|before| {
+}
+
+fn is_labeled(word: &str) -> bool {
+    LABELED.contains(&word.strip_suffix('s').unwrap_or(word)) || LABELED.contains(&word)
+}
+
+/// In the order in which they are asked.
+const READINGS: &[fn(&Label) -> Option<String>] =
+    &[dialed, house_number, far_year, time_of_day, state_road, postcode, named, form, medieval_year];
+
+/// "area code is 415", "dial 911 or 311", "text STOP to 40404"
+fn dialed(label: &Label) -> Option<String> {
+    let behind = |words: &[&str]| words.contains(&label.back(3).as_str());
+    let again =
+        label.before_is(&["and", "or"]) && behind(DIGITWISE) || label.before_is(&["to"]) && behind(TEXTED);
+    let emergency = EMERGENCIES.contains(&label.digits)
+        && !label.before_is(&["porsche"])
+        && !label.place.body(1).is_some_and(is_plural);
+    let code = label.digits.len() > 2 && label.before_is(DIGITWISE);
+    (code || label.has(3..=6) && again || emergency).then(|| one_by_one(label.digits))
+}
+
+/// "2200 N. Lake Shore Dr."
+fn house_number(label: &Label) -> Option<String> {
+    let named = label.place.raw(1).is_some_and(is_capitalized);
+    (label.has(4..=4) && named && super::abbreviations::is_street(label.place))
+        .then(|| in_pairs(label.digits))
+}
+
+/// "by 2150"
+fn far_year(label: &Label) -> Option<String> {
+    let far = label.has(4..=4) && label.digits.starts_with("21");
+    (far && label.before_is(&["by", "in", "until", "year"]))
+        .then(|| numbers::year(2000 + integer(&label.digits[1..]).unwrap_or(0)))
+}
+
+/// "at 0630", "2200 hours"
+fn time_of_day(label: &Label) -> Option<String> {
+    let early = label.digits.starts_with('0');
+    let words = military_time(label.digits)?;
+    let hours = label.next_is(HOURS);
+    (label.before_is(BEFORE_TIME) && (early || hours) || early && label.next_is(&["hours"])).then_some(words)
+}
+
+/// "SR 520"
+fn state_road(label: &Label) -> Option<String> {
+    let road = label.place.before().is_some_and(|before| ["CR", "SR"].contains(&before));
+    (label.has(3..=3) && road).then(|| in_pairs(label.digits))
+}
+
+/// "Albany, NY 12207"
+fn postcode(label: &Label) -> Option<String> {
+    let state = label.place.before().is_some_and(|before| {
         before.len() == 2 && before.bytes().all(|byte| byte.is_ascii_uppercase())
             || ["NYC", "D.C."].contains(&before)
             || super::abbreviations::is_state(&before.to_ascii_lowercase())
     });
-    if plain && digits.len() == 5 && state {
-        return one_by_one(digits);
-    }
-    // "the 747"
+    (label.has(5..=5) && state).then(|| one_by_one(label.digits))
+}
+
+/// "Flight DL 1847", "rooms 101 and 102", "Rm. 305", "Bio 101", "the 747"
+fn named(label: &Label) -> Option<String> {
+    let (digits, before) = (label.digits, label.place.before());
     let airliner = digits.starts_with('7')
         && digits.ends_with('7')
-        && (["a", "the"].contains(&before.as_str())
-            || place.body(1).is_some_and(|next| ["Dreamliner", "MAX", "Max", "jet", "jets"].contains(&next)));
-    let labeled =
-        |label: &str| LABELED.contains(&label.strip_suffix('s').unwrap_or(label)) || LABELED.contains(&label);
-    // "Rm. 305"
-    let short = place.before().and_then(|before| before.strip_suffix('.')).map(str::to_ascii_lowercase);
-    let shortened = short.is_some_and(|short| ["apt", "hwy", "rm", "rte", "ste"].contains(&short.as_str()));
-    // "Flight DL 1847", "Bio 101"
-    let coded = labeled(&back(2)) && before.len() == 2 && place.before().is_some_and(is_capitalized);
-    let course = place.before().is_some_and(|course| {
-        [
-            "Bio",
-            "Biology",
-            "Calc",
-            "Chem",
-            "Chemistry",
-            "Econ",
-            "English",
-            "Eng",
-            "History",
-            "Math",
-            "Physics",
-            "Psych",
-        ]
-        .contains(&course)
-    });
-    let in_series = shortened
-        || coded
-        || course
-        || ["and", "or", "to", "through", "&"].contains(&before.as_str()) && labeled(&back(3));
-    if plain && (3..=4).contains(&digits.len()) && (airliner || labeled(&before) || in_series) {
-        return in_pairs(digits);
-    }
-    // "a 1099", "Form 1040"
-    const FORMS: &[&str] = &["1031", "1040", "1065", "1098", "1099", "1120"];
-    if plain
-        && FORMS.contains(&digits)
-        && (["a", "form", "forms", "the", "your", "my"].contains(&before.as_str())
-            || place.body(1).is_some_and(|next| ["form", "forms", "exchange"].contains(&next)))
-    {
-        return in_pairs(digits);
-    }
-    let counts = place.body(1).is_some_and(|next| PEOPLE.contains(&next) || is_plural(next));
-    let dated = YEAR_BEFORE.contains(&before.as_str())
-        || before.starts_with('q') && before.len() == 2
-        || super::dates::is_season(&before);
-    // "in 1066" is a year, "1066 times" is not.
-    if plain
-        && digits.len() == 4
-        && digits.starts_with("10")
-        && !digits.ends_with("00")
-        && !counts
-        && ["in", "year", "since", "until"].contains(&before.as_str())
-    {
-        return in_pairs(digits);
-    }
-    if number.is_year() && counts && !dated && !digits.ends_with("00") {
-        number.count()
-    } else {
-        number.words()
-    }
+        && (label.before_is(&["a", "the"]) || label.next_is(JETS));
+    let short = before.and_then(|before| before.strip_suffix('.')).map(str::to_ascii_lowercase);
+    let shortened = short.is_some_and(|short| SHORT_LABELS.contains(&short.as_str()));
+    let coded = is_labeled(&label.back(2)) && label.before.len() == 2 && before.is_some_and(is_capitalized);
+    let course = before.is_some_and(|course| COURSES.contains(&course));
+    let in_series = label.before_is(&["&", "and", "or", "through", "to"]) && is_labeled(&label.back(3));
+    (label.has(3..=4) && (airliner || is_labeled(&label.before) || shortened || coded || course || in_series))
+        .then(|| in_pairs(digits))
+}
+
+/// "a 1099", "Form 1040"
+fn form(label: &Label) -> Option<String> {
+    let meant = label.before_is(BEFORE_FORM) || label.next_is(&["form", "forms", "exchange"]);
+    (FORMS.contains(&label.digits) && meant).then(|| in_pairs(label.digits))
+}
+
+/// "in 1066" is a year, "1066 times" is not.
+fn medieval_year(label: &Label) -> Option<String> {
+    let medieval = label.has(4..=4) && label.digits.starts_with("10") && !label.digits.ends_with("00");
+    (medieval && !label.counts() && label.before_is(&["in", "since", "until", "year"]))
+        .then(|| in_pairs(label.digits))
 }
 
 /// "0630" as "zero six thirty", "2200" as "twenty two hundred"; nothing where it is no time.

@@ -208,191 +208,283 @@ pub fn unit_behind_word(place: &Place, body: &str) -> Reading {
 
 /// A chunk that begins with a digit, and what belongs to it.
 pub fn number(place: &Place, body: &str) -> Reading {
-    if let Some(reading) = feet_and_inches(place, body).or_else(|| duration(place)) {
+    if let Some(reading) = feet_and_inches(place, body)
+        .or_else(|| duration(place))
+        .or_else(|| ordinal_range(body))
+        .or_else(|| hyphenated_fraction(place, body))
+    {
         return Some(reading);
     }
-    if let Some((from, to)) = body.split_once(['-', '–'])
-        && let Some((from, to)) = figures::ordinal_number(from).zip(figures::ordinal_number(to))
-    {
-        return Some((format!("{from} to {to}"), 1));
-    }
-    // "1-1/2 lbs"
-    if let Some((whole, parts)) = body.split_once('-')
-        && let Some(whole) = integer(whole)
-        && let Some((top, bottom)) =
-            digits::split_fraction(parts).filter(|(top, bottom)| top < bottom && *bottom <= 64)
-        && let Some(parts) = digits::fraction(top, bottom)
-    {
-        let inches = if marks_inches(place) { "inches" } else { "" };
-        let (unit, used) =
-            unit_of(place, "").map_or((inches.to_string(), 1), |((_, many), used)| (many, used));
-        return Some((format!("{} and {parts} {unit}", cardinal(whole)), used));
-    }
     let (amount, rest) = Amount::scan(body, "")?;
+    let quantity = Quantity { place, body, amount, rest };
+    READINGS.iter().find_map(|reading| reading(&quantity))
+}
+
+/// "14th-17th"
+fn ordinal_range(body: &str) -> Reading {
+    let (from, to) = body.split_once(['-', '–'])?;
+    let (from, to) = figures::ordinal_number(from).zip(figures::ordinal_number(to))?;
+    Some((format!("{from} to {to}"), 1))
+}
+
+/// "1-1/2 lbs"
+fn hyphenated_fraction(place: &Place, body: &str) -> Reading {
+    let (whole, parts) = body.split_once('-')?;
+    let (top, bottom) =
+        digits::split_fraction(parts).filter(|(top, bottom)| top < bottom && *bottom <= 64)?;
+    let (unit, used) = unit_behind_fraction(place);
+    Some((format!("{} and {} {unit}", cardinal(integer(whole)?), digits::fraction(top, bottom)?), used))
+}
+
+/// The unit behind a whole number and a fraction, perhaps none, and how many chunks both take.
+fn unit_behind_fraction(place: &Place) -> (String, usize) {
+    let inches = if marks_inches(place) { "inches" } else { "" };
+    unit_of(place, "").map_or((inches.to_string(), 1), |((_, many), used)| (many, used))
+}
+
+/// A chunk of an amount and what is written to it: "2x4", "10-kg", "34/km²".
+struct Quantity<'a> {
+    place: &'a Place<'a>,
+    body: &'a str,
+    amount: Amount<'a>,
+    rest: &'a str,
+}
+
+impl<'a> Quantity<'a> {
+    /// The number alone, where it is one and nothing but `rest` is written to it.
+    fn single(&self, rest: &str) -> Option<&Number<'a>> {
+        (self.rest == rest && self.amount.to.is_none()).then_some(&self.amount.from)
+    }
+
+    /// Both ends of a range with nothing written to it.
+    fn range(&self) -> Option<(&Number<'a>, &Number<'a>)> {
+        let to = self.amount.to.as_ref().filter(|_| self.rest.is_empty())?;
+        Some((&self.amount.from, to))
+    }
+
+    fn behind(&self) -> Place<'a> {
+        Place { index: self.place.index + 1, ..*self.place }
+    }
+}
+
+/// In the order in which they are asked.
+const READINGS: &[fn(&Quantity) -> Reading] = &[
+    written_otherwise,
+    ordinal_figure,
+    plural_model,
+    latitude,
+    possessive,
+    round_plural,
+    range_to_fraction,
+    day_of_month,
+    mixed_number,
+    dimensions,
+    lettered_place,
+    |quantity| scaled(quantity.place, &quantity.amount, quantity.rest),
+    scaled_unit,
+    with_unit,
+    hyphenated_unit,
+    age,
+    per_unit,
+    alone,
+    codes,
+    between,
+    resolution,
+    at_least,
+];
+
+fn written_otherwise(quantity: &Quantity) -> Reading {
+    figures::behind_point(quantity.place, &quantity.amount, quantity.rest)
+        .or_else(|| figures::spaced_thousands(quantity.place, quantity.body))
+}
+
+/// "1,000th"
+fn ordinal_figure(quantity: &Quantity) -> Reading {
+    let suffix = quantity.rest.to_ascii_lowercase();
+    let value = || {
+        let from = &quantity.amount.from;
+        from.value().or_else(|| integer(&from.whole.replace(',', "")))
+    };
+    ["st", "nd", "rd", "th"].contains(&suffix.as_str()).then(|| Some((ordinal(value()?), 1)))?
+}
+
+/// "the 747s"
+fn plural_model(quantity: &Quantity) -> Reading {
+    let model =
+        quantity.single("s").or_else(|| quantity.single("'s")).filter(|from| from.whole.len() == 3)?;
+    Some((plural(&digits::in_pairs(model.whole)), 1))
+}
+
+/// "latitude 34.05 N"
+fn latitude(quantity: &Quantity) -> Reading {
+    const COORDINATES: &[&str] = &["lat", "latitude", "long", "longitude"];
+    let place = quantity.place;
+    let side = place.body(1).and_then(super::abbreviations::side).filter(|_| quantity.rest.is_empty())?;
+    COORDINATES
+        .contains(&place.word_before().as_str())
+        .then(|| (format!("{} {side}", quantity.amount.count()), 2))
+}
+
+/// "Channel 7's", "2024's"
+fn possessive(quantity: &Quantity) -> Reading {
+    Some((format!("{}'s", quantity.single("'s")?.words()), 1))
+}
+
+/// "10,000s"
+fn round_plural(quantity: &Quantity) -> Reading {
+    let from = &quantity.amount.from;
+    if quantity.rest != "s" || !from.whole.contains(',') {
+        return None;
+    }
+    let words = match from.value()? {
+        1_000 => "thousands".to_string(),
+        10_000 => "tens of thousands".to_string(),
+        100_000 => "hundreds of thousands".to_string(),
+        1_000_000 => "millions".to_string(),
+        value => plural(&cardinal(value)),
+    };
+    Some((words, 1))
+}
+
+/// "1–1½ hrs"
+fn range_to_fraction(quantity: &Quantity) -> Reading {
+    quantity.range()?;
+    let (top, bottom) =
+        quantity.place.body(1).and_then(digits::split_fraction).filter(|(top, bottom)| top < bottom)?;
+    let parts = digits::fraction(top, bottom)?;
+    let (unit, used) =
+        unit_of(&quantity.behind(), "").map_or((String::new(), 1), |((_, many), used)| (many, used));
+    Some((format!("{} and {parts} {unit}", quantity.amount.count()), 1 + used))
+}
+
+fn day_of_month(quantity: &Quantity) -> Reading {
+    digits::day_before_month(quantity.single("")?, quantity.place)
+}
+
+/// "2 1/2 hrs", "2 1/2-hour"
+fn mixed_number(quantity: &Quantity) -> Reading {
+    let from = quantity.single("")?;
+    let body = quantity.place.body(1)?;
+    let (parts, noun) = body.split_once('-').unwrap_or((body, ""));
+    let (top, bottom) = digits::split_fraction(parts).filter(|(top, bottom)| top < bottom)?;
+    let parts = digits::fraction(top, bottom)?;
+    let (unit, used) = unit_behind_fraction(&quantity.behind());
+    Some((format!("{} and {parts} {} {unit}", from.count(), noun.replace('-', " ")), 1 + used))
+}
+
+/// "2x4", "2x4s", "the 4x100 m relay"
+fn dimensions(quantity: &Quantity) -> Reading {
+    let &Quantity { place, ref amount, rest, .. } = quantity;
+    let (rest, many) = rest.strip_suffix('s').map_or((rest, ""), |rest| (rest, "s"));
+    let (by, rest) = rest.strip_prefix(['x', 'X', '×']).and_then(Number::scan)?;
+    if !rest.is_empty() || amount.to.is_some() {
+        return None;
+    }
     let from = &amount.from;
-    if let Some(words) =
-        figures::behind_point(place, &amount, rest).or_else(|| figures::spaced_thousands(place, body))
-    {
-        return Some(words);
-    }
-    let lower = rest.to_ascii_lowercase();
-    if ["st", "nd", "rd", "th"].contains(&lower.as_str()) {
-        return Some((ordinal(from.value().or_else(|| integer(&from.whole.replace(',', "")))?), 1));
-    }
-    if amount.to.is_none() && (rest == "s" || rest == "'s") && from.whole.len() == 3 {
-        return Some((plural(&digits::in_pairs(from.whole)), 1));
-    }
-    // "latitude 34.05 N"
-    if rest.is_empty()
-        && ["lat", "latitude", "long", "longitude"].contains(&place.word_before().as_str())
-        && let Some((_, side)) = [("N", "north"), ("S", "south"), ("E", "east"), ("W", "west")]
-            .iter()
-            .find(|(short, _)| place.body(1) == Some(*short))
-    {
-        return Some((format!("{} {side}", amount.count()), 2));
-    }
-    // "Channel 7's", "2024's"
-    if rest == "'s" && amount.to.is_none() {
-        return Some((format!("{}'s", from.words()), 1));
-    }
-    if rest == "s" && from.whole.contains(',') {
-        let words = match from.value()? {
-            1_000 => "thousands".to_string(),
-            10_000 => "tens of thousands".to_string(),
-            100_000 => "hundreds of thousands".to_string(),
-            1_000_000 => "millions".to_string(),
-            value => plural(&cardinal(value)),
-        };
-        return Some((words, 1));
-    }
-    // "1–1½ hrs"
-    if let Some((top, bottom)) = place
-        .body(1)
-        .and_then(digits::split_fraction)
-        .filter(|(top, bottom)| top < bottom && rest.is_empty() && amount.to.is_some())
-    {
-        let parts = digits::fraction(top, bottom)?;
-        let (unit, used) = unit_of(&Place { index: place.index + 1, ..*place }, "")
-            .map_or((String::new(), 1), |((_, many), used)| (many, used));
-        return Some((format!("{} and {parts} {unit}", amount.count()), 1 + used));
-    }
-    if rest.is_empty() && amount.to.is_none() {
-        if let Some(reading) = digits::day_before_month(from, place) {
-            return Some(reading);
-        }
-        // "2 1/2-hour"
-        let (parts, noun) = place.body(1).map_or(("", ""), |body| body.split_once('-').unwrap_or((body, "")));
-        let parts = digits::split_fraction(parts).filter(|(top, bottom)| top < bottom);
-        if let Some(parts) = parts.and_then(|(top, bottom)| digits::fraction(top, bottom)) {
-            // "2 1/2 hrs"
-            let behind = Place { index: place.index + 1, ..*place };
-            let inches = if marks_inches(&behind) { "inches" } else { "" };
-            let (unit, used) =
-                unit_of(&behind, "").map_or((inches.to_string(), 1), |((_, many), used)| (many, used));
-            let noun = noun.replace('-', " ");
-            return Some((format!("{} and {parts} {noun} {unit}", from.count()), 1 + used));
-        }
-    }
-    // "2x4"
-    let (dimensions, many) = rest.strip_suffix('s').map_or((rest, ""), |rest| (rest, "s"));
-    if let Some(((by, ""), true)) = dimensions
-        .strip_prefix(['x', 'X', '×'])
-        .and_then(Number::scan)
-        .map(|(by, rest)| ((by, rest), amount.to.is_none()))
-    {
-        // "2x4s"
-        let by = if from.is_year() { digits::in_pairs(by.whole) } else { by.words() };
-        // "the 4x100 m relay"
-        let measured = unit_of(place, "").filter(|(_, used)| *used > 1);
-        let (unit, used) = measured.map_or((String::new(), 1), |((one, many), used)| {
-            (if is_adjective(place, used) { one } else { many }, used)
-        });
-        return Some((format!("{} by {by}{many} {unit}", from.words()), used));
-    }
-    // "Route 9W"
+    let by = if from.is_year() { digits::in_pairs(by.whole) } else { by.words() };
+    let measured = unit_of(place, "").filter(|(_, used)| *used > 1);
+    let (unit, used) = measured.map_or((String::new(), 1), |((one, many), used)| {
+        (if is_adjective(place, used) { one } else { many }, used)
+    });
+    Some((format!("{} by {by}{many} {unit}", from.words()), used))
+}
+
+/// "Route 9W"
+fn lettered_place(quantity: &Quantity) -> Reading {
+    #[rustfmt::skip]
     const PLACES: &[&str] = &[
-        "apt", "exit", "gate", "highway", "hwy", "platform", "room", "route", "row", "rte", "seat", "suite",
-        "unit",
+        "apt", "exit", "gate", "highway", "hwy", "platform", "room", "route", "row", "rte", "seat", "suite", "unit",
     ];
-    if rest.len() == 1
-        && rest.bytes().all(|byte| byte.is_ascii_uppercase())
-        && place.before().is_some_and(|before| {
-            PLACES.contains(&before.trim_end_matches('.').to_ascii_lowercase().as_str())
-        })
+    let letter = quantity.rest;
+    let named = quantity
+        .place
+        .before()
+        .is_some_and(|before| PLACES.contains(&before.trim_end_matches('.').to_ascii_lowercase().as_str()));
+    (letter.len() == 1 && letter.bytes().all(|byte| byte.is_ascii_uppercase()) && named)
+        .then(|| (format!("{} {letter}", digits::in_pairs(quantity.amount.from.whole)), 1))
+}
+
+/// "9.46 trillion km"
+fn scaled_unit(quantity: &Quantity) -> Reading {
+    let scale = quantity.place.body(1).filter(|next| quantity.rest.is_empty() && SCALES.contains(next))?;
+    let ((_, many), used) = unit_of(&quantity.behind(), "")?;
+    Some((format!("{} {scale} {many}", quantity.amount.count()), 1 + used))
+}
+
+fn with_unit(quantity: &Quantity) -> Reading {
+    let &Quantity { place, ref amount, rest, .. } = quantity;
+    let ((one, many), used) = unit_of(place, rest)?;
+    let unit = if amount.is_one() || is_adjective(place, used) { one } else { many };
+    Some((format!("{} {unit}", amount.count()), used))
+}
+
+/// "10-kg bag"
+fn hyphenated_unit(quantity: &Quantity) -> Reading {
+    let rest = quantity.rest.strip_prefix('-')?;
+    let (symbol, more) = rest.split_once('-').unwrap_or((rest, ""));
+    let inches = symbol != "in" || quantity.place.chunk(0)?.close.starts_with('.');
+    let (one, _) = unit(symbol).filter(|_| !["a", "x", "h", "K"].contains(&symbol) && inches)?;
+    Some((format!("{} {one} {}", quantity.amount.count(), more.replace('-', " ")), 1))
+}
+
+/// "a 2-yr.-old"
+fn age(quantity: &Quantity) -> Reading {
+    let (one, _) = unit(quantity.rest.strip_prefix('-')?.strip_suffix("-old")?.trim_end_matches('.'))?;
+    Some((format!("{} {one} old", quantity.amount.count()), 1))
+}
+
+/// "34/km²", "17.05/USD"
+fn per_unit(quantity: &Quantity) -> Reading {
+    let below = quantity.rest.strip_prefix('/')?;
+    let (one, _) = unit(below).or_else(|| super::money::named(below))?;
+    Some((format!("{} per {one}", quantity.amount.count()), 1))
+}
+
+fn alone(quantity: &Quantity) -> Reading {
+    Some((super::labels::in_context(quantity.single("")?, quantity.place), 1))
+}
+
+/// "95818-1234", "787-9", "No. 23-1011", "Airbus 350-900"
+fn codes(quantity: &Quantity) -> Reading {
+    let (from, to) = quantity.range()?;
+    let place = quantity.place;
+    let in_pairs = |number: &Number| digits::in_pairs(number.whole);
+    let airliner = from.whole.len() == 3 && from.whole.starts_with('7') && from.whole.ends_with('7');
+    let words = if from.whole.len() == 5 && to.whole.len() == 4 && !from.whole.contains(',') {
+        format!("{} dash {}", one_by_one(from.whole), one_by_one(to.whole))
+    } else if airliner && to.whole.len() == 1 {
+        format!("{} {}", in_pairs(from), to.count())
+    } else if from.whole.len() == 2
+        && to.whole.len() > 2
+        && place.before().is_some_and(|before| before.eq_ignore_ascii_case("no."))
     {
-        return Some((format!("{} {rest}", digits::in_pairs(from.whole)), 1));
-    }
-    if let Some(scaled) = scaled(place, &amount, rest) {
-        return Some(scaled);
-    }
-    // "9.46 trillion km"
-    if let Some(scale) = place.body(1).filter(|next| rest.is_empty() && SCALES.contains(next))
-        && let Some(((_, many), used)) = unit_of(&Place { index: place.index + 1, ..*place }, "")
-    {
-        return Some((format!("{} {scale} {many}", amount.count()), 1 + used));
-    }
-    if let Some(((one, many), used)) = unit_of(place, rest) {
-        let unit = if amount.is_one() || is_adjective(place, used) { one } else { many };
-        return Some((format!("{} {unit}", amount.count()), used));
-    }
-    // "10-kg bag"
-    if let Some((symbol, more)) =
-        rest.strip_prefix('-').map(|rest| rest.split_once('-').unwrap_or((rest, "")))
-        && !["a", "x", "h", "K"].contains(&symbol)
-        && (symbol != "in" || place.chunk(0)?.close.starts_with('.'))
-        && let Some((one, _)) = unit(symbol)
-    {
-        return Some((format!("{} {one} {}", amount.count(), more.replace('-', " ")), 1));
-    }
-    // "a 2-yr.-old", and "50 hrs./wk."
-    if let Some(old) = rest.strip_prefix('-').and_then(|rest| rest.strip_suffix("-old"))
-        && let Some((one, _)) = unit(old.trim_end_matches('.'))
-    {
-        return Some((format!("{} {one} old", amount.count()), 1));
-    }
-    // "34/km²", "17.05/USD"
-    if let Some((one, _)) =
-        rest.strip_prefix('/').and_then(|below| unit(below).or_else(|| super::money::named(below)))
-    {
-        return Some((format!("{} per {one}", amount.count()), 1));
-    }
-    match (rest, &amount.to) {
-        ("", None) => Some((super::labels::in_context(from, place), 1)),
-        // "95818-1234"
-        ("", Some(to)) if from.whole.len() == 5 && to.whole.len() == 4 && !from.whole.contains(',') => {
-            Some((format!("{} dash {}", one_by_one(from.whole), one_by_one(to.whole)), 1))
-        }
-        // "787-9"
-        ("", Some(to))
-            if from.whole.len() == 3
-                && from.whole.starts_with('7')
-                && from.whole.ends_with('7')
-                && to.whole.len() == 1 =>
-        {
-            Some((format!("{} {}", digits::in_pairs(from.whole), to.count()), 1))
-        }
-        // "No. 23-1011"
-        ("", Some(to))
-            if from.whole.len() == 2
-                && to.whole.len() > 2
-                && place.before().is_some_and(|before| before.eq_ignore_ascii_case("no.")) =>
-        {
-            Some((format!("{} {}", from.count(), digits::in_pairs(to.whole)), 1))
-        }
-        ("", Some(to)) if place.body(1) == Some("punch") => {
-            Some((format!("{} {}", from.count(), to.count()), 1))
-        }
-        ("", Some(to)) if ["airbus", "atr", "boeing"].contains(&place.word_before().as_str()) => {
-            Some((format!("{} {}", digits::in_pairs(from.whole), to.count()), 1))
-        }
-        ("", Some(to)) => Some((digits::range(from, to), 1)),
-        // "1080p"
-        ("p" | "i", None) if ["480", "576", "720", "1080", "1440", "2160"].contains(&from.whole) => {
-            Some((format!("{} {}", digits::in_pairs(from.whole), rest.to_ascii_uppercase()), 1))
-        }
-        ("+", _) => Some((format!("{} plus", amount.count()), 1)),
-        _ => None,
-    }
+        format!("{} {}", from.count(), in_pairs(to))
+    } else if place.body(1) == Some("punch") {
+        format!("{} {}", from.count(), to.count())
+    } else if ["airbus", "atr", "boeing"].contains(&place.word_before().as_str()) {
+        format!("{} {}", in_pairs(from), to.count())
+    } else {
+        return None;
+    };
+    Some((words, 1))
+}
+
+fn between(quantity: &Quantity) -> Reading {
+    let (from, to) = quantity.range()?;
+    Some((digits::range(from, to), 1))
+}
+
+/// "1080p"
+fn resolution(quantity: &Quantity) -> Reading {
+    const LINES: &[&str] = &["480", "576", "720", "1080", "1440", "2160"];
+    let from = quantity.single("p").or_else(|| quantity.single("i"))?;
+    let words = format!("{} {}", digits::in_pairs(from.whole), quantity.rest.to_ascii_uppercase());
+    LINES.contains(&from.whole).then_some((words, 1))
+}
+
+/// "50+"
+fn at_least(quantity: &Quantity) -> Reading {
+    (quantity.rest == "+").then(|| (format!("{} plus", quantity.amount.count()), 1))
 }
 
 /// "2h30m", "1m 5s": minutes, since hours stand before or seconds behind.
