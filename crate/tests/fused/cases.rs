@@ -7,7 +7,7 @@ use burn::tensor::{FloatDType, Gradients};
 use ownvoice::nn::attention::Attended;
 use ownvoice::nn::conv::{Activation, ConvNorm, activate_with_tensors, unfold, unfold_with_tensors};
 use ownvoice::nn::loss::{spectrogram_loss, spectrogram_loss_with_tensors};
-use ownvoice::nn::lstm::{Lstm, ScanOptions, scan, scan_with_tensors};
+use ownvoice::nn::lstm::{ScanOptions, scan, scan_with_tensors};
 use ownvoice::nn::matmul;
 use ownvoice::nn::{Compute, ComputePlan, Mode, Precision, Scope};
 use ownvoice::train::adam::{Adam, AdamConfig};
@@ -442,7 +442,7 @@ pub async fn attention_scan(device: &Device) {
             grown([batch, 2 * hidden], 7, 1.0),
             noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad(),
         );
-        let lstm = Lstm::new(inputs + channels, hidden, &device);
+        let lstm = ownvoice::nn::lstm::Lstm::new(inputs + channels, hidden, &device);
         let memory = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let mut results = Vec::new();
         for scan in [Attended::scan, Attended::scan_by_steps] {
