@@ -212,6 +212,8 @@ fn node(scripts: &[PathBuf], environment: &[(&str, &std::ffi::OsStr)]) -> Result
     node.args([
         "--test",
         "--test-concurrency=1",
+        // A file that hangs, which no limit of its tests would end: three times what the longest takes here.
+        "--test-timeout=900000",
         "--test-reporter=spec",
         "--test-reporter-destination=stdout",
         "--test-reporter=tap",
