@@ -33,13 +33,14 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     if let Some(unknown) = chosen.iter().find(|word| STAGES.iter().all(|(name, ..)| name != *word)) {
         return Err(format!("no stage is called {unknown}: there are native, wasm, js, package and browser"));
     }
+    let begun = Instant::now();
     let mut table = Vec::new();
     let mut sum = Count::default();
     for (name, what, stage) in
         STAGES.into_iter().filter(|(name, ..)| chosen.is_empty() || chosen.contains(name))
     {
-        eprintln!("\n=== {name}: {what}");
         let start = Instant::now();
+        eprintln!("\n=== {name}: {what} ({} min so far)", begun.elapsed().as_secs() / 60);
         let Outcome { mut count, trouble } =
             stage().unwrap_or_else(|message| Outcome { count: Count::default(), trouble: Some(message) });
         let trouble =
