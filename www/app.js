@@ -144,6 +144,7 @@ offerLanguages();
 translate();
 render(state);
 measureUsage();
-await start();
+// Asked for before the base, so that nothing is on its way any more once the page is ready.
 prepareCurve().catch(console.error);
+await start();
 await workOffline();

@@ -1,5 +1,4 @@
-// The loss curves, training and held-out, by uPlot. It is fetched right after the page has loaded: it is not needed before a training, and nothing is fetched
-// then.
+// The loss curves, training and held-out, by uPlot. It is fetched while the page loads: it is not needed before a training, and nothing is fetched then.
 
 /** @typedef {import("uplot")} Plot */
 
