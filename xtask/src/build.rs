@@ -52,7 +52,7 @@ pub fn all() -> Result {
 
 /// `www/vendor`, `dist/minified`, and `www/pkg`: the module, its glue and its types.
 pub fn page() -> Result {
-    program(&[], "wasm (the first time compiles burn, about 20 minutes on two cores)")?;
+    program(&[], "wasm (the first time compiles burn, about 10 minutes on two cores)")?;
     write(&whole_was_built(), "")
 }
 
