@@ -221,6 +221,16 @@ pub fn other_browsers() {
     }
 }
 
+/// ffmpeg for the tests of videos, where it can be installed; without it those tests report that they were skipped.
+pub fn ffmpeg() {
+    if find("ffmpeg").is_none()
+        && can_apt()
+        && let Err(message) = timed("set-up: ffmpeg (apt)", || apt(&["ffmpeg"]))
+    {
+        eprintln!("no ffmpeg: {message}");
+    }
+}
+
 /// Whether ranks of a training can be built and started: Open MPI with its headers, and the library that reads them. Installed where that is possible.
 pub fn mpi() -> bool {
     let found = || find("mpirun").is_some() && find("mpicc").is_some();

@@ -70,6 +70,7 @@ fn native() -> Result<Outcome> {
             "SKIPPED: Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev libclang-dev); the tests of ranks do not run"
         );
     }
+    setup::ffmpeg();
     // A minute of random damage to all that is read from files, beside the other tests.
     cargo.env("OWNVOICE_FUZZ_SECONDS", "12");
     let mut outcome = libtest(&mut cargo)?;
