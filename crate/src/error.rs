@@ -89,6 +89,18 @@ kinds! {
     Io = "io",
     /// A corpus, or features made of one, cannot be used.
     CorpusInvalid = "corpus-invalid",
+    /// A program that the work needs is not installed, or does not start.
+    ProgramMissing = "program-missing",
+    /// The file holds no pictures that can be read.
+    VideoUnreadable = "video-unreadable",
+    /// The scene of a video changes.
+    VideoCut = "video-cut",
+    /// Pictures and sound of a video are not equally long.
+    LengthsDiffer = "lengths-differ",
+    /// A video shows no face.
+    NoFace = "no-face",
+    /// A video shows more than one face.
+    SeveralFaces = "several-faces",
     /// An option lies outside its range, or contradicts another.
     OptionInvalid = "option-invalid",
 }
@@ -369,6 +381,38 @@ impl Error {
 
     pub fn corpus_invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::CorpusInvalid, message)
+    }
+
+    pub fn program_missing(program: &str, reason: impl fmt::Display) -> Self {
+        let message = format!("{program} does not start ({reason}); install it with the package manager");
+        Self::new(ErrorKind::ProgramMissing, message)
+    }
+
+    pub fn video_unreadable(reason: impl fmt::Display) -> Self {
+        Self::new(
+            ErrorKind::VideoUnreadable,
+            format!("the file is no video that can be read or written: {reason}"),
+        )
+    }
+
+    /// * `kind`: `VideoCut`, `NoFace` or `SeveralFaces`
+    pub fn video_unusable(kind: ErrorKind, from_seconds: f32, to_seconds: f32) -> Self {
+        let message = match kind {
+            ErrorKind::VideoCut => format!("the scene changes at {from_seconds:.1} s"),
+            ErrorKind::SeveralFaces => {
+                format!("there is more than one face from {from_seconds:.1} to {to_seconds:.1} s")
+            }
+            _ => format!("no face is found from {from_seconds:.1} to {to_seconds:.1} s"),
+        };
+        Self::new(kind, message).with_measured(from_seconds, Unit::Seconds)
+    }
+
+    pub fn lengths_differ(pictures_seconds: f32, sound_seconds: f32, max_seconds: f32) -> Self {
+        let message = format!(
+            "the pictures last {pictures_seconds:.1} s and the sound {sound_seconds:.1} s; more than {max_seconds:.1} s apart they may not belong together"
+        );
+        Self::new(ErrorKind::LengthsDiffer, message)
+            .with_measured((pictures_seconds - sound_seconds).abs(), Unit::Seconds)
     }
 
     pub fn option_invalid(message: impl Into<String>) -> Self {

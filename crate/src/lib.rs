@@ -55,7 +55,8 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `cli` (default) | the command `ownvoice`; implies `pretraining` |
+//! | `cli` (default) | the command `ownvoice`; implies `pretraining` and `lips` |
+//! | `lips` | speech from silent videos of faces: native only; implies `pretraining`, needs the program ffmpeg |
 //! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `formats` and `parallel` |
 //! | `formats` | recordings in other formats than WAV: native only |
 //! | `parallel` | several CPU cores |
@@ -130,6 +131,10 @@ pub mod evaluate;
 #[cfg(feature = "pretraining")]
 #[cfg_attr(doc, doc(hidden))]
 pub mod pipeline;
+
+#[cfg(feature = "lips")]
+#[cfg_attr(doc, doc(hidden))]
+pub mod lips;
 
 #[cfg(feature = "cli")]
 #[cfg_attr(doc, doc(hidden))]

@@ -332,6 +332,57 @@ fn attention() {
     fixture.finish();
 }
 
+/// From faces to frames.
+#[cfg(feature = "lips")]
+#[test]
+fn lips() {
+    use ownvoice::lips::{LipConfig, LipTacotron, model::pictures};
+
+    let fixture = Fixture::load("lips");
+    let sizes = &fixture.about["lips"];
+    let size = |name: &str| sizes[name].as_u64().unwrap() as usize;
+    let config = LipConfig {
+        side: size("side"),
+        channels: serde_json::from_value(sizes["channels"].clone()).unwrap(),
+        residuals: size("residuals"),
+        first_kernel: size("first_kernel"),
+        last_stride: size("last_stride"),
+        tacotron: fixture.config(),
+    };
+    let model = fixture.weighted(LipTacotron::new(&config, &fixture.device));
+    let pictures = pictures(&fixture.lengths(), None, &fixture.device);
+    let mask = pictures.mask.clone().unsqueeze_dim::<3>(2);
+    for (run, mode) in MODES {
+        let faces = fixture.input::<5>("faces").require_grad();
+        let speaker = fixture.input::<2>("speaker").require_grad();
+        let previous = fixture.input::<3>("previous").require_grad();
+        let encoded = model.encoder.forward(faces.clone(), &pictures, mode) * mask.clone();
+        let spoken = Spoken {
+            symbols: &pictures,
+            encoded: encoded.clone(),
+            speaker: speaker.clone(),
+            previous: Some(previous.clone()),
+        };
+        let decoded = model.decoder.teacher_force(spoken, ());
+        let gate = decoded.gate.expect("attention has a gate");
+        let sum = fixture.probed("probe/encoded", encoded.clone())
+            + fixture.probed("probe/frames", decoded.frames.clone())
+            + fixture.probed("probe/gate", gate.clone())
+            + fixture.probed("probe/alignment", decoded.alignment.clone());
+        let gradients = sum.backward();
+        fixture.compare(format!("{run}/values/encoded"), encoded);
+        fixture.compare(format!("{run}/values/frames"), decoded.frames);
+        fixture.compare(format!("{run}/values/gate"), gate);
+        fixture.compare(format!("{run}/values/alignment"), decoded.alignment);
+        fixture.compare_gradients(run, &model, &gradients);
+        fixture.compare_input(run, "faces", &faces, &gradients);
+        fixture.compare_input(run, "speaker", &speaker, &gradients);
+        fixture.compare_input(run, "previous", &previous, &gradients);
+    }
+    fixture.compare_after("train", &model);
+    fixture.finish();
+}
+
 /// The whole model along the duration path: losses and gradients of the first update, losses and weights of ten.
 #[test]
 fn ten_updates() {

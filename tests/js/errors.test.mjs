@@ -14,8 +14,11 @@ const inFolder = (folder, found) => readdirSync(join(ROOT, folder)).filter((name
 /** @param {string} text @param {RegExp} found */
 const codes = (text, found) => [...text.matchAll(found)].map(([, code]) => code);
 
-/** Only the command line reads corpora, files and PyTorch's checkpoints, and only it trains in ranks. */
-const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid"];
+/** Only the command line reads corpora, files, videos and PyTorch's checkpoints, starts programs, and trains in ranks. */
+const NATIVE = [
+  ...["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing"],
+  ...["video-unreadable", "video-cut", "lengths-differ", "no-face", "several-faces"],
+];
 /** Faults of a program, which no visitor meets, or of ownvoice, for which the page has other words. */
 const OF_PROGRAMS = ["option-invalid", "closed", "cancelled", "internal", "device-unavailable", "precision-unsupported", "microphone-closed"];
 

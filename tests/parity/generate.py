@@ -40,6 +40,7 @@ CONFIG = dict(
     prenet_width=9, prenet_dropout=0.0, decoder_width=11, reduction=2, postnet_width=8, postnet_kernel=5, postnet_layers=3,
     dropout=0.0, attention_width=9, location_filters=4, location_kernel=5,
 )
+LIPS = dict(side=16, channels=[3, 4], residuals=1, first_kernel=5, last_stride=2)
 SYMBOLS, SPEAKERS, V, M = (CONFIG[key] for key in ("symbols", "speakers", "speaker_width", "mels"))
 E, D, P, H, R = (CONFIG[key] for key in ("encoder_width", "duration_width", "prenet_width", "decoder_width", "reduction"))
 A, FILTERS, TAPS = (CONFIG[key] for key in ("attention_width", "location_filters", "location_kernel"))
@@ -67,6 +68,26 @@ class ConvNorm(nn.Module):
         return y
 
 
+class ConvNorm3d(nn.Module):
+    """[B, Cin, N, D, W] -> [B, Cout, N, D / stride, W / stride]"""
+
+    def __init__(self, inputs, outputs, taps, stride=1, residual=False):
+        super().__init__()
+        self.conv = nn.Conv3d(inputs, outputs, taps, (1, stride, stride), padding=taps // 2, bias=False)
+        self.norm = nn.BatchNorm3d(outputs)
+        self.residual = residual
+
+    def forward(self, x):
+        before = self.norm.running_var.clone()
+        convolved = self.conv(x)
+        y = self.norm(convolved)
+        if self.training:
+            samples = convolved.numel() // convolved.shape[1]
+            kept = (1 - self.norm.momentum) * before
+            self.norm.running_var = kept + (self.norm.running_var - kept) * (samples - 1) / samples
+        return F.relu(y + x if self.residual else y)
+
+
 def run_packed(lstm, x, lengths):
     packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
     return pad_packed_sequence(lstm(packed)[0], batch_first=True, total_length=x.shape[1])[0]
@@ -89,6 +110,35 @@ class Encoder(nn.Module):
         for convolution in self.convolutions:
             x = F.relu(convolution(x)) * mask
         return run_packed(self.lstm, x, lengths)
+
+
+class FaceEncoder(nn.Module):
+    """Prajwal et al. 2020 (arXiv 2005.08209), section 4.1."""
+
+    def __init__(self):
+        super().__init__()
+        layers, inputs, side = [], 3, LIPS["side"]
+        for block, channels in enumerate(LIPS["channels"]):
+            layers.append(ConvNorm3d(inputs, channels, LIPS["first_kernel"] if block == 0 else 3, 2))
+            layers += [ConvNorm3d(channels, channels, 3, residual=True) for _ in range(LIPS["residuals"])]
+            inputs, side = channels, (side + 1) // 2
+        layers.append(ConvNorm3d(inputs, inputs, 3, LIPS["last_stride"]))
+        self.convolutions = nn.ModuleList(layers)
+        self.lstm = bidirectional(inputs * math.ceil(side / LIPS["last_stride"]) ** 2, E // 2)
+
+    def forward(self, faces, lengths):  # [B, 3, N, D, W] -> [B, N, E]
+        mask = valid(lengths, faces.shape[2])[:, None, :, None, None]
+        x = faces * mask
+        for convolution in self.convolutions:
+            x = convolution(x) * mask
+        return run_packed(self.lstm, x.transpose(1, 2).flatten(2), lengths)
+
+
+class LipTacotron(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = FaceEncoder()
+        self.decoder = AttentionDecoder()
 
 
 class DurationPredictor(nn.Module):
@@ -275,12 +325,14 @@ def mapping(module, path=""):
             yield from cell(f"{path}.backward", lambda name: getattr(module, f"{name}_l0_reverse"))
         case nn.Conv1d():
             yield path, [module.weight], taps_slowest
-        case nn.BatchNorm1d():
+        case nn.Conv3d():
+            yield path, [module.weight], same
+        case nn.BatchNorm1d() | nn.BatchNorm3d():
             yield f"{path}.gamma", [module.weight], same
             yield f"{path}.beta", [module.bias], same
             yield f"{path}.running_mean", [module.running_mean], same
             yield f"{path}.running_var", [module.running_var], same
-        case ConvNorm():
+        case ConvNorm() | ConvNorm3d():
             yield from mapping(module.conv, f"{path}.weight")
             yield from mapping(module.norm, f"{path}.norm")
         case _:
@@ -312,7 +364,7 @@ def initialised(make, seed):
     torch.manual_seed(seed)
     module = make()
     for part in module.modules():
-        if isinstance(part, nn.BatchNorm1d):
+        if isinstance(part, (nn.BatchNorm1d, nn.BatchNorm3d)):
             nn.init.uniform_(part.weight, 0.5, 1.5)
             nn.init.uniform_(part.bias, -0.5, 0.5)
             nn.init.uniform_(part.running_mean, -0.3, 0.3)
@@ -449,6 +501,30 @@ def attention():
     save("attention", tensors, lengths=lengths)
 
 
+def lips():
+    """From faces to frames: the encoder of pictures, and the attention path's decoder on what it makes of them."""
+    module = initialised(LipTacotron, 6)
+    lengths, steps = [5, 3], 4
+    for part in (module.decoder.attention.energy, module.decoder.attention.location, module.decoder.attention.location_projection):
+        part.weight.data *= 4
+    side = LIPS["side"]
+    inputs = {"faces": noise(2, 3, 5, side, side, scale=0.5), "speaker": noise(2, V), "previous": noise(2, steps, M)}
+    for tensor in inputs.values():
+        tensor.requires_grad_()
+
+    def run():
+        encoded = module.encoder(inputs["faces"], lengths)
+        frames, gate, alignment = module.decoder(encoded, inputs["speaker"], lengths, inputs["previous"])
+        return {"encoded": encoded, "frames": frames, "gate": gate, "alignment": alignment}
+
+    with torch.no_grad():
+        module.eval()
+        probes = {name: noise(*value.shape) for name, value in run().items()}
+    tensors = prefixed("weights", weights(module)) | prefixed("inputs", inputs) | prefixed("inputs/probe", probes)
+    tensors |= both_modes(module, inputs, run, probes)
+    save("lips", tensors, lengths=lengths, lips=LIPS)
+
+
 def frame_positions(durations, first, frames):
     """Fraction passed and left, frames passed and left over ten, of the symbol that each frame's centre lies in; zero past the end."""
     rows = torch.zeros(frames, POSITION)
@@ -502,5 +578,5 @@ def tacotron():
 
 
 if __name__ == "__main__":
-    for make in (encoder, durations, attention, postnet, tacotron):
+    for make in (encoder, durations, attention, postnet, tacotron, lips):
         make()

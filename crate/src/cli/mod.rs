@@ -11,6 +11,7 @@ mod device;
 mod evaluate;
 mod feeder;
 mod import;
+mod lips;
 mod measure;
 mod op_by_op;
 mod pages;
@@ -73,6 +74,8 @@ enum Command {
     TrainSpeakerEncoder(speaker_encoder::TrainArguments),
     /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint
     Import(import::ImportArguments),
+    /// Speech from silent videos of a face: prepare videos, or draw a corpus of them
+    Lips(lips::LipsVerb),
     /// Measure a base by cloning the held-out voices, and write the figures into its manifest
     Measure(measure::MeasureArguments),
     /// Compare ways of cloning on held-out voices: learning rates, iterations, seconds of speech, when to stop
@@ -108,6 +111,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "train-vocoder",
             "train-speaker-encoder",
             "import",
+            "lips",
         ],
     ),
     (
@@ -193,6 +197,7 @@ fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()
         Command::TrainVocoder(arguments) => vocoder::train_vocoder(arguments, ranks, console),
         Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(arguments, console),
         Command::Import(arguments) => import::import(arguments, console),
+        Command::Lips(verb) => lips::lips(verb, console),
         Command::Measure(arguments) => measure::measure(arguments, console),
         Command::Compare(arguments) => compare::compare(arguments, console),
         Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),

@@ -1,0 +1,108 @@
+//! Where the face is: the detector, and a track of one face over time.
+//!
+//! The detector is SeetaFace's frontal one (Wu et al. 2016, "Funnel-structured cascade for multi-view face detection with alignment-awareness") as ported to Rust
+//! by the crate `rustface`; its weights are part of the program.
+
+use rustface::{Detector, ImageData, Model};
+
+use super::image::{Image, Square};
+
+/// Weights of the detector (BSD-2-Clause, see the licence beside them).
+static WEIGHTS: &[u8] = include_bytes!("../../data/seeta_fd_frontal_v1.0.bin");
+/// The detector looks at pictures of at most this size; the smallest face that it finds is 40 pixels of them high.
+const LONGEST_SIDE: usize = 320;
+/// No smaller picture is looked at.
+const SHORTEST_SIDE: usize = 48;
+/// Scores below it are no faces. The detector's own examples use 2; drawn and photographed faces score 5 and more.
+const MIN_SCORE: f64 = 2.5;
+
+/// Finds faces in pictures.
+pub struct FaceDetector(Box<dyn Detector>);
+
+impl FaceDetector {
+    pub fn new() -> Self {
+        let model: Model =
+            rustface::read_model(std::io::Cursor::new(WEIGHTS)).expect("the program's own weights");
+        let mut detector = rustface::create_detector_with_model(model);
+        detector.set_score_thresh(MIN_SCORE);
+        detector.set_pyramid_scale_factor(0.8);
+        detector.set_slide_window_step(4, 4);
+        Self(detector)
+    }
+
+    /// Squares of the faces, the largest first.
+    pub fn detect(&mut self, image: &Image) -> Vec<Square> {
+        let (small, factor) = image.shrunk(LONGEST_SIDE);
+        if small.width.min(small.height) < SHORTEST_SIDE {
+            return Vec::new();
+        }
+        let grey = small.grey();
+        let found = self.0.detect(&ImageData::new(&grey, small.width as u32, small.height as u32));
+        let factor = factor as f32;
+        let mut squares: Vec<Square> = found
+            .iter()
+            .map(|face| {
+                let bounds = face.bbox();
+                Square {
+                    centre_x: (bounds.x() as f32 + bounds.width() as f32 / 2.0) * factor,
+                    centre_y: (bounds.y() as f32 + bounds.height() as f32 / 2.0) * factor,
+                    side: bounds.width() as f32 * factor,
+                }
+            })
+            .collect();
+        squares.sort_by(|one, other| other.side.total_cmp(&one.side));
+        squares
+    }
+}
+
+/// What is cropped of a detected face: as much of its side, and by how much further down, so that an open jaw is within.
+const CROP_SIDE: f32 = 1.1;
+const CROP_DOWN: f32 = 0.12;
+
+/// The square around a detected face that the model is given: mouth, chin and eyes.
+pub fn around_mouth(face: Square) -> Square {
+    Square { centre_y: face.centre_y + CROP_DOWN * face.side, side: face.side * CROP_SIDE, ..face }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lips::{
+        drawing::Face,
+        visemes::{Movement, Posture},
+    };
+
+    #[test]
+    fn drawn_faces_are_found() {
+        let phones = crate::text::symbols::parse("_ P AA1 M F UW1 S IY1 _").unwrap();
+        let mouth = Movement::new(phones.into_iter().map(|symbol| (symbol, 0.1)));
+        let mut detector = FaceDetector::new();
+        for seed in 0..12 {
+            let face = Face::new(seed);
+            for (width, height, seconds) in [(240, 240, 0.15), (320, 240, 0.55), (240, 320, 0.75)] {
+                let pose = face.pose(seconds + 7.0 * seed as f32);
+                let image = face.draw(width, height, &pose, &mouth.at(seconds), 0);
+                let found = detector.detect(&image);
+                assert_eq!(found.len(), 1, "face {seed} at {seconds} s");
+                let ([x, y], face_height) = face.mouth_at(width, height, &pose);
+                let crop = around_mouth(found[0]);
+                let place = [(x - crop.centre_x) / crop.side, (y - crop.centre_y) / crop.side];
+                assert!(place[0].abs() < 0.1 && (0.05..0.3).contains(&place[1]), "face {seed}: {place:?}");
+                assert!((0.7..1.2).contains(&(crop.side / face_height)), "face {seed}: {}", crop.side);
+            }
+        }
+    }
+
+    #[test]
+    fn walls_and_tiny_pictures_have_no_face() {
+        let mut detector = FaceDetector::new();
+        let face = Face::new(1);
+        let away = crate::lips::drawing::Pose { shift: [0.0, 9.0], ..face.pose(0.0) };
+        assert!(detector.detect(&face.draw(240, 240, &away, &Posture::REST, 0)).is_empty());
+        for (width, height) in [(1, 1), (40, 300), (47, 47)] {
+            assert!(
+                detector.detect(&face.draw(width, height, &face.pose(0.0), &Posture::REST, 0)).is_empty()
+            );
+        }
+    }
+}

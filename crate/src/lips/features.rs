@@ -1,0 +1,275 @@
+//! Faces and mels to train on: `ownvoice lips prepare` writes them.
+//!
+//! ```text
+//! features.json, mels.safetensors    the sound of each track, as `ownvoice prepare` writes it, without symbols
+//! faces.json                         each track's file, place and pictures, in the order of features.json
+//! faces.rgb                          [all pictures, 96, 96, 3] bytes
+//! ```
+//!
+//! Five pictures at 25 a second last as long as sixteen frames of a mel at 80 a second: 0.2 s. Tracks are multiples of that.
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{track::SEARCH_EVERY, video::FRAMES_PER_SECOND};
+use crate::{
+    Error, Result,
+    audio::mel::{Mel, MelConfig, MelExtractor},
+    files,
+    train::features::{FeatureWriter, Features, Spoken},
+};
+
+/// Width and height of a face in pixels.
+pub const SIDE: usize = 96;
+/// Bytes of one picture of a face.
+pub const FACE_BYTES: usize = SIDE * SIDE * 3;
+
+const INDEX_FILE: &str = "faces.json";
+const FACES_FILE: &str = "faces.rgb";
+
+/// A track of one face.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaceTrack {
+    pub file: PathBuf,
+    /// Where the track begins in the file.
+    pub start_seconds: f32,
+    /// Of its first picture, in `faces.rgb`.
+    pub first: usize,
+    pub pictures: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Index {
+    side: usize,
+    frames_per_second: usize,
+    tracks: Vec<FaceTrack>,
+}
+
+/// Mel frames that last as long as so many pictures, which are a multiple of [`SEARCH_EVERY`].
+pub fn mel_frames(pictures: usize, mel: &MelConfig) -> usize {
+    pictures * mel.sample_rate_hz as usize / (FRAMES_PER_SECOND * mel.hop_length)
+}
+
+/// Samples that last as long as so many pictures.
+pub fn samples(pictures: usize, rate_hz: u32) -> usize {
+    pictures * rate_hz as usize / FRAMES_PER_SECOND
+}
+
+/// Takes tracks one by one; their pictures go straight to the disk.
+pub struct LipFeatureWriter {
+    directory: PathBuf,
+    partial: Partial,
+    faces: BufWriter<File>,
+    sounds: FeatureWriter,
+    extractor: MelExtractor,
+    tracks: Vec<FaceTrack>,
+    pictures: usize,
+}
+
+/// One track, to be added.
+pub struct Filmed<'a> {
+    pub speaker: &'a str,
+    pub id: String,
+    pub text: String,
+    pub file: &'a Path,
+    pub start_seconds: f32,
+    /// `[pictures, 96, 96, 3]`, a multiple of [`SEARCH_EVERY`] of them
+    pub faces: &'a [u8],
+    /// As long as the pictures, see [`samples`]
+    pub sound: &'a [f32],
+}
+
+impl LipFeatureWriter {
+    pub fn create(directory: &Path, mel: MelConfig) -> Result<Self> {
+        let sounds = FeatureWriter::create(directory, mel.clone())?;
+        let partial = Partial(files::partial(&directory.join(FACES_FILE))?);
+        let faces = BufWriter::new(File::create(&partial.0).map_err(Error::io(&partial.0))?);
+        Ok(Self {
+            directory: directory.to_owned(),
+            partial,
+            faces,
+            sounds,
+            extractor: MelExtractor::new(mel),
+            tracks: Vec::new(),
+            pictures: 0,
+        })
+    }
+
+    pub fn push(&mut self, filmed: Filmed) -> Result<()> {
+        let pictures = filmed.faces.len() / FACE_BYTES;
+        assert!(
+            pictures > 0
+                && pictures.is_multiple_of(SEARCH_EVERY)
+                && filmed.faces.len().is_multiple_of(FACE_BYTES)
+        );
+        let config = self.extractor.config();
+        assert_eq!(filmed.sound.len(), samples(pictures, config.sample_rate_hz));
+        // The frame after the last is centred on the end.
+        let frames = mel_frames(pictures, config);
+        let Mel { mels, mut data } = self.extractor.extract(filmed.sound);
+        data.truncate(frames * mels);
+        self.sounds.push(Spoken {
+            speaker: filmed.speaker,
+            id: filmed.id,
+            text: filmed.text,
+            symbols: Vec::new(),
+            durations: None,
+            mel: &Mel { mels, data },
+            f0_hz: &[],
+        })?;
+        self.faces.write_all(filmed.faces).map_err(Error::io(&self.partial.0))?;
+        let (file, start_seconds) = (filmed.file.to_owned(), filmed.start_seconds);
+        self.tracks.push(FaceTrack { file, start_seconds, first: self.pictures, pictures });
+        self.pictures += pictures;
+        Ok(())
+    }
+
+    /// Whatever interrupts this, the features are the old ones, or are found not to fit each other.
+    pub fn finish(self) -> Result<LipFeatures> {
+        let Self { directory, partial, mut faces, sounds, tracks, .. } = self;
+        faces.flush().map_err(Error::io(&partial.0))?;
+        let path = directory.join(FACES_FILE);
+        fs::rename(&partial.0, &path).map_err(Error::io(&path))?;
+        let index = Index { side: SIDE, frames_per_second: FRAMES_PER_SECOND, tracks };
+        files::write(&directory.join(INDEX_FILE), serde_json::to_string(&index).expect("plain data"))?;
+        sounds.finish()?;
+        LipFeatures::load(&directory)
+    }
+}
+
+/// A file that is not whole, removed when it is given up.
+struct Partial(PathBuf);
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0); // Already renamed, or of no use.
+    }
+}
+
+/// Features of faces, open.
+#[derive(Debug)]
+pub struct LipFeatures {
+    /// Speakers, and the sound of each track.
+    pub sounds: Features,
+    /// As many as utterances in [`Self::sounds`].
+    pub tracks: Vec<FaceTrack>,
+    faces: File,
+}
+
+impl LipFeatures {
+    /// Opens features; their indices are checked against the files' sizes.
+    ///
+    /// # Errors
+    /// `corpus-invalid` where they do not fit each other, `io`.
+    pub fn load(directory: &Path) -> Result<Self> {
+        let invalid = |what: &str| {
+            Error::corpus_invalid(format!(
+                "{}: {what}; run `ownvoice lips prepare` again",
+                directory.display()
+            ))
+        };
+        let sounds = Features::load(directory)?;
+        let index: Index = serde_json::from_slice(&files::read(&directory.join(INDEX_FILE))?)
+            .map_err(|error| invalid(&error.to_string()))?;
+        if (index.side, index.frames_per_second) != (SIDE, FRAMES_PER_SECOND) {
+            return Err(invalid("the faces have another size or rate"));
+        }
+        let path = directory.join(FACES_FILE);
+        let faces = File::open(&path).map_err(Error::io(&path))?;
+        let bytes = faces.metadata().map_err(Error::io(&path))?.len();
+        let mut pictures = 0usize;
+        if index.tracks.len() != sounds.utterances.len() {
+            return Err(invalid("there are as many tracks as sounds no longer"));
+        }
+        for (track, utterance) in index.tracks.iter().zip(&sounds.utterances) {
+            let sound = track.first == pictures
+                && track.pictures > 0
+                && track.pictures.is_multiple_of(SEARCH_EVERY)
+                && track.pictures < 1 << 32
+                && utterance.frames == mel_frames(track.pictures, &sounds.mel);
+            if !sound {
+                return Err(invalid(&format!("the faces of {} do not fit its sound", utterance.id)));
+            }
+            pictures += track.pictures;
+        }
+        if (pictures as u64).checked_mul(FACE_BYTES as u64) != Some(bytes) {
+            return Err(invalid("the faces are cut short, or more than they say"));
+        }
+        Ok(Self { sounds, tracks: index.tracks, faces })
+    }
+
+    /// Some pictures of a track, `[pictures, 96, 96, 3]`. Fails with `corpus-invalid` where the file was cut short.
+    pub fn faces(&self, track: &FaceTrack, pictures: Range<usize>) -> Result<Vec<u8>> {
+        assert!(pictures.end <= track.pictures, "the track is shorter");
+        let mut bytes = vec![0; pictures.len() * FACE_BYTES];
+        let position = (track.first + pictures.start) as u64 * FACE_BYTES as u64;
+        files::read_at(&self.faces, &mut bytes, position).map_err(|error| {
+            Error::corpus_invalid(format!("the faces of {} cannot be read: {error}", track.file.display()))
+        })?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(directory: &Path, pictures: &[usize]) -> LipFeatures {
+        let mel = MelConfig::speech_16k();
+        let mut writer = LipFeatureWriter::create(directory, mel.clone()).unwrap();
+        for (number, &pictures) in pictures.iter().enumerate() {
+            writer
+                .push(Filmed {
+                    speaker: "someone",
+                    id: number.to_string(),
+                    text: String::new(),
+                    file: Path::new("a.mp4"),
+                    start_seconds: number as f32,
+                    faces: &vec![number as u8 + 1; pictures * FACE_BYTES],
+                    sound: &vec![0.1; samples(pictures, mel.sample_rate_hz)],
+                })
+                .unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn five_pictures_are_sixteen_frames() {
+        let mel = MelConfig::speech_16k();
+        assert_eq!((mel_frames(5, &mel), mel_frames(75, &mel), samples(5, 16_000)), (16, 240, 3200));
+    }
+
+    #[test]
+    fn faces_and_sounds_come_back_track_by_track() {
+        let folder = tempfile::tempdir().unwrap();
+        let features = write(folder.path(), &[30, 25]);
+        assert_eq!(features.sounds.utterances.iter().map(|one| one.frames).collect::<Vec<_>>(), [96, 80]);
+        assert_eq!(features.faces(&features.tracks[1], 24..25).unwrap(), vec![2; FACE_BYTES]);
+        assert_eq!(features.faces(&features.tracks[0], 0..2).unwrap(), vec![1; 2 * FACE_BYTES]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left there");
+    }
+
+    #[test]
+    fn features_that_do_not_fit_each_other_are_refused() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(one.path(), &[30, 25]);
+        write(other.path(), &[25, 30]);
+        for file in [INDEX_FILE, FACES_FILE] {
+            let path = one.path().join(file);
+            let whole = fs::read(&path).unwrap();
+            for damaged in [&whole[..whole.len() - 1], &whole[..0]] {
+                fs::write(&path, damaged).unwrap();
+                assert_eq!(LipFeatures::load(one.path()).unwrap_err().code(), "corpus-invalid", "{file}");
+            }
+            fs::write(&path, whole).unwrap();
+        }
+        fs::copy(other.path().join(INDEX_FILE), one.path().join(INDEX_FILE)).unwrap();
+        assert_eq!(LipFeatures::load(one.path()).unwrap_err().code(), "corpus-invalid");
+    }
+}

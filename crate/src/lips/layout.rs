@@ -1,0 +1,162 @@
+//! Videos by speaker, as the public Lip2Wav sets lay them out, and as `ownvoice lips corpus` does.
+//!
+//! ```text
+//! DIR/<speaker>/intervals/<video>/cut-<n>.mp4    pieces of half a minute; where a speaker has them, only they are read
+//! DIR/<speaker>/<video>.mp4                      or in DIR/<speaker>/videos
+//! DIR/<speaker>/metadata.csv                     `video|text`; may be absent
+//! DIR/<video>.mp4                                where no folder has videos: one speaker, who is named as DIR
+//! ```
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{Error, Result};
+
+/// Endings of files that are taken for videos.
+const EXTENSIONS: [&str; 10] = ["mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg", "ts", "3gp"];
+
+/// A video of a corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VideoFile {
+    pub speaker: String,
+    /// Unique among those of the speaker.
+    pub id: String,
+    /// What is said in it; empty where nobody wrote that down.
+    pub text: String,
+    pub path: PathBuf,
+}
+
+/// All videos below a folder, by speaker and name.
+///
+/// # Errors
+/// `corpus-invalid` where there is none, `io`.
+pub fn videos(directory: &Path) -> Result<Vec<VideoFile>> {
+    let mut found = Vec::new();
+    for folder in entries(directory)?.into_iter().filter(|path| path.is_dir()) {
+        found.extend(of_speaker(&folder)?);
+    }
+    if found.is_empty() {
+        found = of_speaker(directory)?;
+    }
+    if found.is_empty() {
+        return Err(Error::corpus_invalid("there is no video in it, nor in its folders").in_file(directory));
+    }
+    Ok(found)
+}
+
+fn of_speaker(folder: &Path) -> Result<Vec<VideoFile>> {
+    let speaker = fs::canonicalize(folder).map_err(Error::io(folder))?;
+    let speaker = speaker.file_name().map_or("speaker".into(), |name| name.to_string_lossy().into_owned());
+    let texts = texts(&folder.join("metadata.csv"))?;
+    let mut paths = Vec::new();
+    let intervals = folder.join("intervals");
+    if intervals.is_dir() {
+        for video in entries(&intervals)?.into_iter().filter(|path| path.is_dir()) {
+            paths.extend(entries(&video)?);
+        }
+    }
+    if !paths.iter().any(|path| is_video(path)) {
+        paths = entries(folder)?;
+        let videos = folder.join("videos");
+        if videos.is_dir() {
+            paths.extend(entries(&videos)?);
+        }
+    }
+    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let file = |path: PathBuf| {
+        // Pieces are counted anew in each video's folder.
+        let id = match path.parent() {
+            Some(parent) if parent.parent() == Some(&intervals) => {
+                format!("{}-{}", name(parent), name(&path))
+            }
+            _ => name(&path),
+        };
+        let text = texts.get(&id).cloned().unwrap_or_default();
+        VideoFile { speaker: speaker.clone(), id, text, path }
+    };
+    Ok(paths.into_iter().filter(|path| is_video(path)).map(file).collect())
+}
+
+fn is_video(path: &Path) -> bool {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    path.is_file() && extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
+}
+
+/// What is in a folder, sorted, without what is hidden.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = fs::read_dir(folder)
+        .and_then(|entries| {
+            entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
+        })
+        .map_err(Error::io(folder))?;
+    let shown =
+        |path: &PathBuf| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
+    paths.retain(shown);
+    paths.sort();
+    Ok(paths)
+}
+
+fn texts(path: &Path) -> Result<HashMap<String, String>> {
+    if !path.is_file() {
+        return Ok(HashMap::new());
+    }
+    let lines = fs::read_to_string(path).map_err(Error::io(path))?;
+    let pair = |line: &str| line.split_once('|').map(|(id, text)| (id.to_string(), text.trim().to_string()));
+    Ok(lines.lines().filter_map(pair).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[&str]) -> Result<Vec<(String, String, String)>> {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("set");
+        fs::create_dir(&root).unwrap();
+        for file in files {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "one|Said in one.\n").unwrap();
+        }
+        let found = videos(&root)?;
+        assert!(found.iter().all(|file| file.path.is_file()));
+        Ok(found.into_iter().map(|file| (file.speaker, file.id, file.text)).collect())
+    }
+
+    fn file(speaker: &str, id: &str, text: &str) -> (String, String, String) {
+        (speaker.into(), id.into(), text.into())
+    }
+
+    #[test]
+    fn the_public_sets_are_read_as_they_are() {
+        let files = [
+            "chem/intervals/abc/cut-0.mp4",
+            "chem/intervals/abc/cut-1.mp4",
+            "chem/intervals/xyz/cut-0.mp4",
+            "chem/abc.mp4",
+            "chess/game.MKV",
+            "chess/.hidden.mp4",
+            "hs/videos/lecture.webm",
+            "README.txt",
+        ];
+        let expected = [
+            file("chem", "abc-cut-0", ""),
+            file("chem", "abc-cut-1", ""),
+            file("chem", "xyz-cut-0", ""),
+            file("chess", "game", ""),
+            file("hs", "lecture", ""),
+        ];
+        assert_eq!(found(&files).unwrap(), expected);
+    }
+
+    #[test]
+    fn texts_belong_to_names_and_a_folder_of_videos_is_one_speaker() {
+        let both = found(&["one.mp4", "two.mp4", "metadata.csv"]).unwrap();
+        assert_eq!(both, [file("set", "one", "Said in one."), file("set", "two", "")]);
+        assert_eq!(found(&["notes.txt"]).unwrap_err().code(), "corpus-invalid");
+        assert_eq!(videos(Path::new("/nowhere")).unwrap_err().code(), "io");
+    }
+}

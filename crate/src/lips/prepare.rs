@@ -1,0 +1,243 @@
+//! From videos to features: one face followed through each, cropped, beside the mels of its sound.
+//!
+//! Every file is decoded twice. The first time faces are searched for and tracks made; the second time the tracks are cropped and written: no more than one
+//! track's pictures are in memory, however long the video.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{
+    face::{FaceDetector, around_mouth},
+    features::{Filmed, LipFeatureWriter, SIDE, samples},
+    image::Image,
+    layout::{self, VideoFile},
+    track::{Fault, MIN_FRAMES, SEARCH_EVERY, Search, Track, tracks},
+    video::{FRAMES_PER_SECOND, read_frames, read_sound},
+};
+use crate::{
+    Error, ErrorKind, Result,
+    audio::mel::MelConfig,
+    report::{Progress, Report},
+};
+
+/// From a folder of videos to features.
+#[derive(Debug, Clone)]
+pub struct LipPrepareConfig {
+    /// Videos, as [`layout`] has them.
+    pub videos: PathBuf,
+    /// Folder for the features.
+    pub out: PathBuf,
+}
+
+/// What was prepared.
+#[derive(Debug, Serialize)]
+pub struct LipPrepared {
+    pub videos: usize,
+    pub tracks: usize,
+    pub speakers: usize,
+    pub seconds: f32,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A stretch of a video that was left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeftOut {
+    pub file: PathBuf,
+    /// A code of [`ErrorKind`].
+    pub code: &'static str,
+    /// `None` where it is the whole file.
+    pub seconds: Option<[f32; 2]>,
+    pub message: String,
+}
+
+impl LeftOut {
+    fn new(file: &Path, error: &Error, seconds: Option<[f32; 2]>) -> Self {
+        Self { file: file.to_owned(), code: error.code(), seconds, message: error.to_string() }
+    }
+}
+
+/// Files that are searched at once.
+const CHUNK: usize = 16;
+/// Sound that is longer or shorter than the pictures by this much is that of another video, or of another part of it.
+const MAX_DIFFERENCE_SECONDS: f32 = 1.0;
+/// Of the mean difference of two pictures' thumbnails, in steps of 255: more is another scene. People who move make 5.
+const CUT_DIFFERENCE: f32 = 16.0;
+/// Cells of a thumbnail, to each side.
+const CELLS: usize = 8;
+
+/// Writes faces and mels of all videos below a folder. What cannot be used is left out, and reported by file and second.
+///
+/// # Errors
+/// Where nothing is left, that of the first stretch that was left out; `program-missing`, `corpus-invalid`, `io`.
+pub fn prepare(config: &LipPrepareConfig, report: &dyn Report) -> Result<LipPrepared> {
+    let videos = layout::videos(&config.videos)?;
+    let mel = MelConfig::speech_16k();
+    let mut writer = LipFeatureWriter::create(&config.out, mel.clone())?;
+    let mut left_out = Vec::new();
+    let mut first_error = None;
+    let (done, of) = (AtomicUsize::new(0), Some(videos.len()));
+    for videos in videos.chunks(CHUNK) {
+        let searched = videos.par_iter().map_init(FaceDetector::new, |detector, video| {
+            let found = search(&video.path, detector, mel.sample_rate_hz);
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            report.progress(&Progress { done, of, message: "videos" });
+            found
+        });
+        for (video, found) in videos.iter().zip(searched.collect::<Vec<_>>()) {
+            let faults = match found {
+                Ok(found) => {
+                    crop(video, &found, mel.sample_rate_hz, &mut writer)?;
+                    found.errors()
+                }
+                // What ends one file is left out; what would end each of them ends the work.
+                Err(error) if error.kind() == ErrorKind::ProgramMissing => return Err(error),
+                Err(error) => vec![(error, None)],
+            };
+            for (error, seconds) in faults {
+                let entry = LeftOut::new(&video.path, &error, seconds);
+                report.note(&format!("left out: {} ({})", entry.message, entry.code));
+                left_out.push(entry);
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    let features = writer.finish();
+    match (features, first_error) {
+        (Ok(features), Some(error)) if features.tracks.is_empty() => Err(error),
+        (Ok(features), _) => Ok(LipPrepared {
+            videos: videos.len(),
+            tracks: features.tracks.len(),
+            speakers: features.sounds.speakers.len(),
+            seconds: features.sounds.seconds(),
+            left_out,
+        }),
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// What the first decoding of a file finds.
+#[derive(Debug)]
+pub struct Searched {
+    path: PathBuf,
+    seconds: f32,
+    pub tracks: Vec<Track>,
+    pub faults: Vec<Fault>,
+    /// At the mel's rate.
+    sound: Vec<f32>,
+}
+
+impl Searched {
+    /// What is wrong with the file, as errors, each with its seconds.
+    fn errors(&self) -> Vec<(Error, Option<[f32; 2]>)> {
+        let error = |fault: &Fault| {
+            let Fault { kind, from_seconds, to_seconds } = *fault;
+            let error = Error::video_unusable(kind, from_seconds, to_seconds).in_file(&self.path);
+            (error, Some([from_seconds, to_seconds]))
+        };
+        let mut errors: Vec<_> = self.faults.iter().map(error).collect();
+        if self.tracks.is_empty() && errors.is_empty() {
+            let least = MIN_FRAMES as f32 / FRAMES_PER_SECOND as f32;
+            errors.push((Error::clip_too_short(self.seconds, least).in_file(&self.path), None));
+        }
+        errors
+    }
+}
+
+/// Decodes a file, searches for faces and follows them.
+///
+/// # Errors
+/// `video-unreadable`, `audio-unreadable`, `lengths-differ`, `program-missing`, `io`.
+pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<Searched> {
+    let sound = read_sound(path, rate_hz);
+    if let Err(error) = &sound
+        && error.kind() != ErrorKind::AudioUnreadable
+    {
+        return Err(sound.expect_err("it was one"));
+    }
+    let mut searches = Vec::new();
+    let (mut before, mut after_cut) = (None, false);
+    let frames = read_frames(path, |frame, image| {
+        let thumbnail = thumbnail(&image);
+        after_cut |= before.is_some_and(|before| difference(&before, &thumbnail) > CUT_DIFFERENCE);
+        before = Some(thumbnail);
+        if frame.is_multiple_of(SEARCH_EVERY) {
+            searches.push(Search { frame, faces: detector.detect(&image), after_cut });
+            after_cut = false;
+        }
+        Ok(())
+    })?;
+    // A file without pictures is not one without sound.
+    let sound = sound?;
+    let seconds = frames as f32 / FRAMES_PER_SECOND as f32;
+    let sound_seconds = sound.len() as f32 / rate_hz as f32;
+    if (seconds - sound_seconds).abs() > MAX_DIFFERENCE_SECONDS {
+        return Err(Error::lengths_differ(seconds, sound_seconds, MAX_DIFFERENCE_SECONDS).in_file(path));
+    }
+    // Both end where the shorter one does.
+    let common = frames.min(sound.len() * FRAMES_PER_SECOND / rate_hz as usize);
+    searches.truncate(common.div_ceil(SEARCH_EVERY));
+    let (tracks, faults) = tracks(&searches, common);
+    Ok(Searched { path: path.to_owned(), seconds: seconds.min(sound_seconds), tracks, faults, sound })
+}
+
+/// Decodes a file again and writes its tracks.
+fn crop(video: &VideoFile, found: &Searched, rate_hz: u32, writer: &mut LipFeatureWriter) -> Result<()> {
+    if found.tracks.is_empty() {
+        return Ok(());
+    }
+    let mut tracks = found.tracks.iter().peekable();
+    let mut faces = Vec::new();
+    read_frames(&video.path, |frame, image| {
+        let Some(track) = tracks.peek() else { return Ok(()) };
+        let Some(square) = frame.checked_sub(track.first_frame).and_then(|index| track.squares.get(index))
+        else {
+            return Ok(());
+        };
+        faces.extend(image.crop(around_mouth(*square), SIDE).rgb);
+        if frame + 1 < track.first_frame + track.squares.len() {
+            return Ok(());
+        }
+        let start = samples(track.first_frame, rate_hz);
+        let end = start + samples(track.squares.len(), rate_hz);
+        writer.push(Filmed {
+            speaker: &video.speaker,
+            id: format!("{}-{:06}", video.id, track.first_frame),
+            text: if found.tracks.len() == 1 { video.text.clone() } else { String::new() },
+            file: &video.path,
+            start_seconds: track.first_frame as f32 / FRAMES_PER_SECOND as f32,
+            faces: &faces,
+            sound: &found.sound[start..end],
+        })?;
+        faces.clear();
+        tracks.next();
+        Ok(())
+    })?;
+    if tracks.next().is_some() {
+        return Err(Error::video_unreadable("it ended earlier than before").in_file(&video.path));
+    }
+    Ok(())
+}
+
+/// Mean luma of cells of the picture, by every fourth pixel.
+fn thumbnail(image: &Image) -> [f32; CELLS * CELLS] {
+    const STRIDE: usize = 4;
+    let (mut sums, mut counts) = ([0.0; CELLS * CELLS], [0u32; CELLS * CELLS]);
+    for y in (0..image.height).step_by(STRIDE) {
+        for x in (0..image.width).step_by(STRIDE) {
+            let pixel = &image.rgb[(y * image.width + x) * 3..][..3];
+            let cell = y * CELLS / image.height * CELLS + x * CELLS / image.width;
+            sums[cell] += pixel.iter().map(|&value| f32::from(value)).sum::<f32>() / 3.0;
+            counts[cell] += 1;
+        }
+    }
+    std::array::from_fn(|cell| sums[cell] / counts[cell].max(1) as f32)
+}
+
+fn difference(one: &[f32; CELLS * CELLS], other: &[f32; CELLS * CELLS]) -> f32 {
+    one.iter().zip(other).map(|(one, other)| (one - other).abs()).sum::<f32>() / one.len() as f32
+}

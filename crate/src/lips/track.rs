@@ -1,0 +1,219 @@
+//! One face over time: which parts of a video show exactly one face, where it is in each picture of them, and what is wrong with the rest.
+
+use super::{image::Square, video::FRAMES_PER_SECOND};
+use crate::ErrorKind;
+
+/// Pictures from one that is searched for faces to the next, 0.2 s: a head that is filmed does not go far in that time.
+pub const SEARCH_EVERY: usize = 5;
+/// Shorter tracks hold no word to learn from: one second.
+pub const MIN_FRAMES: usize = FRAMES_PER_SECOND;
+/// Longer ones are divided: ten seconds.
+pub const MAX_FRAMES: usize = 10 * FRAMES_PER_SECOND;
+/// A face that is this many of its own sides away from where it was is another, or filmed anew.
+const MAX_MOVE: f32 = 0.35;
+/// A second face counts if it is at least this large beside the first: others are pictures on the wall.
+const SECOND_FACE: f32 = 0.5;
+/// Standard deviation of the track's smoothing, in searches: detectors jitter by some pixels.
+const SMOOTHING: f32 = 1.5;
+
+/// What was found in one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    pub frame: usize,
+    /// The largest first.
+    pub faces: Vec<Square>,
+    /// Whether the scene changed between the search before and this one.
+    pub after_cut: bool,
+}
+
+/// A stretch of a video with one face.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Track {
+    pub first_frame: usize,
+    /// The face in each picture.
+    pub squares: Vec<Square>,
+}
+
+/// A stretch of a video that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fault {
+    /// `NoFace`, `SeveralFaces` or `VideoCut`.
+    pub kind: ErrorKind,
+    pub from_seconds: f32,
+    pub to_seconds: f32,
+}
+
+/// What one search gives: the face, or what is wrong.
+fn face(search: &Search) -> Result<Square, ErrorKind> {
+    let Some(&first) = search.faces.first() else { return Err(ErrorKind::NoFace) };
+    match search.faces.get(1) {
+        Some(second) if second.side >= SECOND_FACE * first.side => Err(ErrorKind::SeveralFaces),
+        _ => Ok(first),
+    }
+}
+
+/// Tracks of a video, each of a multiple of [`SEARCH_EVERY`] pictures, and its faults in order.
+///
+/// * `searches`: one every [`SEARCH_EVERY`] pictures, from the first on
+/// * `frames`:   pictures of the video
+pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<Fault>) {
+    let mut found: Vec<Result<Square, ErrorKind>> = searches.iter().map(face).collect();
+    // A face that is missed once, between two sightings of it, is bridged.
+    for index in 1..found.len().saturating_sub(1) {
+        let cut = searches[index].after_cut || searches[index + 1].after_cut;
+        if let (Ok(before), Err(ErrorKind::NoFace), Ok(after)) =
+            (found[index - 1], found[index], found[index + 1])
+            && !cut
+            && before.distance(after) <= MAX_MOVE
+        {
+            found[index] = Ok(before.towards(after, 0.5));
+        }
+    }
+    let seconds = |index: usize| (index * SEARCH_EVERY).min(frames) as f32 / FRAMES_PER_SECOND as f32;
+    let (mut tracks, mut faults): (Vec<Track>, Vec<Fault>) = (Vec::new(), Vec::new());
+    let mut run: Vec<Square> = Vec::new();
+    let mut close = |run: &mut Vec<Square>, end: usize| {
+        let first = end - run.len();
+        // The last search stands for the pictures after it, as far as there are as many as for the others.
+        let whole = run.len().min((frames - (first * SEARCH_EVERY).min(frames)) / SEARCH_EVERY);
+        tracks.extend(divide(first, &run[..whole]));
+        run.clear();
+    };
+    for (index, found) in found.iter().enumerate() {
+        match *found {
+            Ok(square) => {
+                let jumped = run.last().is_some_and(|last| last.distance(square) > MAX_MOVE);
+                if !run.is_empty() && (jumped || searches[index].after_cut) {
+                    close(&mut run, index);
+                    let at = seconds(index);
+                    faults.push(Fault { kind: ErrorKind::VideoCut, from_seconds: at, to_seconds: at });
+                }
+                run.push(square);
+            }
+            Err(kind) => {
+                close(&mut run, index);
+                let (from_seconds, to_seconds) = (seconds(index), seconds(index + 1));
+                match faults.last_mut() {
+                    Some(last) if last.kind == kind && last.to_seconds == from_seconds => {
+                        last.to_seconds = to_seconds;
+                    }
+                    _ => faults.push(Fault { kind, from_seconds, to_seconds }),
+                }
+            }
+        }
+    }
+    close(&mut run, found.len());
+    (tracks, faults)
+}
+
+/// One run of sightings as tracks of bearable length, their squares smoothed and given for each picture.
+fn divide(first: usize, run: &[Square]) -> Vec<Track> {
+    let pieces = (run.len() * SEARCH_EVERY).div_ceil(MAX_FRAMES).max(1);
+    let smooth: Vec<Square> = (0..run.len()).map(|index| smoothed(run, index)).collect();
+    let bounds: Vec<usize> = (0..=pieces).map(|piece| piece * run.len() / pieces).collect();
+    let piece = |bounds: &[usize]| {
+        let squares = (bounds[0]..bounds[1]).flat_map(|index| {
+            let next = smooth[(index + 1).min(smooth.len() - 1)];
+            let smooth = &smooth;
+            (0..SEARCH_EVERY).map(move |step| smooth[index].towards(next, step as f32 / SEARCH_EVERY as f32))
+        });
+        Track { first_frame: (first + bounds[0]) * SEARCH_EVERY, squares: squares.collect() }
+    };
+    bounds.windows(2).map(piece).filter(|track| track.squares.len() >= MIN_FRAMES).collect()
+}
+
+fn smoothed(run: &[Square], index: usize) -> Square {
+    let (mut sum, mut weights) = (Square { centre_x: 0.0, centre_y: 0.0, side: 0.0 }, 0.0);
+    for (other, square) in run.iter().enumerate() {
+        let distance = other.abs_diff(index) as f32 / SMOOTHING;
+        if distance > 3.0 {
+            continue;
+        }
+        let weight = (-0.5 * distance * distance).exp();
+        weights += weight;
+        sum.centre_x += weight * square.centre_x;
+        sum.centre_y += weight * square.centre_y;
+        sum.side += weight * square.side;
+    }
+    Square { centre_x: sum.centre_x / weights, centre_y: sum.centre_y / weights, side: sum.side / weights }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(x: f32, side: f32) -> Square {
+        Square { centre_x: x, centre_y: 80.0, side }
+    }
+
+    /// A search every 0.2 s by a letter: `a` and `b` are faces at two places, `2` is both, `w` is a face and a small one, `.` is none; `|` is a cut.
+    fn run(letters: &str) -> (Vec<(usize, usize)>, Vec<(&'static str, f32, f32)>) {
+        let (mut searches, mut after_cut) = (Vec::new(), false);
+        for letter in letters.chars() {
+            let faces = match letter {
+                'a' => vec![square(100.0, 60.0)],
+                'b' => vec![square(200.0, 60.0)],
+                '2' => vec![square(100.0, 60.0), square(200.0, 50.0)],
+                'w' => vec![square(100.0, 60.0), square(200.0, 20.0)],
+                '.' => Vec::new(),
+                _ => {
+                    after_cut = true;
+                    continue;
+                }
+            };
+            searches.push(Search { frame: searches.len() * SEARCH_EVERY, faces, after_cut });
+            after_cut = false;
+        }
+        let frames = searches.len() * SEARCH_EVERY - 2;
+        let (tracks, faults) = tracks(&searches, frames);
+        assert!(tracks.iter().all(|track| track.first_frame + track.squares.len() <= frames));
+        (
+            tracks.iter().map(|track| (track.first_frame, track.squares.len())).collect(),
+            faults.iter().map(|fault| (fault.kind.code(), fault.from_seconds, fault.to_seconds)).collect(),
+        )
+    }
+
+    #[test]
+    fn one_face_is_one_track_up_to_the_last_whole_step() {
+        assert_eq!(run("aaaaaaaaaa"), (vec![(0, 45)], vec![]));
+        assert_eq!(run("aaaa.aawaa"), (vec![(0, 45)], vec![]), "missed once, and a picture on the wall");
+    }
+
+    #[test]
+    fn faults_are_named_with_their_seconds_and_what_is_between_them_is_kept() {
+        assert_eq!(run("......"), (vec![], vec![("no-face", 0.0, 1.12)]));
+        assert_eq!(run("222222"), (vec![], vec![("several-faces", 0.0, 1.12)]));
+        let (tracks, faults) = run("aaaaaa..22bbbbbb");
+        assert_eq!(tracks, [(0, 30), (50, 25)]);
+        assert_eq!(faults, [("no-face", 1.2, 1.6), ("several-faces", 1.6, 2.0)]);
+    }
+
+    #[test]
+    fn a_cut_divides_whether_the_scene_or_only_the_face_jumps() {
+        for letters in ["aaaaaabbbbbbb", "aaaaaa|aaaaaaa"] {
+            assert_eq!(run(letters), (vec![(0, 30), (30, 30)], vec![("video-cut", 1.2, 1.2)]), "{letters}");
+        }
+        assert_eq!(run("aaa|aaa"), (vec![], vec![("video-cut", 0.6, 0.6)]), "both parts are too short");
+    }
+
+    #[test]
+    fn long_tracks_are_divided_evenly() {
+        let (tracks, faults) = run(&"a".repeat(121));
+        assert_eq!(tracks, [(0, 200), (200, 200), (400, 200)]);
+        assert!(faults.is_empty());
+    }
+
+    #[test]
+    fn a_track_follows_a_moving_face_without_its_jitter() {
+        let jitter = |index: usize| if index % 2 == 0 { 2.0 } else { -2.0 };
+        let face = |index: usize| square(100.0 + 3.0 * index as f32 + jitter(index), 60.0);
+        let searches: Vec<Search> = (0..20)
+            .map(|index| Search { frame: index * 5, faces: vec![face(index)], after_cut: false })
+            .collect();
+        let (tracks, _) = tracks(&searches, 100);
+        for (frame, square) in tracks[0].squares.iter().enumerate().take(85).skip(15) {
+            let expected = 100.0 + 0.6 * frame as f32;
+            assert!((square.centre_x - expected).abs() < 0.5, "{frame}: {} {expected}", square.centre_x);
+        }
+    }
+}

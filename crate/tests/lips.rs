@@ -1,0 +1,290 @@
+//! Videos of drawn faces through the same preparation as anybody's: good ones, and each kind of bad one. Needs ffmpeg.
+#![cfg(feature = "lips")]
+
+use std::{
+    f32::consts::TAU,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use ownvoice::{
+    Error,
+    lips::{
+        LipFeatures, LipPrepareConfig, LipPrepared,
+        drawing::Face,
+        features::{FACE_BYTES, SIDE},
+        image::Image,
+        prepare, video,
+        visemes::Movement,
+    },
+    text::symbols::parse,
+};
+
+const RATE_HZ: u32 = 16_000;
+
+/// Whether there is no ffmpeg; says so, as a test that cannot run counts for nothing.
+fn is_skipped(test: &str) -> bool {
+    let missing = Command::new("ffmpeg").arg("-version").output().is_err();
+    if missing {
+        println!("SKIPPED {test}: ffmpeg is not installed");
+    }
+    missing
+}
+
+/// What a video shows, and for how long.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A drawn face, by its number.
+    Face(u64),
+    /// Two beside each other.
+    Two,
+    /// A grey wall.
+    Wall,
+}
+
+/// A video of parts, each of so many seconds, at a rate and of a size.
+struct Film<'a> {
+    parts: &'a [(Part, f32)],
+    frames_per_second: usize,
+    size: (usize, usize),
+    /// Of the sound, in place of the pictures' own length.
+    sound_seconds: Option<f32>,
+}
+
+impl Default for Film<'_> {
+    fn default() -> Self {
+        Self { parts: &[(Part::Face(1), 2.0)], frames_per_second: 25, size: (240, 240), sound_seconds: None }
+    }
+}
+
+impl Film<'_> {
+    fn write(&self, path: &Path) {
+        let phones = parse("_ P AA1 M IY1 F UW1 S AA1 B OW1 _").unwrap();
+        let movement = Movement::new(phones.into_iter().map(|symbol| (symbol, 0.15)));
+        let mut frames = Vec::new();
+        for &(part, seconds) in self.parts {
+            for _ in 0..(seconds * self.frames_per_second as f32).round() as usize {
+                frames.push(self.frame(part, frames.len() as f32 / self.frames_per_second as f32, &movement));
+            }
+        }
+        let seconds = self.sound_seconds.unwrap_or(frames.len() as f32 / self.frames_per_second as f32);
+        // A tone that rises tells one moment from another.
+        let samples: Vec<f32> = (0..(seconds * RATE_HZ as f32) as usize)
+            .map(|index| index as f32 / RATE_HZ as f32)
+            .map(|time| 0.3 * (TAU * (300.0 + 200.0 * time) * time).sin())
+            .collect();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        video::write(path, frames.into_iter(), self.frames_per_second, &samples, RATE_HZ).unwrap();
+    }
+
+    fn frame(&self, part: Part, seconds: f32, movement: &Movement) -> Image {
+        let (width, height) = self.size;
+        let drawn = |number, width| {
+            let face = Face::new(number);
+            face.draw(width, height, &face.pose(seconds), &movement.at(seconds), (seconds * 1e3) as u64)
+        };
+        match part {
+            Part::Face(number) => drawn(number, width),
+            Part::Wall => Image::new(width, height, vec![120; width * height * 3]),
+            Part::Two => {
+                let (left, right) = (drawn(1, width / 2), drawn(2, width / 2));
+                let rows = left.rgb.chunks(width / 2 * 3).zip(right.rgb.chunks(width / 2 * 3));
+                Image::new(width, height, rows.flat_map(|(left, right)| [left, right].concat()).collect())
+            }
+        }
+    }
+}
+
+/// Prepares a folder of these videos.
+fn prepared(films: &[(&str, Film)]) -> (tempfile::TempDir, Result<LipPrepared, Error>) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, film) in films {
+        film.write(&folder.path().join("videos").join(name));
+    }
+    let config = LipPrepareConfig { videos: folder.path().join("videos"), out: out(&folder) };
+    let result = prepare(&config, &());
+    (folder, result)
+}
+
+fn out(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("features")
+}
+
+fn code(films: &[(&str, Film)]) -> &'static str {
+    let (folder, result) = prepared(films);
+    let error = result.unwrap_err();
+    assert!(error.file().is_some_and(|file| file.starts_with(folder.path())), "{error}");
+    error.code()
+}
+
+/// Mean difference of two pictures, in steps of 255.
+fn difference(one: &[u8], other: &[u8]) -> f32 {
+    one.iter().zip(other).map(|(a, b)| f32::from(a.abs_diff(*b))).sum::<f32>() / one.len() as f32
+}
+
+#[test]
+fn faces_and_mels_are_on_one_clock() {
+    if is_skipped("faces_and_mels_are_on_one_clock") {
+        return;
+    }
+    let (folder, result) = prepared(&[("someone/intervals/talk/cut-0.mp4", Film::default())]);
+    let prepared = result.unwrap();
+    assert_eq!((prepared.videos, prepared.tracks, prepared.speakers), (1, 1, 1));
+    assert!(prepared.left_out.is_empty(), "{:?}", prepared.left_out);
+    let features = LipFeatures::load(&out(&folder)).unwrap();
+    let (track, utterance) = (&features.tracks[0], &features.sounds.utterances[0]);
+    assert_eq!((track.pictures, utterance.frames), (50, 160));
+    assert_eq!(
+        (features.sounds.speakers[0].as_str(), utterance.id.as_str()),
+        ("someone", "talk-cut-0-000000")
+    );
+    let faces = features.faces(track, 0..track.pictures).unwrap();
+    assert_eq!(faces.len(), 50 * FACE_BYTES);
+    // The loudest channel rises with the tone, and there is sound from the first frame to the last.
+    let mels = features.sounds.log_mels(utterance, 0..utterance.frames).unwrap();
+    let loudest = |frame: usize| {
+        let row = &mels[frame * 80..(frame + 1) * 80];
+        (0..80).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap()
+    };
+    assert!(loudest(20) < loudest(80) && loudest(80) < loudest(140), "{} {}", loudest(20), loudest(140));
+    // What is cropped is the mouth: it changes between a closed and an open one far more than the brow does.
+    let rows = |picture: usize, rows: std::ops::Range<usize>| {
+        &faces[picture * FACE_BYTES..][rows.start * SIDE * 3..rows.end * SIDE * 3]
+    };
+    // P is closed at 0.22 s, the vowel open at 0.37 s.
+    let mouth = difference(rows(5, 55..80), rows(9, 55..80));
+    let brow = difference(rows(5, 0..25), rows(9, 0..25));
+    assert!(mouth > 1.5 * brow, "mouth {mouth}, brow {brow}");
+}
+
+#[test]
+fn ten_and_sixty_pictures_a_second_and_portraits_are_taken_by_time() {
+    if is_skipped("ten_and_sixty_pictures_a_second_and_portraits_are_taken_by_time") {
+        return;
+    }
+    let (folder, result) = prepared(&[
+        ("a/slow.mp4", Film { frames_per_second: 10, ..Film::default() }),
+        ("a/fast.mp4", Film { frames_per_second: 60, ..Film::default() }),
+        ("a/portrait.mp4", Film { size: (180, 320), ..Film::default() }),
+        ("a/usual.mp4", Film::default()),
+    ]);
+    assert!(result.as_ref().is_ok_and(|prepared| prepared.left_out.is_empty()), "{result:?}");
+    let features = LipFeatures::load(&out(&folder)).unwrap();
+    let lengths: Vec<usize> = features.tracks.iter().map(|track| track.pictures).collect();
+    assert!(lengths.len() == 4 && lengths.iter().all(|length| [45, 50].contains(length)), "{lengths:?}");
+    // Sorted: fast, portrait, slow, usual. The same moment is the same picture, whatever the rate.
+    let face = |index: usize, picture| features.faces(&features.tracks[index], picture..picture + 1).unwrap();
+    for picture in [10, 25, 40] {
+        let (fast, slow) = (
+            difference(&face(0, picture), &face(3, picture)),
+            difference(&face(2, picture), &face(3, picture)),
+        );
+        assert!(fast < 8.0 && slow < 12.0, "at picture {picture}: fast {fast}, slow {slow}");
+    }
+}
+
+#[test]
+fn what_cannot_be_used_has_its_code() {
+    if is_skipped("what_cannot_be_used_has_its_code") {
+        return;
+    }
+    let one = |parts| [("a/one.mp4", Film { parts, ..Film::default() })];
+    assert_eq!(code(&one(&[(Part::Wall, 1.2)])), "no-face");
+    let two = Film { parts: &[(Part::Two, 1.2)], size: (480, 240), ..Film::default() };
+    assert_eq!(code(&[("a/two.mp4", two)]), "several-faces");
+    assert_eq!(code(&one(&[(Part::Face(1), 0.8), (Part::Face(5), 0.8)])), "video-cut");
+    assert_eq!(code(&one(&[(Part::Face(1), 0.6)])), "clip-too-short");
+    let film = |sound_seconds| Film { sound_seconds: Some(sound_seconds), ..Film::default() };
+    assert_eq!(code(&[("a/long.mp4", film(3.5))]), "lengths-differ");
+    // Half a second more or less is cut to the shorter.
+    let (folder, result) = prepared(&[("a/shorter.mp4", film(1.5)), ("a/usual.mp4", film(2.4))]);
+    assert_eq!(result.unwrap().tracks, 2);
+    let features = LipFeatures::load(&out(&folder)).unwrap();
+    let lengths: Vec<usize> = features.tracks.iter().map(|track| track.pictures).collect();
+    assert!([35, 40].contains(&lengths[0]) && lengths[1] == 50, "{lengths:?}");
+}
+
+#[test]
+fn faults_are_reported_by_file_and_second_and_the_rest_is_kept() {
+    if is_skipped("faults_are_reported_by_file_and_second_and_the_rest_is_kept") {
+        return;
+    }
+    let parts = [(Part::Face(1), 1.6), (Part::Wall, 0.8), (Part::Face(1), 1.6), (Part::Face(5), 1.6)];
+    let folder = tempfile::tempdir().unwrap();
+    let videos = folder.path().join("videos");
+    Film { parts: &parts, ..Film::default() }.write(&videos.join("a/cut.mp4"));
+    fs::write(videos.join("a/damaged.mp4"), b"this is no video").unwrap();
+    let silent = videos.join("a/silent.mp4");
+    let status = Command::new("ffmpeg")
+        .args(["-v", "error", "-nostdin", "-i"])
+        .arg(videos.join("a/cut.mp4"))
+        .args(["-an", "-c", "copy"])
+        .arg(&silent)
+        .status();
+    assert!(status.unwrap().success());
+    let prepared = prepare(&LipPrepareConfig { videos, out: folder.path().join("features") }, &()).unwrap();
+    assert_eq!((prepared.videos, prepared.tracks), (3, 3));
+    let of = |name: &str| -> Vec<(&str, Option<[f32; 2]>)> {
+        let here = prepared.left_out.iter().filter(|entry| entry.file.ends_with(name));
+        here.map(|entry| (entry.code, entry.seconds)).collect()
+    };
+    let cut = of("cut.mp4");
+    // A wall for 0.8 s, then another face.
+    assert_eq!(cut[0].0, "no-face");
+    let [from, to] = cut[0].1.unwrap();
+    assert!((1.4..=1.8).contains(&from) && (2.2..=2.6).contains(&to), "{cut:?}");
+    let last = cut.last().unwrap();
+    assert!(last.0 == "video-cut" && (3.8..=4.2).contains(&last.1.unwrap()[0]), "{cut:?}");
+    assert_eq!(of("damaged.mp4"), [("video-unreadable", None)]);
+    assert_eq!(of("silent.mp4"), [("audio-unreadable", None)]);
+}
+
+/// The command without ffmpeg.
+#[cfg(feature = "cli")]
+#[test]
+fn a_missing_program_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("one.mp4"), b"x").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
+        .args(["lips", "prepare"])
+        .arg(folder.path())
+        .arg("--out")
+        .arg(folder.path().join("features"))
+        .arg("--json")
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(
+        !output.status.success() && text.contains("program-missing") && text.contains("ffmpeg"),
+        "{text}"
+    );
+}
+
+/// A face that speaks with the base's voice, through the same preparation.
+#[test]
+fn a_drawn_corpus_is_prepared_like_any_other() {
+    if is_skipped("a_drawn_corpus_is_prepared_like_any_other") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let base = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/base");
+    let config = ownvoice::lips::LipCorpusConfig {
+        out: folder.path().join("drawn"),
+        base,
+        speakers: 2,
+        sentences: 1,
+        seed: 3,
+    };
+    let made = ownvoice::lips::make_lip_corpus(&config, &()).unwrap();
+    assert_eq!(made.speakers.len(), 2);
+    assert_ne!(made.speakers[0].voice, made.speakers[1].voice);
+    let videos = config.out.clone();
+    let prepared = prepare(&LipPrepareConfig { videos, out: folder.path().join("features") }, &()).unwrap();
+    assert_eq!((prepared.videos, prepared.speakers), (2, 2));
+    assert!(prepared.left_out.is_empty(), "{:?}", prepared.left_out);
+    assert!((prepared.seconds - made.seconds).abs() < 0.5, "{} {}", prepared.seconds, made.seconds);
+    let features = LipFeatures::load(&folder.path().join("features")).unwrap();
+    assert!(features.sounds.utterances.iter().all(|utterance| !utterance.text.is_empty()));
+}
