@@ -14,9 +14,7 @@ use crate::{
 #[command(after_help = "Examples:
   ownvoice lips corpus --out drawn --speakers 8 --sentences 40
   ownvoice lips prepare drawn --out features
-  ownvoice lips prepare Lip2Wav/Dataset --out features --json
-
-Videos are read by the program ffmpeg.")]
+  ownvoice lips prepare Lip2Wav/Dataset --out features --json")]
 pub struct LipsVerb {
     #[command(subcommand)]
     command: LipsCommand,

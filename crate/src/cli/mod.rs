@@ -74,7 +74,7 @@ enum Command {
     TrainSpeakerEncoder(speaker_encoder::TrainArguments),
     /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint
     Import(import::ImportArguments),
-    /// Speech from silent videos of a face: prepare videos, or draw a corpus of them
+    /// Speech from silent videos of a face: prepare videos, or draw a corpus of them; needs the program ffmpeg
     Lips(lips::LipsVerb),
     /// Measure a base by cloning the held-out voices, and write the figures into its manifest
     Measure(measure::MeasureArguments),

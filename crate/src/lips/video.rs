@@ -86,13 +86,13 @@ pub fn read_frames(path: &Path, mut each: impl FnMut(usize, Image) -> Result<()>
 
 /// One picture of a stream of them, as ffmpeg writes it: `P6`, width and height, 255, and the bytes. `None` at the end.
 fn read_ppm(output: &mut dyn BufRead) -> io::Result<Option<Image>> {
+    if output.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
     let mut fields = Vec::new();
     while fields.len() < 4 {
         let mut line = String::new();
-        if output.take(64).read_line(&mut line)? == 0 && fields.is_empty() {
-            return Ok(None);
-        }
-        if line.is_empty() {
+        if output.take(64).read_line(&mut line)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         fields.extend(line.split_whitespace().map(str::to_string));
