@@ -191,7 +191,7 @@ fn pictures_of_any_rate_are_taken_at_their_time() {
     }
     let folder = tempfile::tempdir().unwrap();
     // By how many levels, of which there are 80 a second: a picture of ten a second stays for a tenth.
-    for (frames_per_second, early, late) in [(10, 3.0, 9.0), (25, 1.5, 1.5), (60, 2.0, 2.0)] {
+    for (frames_per_second, early, late) in [(10, 3.0, 9.0), (25, 2.5, 2.5), (60, 2.5, 2.5)] {
         let path = folder.path().join(format!("{frames_per_second}.mp4"));
         Film { parts: &[(Part::Dawn, 2.0)], frames_per_second, ..Film::default() }.write(&path);
         let mut levels = Vec::new();

@@ -19,8 +19,8 @@ const MIN_SCORE: f64 = 2.5;
 /// Finds faces in pictures.
 pub struct FaceDetector(Box<dyn Detector>);
 
-impl FaceDetector {
-    pub fn new() -> Self {
+impl Default for FaceDetector {
+    fn default() -> Self {
         let model: Model =
             rustface::read_model(std::io::Cursor::new(WEIGHTS)).expect("the program's own weights");
         let mut detector = rustface::create_detector_with_model(model);
@@ -29,7 +29,9 @@ impl FaceDetector {
         detector.set_slide_window_step(4, 4);
         Self(detector)
     }
+}
 
+impl FaceDetector {
     /// Squares of the faces, the largest first.
     pub fn detect(&mut self, image: &Image) -> Vec<Square> {
         let (small, factor) = image.shrunk(LONGEST_SIDE);
@@ -76,7 +78,7 @@ mod tests {
     fn drawn_faces_are_found() {
         let phones = crate::text::symbols::parse("_ P AA1 M F UW1 S IY1 _").unwrap();
         let mouth = Movement::new(phones.into_iter().map(|symbol| (symbol, 0.1)));
-        let mut detector = FaceDetector::new();
+        let mut detector = FaceDetector::default();
         for seed in 0..12 {
             let face = Face::new(seed);
             for (width, height, seconds) in [(240, 240, 0.15), (320, 240, 0.55), (240, 320, 0.75)] {
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn walls_and_tiny_pictures_have_no_face() {
-        let mut detector = FaceDetector::new();
+        let mut detector = FaceDetector::default();
         let face = Face::new(1);
         let away = crate::lips::drawing::Pose { shift: [0.0, 9.0], ..face.pose(0.0) };
         assert!(detector.detect(&face.draw(240, 240, &away, &Posture::REST, 0)).is_empty());

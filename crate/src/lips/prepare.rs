@@ -82,7 +82,7 @@ pub fn prepare(config: &LipPrepareConfig, report: &dyn Report) -> Result<LipPrep
     let mut first_error = None;
     let (done, of) = (AtomicUsize::new(0), Some(videos.len()));
     for videos in videos.chunks(CHUNK) {
-        let searched = videos.par_iter().map_init(FaceDetector::new, |detector, video| {
+        let searched = videos.par_iter().map_init(FaceDetector::default, |detector, video| {
             let found = search(&video.path, detector, mel.sample_rate_hz);
             let done = 1 + done.fetch_add(1, Ordering::Relaxed);
             report.progress(&Progress { done, of, message: "videos" });

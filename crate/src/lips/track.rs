@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_track_follows_a_moving_face_without_its_jitter() {
-        let jitter = |index: usize| if index % 2 == 0 { 2.0 } else { -2.0 };
+        let jitter = |index: usize| if index.is_multiple_of(2) { 2.0 } else { -2.0 };
         let face = |index: usize| square(100.0 + 3.0 * index as f32 + jitter(index), 60.0);
         let searches: Vec<Search> = (0..20)
             .map(|index| Search { frame: index * 5, faces: vec![face(index)], after_cut: false })

@@ -164,7 +164,7 @@ pub fn write(
         .stdout(Stdio::piped());
     let written = start(&mut command).and_then(|mut child| {
         let mut input = child.stdin.take().expect("it is piped");
-        let (_, complaint) = drain(child, |_| {
+        let ((), complaint) = drain(child, |_| {
             // If it ends early, its complaint says more than the broken pipe does.
             let _ = frames.try_for_each(|frame| input.write_all(&frame.rgb));
             drop(input);
