@@ -303,6 +303,8 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
         base,
         speakers: 2,
         sentences: 1,
+        faces: 1,
+        texts: ownvoice::lips::LipTexts::Commands,
         seed: 3,
     };
     let made = ownvoice::lips::make_lip_corpus(&config, &()).unwrap();
@@ -315,4 +317,104 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     assert!((prepared.seconds - made.seconds).abs() < 0.5, "{} {}", prepared.seconds, made.seconds);
     let features = LipFeatures::load(&folder.path().join("features")).unwrap();
     assert!(features.sounds.utterances.iter().all(|utterance| !utterance.text.is_empty()));
+}
+
+/// `ownvoice lips .. --json` as a person would call it: its result, or its error's code.
+#[cfg(feature = "cli")]
+fn command(arguments: &[&str]) -> Result<serde_json::Value, String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
+        .args([&["lips"], arguments, &["--json"]].concat())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned();
+    let json = serde_json::from_slice::<serde_json::Value>(&output.stdout).map_err(|_| text.clone());
+    if output.status.success() { json } else { Err(text) }
+}
+
+/// The whole way: videos, features, a training that is stopped and goes on, speech of a silent video, and its comparison with sound.
+#[cfg(feature = "cli")]
+#[test]
+fn lips_are_learned_and_spoken() {
+    if is_skipped("lips_are_learned_and_spoken") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (videos, features, lips) = (path("videos"), path("features"), path("lips"));
+    for (name, face) in [("a/0.mp4", 1), ("a/1.mp4", 2), ("b/0.mp4", 3)] {
+        let film = Film { parts: &[(Part::Face(face), 2.4)], ..Film::default() };
+        film.write(&folder.path().join("videos").join(name));
+    }
+    command(&["prepare", &videos, "--out", &features]).unwrap();
+    let models = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/base");
+    let train = |steps: &str, window: &str, more: &[&str]| {
+        let arguments = ["train", "--data", &features, "--out", &lips, "--base", models.to_str().unwrap()];
+        let sizes = ["--preset", "tiny", "--batch", "2", "--window", window, "--steps", steps];
+        command(&[&arguments[..], &sizes, more].concat())
+    };
+    let trained = train("20", "80", &[]).unwrap();
+    assert!(trained["held_out_loss"].as_f64().unwrap().is_finite(), "{trained}");
+    train("40", "80", &["--resume"]).unwrap();
+    let curve = fs::read_to_string(folder.path().join("lips/run/curve.csv")).unwrap();
+    let lines: Vec<Vec<&str>> = curve.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((lines.len(), &lines[0][2..]), (3, &["before", "after", "guide", "held_out"][..]), "{curve}");
+    let losses = |line: usize| lines[line][2..5].iter().map(|loss| loss.parse::<f32>().unwrap());
+    assert!(losses(2).zip(losses(1)).all(|(after, before)| after < before), "{curve}");
+    let odd = train("20", "81", &[]).unwrap_err();
+    assert!(odd.contains("option-invalid") && odd.contains("a multiple of 16"), "{odd}");
+
+    // A wall between two faces: what cannot be read is silent, and named.
+    let parts = [(Part::Face(1), 1.6), (Part::Wall, 0.8), (Part::Face(1), 1.6)];
+    Film { parts: &parts, ..Film::default() }.write(&folder.path().join("shown.mp4"));
+    let (shown, spoken) = (path("shown.mp4"), path("spoken.wav"));
+    let said = command(&["say", &shown, "--base", &lips, "--speaker", "b", "--out", &spoken]).unwrap();
+    assert_eq!((said["tracks"].as_u64(), said["speaker"].as_str()), (Some(2), Some("b")), "{said}");
+    assert_eq!(said["left_out"][0]["code"], "no-face");
+    assert_eq!(said["seconds"].as_f64(), Some(4.0), "as long as the video");
+    let wav = fs::read(&spoken).unwrap();
+    let mark = b"Synthetic speech";
+    assert!(wav.windows(mark.len()).any(|window| window == mark));
+    let samples = ownvoice::audio::wav::read(&wav).unwrap().samples;
+    let level = |from: f32, to: f32| {
+        let part = &samples[(from * RATE_HZ as f32) as usize..(to * RATE_HZ as f32) as usize];
+        part.iter().map(|sample| sample.abs()).fold(0.0, f32::max)
+    };
+    assert!(level(0.2, 1.2) > 0.0 && level(1.9, 2.1) == 0.0 && level(2.8, 3.8) > 0.0);
+
+    for (arguments, code) in [
+        (["say", &path("none.mp4"), "--base", &lips, "--out", &spoken], "io"),
+        (["say", &shown, "--base", &features, "--out", &spoken], "io"),
+        (["say", &shown, "--base", models.to_str().unwrap(), "--out", &spoken], "base-corrupt"),
+    ] {
+        let error = command(&arguments).unwrap_err();
+        assert!(error.contains(code), "{arguments:?}: {error}");
+    }
+    let unknown = command(&["say", &shown, "--base", &lips, "--speaker", "c", "--out", &spoken]).unwrap_err();
+    assert!(unknown.contains("there are a, b"), "{unknown}");
+
+    let judged = command(&["evaluate", &videos, "--base", &lips, "--out", &path("judged")]).unwrap();
+    assert_eq!(judged["videos"], 3);
+    let conditions = judged["conditions"].as_array().unwrap();
+    let named: Vec<&str> = conditions.iter().map(|row| row["condition"].as_str().unwrap()).collect();
+    assert_eq!(named, ["copy", "lips", "still", "another"]);
+    for folder in named.into_iter().chain(["recorded"]) {
+        assert_eq!(fs::read_dir(path(&format!("judged/{folder}"))).unwrap().count(), 3, "{folder}");
+    }
+
+    // A manifest that does not fit is refused with its reason.
+    let manifest = folder.path().join("lips/manifest.json");
+    let whole = fs::read_to_string(&manifest).unwrap();
+    for (from, to, reason) in [
+        ("\"lips\"", "\"text\"", "not of lips"),
+        ("\"pictures_per_second\": 25", "\"pictures_per_second\": 30", "30 pictures a second"),
+        ("\"window_pictures\": 25", "\"window_pictures\": 24", "a window of 24 pictures"),
+        ("\"side\": 16", "\"side\": 17", "no sense"),
+        ("\"speakers\": 2", "\"speakers\": 3", "disagree"),
+        ("\"sha256\": \"", "\"sha256\": \"0", "that the manifest names"),
+    ] {
+        assert!(whole.contains(from), "{from}: {whole}");
+        fs::write(&manifest, whole.replacen(from, to, 1)).unwrap();
+        let error = command(&["say", &shown, "--base", &lips, "--out", &spoken]).unwrap_err();
+        assert!(error.contains("base-corrupt") && error.contains(reason), "{from}: {error}");
+    }
 }

@@ -126,12 +126,12 @@ class FaceEncoder(nn.Module):
         self.convolutions = nn.ModuleList(layers)
         self.lstm = bidirectional(inputs * math.ceil(side / LIPS["last_stride"]) ** 2, E // 2)
 
-    def forward(self, faces, lengths):  # [B, 3, N, D, W] -> [B, N, E]
-        mask = valid(lengths, faces.shape[2])[:, None, :, None, None]
-        x = faces * mask
+    def forward(self, faces, lengths):  # [B, D, W, N, 3] -> [B, N, E]
+        mask = valid(lengths, faces.shape[3])[:, None, :, None, None]
+        x = faces.permute(0, 4, 3, 1, 2) * mask
         for convolution in self.convolutions:
             x = convolution(x) * mask
-        return run_packed(self.lstm, x.transpose(1, 2).flatten(2), lengths)
+        return run_packed(self.lstm, x.permute(0, 2, 3, 4, 1).flatten(2), lengths)
 
 
 class LipTacotron(nn.Module):
@@ -302,7 +302,7 @@ def mapping(module, path=""):
     """Yields (ownvoice's path, PyTorch's tensors that it sums, change of layout)."""
     same = lambda x: x
     transposed = lambda x: x.T
-    taps_slowest = lambda x: x.permute(2, 1, 0).reshape(-1, x.shape[0])  # [Cout, Cin, K] -> [K Cin, Cout]
+    taps_slowest = lambda x: x.permute(*range(2, x.ndim), 1, 0).reshape(-1, x.shape[0])  # [Cout, Cin, K..] -> [K.. Cin, Cout]
 
     def cell(path, part):
         yield f"{path}.w_ih", [part("weight_ih")], transposed
@@ -323,16 +323,17 @@ def mapping(module, path=""):
         case nn.LSTM():
             yield from cell(f"{path}.forward", lambda name: getattr(module, f"{name}_l0"))
             yield from cell(f"{path}.backward", lambda name: getattr(module, f"{name}_l0_reverse"))
-        case nn.Conv1d():
+        case nn.Conv1d() | nn.Conv3d():
             yield path, [module.weight], taps_slowest
-        case nn.Conv3d():
-            yield path, [module.weight], same
         case nn.BatchNorm1d() | nn.BatchNorm3d():
             yield f"{path}.gamma", [module.weight], same
             yield f"{path}.beta", [module.bias], same
             yield f"{path}.running_mean", [module.running_mean], same
             yield f"{path}.running_var", [module.running_var], same
-        case ConvNorm() | ConvNorm3d():
+        case ConvNorm3d():
+            yield from mapping(module.conv, f"{path}.convolution.weight")
+            yield from mapping(module.norm, f"{path}.convolution.norm")
+        case ConvNorm():
             yield from mapping(module.conv, f"{path}.weight")
             yield from mapping(module.norm, f"{path}.norm")
         case _:
@@ -508,7 +509,7 @@ def lips():
     for part in (module.decoder.attention.energy, module.decoder.attention.location, module.decoder.attention.location_projection):
         part.weight.data *= 4
     side = LIPS["side"]
-    inputs = {"faces": noise(2, 3, 5, side, side, scale=0.5), "speaker": noise(2, V), "previous": noise(2, steps, M)}
+    inputs = {"faces": noise(2, side, side, 5, 3, scale=0.5), "speaker": noise(2, V), "previous": noise(2, steps, M)}
     for tensor in inputs.values():
         tensor.requires_grad_()
 

@@ -44,6 +44,11 @@ async fn convolution() {
 }
 
 #[wasm_bindgen_test]
+async fn patches() {
+    cases::patches(&device().await).await;
+}
+
+#[wasm_bindgen_test]
 async fn loss() {
     cases::loss(&device().await).await;
 }

@@ -48,7 +48,8 @@ pub fn run(chosen: &[&str], inputs: u64) -> Result {
             shell::run(
                 cargo()
                     .current_dir(root().join("crate"))
-                    .args(["fuzz", "run", "--sanitizer", "none", "--target-dir"])
+                    // Which crates check their arithmetic is said in the manifest: `--release` leaves it to that.
+                    .args(["fuzz", "run", "--release", "--sanitizer", "none", "--target-dir"])
                     .arg(cache().join("target-fuzz"))
                     .arg("hostile")
                     .args(folders)

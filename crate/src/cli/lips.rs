@@ -2,37 +2,61 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use burn::prelude::Device;
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
 
-use super::console::Console;
+use super::{
+    console::Console,
+    device::{DeviceArguments, PlanArguments},
+    feeder::FeederArguments,
+    pretraining::print,
+    ranks::RanksArguments,
+};
 use crate::{
     Result,
-    lips::{LipCorpusConfig, LipPrepareConfig, make_lip_corpus, prepare},
+    audio::wav,
+    evaluate::intelligibility::Intelligibility,
+    files,
+    lips::{
+        LipBase, LipCorpusConfig, LipEvaluateConfig, LipPrepareConfig, LipPreset, LipTexts, LipTrainConfig,
+        evaluate_lips, make_lip_corpus, prepare, speak_video, train_lips,
+    },
+    ranks::Ranks,
+    report::Report,
+    train::{run::Recipe, watch::WatchConfig},
 };
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice lips corpus --out drawn --speakers 8 --sentences 40
   ownvoice lips prepare drawn --out features
-  ownvoice lips prepare Lip2Wav/Dataset --out features --json")]
+  ownvoice lips train --data features --out models/lips
+  ownvoice lips say silent.mp4 --base models/lips --out speech.wav")]
 pub struct LipsVerb {
     #[command(subcommand)]
-    command: LipsCommand,
+    pub command: LipsCommand,
 }
 
 #[derive(Subcommand)]
-enum LipsCommand {
+pub enum LipsCommand {
     /// Turn videos into features to train on: faces of 96 x 96 pixels at 25 a second, and the mels of their sound
     Prepare(PrepareArguments),
     /// Make a corpus of drawn faces that speak with the voices of a base
     Corpus(CorpusArguments),
+    /// Train a model of lips on features
+    Train(TrainArguments),
+    /// Speak what a silent video shows
+    Say(SayArguments),
+    /// Speak videos that have sound, and compare the speech with it
+    Evaluate(EvaluateArguments),
 }
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice lips prepare Lip2Wav/Dataset --out features
   ownvoice lips prepare drawn --out features --json")]
-struct PrepareArguments {
+pub struct PrepareArguments {
     /// Folder of videos: a folder a speaker, with videos in it or in its intervals/*/ (the layout of the Lip2Wav sets)
     videos: PathBuf,
     /// Folder for the features
@@ -44,7 +68,7 @@ struct PrepareArguments {
 #[command(after_help = "Examples:
   ownvoice lips corpus --out drawn
   ownvoice lips corpus --out drawn --speakers 2 --sentences 5 --seed 7")]
-struct CorpusArguments {
+pub struct CorpusArguments {
     /// Folder to make it in
     #[arg(long)]
     out: PathBuf,
@@ -57,12 +81,131 @@ struct CorpusArguments {
     /// Sentences of each speaker
     #[arg(long, default_value_t = 40)]
     sentences: usize,
+    /// Faces of each speaker, one after the other
+    #[arg(long, default_value_t = 1)]
+    faces: usize,
+    /// What is said
+    #[arg(long, value_enum, default_value = "commands")]
+    texts: TextsName,
     /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-pub fn lips(verb: &LipsVerb, console: &Console) -> Result<()> {
+/// What drawn faces say.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TextsName {
+    /// Sentences of few words in a fixed order
+    Commands,
+    /// Those of them that no training corpus has
+    HeldOutCommands,
+    /// Sentences of the lexicon's words
+    Sentences,
+}
+
+/// Sizes of the model.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PresetName {
+    /// The paper's
+    Lips,
+    /// For two CPU cores
+    LipsSmall,
+    /// For tests
+    Tiny,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice lips train --data features --out models/lips
+  ownvoice lips train --data features --out models/lips --preset lips --device cuda --precision mixed --resume")]
+pub struct TrainArguments {
+    /// Features that `ownvoice lips prepare` wrote
+    #[arg(long)]
+    data: PathBuf,
+    /// Folder for the base of lips
+    #[arg(long)]
+    out: PathBuf,
+    /// Folder of the base whose vocoder speaks
+    #[arg(long, default_value = "models/base")]
+    base: PathBuf,
+    /// Sizes of the model
+    #[arg(long, value_enum, default_value = "lips-small")]
+    preset: PresetName,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Steps of the training
+    #[arg(long, default_value_t = Recipe::lips().steps)]
+    steps: usize,
+    /// Windows of a batch
+    #[arg(long, default_value_t = Recipe::lips().batch)]
+    batch: usize,
+    /// Frames of a window, 80 a second
+    #[arg(long, default_value_t = Recipe::lips().window)]
+    window: usize,
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Learning rate at the start; it falls to a twentieth
+    #[arg(long, default_value_t = Recipe::lips().rate_start)]
+    rate: f64,
+    /// The same seed, input and device give the same result
+    #[arg(long, default_value_t = Recipe::lips().seed)]
+    seed: u64,
+    /// Go on from the checkpoint in the folder for runs
+    #[arg(long)]
+    resume: bool,
+    /// Steps from one count of magnitudes, in statistics.jsonl of the folder for runs, to the next; 0: none
+    #[arg(long, default_value_t = WatchConfig::default().statistics_every)]
+    statistics_every: usize,
+    /// Folder for checkpoint and curve [default: OUT/run]
+    #[arg(long)]
+    run: Option<PathBuf>,
+    #[command(flatten)]
+    feeder: FeederArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice lips say silent.mp4 --base models/lips --out speech.wav
+  ownvoice lips say silent.mp4 --base models/lips --speaker drawn-003 --out speech.wav --json")]
+pub struct SayArguments {
+    /// The video; its sound, if it has any, is not listened to
+    video: PathBuf,
+    /// Folder of the base of lips
+    #[arg(long)]
+    base: PathBuf,
+    /// Whose voice speaks [default: the first of the base]
+    #[arg(long)]
+    speaker: Option<String>,
+    /// The WAV file to write
+    #[arg(long)]
+    out: PathBuf,
+    /// The same seed, input and device give the same result
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice lips evaluate drawn-held-out --base models/lips --out spoken
+  ownvoice lips evaluate Lip2Wav/Dataset --base models/lips --out spoken --json")]
+pub struct EvaluateArguments {
+    /// Folder of videos, in the layout that `lips prepare` reads; none of them should have been trained on
+    videos: PathBuf,
+    /// Folder of the base of lips
+    #[arg(long)]
+    base: PathBuf,
+    /// Folder for the speech: of the videos, of still faces and of other videos, for other judges
+    #[arg(long)]
+    out: PathBuf,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
     match &verb.command {
         LipsCommand::Prepare(PrepareArguments { videos, out }) => {
             let config = LipPrepareConfig { videos: videos.clone(), out: out.clone() };
@@ -77,12 +220,18 @@ pub fn lips(verb: &LipsVerb, console: &Console) -> Result<()> {
             );
             console.result(&prepared, text);
         }
-        LipsCommand::Corpus(CorpusArguments { out, base, speakers, sentences, seed }) => {
+        LipsCommand::Corpus(CorpusArguments { out, base, speakers, sentences, faces, texts, seed }) => {
             let config = LipCorpusConfig {
                 out: out.clone(),
                 base: base.clone(),
                 speakers: *speakers,
                 sentences: *sentences,
+                faces: *faces,
+                texts: match texts {
+                    TextsName::Commands => LipTexts::Commands,
+                    TextsName::HeldOutCommands => LipTexts::HeldOutCommands,
+                    TextsName::Sentences => LipTexts::Sentences,
+                },
                 seed: *seed,
             };
             let summary = make_lip_corpus(&config, console)?;
@@ -95,6 +244,105 @@ pub fn lips(verb: &LipsVerb, console: &Console) -> Result<()> {
             );
             console.result(&summary, text);
         }
+        LipsCommand::Train(arguments) => train(arguments, ranks, console)?,
+        LipsCommand::Say(arguments) => say(arguments, console)?,
+        LipsCommand::Evaluate(arguments) => evaluate(arguments, console)?,
     }
+    Ok(())
+}
+
+fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
+        // One rank speaks for all.
+        let report: &dyn Report = if ranks.is_first() { console } else { &() };
+        train_lips(&config(arguments, ranks, device)?, report)
+    })?;
+    print(&trained, console);
+    Ok(())
+}
+
+fn config(arguments: &TrainArguments, ranks: &Ranks, device: &Device) -> Result<LipTrainConfig> {
+    Ok(LipTrainConfig {
+        data: arguments.data.clone(),
+        out: arguments.out.clone(),
+        base: arguments.base.clone(),
+        preset: match arguments.preset {
+            PresetName::Lips => LipPreset::Lips,
+            PresetName::LipsSmall => LipPreset::LipsSmall,
+            PresetName::Tiny => LipPreset::Tiny,
+        },
+        recipe: Recipe {
+            steps: arguments.steps,
+            batch: arguments.batch,
+            window: arguments.window,
+            seed: arguments.seed,
+            compute: arguments.plan.get()?,
+            rate_start: arguments.rate,
+            rate_end: arguments.rate / 20.0,
+            ..Recipe::lips()
+        },
+        device: device.clone(),
+        resume: arguments.resume,
+        run: arguments.run.clone().unwrap_or_else(|| arguments.out.join("run")),
+        feeder: arguments.feeder.get(),
+        ranks: ranks.clone(),
+        watch: WatchConfig { statistics_every: arguments.statistics_every, ..WatchConfig::default() },
+    })
+}
+
+fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
+    files::check_writable(&arguments.out)?;
+    let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
+    let speaker = base.speaker(arguments.speaker.as_deref())?;
+    let speech = speak_video(&base, &arguments.video, speaker, arguments.seed, &*base.vocoder)?;
+    for (error, _) in &speech.left_out {
+        console.warn(format!("left silent: {error} ({})", error.code()));
+    }
+    let voice_id = wav::voice_id(&base.manifest.files.weights.sha256);
+    files::write(&arguments.out, speech.to_wav(voice_id))?;
+    let left_out: Vec<_> = speech
+        .left_out
+        .iter()
+        .map(|(error, seconds)| json!({"code": error.code(), "seconds": seconds}))
+        .collect();
+    let json = json!({
+        "path": arguments.out,
+        "seconds": speech.seconds(),
+        "sample_rate_hz": speech.sample_rate_hz,
+        "speaker": base.manifest.speakers[speaker],
+        "voice": voice_id,
+        "vocoder": base.vocoder.name(),
+        "tracks": speech.tracks,
+        "left_out": left_out,
+    });
+    let text = format!(
+        "{}: {:.2} s through {}, of {} stretches with a face",
+        arguments.out.display(),
+        speech.seconds(),
+        base.vocoder.name(),
+        speech.tracks
+    );
+    console.result(&json, text);
+    Ok(())
+}
+
+fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> {
+    files::check_folder(&arguments.out)?;
+    let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
+    let config = LipEvaluateConfig { videos: arguments.videos.clone(), out: arguments.out.clone() };
+    let evaluation = evaluate_lips(&base, &config, console)?;
+    let rows = evaluation.conditions.iter().map(|row| {
+        let Intelligibility { stoi, estoi } = row.intelligibility;
+        format!("  {:8} STOI {stoi:.3}, ESTOI {estoi:.3}\n", row.condition.name())
+    });
+    let text = format!(
+        "{} videos, {:.1} min\n{}attention is monotonic in {:.1} % of them; a second of speech takes {:.2} s",
+        evaluation.videos,
+        evaluation.seconds / 60.0,
+        rows.collect::<String>(),
+        100.0 * evaluation.monotonic,
+        evaluation.real_time_factor
+    );
+    console.result(&evaluation, text);
     Ok(())
 }

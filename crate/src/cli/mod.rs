@@ -197,7 +197,7 @@ fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()
         Command::TrainVocoder(arguments) => vocoder::train_vocoder(arguments, ranks, console),
         Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(arguments, console),
         Command::Import(arguments) => import::import(arguments, console),
-        Command::Lips(verb) => lips::lips(verb, console),
+        Command::Lips(verb) => lips::lips(verb, ranks, console),
         Command::Measure(arguments) => measure::measure(arguments, console),
         Command::Compare(arguments) => compare::compare(arguments, console),
         Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),

@@ -3,7 +3,7 @@
 use burn::prelude::Device;
 use clap::Args;
 
-use super::{Command, device::DeviceArguments};
+use super::{Command, device::DeviceArguments, lips::LipsCommand};
 use crate::{
     Error, Result,
     ranks::{Ranks, devices},
@@ -44,8 +44,9 @@ pub fn join(command: &Command) -> Result<Ranks> {
     }
     match command {
         Command::Pretrain(_) | Command::TrainVocoder(_) | Command::Profile(_) => engine(),
+        Command::Lips(verb) if matches!(verb.command, LipsCommand::Train(_)) => engine(),
         _ => Err(Error::option_invalid(
-            "only pretrain, train-vocoder and profile share their work among ranks",
+            "only pretrain, train-vocoder, lips train and profile share their work among ranks",
         )),
     }
 }

@@ -4,6 +4,7 @@ pub mod anchors;
 pub mod artefacts;
 pub mod encoder;
 pub mod faults;
+pub mod intelligibility;
 pub mod mcd;
 pub mod report;
 pub mod sentences;

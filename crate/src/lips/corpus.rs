@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    commands::{Commands, Part},
     drawing::Face,
     video::{self, FRAMES_PER_SECOND},
     visemes::Movement,
@@ -44,13 +45,29 @@ pub struct LipCorpusConfig {
     pub speakers: usize,
     /// Of each speaker.
     pub sentences: usize,
+    /// That a speaker has, one after the other: what is learned of many is not learned by heart.
+    pub faces: usize,
+    pub texts: LipTexts,
     pub seed: u64,
+}
+
+/// What is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LipTexts {
+    /// [`Commands`] that are trained on.
+    Commands,
+    /// Those that are not.
+    HeldOutCommands,
+    /// Sentences of the lexicon's words.
+    Sentences,
 }
 
 /// `corpus.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipCorpusSummary {
     pub base: String,
+    pub texts: LipTexts,
     pub seed: u64,
     pub speakers: Vec<DrawnSpeaker>,
     pub seconds: f32,
@@ -89,15 +106,20 @@ struct Scene {
 /// # Errors
 /// `option-invalid`, `program-missing`, those of opening the base, `io`.
 pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<LipCorpusSummary> {
-    let LipCorpusConfig { out, speakers, sentences, seed, .. } = config;
-    if !(1..=MAX_SPEAKERS).contains(speakers) || *sentences == 0 {
+    let LipCorpusConfig { out, speakers, sentences, faces, texts, seed, .. } = config;
+    if !(1..=MAX_SPEAKERS).contains(speakers) || *sentences == 0 || *faces == 0 {
         return Err(Error::option_invalid(format!(
-            "a corpus has 1 to {MAX_SPEAKERS} speakers and a sentence of each"
+            "a corpus has 1 to {MAX_SPEAKERS} speakers, and a face and a sentence of each"
         )));
     }
     let base = Base::open(&config.base, &Device::flex())?;
-    let mut summary =
-        LipCorpusSummary { base: base.name().into(), seed: *seed, speakers: Vec::new(), seconds: 0.0 };
+    let mut summary = LipCorpusSummary {
+        base: base.name().into(),
+        texts: *texts,
+        seed: *seed,
+        speakers: Vec::new(),
+        seconds: 0.0,
+    };
     let all_texts = Sentences::new(base.phonemizer.lexicon(), *seed);
     let rate_hz = base.sample_rate_hz();
     let mut done = 0;
@@ -106,13 +128,20 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
         let voices = base.speakers().len();
         let voice_index = if *speakers <= voices { index * voices / speakers } else { index % voices };
         let voice = Voice::of_base_speaker(&base, voice_index);
-        let face = Face::new(seed.wrapping_mul(1_000_003).wrapping_add(index as u64));
+        let face = |number: usize| {
+            let face = (number % faces) * MAX_SPEAKERS + index;
+            Face::new(seed.wrapping_mul(1_000_003).wrapping_add(face as u64))
+        };
         let (width, height) = SIZES[index % SIZES.len()];
         let name = format!("drawn-{index:03}");
         let folder = out.join(&name);
         let phones = folder.join("phones");
         fs::create_dir_all(&phones).map_err(Error::io(&phones))?;
-        let mut texts = all_texts.branch(index);
+        let mut texts: Box<dyn Iterator<Item = String>> = match texts {
+            LipTexts::Commands => Box::new(Commands::new(*seed, index, Part::Train)),
+            LipTexts::HeldOutCommands => Box::new(Commands::new(*seed, index, Part::HeldOut)),
+            LipTexts::Sentences => Box::new(all_texts.branch(index)),
+        };
         let (mut metadata, mut number) = (String::new(), 0);
         while number < *sentences {
             // Speaking is one at a time, drawing as many as there are cores.
@@ -122,9 +151,9 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
                 let id = format!("{name}-{:04}", number + scenes.len());
                 scenes.push(scene(&base, &voice, id, text)?);
             }
-            scenes.par_iter().try_for_each(|scene| {
+            scenes.par_iter().enumerate().try_for_each(|(place, scene)| {
                 let path = folder.join(&scene.id).with_extension("mp4");
-                film(scene, &face, (width, height), rate_hz, &path)
+                film(scene, &face(number + place), (width, height), rate_hz, &path)
             })?;
             for scene in &scenes {
                 let path = phones.join(&scene.id).with_extension("csv");

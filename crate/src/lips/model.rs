@@ -1,16 +1,19 @@
 //! Faces to mels: a stack of 3-D convolutions with residuals, a bidirectional LSTM, and the decoder of the attention path.
 //!
 //! Prajwal et al. 2020, section 4: the encoder's pictures take the place of Tacotron 2's characters; attention, decoder and postnet are Tacotron 2's own.
-//! Space shrinks from layer to layer, time does not. Axes: `N` pictures of an item (its length in time), `D` height, `W` width, `C` channels.
+//! Space shrinks from layer to layer, time does not. Axes: `D` height, `W` width, `N` pictures of an item (its length in time), `C` channels.
 
 use burn::{
     module::{Module, Param},
-    nn::BatchNorm,
     prelude::*,
-    tensor::{activation::relu, module::conv3d, ops::ConvOptions},
+    tensor::activation::relu,
 };
 use serde::{Deserialize, Serialize};
 
+use super::{
+    features::{FACE_BYTES, SIDE},
+    look::Look,
+};
 use crate::{
     model::{
         TacotronConfig,
@@ -21,15 +24,18 @@ use crate::{
     },
     nn::{
         Mode, Scope,
-        init::{Fill, batch_norm},
+        conv::{Activation, ConvNorm},
+        init::Fill,
         lstm::BiLstm,
+        patches::{Patch, unfold_patches},
     },
+    ranks::Ranks,
 };
 
 /// Sizes of a model of lips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipConfig {
-    /// Height and width of a face in pixels.
+    /// Height and width of a face in pixels, a whole part of 96.
     pub side: usize,
     /// Of each block; each halves height and width.
     pub channels: Vec<usize>,
@@ -61,8 +67,10 @@ impl LipConfig {
     /// For two CPU cores.
     pub fn lips_small(speakers: usize) -> Self {
         Self {
+            side: 48,
             channels: vec![8, 16, 32, 64],
             residuals: 1,
+            last_stride: 2,
             tacotron: TacotronConfig {
                 symbols: 1,
                 pitch: false,
@@ -93,7 +101,8 @@ impl LipConfig {
 
     /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. The error names what is wrong.
     pub fn check(&self) -> Result<(), String> {
-        let sound = (8..=512).contains(&self.side)
+        let sound = (8..=SIDE).contains(&self.side)
+            && SIDE.is_multiple_of(self.side)
             && (1..=8).contains(&self.channels.len())
             && self.channels.iter().all(|channels| (1..=1024).contains(channels))
             && self.residuals <= 8
@@ -107,10 +116,11 @@ impl LipConfig {
 /// A convolution over time and space with batch normalisation and ReLU; a residual one adds its input before the ReLU.
 #[derive(Module, Debug)]
 pub struct ConvNorm3d {
-    /// `[Cout, Cin, K, K, K]`: time, height, width. No bias: the normalisation has one.
-    pub weight: Param<Tensor<5>>,
-    pub norm: BatchNorm,
-    stride: usize,
+    /// Over time, of patches: `[K K K Cin, Cout]`, time slowest, then height and width.
+    pub convolution: ConvNorm,
+    #[module(skip)]
+    patch: Patch,
+    #[module(skip)]
     residual: bool,
 }
 
@@ -118,53 +128,37 @@ impl ConvNorm3d {
     fn new(
         inputs: usize,
         outputs: usize,
-        kernel: usize,
+        side: usize,
         stride: usize,
         residual: bool,
         device: &Device,
     ) -> Self {
-        assert!(kernel % 2 == 1, "a convolution that keeps its length has an odd number of taps");
         assert!(!residual || (inputs == outputs && stride == 1), "a residual has the shape of its input");
+        let inputs = inputs * side.pow(2);
+        let mut convolution = ConvNorm::new(inputs, outputs, side, device);
         // He et al. 2015, for layers that a ReLU follows.
-        let bound = (6.0 / (inputs * kernel.pow(3)) as f64).sqrt();
-        Self {
-            weight: Fill::Uniform(bound).init([outputs, inputs, kernel, kernel, kernel], device),
-            norm: batch_norm(outputs, device),
-            stride,
-            residual,
-        }
+        let bound = (6.0 / (inputs * side) as f64).sqrt();
+        convolution.weight = Fill::Uniform(bound).init([side * inputs, outputs], device);
+        Self { convolution, patch: Patch { side, stride }, residual }
     }
 
-    /// `[B, Cin, N, D, W]` to `[B, Cout, N, D / stride, W / stride]`, rounded up.
+    fn computing(self, scope: &Scope) -> Self {
+        Self { convolution: self.convolution.computing(scope), ..self }
+    }
+
+    fn with_ranks(self, ranks: &Ranks) -> Self {
+        Self { convolution: self.convolution.with_ranks(ranks.clone()), ..self }
+    }
+
+    /// `[B, D, W, N, Cin]` to `[B, D / stride, W / stride, N, Cout]`, rounded up.
     fn forward(&self, input: Tensor<5>, mode: Mode) -> Tensor<5> {
-        let padding = self.weight.dims()[2] / 2;
-        let options = ConvOptions::new([1, self.stride, self.stride], [padding; 3], [1; 3], 1);
-        let output = conv3d(input.clone(), self.weight.val(), None, options);
-        let normed = match mode {
-            Mode::Train => {
-                let normed = self.norm.forward(output);
-                // Otherwise the statistics lag one update behind, and a checkpoint would lose it.
-                self.norm.running_mean.value_sync();
-                self.norm.running_var.value_sync();
-                normed
-            }
-            Mode::Eval => self.normalise(output),
-        };
-        relu(if self.residual { normed + input } else { normed })
-    }
-
-    /// By the running statistics.
-    fn normalise(&self, input: Tensor<5>) -> Tensor<5> {
-        let device = input.device();
-        let mean = self.norm.running_mean.value().to_device(&device);
-        let variance = self.norm.running_var.value().to_device(&device);
-        let scale = self.norm.gamma.val() / variance.add_scalar(self.norm.epsilon).sqrt();
-        let shift = self.norm.beta.val() - mean * scale.clone();
-        let by_channel = |values: Tensor<1>| {
-            let channels = values.dims()[0];
-            values.reshape([1, channels, 1, 1, 1])
-        };
-        input * by_channel(scale) + by_channel(shift)
+        let patches = unfold_patches(input.clone(), self.patch);
+        let [batch, height, width, length, channels] = patches.dims();
+        let places = patches.reshape([batch * height * width, length, channels]);
+        let activation = if self.residual { Activation::None } else { Activation::Relu };
+        let output = self.convolution.forward(places, activation, mode);
+        let output = output.reshape([batch as i64, height as i64, width as i64, length as i64, -1]);
+        if self.residual { relu(output + input) } else { output }
     }
 }
 
@@ -180,8 +174,8 @@ impl FaceEncoder {
     pub fn new(config: &LipConfig, device: &Device) -> Self {
         let (mut convolutions, mut inputs) = (Vec::new(), 3);
         for (block, &channels) in config.channels.iter().enumerate() {
-            let kernel = if block == 0 { config.first_kernel } else { 3 };
-            convolutions.push(ConvNorm3d::new(inputs, channels, kernel, 2, false, device));
+            let side = if block == 0 { config.first_kernel } else { 3 };
+            convolutions.push(ConvNorm3d::new(inputs, channels, side, 2, false, device));
             convolutions.extend(
                 (0..config.residuals).map(|_| ConvNorm3d::new(channels, channels, 3, 1, true, device)),
             );
@@ -193,22 +187,34 @@ impl FaceEncoder {
     }
 
     fn computing(self, scope: &Scope) -> Self {
-        Self { lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+        let list = scope.at("convolutions");
+        let layers = self.convolutions.into_iter().enumerate();
+        Self {
+            convolutions: layers
+                .map(|(number, layer)| layer.computing(&list.at(number).at("convolution")))
+                .collect(),
+            lstm: self.lstm.computing(&scope.at("lstm")),
+        }
     }
 
-    /// * `faces`:    `[B, 3, N, D, W]`, see [`normalised`]; padded with anything
+    fn with_ranks(self, ranks: &Ranks) -> Self {
+        let layers = self.convolutions.into_iter();
+        Self { convolutions: layers.map(|layer| layer.with_ranks(ranks)).collect(), ..self }
+    }
+
+    /// * `faces`:    `[B, D, W, N, 3]`, see [`normalised`]; padded with anything
     /// * `pictures`: N of each item
     ///
     /// Returns `[B, N, E]`. Padding does not reach into an item: its neighbours see zeros there.
     pub fn forward(&self, faces: Tensor<5>, pictures: &Symbols, mode: Mode) -> Tensor<3> {
-        let [batch, _, length, ..] = faces.dims();
-        let mask = pictures.mask.clone().reshape([batch, 1, length, 1, 1]);
+        let [batch, _, _, length, _] = faces.dims();
+        let mask = pictures.mask.clone().reshape([batch, 1, 1, length, 1]);
         let mut hidden = faces * mask.clone();
         for convolution in &self.convolutions {
             hidden = convolution.forward(hidden, mode) * mask.clone();
         }
-        let [_, channels, _, height, width] = hidden.dims();
-        let hidden = hidden.swap_dims(1, 2).reshape([batch, length, channels * height * width]);
+        let [_, height, width, _, channels] = hidden.dims();
+        let hidden = hidden.permute([0, 3, 1, 2, 4]).reshape([batch, length, height * width * channels]);
         self.lstm.forward(hidden, &pictures.lengths)
     }
 }
@@ -249,9 +255,14 @@ impl LipTacotron {
         }
     }
 
+    /// In training its batch statistics are those of all ranks together.
+    pub fn with_ranks(self, ranks: &Ranks) -> Self {
+        Self { encoder: self.encoder.with_ranks(ranks), postnet: self.postnet.with_ranks(ranks), ..self }
+    }
+
     /// Decodes while it is given the true frames.
     ///
-    /// * `faces`:    `[B, 3, N, D, W]`
+    /// * `faces`:    `[B, D, W, N, 3]`
     /// * `speaker`:  `[B, V]`
     /// * `previous`: `[B, steps, M]`, the frame before each step's first
     pub fn teacher_force(
@@ -276,16 +287,14 @@ pub fn pictures(lengths: &[usize], length: Option<usize>, device: &Device) -> Sy
     Symbols::new(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), length, device)
 }
 
-/// Faces of one item as the model takes them: -1 to 1, `[1, 3, N, side, side]`.
+/// Faces of one item as the model takes them, `[1, side, side, N, 3]`.
 ///
-/// * `bytes`: `[N, side, side, 3]`
+/// * `bytes`: `[N, 96, 96, 3]`
 pub fn normalised(bytes: &[u8], side: usize, device: &Device) -> Tensor<5> {
-    let count = bytes.len() / (side * side * 3);
-    assert_eq!(bytes.len(), count * side * side * 3, "whole pictures");
-    let values: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte) / 127.5 - 1.0).collect();
-    Tensor::<4>::from_data(TensorData::new(values, [count, side, side, 3]), device)
-        .permute([3, 0, 1, 2])
-        .unsqueeze()
+    let mut values = Vec::new();
+    bytes.chunks_exact(FACE_BYTES).for_each(|picture| Look::PLAIN.see(picture, side, &mut values));
+    let shape = [bytes.len() / FACE_BYTES, side, side, 3];
+    Tensor::<4>::from_data(TensorData::new(values, shape), device).permute([1, 2, 0, 3]).unsqueeze()
 }
 
 #[cfg(test)]
@@ -315,7 +324,7 @@ mod tests {
     }
 
     fn faces(batch: usize, length: usize, device: &Device) -> Tensor<5> {
-        Tensor::random([batch, 3, length, 16, 16], Distribution::Uniform(-1.0, 1.0), device)
+        Tensor::random([batch, 16, 16, length, 3], Distribution::Uniform(-1.0, 1.0), device)
     }
 
     #[test]
@@ -325,7 +334,7 @@ mod tests {
         let encoder = FaceEncoder::new(&LipConfig::tiny(1), &device);
         let pair = faces(2, 6, &device);
         let together = encoder.forward(pair.clone(), &pictures(&[6, 4], None, &device), Mode::Eval);
-        let alone = pair.narrow(0, 1, 1).narrow(2, 0, 4);
+        let alone = pair.narrow(0, 1, 1).narrow(3, 0, 4);
         let alone = encoder.forward(alone, &pictures(&[4], None, &device), Mode::Eval);
         let short = together.narrow(0, 1, 1).narrow(1, 0, 4);
         short.into_data().assert_approx_eq::<f32>(&alone.into_data(), Tolerance::absolute(1e-5));
@@ -333,13 +342,15 @@ mod tests {
 
     #[test]
     fn bytes_become_channels_of_pictures() {
-        let (side, mut bytes) = (2, vec![0; 2 * 2 * 2 * 3]);
+        let mut bytes = vec![0; 2 * FACE_BYTES];
         // The second picture's last pixel is blue.
-        bytes[2 * 2 * 2 * 3 - 1] = 255;
-        let tensor = normalised(&bytes, side, &Device::flex());
-        assert_eq!(tensor.dims(), [1, 3, 2, 2, 2]);
+        bytes[2 * FACE_BYTES - 1] = 255;
+        let tensor = normalised(&bytes, SIDE, &Device::flex());
+        assert_eq!(tensor.dims(), [1, SIDE, SIDE, 2, 3]);
         let at = |index: [usize; 5]| tensor.clone().slice(index.map(|i| i..i + 1)).into_scalar::<f32>();
-        assert_eq!((at([0, 2, 1, 1, 1]), at([0, 2, 0, 1, 1]), at([0, 0, 1, 1, 1])), (1.0, -1.0, -1.0));
+        let last = SIDE - 1;
+        let found = (at([0, last, last, 1, 2]), at([0, last, last, 0, 2]), at([0, last, last, 1, 0]));
+        assert_eq!(found, (1.0, -1.0, -1.0));
     }
 
     #[test]
@@ -366,7 +377,11 @@ mod tests {
             [("lips-small", LipConfig::lips_small(4), 2), ("lips", LipConfig::lips(4), 1)]
         {
             let model = LipTacotron::new(&config, &device);
-            let faces = Tensor::random([batch, 3, 75, 96, 96], Distribution::Uniform(-1.0, 1.0), &device);
+            let faces = Tensor::random(
+                [batch, config.side, config.side, 75, 3],
+                Distribution::Uniform(-1.0, 1.0),
+                &device,
+            );
             let pictures = pictures(&vec![75; batch], None, &device);
             let timed = |work: &dyn Fn() -> Tensor<3>| {
                 let begun = std::time::Instant::now();

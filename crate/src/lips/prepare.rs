@@ -128,12 +128,18 @@ pub struct Searched {
     pub tracks: Vec<Track>,
     pub faults: Vec<Fault>,
     /// At the mel's rate.
-    sound: Vec<f32>,
+    pub sound: Vec<f32>,
 }
 
 impl Searched {
+    /// The sound of one of its tracks.
+    pub fn sound_of(&self, track: &Track, rate_hz: u32) -> &[f32] {
+        let start = samples(track.first_frame, rate_hz);
+        &self.sound[start..start + samples(track.squares.len(), rate_hz)]
+    }
+
     /// What is wrong with the file, as errors, each with its seconds.
-    fn errors(&self) -> Vec<(Error, Option<[f32; 2]>)> {
+    pub fn errors(&self) -> Vec<(Error, Option<[f32; 2]>)> {
         let error = |fault: &Fault| {
             let Fault { kind, from_seconds, to_seconds } = *fault;
             let error = Error::video_unusable(kind, from_seconds, to_seconds).in_file(&self.path);
@@ -159,18 +165,7 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
     {
         return Err(sound.expect_err("it was one"));
     }
-    let mut searches = Vec::new();
-    let (mut before, mut after_cut) = (None, false);
-    let frames = read_frames(path, |frame, image| {
-        let thumbnail = thumbnail(&image);
-        after_cut |= before.is_some_and(|before| difference(&before, &thumbnail) > CUT_DIFFERENCE);
-        before = Some(thumbnail);
-        if frame.is_multiple_of(SEARCH_EVERY) {
-            searches.push(Search { frame, faces: detector.detect(&image), after_cut });
-            after_cut = false;
-        }
-        Ok(())
-    })?;
+    let (mut searches, frames) = look(path, detector)?;
     // A file without pictures is not one without sound.
     let sound = sound?;
     let seconds = frames as f32 / FRAMES_PER_SECOND as f32;
@@ -185,14 +180,48 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
     Ok(Searched { path: path.to_owned(), seconds: seconds.min(sound_seconds), tracks, faults, sound })
 }
 
-/// Decodes a file again and writes its tracks.
-fn crop(video: &VideoFile, found: &Searched, rate_hz: u32, writer: &mut LipFeatureWriter) -> Result<()> {
-    if found.tracks.is_empty() {
+/// The same of a video whose sound does not count; [`Searched::sound`] is silence.
+///
+/// # Errors
+/// `video-unreadable`, `program-missing`, `io`.
+pub fn search_silent(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<Searched> {
+    let (searches, frames) = look(path, detector)?;
+    let (tracks, faults) = tracks(&searches, frames);
+    let seconds = frames as f32 / FRAMES_PER_SECOND as f32;
+    Ok(Searched {
+        path: path.to_owned(),
+        seconds,
+        tracks,
+        faults,
+        sound: vec![0.0; samples(frames, rate_hz)],
+    })
+}
+
+/// Searches a file's pictures, and counts them.
+fn look(path: &Path, detector: &mut FaceDetector) -> Result<(Vec<Search>, usize)> {
+    let mut searches = Vec::new();
+    let (mut before, mut after_cut) = (None, false);
+    let frames = read_frames(path, |frame, image| {
+        let thumbnail = thumbnail(&image);
+        after_cut |= before.is_some_and(|before| difference(&before, &thumbnail) > CUT_DIFFERENCE);
+        before = Some(thumbnail);
+        if frame.is_multiple_of(SEARCH_EVERY) {
+            searches.push(Search { frame, faces: detector.detect(&image), after_cut });
+            after_cut = false;
+        }
+        Ok(())
+    })?;
+    Ok((searches, frames))
+}
+
+/// Decodes a file again and gives the faces of each of its tracks, `[pictures, 96, 96, 3]`, to `each`.
+pub fn read_tracks(found: &Searched, mut each: impl FnMut(&Track, &[u8]) -> Result<()>) -> Result<()> {
+    let mut tracks = found.tracks.iter().peekable();
+    if tracks.peek().is_none() {
         return Ok(());
     }
-    let mut tracks = found.tracks.iter().peekable();
     let mut faces = Vec::new();
-    read_frames(&video.path, |frame, image| {
+    read_frames(&found.path, |frame, image| {
         let Some(track) = tracks.peek() else { return Ok(()) };
         let Some(square) = frame.checked_sub(track.first_frame).and_then(|index| track.squares.get(index))
         else {
@@ -202,25 +231,30 @@ fn crop(video: &VideoFile, found: &Searched, rate_hz: u32, writer: &mut LipFeatu
         if frame + 1 < track.first_frame + track.squares.len() {
             return Ok(());
         }
-        let start = samples(track.first_frame, rate_hz);
-        let end = start + samples(track.squares.len(), rate_hz);
+        each(track, &faces)?;
+        faces.clear();
+        tracks.next();
+        Ok(())
+    })?;
+    if tracks.next().is_some() {
+        return Err(Error::video_unreadable("it ended earlier than before").in_file(&found.path));
+    }
+    Ok(())
+}
+
+/// Writes the tracks of a file.
+fn crop(video: &VideoFile, found: &Searched, rate_hz: u32, writer: &mut LipFeatureWriter) -> Result<()> {
+    read_tracks(found, |track, faces| {
         writer.push(Filmed {
             speaker: &video.speaker,
             id: format!("{}-{:06}", video.id, track.first_frame),
             text: if found.tracks.len() == 1 { video.text.clone() } else { String::new() },
             file: &video.path,
             start_seconds: track.first_frame as f32 / FRAMES_PER_SECOND as f32,
-            faces: &faces,
-            sound: &found.sound[start..end],
-        })?;
-        faces.clear();
-        tracks.next();
-        Ok(())
-    })?;
-    if tracks.next().is_some() {
-        return Err(Error::video_unreadable("it ended earlier than before").in_file(&video.path));
-    }
-    Ok(())
+            faces,
+            sound: found.sound_of(track, rate_hz),
+        })
+    })
 }
 
 /// Mean luma of cells of the picture, by every fourth pixel.

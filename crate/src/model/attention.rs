@@ -215,6 +215,29 @@ impl AttentionDecoder {
         Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
     }
 
+    /// Speaks for as many steps as are asked for, each hearing the last frame of the one before. Nothing is read back on the way: the device need not wait.
+    ///
+    /// * `previous`: `[B, M]`, what the first step hears
+    pub fn generate_steps(&self, memory: &Attended, mut previous: Tensor<2>, steps: usize) -> Said {
+        let mut state = self.start(memory);
+        let (mut said, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        for _ in 0..steps {
+            let (hidden, next) = self.step(self.prenet.forward(previous), memory, state);
+            let (frames, gate) = self.say(hidden.unsqueeze_dim(1));
+            previous = frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
+            said.push((frames, gate));
+            alignment.push(memory.weights(&next.attended).unsqueeze_dim(1));
+            state = next;
+        }
+        let (frames, gate): (Vec<_>, Vec<_>) = said.into_iter().unzip();
+        Said {
+            frames: Tensor::cat(frames, 1),
+            gate: Tensor::cat(gate, 1),
+            alignment: Tensor::cat(alignment, 1),
+            state,
+        }
+    }
+
     /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
     ///
     /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
@@ -330,6 +353,15 @@ mod tests {
         let forced = decoder.forward(previous, &memory, decoder.start(&memory));
         close(free.frames, forced.frames);
         close(free.alignment, forced.alignment);
+    }
+
+    #[test]
+    fn a_number_of_steps_is_synthesis_whose_gate_is_shut() {
+        let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
+        let free = pollster::block_on(with_gate(decoder.clone(), -100.0).generate(&memory, 8, |_| true));
+        let counted = decoder.generate_steps(&memory, Tensor::zeros([1, 5], &Device::flex()), 4);
+        close(free.frames, counted.frames);
+        close(free.alignment, counted.alignment);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod loss;
 pub mod lstm;
 pub mod matmul;
 pub mod norm;
+pub mod patches;
 pub mod readback;
 pub mod trace;
 pub mod upsample;

@@ -9,6 +9,7 @@ use ownvoice::nn::conv::{Activation, ConvNorm, activate_with_tensors, unfold, un
 use ownvoice::nn::loss::{spectrogram_loss, spectrogram_loss_with_tensors};
 use ownvoice::nn::lstm::{ScanOptions, scan, scan_with_tensors};
 use ownvoice::nn::matmul;
+use ownvoice::nn::patches::{Patch, unfold_patches, unfold_patches_with_tensors};
 use ownvoice::nn::{Compute, ComputePlan, Mode, Precision, Scope};
 use ownvoice::train::adam::{Adam, AdamConfig};
 
@@ -217,6 +218,29 @@ pub async fn convolution(device: &Device) {
     }
     let input = noise([1, 3, 2], 70, &device);
     same("unfolding", &[read(unfold(input.clone(), 3)).await], &[read(unfold_with_tensors(input, 3)).await]);
+}
+
+/// Patches: strides that divide the picture and others, a picture smaller than a patch, one tap.
+pub async fn patches(device: &Device) {
+    let device = device.clone().autodiff();
+    for (number, (side, stride, [height, width])) in
+        [(3, 1, [4, 5]), (3, 2, [5, 4]), (5, 2, [6, 7]), (3, 3, [6, 6]), (1, 1, [2, 2]), (5, 1, [1, 2])]
+            .into_iter()
+            .enumerate()
+    {
+        let patch = Patch { side, stride };
+        let input = noise([2, height, width, 3, 2], number, &device).require_grad();
+        let shape = [2, patch.count(height), patch.count(width), 3, side * side * 2];
+        let weights = noise(shape, number + 10, &device);
+        let mut results = Vec::new();
+        for run in [unfold_patches, unfold_patches_with_tensors] {
+            let output = run(input.clone(), patch);
+            assert_eq!(output.dims(), shape);
+            let gradients = (output.clone() * weights.clone()).sum().backward();
+            results.push([read(output).await, gradient(&input, &gradients).await]);
+        }
+        same(&format!("patches of {height} x {width}, {patch:?}"), &results[0], &results[1]);
+    }
 }
 
 /// The loss; more frames than it has partial sums, masked ones among them.

@@ -38,6 +38,11 @@ fn convolution() {
 }
 
 #[test]
+fn patches() {
+    devices().iter().for_each(|device| pollster::block_on(cases::patches(device)));
+}
+
+#[test]
 fn loss() {
     devices().iter().for_each(|device| pollster::block_on(cases::loss(device)));
 }

@@ -1,0 +1,197 @@
+//! A base of lips: a folder with a manifest, as every base is.
+
+use std::{path::Path, rc::Rc};
+
+use burn::{module::Module, prelude::*};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    model::{LipConfig, LipTacotron},
+    track::SEARCH_EVERY,
+    video::FRAMES_PER_SECOND,
+};
+use crate::{
+    Error, Result,
+    audio::mel::MelConfig,
+    files,
+    vocoder::{GriffinLim, NeuralVocoder, Vocoder},
+    voice::{FileEntry, folder::MANIFEST, sha256_hex},
+    weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
+};
+
+/// The name of the weights in the folder.
+pub const WEIGHTS: &str = "weights.safetensors";
+/// What a manifest says that it is of.
+const KIND: &str = "lips";
+
+/// `manifest.json` of a base of lips.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LipManifest {
+    /// `lips`: a base of text has none.
+    pub kind: String,
+    pub name: String,
+    pub licence: String,
+    pub files: LipFiles,
+    pub model: LipConfig,
+    pub mel: MelConfig,
+    /// Of what it sees.
+    pub pictures_per_second: usize,
+    /// That it was trained on at once, and decodes at once.
+    pub window_pictures: usize,
+    /// Rows of the speaker table.
+    pub speakers: Vec<String>,
+    /// How it was trained, and on what.
+    pub recipe: serde_json::Value,
+    /// What was measured of it, by name.
+    pub quality: serde_json::Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LipFiles {
+    pub weights: FileEntry,
+    /// That of a base of text, with the same mels; without, Griffin-Lim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vocoder: Option<FileEntry>,
+}
+
+impl LipManifest {
+    /// What it says must fit together, and this program. The error names what does not.
+    fn check(&self) -> Result<(), String> {
+        if self.kind != KIND {
+            return Err(format!("it is a base of {:?}, not of lips", self.kind));
+        }
+        self.model.check()?;
+        if self.pictures_per_second != FRAMES_PER_SECOND {
+            let found = self.pictures_per_second;
+            return Err(format!("it sees {found} pictures a second; here there are {FRAMES_PER_SECOND}"));
+        }
+        let windows = SEARCH_EVERY..=10 * FRAMES_PER_SECOND;
+        if !windows.contains(&self.window_pictures) || !self.window_pictures.is_multiple_of(SEARCH_EVERY) {
+            return Err(format!("a window of {} pictures", self.window_pictures));
+        }
+        if self.model.tacotron.speakers != self.speakers.len() || self.model.tacotron.mels != self.mel.mels {
+            return Err("manifest and model disagree".into());
+        }
+        self.mel.check().map_err(|error| error.to_string())
+    }
+}
+
+/// The bytes of a base of lips. Nothing in them is believed unchecked.
+#[derive(Debug, Clone, Copy)]
+pub struct LipBaseFiles<'a> {
+    pub manifest_json: &'a str,
+    pub weights: &'a [u8],
+    pub vocoder: Option<&'a [u8]>,
+}
+
+/// A base of lips on its device.
+pub struct LipBase {
+    pub manifest: LipManifest,
+    pub model: LipTacotron,
+    pub vocoder: Rc<dyn Vocoder>,
+    pub device: Device,
+}
+
+impl LipBase {
+    /// Loads the base in a folder.
+    ///
+    /// # Errors
+    /// `io`, and `base-corrupt` where a file is not what the manifest names, or the manifest does not fit.
+    pub fn open(folder: &Path, device: &Device) -> Result<Self> {
+        let read = |entry: &FileEntry| files::read(&folder.join(&entry.path));
+        let json = String::from_utf8_lossy(&files::read(&folder.join(MANIFEST))?).into_owned();
+        let manifest = parse(&json)?;
+        let vocoder = manifest.files.vocoder.as_ref().map(read).transpose()?;
+        let weights = read(&manifest.files.weights)?;
+        let files = LipBaseFiles { manifest_json: &json, weights: &weights, vocoder: vocoder.as_deref() };
+        Self::load(files, device)
+    }
+
+    /// Checks the files and loads the base onto a device. Fails with `base-corrupt`.
+    pub fn load(files: LipBaseFiles, device: &Device) -> Result<Self> {
+        let manifest = parse(files.manifest_json)?;
+        let vocoder = match (&manifest.files.vocoder, files.vocoder) {
+            (Some(entry), Some(content)) => Some(("vocoder", entry, content)),
+            (None, _) => None,
+            (Some(_), None) => {
+                return Err(Error::base_corrupt("the vocoder that the manifest names is missing"));
+            }
+        };
+        for (name, entry, content) in
+            [("weights", &manifest.files.weights, files.weights)].into_iter().chain(vocoder)
+        {
+            if sha256_hex(content) != entry.sha256 {
+                return Err(Error::base_corrupt(format!("the {name} are not those that the manifest names")));
+            }
+        }
+        let vocoder: Rc<dyn Vocoder> = match vocoder {
+            Some((.., content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
+            None => Rc::new(GriffinLim::new(manifest.mel.clone())),
+        };
+        let (weights, _) = deserialize(files.weights).map_err(Error::base_corrupt)?;
+        let blank = LipTacotron::new(&manifest.model, device);
+        let model = apply_all(blank, &weights).map_err(Error::base_corrupt)?.valid();
+        Ok(Self { manifest, model, vocoder, device: device.clone() })
+    }
+
+    /// The row of the speaker table that has a name, or the first without one. Fails with `option-invalid`.
+    pub fn speaker(&self, name: Option<&str>) -> Result<usize> {
+        let Some(name) = name else { return Ok(0) };
+        self.manifest.speakers.iter().position(|speaker| speaker == name).ok_or_else(|| {
+            Error::option_invalid(format!(
+                "no speaker is called {name}: there are {}",
+                self.manifest.speakers.join(", ")
+            ))
+        })
+    }
+}
+
+fn parse(json: &str) -> Result<LipManifest> {
+    let corrupt = |what: String| Error::base_corrupt(format!("manifest.json: {what}"));
+    let manifest: LipManifest = serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
+    manifest.check().map_err(corrupt)?;
+    Ok(manifest)
+}
+
+/// What a training came to, to be written.
+pub struct Trained<'a> {
+    pub model: &'a LipTacotron,
+    pub config: LipConfig,
+    pub mel: MelConfig,
+    pub window_pictures: usize,
+    pub speakers: Vec<String>,
+    /// Its name in the folder, and what it holds.
+    pub vocoder: Option<(&'a str, &'a [u8])>,
+    pub recipe: serde_json::Value,
+    pub quality: serde_json::Value,
+}
+
+/// The file of the weights, in half precision.
+pub fn weights(trained: &Trained) -> Result<Vec<u8>> {
+    pollster::block_on(serialize(collect(trained.model), Storage::Half, Metadata::new()))
+}
+
+/// Writes what [`weights`] made, the vocoder and the manifest.
+pub fn write(folder: &Path, trained: Trained, weights: &[u8]) -> Result<()> {
+    let manifest = LipManifest {
+        kind: KIND.into(),
+        name: "ownvoice lips".into(),
+        licence: "MIT OR Apache-2.0".into(),
+        files: LipFiles {
+            weights: FileEntry::new(WEIGHTS, weights),
+            vocoder: trained.vocoder.map(|(path, content)| FileEntry::new(path, content)),
+        },
+        model: trained.config,
+        mel: trained.mel,
+        pictures_per_second: FRAMES_PER_SECOND,
+        window_pictures: trained.window_pictures,
+        speakers: trained.speakers,
+        recipe: trained.recipe,
+        quality: trained.quality,
+    };
+    files::write(&folder.join(WEIGHTS), weights)?;
+    if let Some((path, content)) = trained.vocoder {
+        files::write(&folder.join(path), content)?;
+    }
+    files::write(&folder.join(MANIFEST), serde_json::to_string_pretty(&manifest).expect("plain data") + "\n")
+}

@@ -1,0 +1,238 @@
+//! Windows of faces with their mels, made into tensors.
+
+use burn::prelude::*;
+use rand::Rng;
+
+use super::{
+    features::{FACE_BYTES, LipFeatures, mel_frames},
+    look::Look,
+    model::{LipConfig, pictures},
+    track::SEARCH_EVERY,
+};
+use crate::{
+    Error, Result,
+    model::{TacotronConfig, tacotron::Symbols},
+    nn::trace::Value,
+    ranks::Shard,
+    train::{
+        batch::{Counts, Data},
+        feeder::Source,
+        order::{Draw, Order},
+    },
+};
+
+/// One training batch on the device, or a shard of one: windows of as many pictures.
+#[derive(Debug, Clone)]
+pub struct LipBatch {
+    /// `[B, D, W, N, 3]`, -1 to 1
+    pub faces: Tensor<5>,
+    /// Where there are pictures.
+    pub pictures: Symbols,
+    /// Names of the tracks, in order; those of the shard.
+    pub clips: Vec<String>,
+    /// `[B]`, rows of the speaker table
+    pub speakers: Tensor<1, Int>,
+    /// `[B, T / R, M]`, the normalised frame before each step
+    pub previous: Tensor<3>,
+    /// `[B, T, M]`, normalised
+    pub targets: Tensor<3>,
+    /// `[B, T, 1]`, one where there is a frame
+    pub mask: Tensor<3>,
+    /// `[1, T / R, N]`, one for the picture that is seen in the middle of a step
+    pub seen: Tensor<3>,
+    /// What the losses are means over.
+    pub whole: Counts,
+}
+
+impl Data for LipBatch {
+    fn clips(&self) -> Vec<String> {
+        self.clips.clone()
+    }
+
+    fn tensors(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("faces", Value::of(&self.faces)),
+            ("spectrogram", Value::of(&self.targets)),
+            ("previous frames", Value::of(&self.previous)),
+        ]
+    }
+}
+
+impl LipBatch {
+    /// The same on another device.
+    fn onto(self, device: &Device) -> Self {
+        let Symbols { ids, mask, lengths } = self.pictures;
+        Self {
+            faces: self.faces.to_device(device),
+            pictures: Symbols { ids: ids.to_device(device), mask: mask.to_device(device), lengths },
+            speakers: self.speakers.to_device(device),
+            previous: self.previous.to_device(device),
+            targets: self.targets.to_device(device),
+            mask: self.mask.to_device(device),
+            seen: self.seen.to_device(device),
+            ..self
+        }
+    }
+}
+
+/// `[steps, pictures]`, one for the picture that is seen in the middle of each step.
+///
+/// * `frames`: of all pictures together
+pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
+    let steps = frames / reduction;
+    let mut seen = vec![0.0; steps * pictures];
+    for step in 0..steps {
+        let middle = (2 * step + 1) * reduction * pictures / (2 * frames);
+        seen[step * pictures + middle.min(pictures - 1)] = 1.0;
+    }
+    seen
+}
+
+/// A window of a track.
+struct Window {
+    /// Index of the track.
+    track: usize,
+    /// Its first picture, a multiple of [`SEARCH_EVERY`].
+    first: usize,
+    look: Look,
+}
+
+/// Draws batches of windows.
+pub struct LipSource<'a> {
+    features: &'a LipFeatures,
+    config: &'a LipConfig,
+    /// Of a window.
+    pictures: usize,
+    seed: u64,
+    train: Order,
+    held_out: Order,
+    shard: Shard,
+}
+
+impl<'a> LipSource<'a> {
+    /// * `train`, `held_out`: tracks, by index
+    /// * `pictures`: of a window
+    /// * `batch`:    items of a whole batch
+    pub fn new(
+        features: &'a LipFeatures,
+        (train, held_out): (&[usize], &[usize]),
+        config: &'a LipConfig,
+        pictures: usize,
+        (batch, seed): (usize, u64),
+        shard: Shard,
+    ) -> Result<Self> {
+        if pictures == 0 || !pictures.is_multiple_of(SEARCH_EVERY) {
+            return Err(Error::option_invalid(format!(
+                "a window of {pictures} pictures: it must be a multiple of {SEARCH_EVERY}"
+            )));
+        }
+        /// The same batches are held out from all runs.
+        const HELD_OUT_SEED: u64 = 0;
+        let order = |from: &[usize], seed| {
+            let lengths = from.iter().map(|&index| (index, features.tracks[index].pictures.min(pictures)));
+            Order::new(lengths, batch, seed)
+        };
+        let (train, held_out) = (order(train, seed), order(held_out, HELD_OUT_SEED));
+        Ok(Self { features, config, pictures, seed, train, held_out, shard })
+    }
+
+    fn windows(&self, draw: Draw) -> Vec<Window> {
+        let tracks = match draw {
+            Draw::Train(step) => self.train.batch(step),
+            Draw::HeldOut(number) => self.held_out.batch(number),
+        };
+        let window = |(place, track): (usize, usize)| {
+            let mut random = draw.random(self.seed, place);
+            let slack = self.features.tracks[track].pictures.saturating_sub(self.pictures) / SEARCH_EVERY;
+            match draw {
+                Draw::Train(_) => Window {
+                    track,
+                    first: random.random_range(0..=slack) * SEARCH_EVERY,
+                    look: Look::draw(&mut random),
+                },
+                Draw::HeldOut(_) => Window { track, first: 0, look: Look::PLAIN },
+            }
+        };
+        tracks.into_iter().enumerate().map(window).collect()
+    }
+
+    /// Windows, or a shard of them, as wide as the whole.
+    fn assemble(&self, windows: &[Window], device: &Device) -> Result<LipBatch> {
+        let sounds = &self.features.sounds;
+        let &LipConfig { side, ref tacotron, .. } = self.config;
+        let &TacotronConfig { mels, reduction, mel_mean, mel_scale, .. } = tacotron;
+        let frames_of = |pictures| mel_frames(pictures, &sounds.mel);
+        let frames = frames_of(self.pictures);
+        assert!(frames.is_multiple_of(reduction), "a window is whole steps");
+        let shown =
+            |window: &Window| (self.features.tracks[window.track].pictures - window.first).min(self.pictures);
+        let whole_frames: Vec<usize> = windows.iter().map(|window| frames_of(shown(window))).collect();
+        let whole = Counts {
+            items: windows.len(),
+            frames: whole_frames.iter().sum(),
+            steps: whole_frames.iter().map(|frames| frames.div_ceil(reduction)).sum(),
+            ..Counts::default()
+        };
+        let windows = self.shard.of(windows);
+        let batch = windows.len();
+        let values = side * side * 3;
+        let (mut faces, mut lengths) = (Vec::with_capacity(batch * self.pictures * values), Vec::new());
+        let (mut clips, mut speakers) = (Vec::new(), Vec::new());
+        let (mut previous, mut targets, mut mask) = (Vec::new(), Vec::new(), Vec::new());
+        for window in windows {
+            let (track, sound) = (&self.features.tracks[window.track], &sounds.utterances[window.track]);
+            let count = shown(window);
+            let bytes = self.features.faces(track, window.first..window.first + count)?;
+            bytes.chunks_exact(FACE_BYTES).for_each(|picture| window.look.see(picture, side, &mut faces));
+            faces.resize(faces.len() + (self.pictures - count) * values, 0.0);
+            lengths.push(count);
+            clips.push(sound.id.clone());
+            speakers.push(sound.speaker as i32);
+            let (first, spoken) = (frames_of(window.first), frames_of(count));
+            let begin = first.saturating_sub(1);
+            let mut values = sounds.log_mels(sound, begin..first + spoken)?;
+            values.iter_mut().for_each(|value| *value = (*value - mel_mean) / mel_scale);
+            // Past the end the last frame goes on; the mask keeps it out of the loss.
+            let frame = |at: usize| &values[(at.min(first + spoken - 1) - begin) * mels..][..mels];
+            for at in first..first + frames {
+                targets.extend_from_slice(frame(at));
+                mask.push(f32::from(u8::from(at < first + spoken)));
+                if (at - first).is_multiple_of(reduction) {
+                    match at {
+                        0 => previous.extend(std::iter::repeat_n(0.0, mels)),
+                        _ => previous.extend_from_slice(frame(at - 1)),
+                    }
+                }
+            }
+        }
+        let steps = frames / reduction;
+        let tensor = |values: Vec<f32>, shape: [usize; 3]| {
+            Tensor::<3>::from_data(TensorData::new(values, shape), device)
+        };
+        let faces = TensorData::new(faces, [batch, self.pictures, side, side, 3]);
+        Ok(LipBatch {
+            faces: Tensor::<5>::from_data(faces, device).permute([0, 2, 3, 1, 4]),
+            pictures: pictures(&lengths, Some(self.pictures), device),
+            clips,
+            speakers: Tensor::from_data(TensorData::new(speakers, [batch]), device),
+            previous: tensor(previous, [batch, steps, mels]),
+            targets: tensor(targets, [batch, frames, mels]),
+            mask: tensor(mask, [batch, frames, 1]),
+            seen: tensor(seen(self.pictures, frames, reduction), [1, steps, self.pictures]),
+            whole,
+        })
+    }
+}
+
+impl Source for LipSource<'_> {
+    type Made = LipBatch;
+    type Batch = LipBatch;
+
+    fn make(&self, draw: Draw, cpu: &Device) -> Result<LipBatch> {
+        self.assemble(&self.windows(draw), cpu)
+    }
+
+    fn place(&self, made: LipBatch, device: &Device) -> LipBatch {
+        made.onto(device)
+    }
+}

@@ -1,0 +1,172 @@
+//! Speaks what a silent video shows.
+
+use std::path::Path;
+
+use burn::prelude::*;
+
+use super::{
+    base::LipBase,
+    face::FaceDetector,
+    features::{FACE_BYTES, mel_frames, samples},
+    model::{normalised, pictures},
+    prepare::{read_tracks, search_silent},
+    track::SEARCH_EVERY,
+};
+use crate::{
+    Error, Result,
+    audio::{
+        mel::Mel,
+        wav::{self, Origin},
+    },
+    nn::{Mode, readback::read},
+    vocoder::Vocoder,
+};
+
+/// What a face was seen to say.
+#[derive(Debug, Clone)]
+pub struct FaceSpeech {
+    pub mel: Mel,
+    /// Of each window, `[steps, pictures]`.
+    pub alignments: Vec<Alignment>,
+}
+
+/// What the steps of a window attended to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// `[steps, pictures]`, each row sums to one
+    pub weights: Vec<f32>,
+    pub pictures: usize,
+}
+
+impl Alignment {
+    /// Whether no step attends to an earlier picture than the one before it, but for the jitter of one.
+    pub fn is_monotonic(&self) -> bool {
+        let attended: Vec<usize> = self
+            .weights
+            .chunks_exact(self.pictures)
+            .map(|row| (0..row.len()).max_by(|&one, &other| row[one].total_cmp(&row[other])).unwrap_or(0))
+            .collect();
+        attended.windows(2).all(|pair| pair[1] + 1 >= pair[0])
+    }
+}
+
+/// Speaks what faces show, window by window; each hears the last frame of the one before.
+///
+/// * `faces`:   `[pictures, 96, 96, 3]`, a multiple of five of them
+/// * `speaker`: a row of the speaker table
+/// * `seed`:    of the prenet's dropout
+pub async fn speak_faces_async(
+    base: &LipBase,
+    faces: &[u8],
+    speaker: usize,
+    seed: u64,
+) -> Result<FaceSpeech> {
+    let (model, config, mel) = (&base.model, &base.manifest.model.tacotron, &base.manifest.mel);
+    let count = faces.len() / FACE_BYTES;
+    assert!(count.is_multiple_of(SEARCH_EVERY) && faces.len().is_multiple_of(FACE_BYTES), "whole tracks");
+    base.device.seed(seed);
+    let voice = model.speakers.val().narrow(0, speaker, 1);
+    let mut previous = Tensor::<2>::zeros([1, config.mels], &base.device);
+    let (mut values, mut alignments) = (Vec::new(), Vec::new());
+    for window in windows(count, base.manifest.window_pictures) {
+        let seen = pictures(&[window.len()], None, &base.device);
+        let faces = &faces[window.start * FACE_BYTES..window.end * FACE_BYTES];
+        let faces = normalised(faces, base.manifest.model.side, &base.device);
+        let encoded = model.encoder.forward(faces, &seen, Mode::Eval);
+        let memory = model.decoder.memory(&seen, encoded, voice.clone());
+        let steps = mel_frames(window.len(), mel) / config.reduction;
+        let said = model.decoder.generate_steps(&memory, previous, steps);
+        let [_, frames, mels] = said.frames.dims();
+        previous = said.frames.clone().narrow(1, frames - 1, 1).squeeze_dim::<2>(1);
+        let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
+        values.extend(read(refined.reshape([frames * mels])).await?);
+        let weights = read(said.alignment.reshape([steps * window.len()])).await?;
+        alignments.push(Alignment { weights, pictures: window.len() });
+    }
+    Ok(FaceSpeech { mel: config.log_mels(values, mel), alignments })
+}
+
+/// Pictures of each window: as few windows as hold them all, of like length.
+fn windows(count: usize, longest: usize) -> Vec<std::ops::Range<usize>> {
+    let (units, windows) = (count / SEARCH_EVERY, count.div_ceil(longest.max(SEARCH_EVERY)));
+    let border = |number: usize| number * units / windows * SEARCH_EVERY;
+    (0..windows).map(|number| border(number)..border(number + 1)).collect()
+}
+
+/// The speech of a video.
+#[derive(Debug)]
+pub struct LipSpeech {
+    /// As long as the video; silence where no face can be read.
+    pub samples: Vec<f32>,
+    pub sample_rate_hz: u32,
+    /// How many stretches of the video were read.
+    pub tracks: usize,
+    /// What was not read, with its seconds.
+    pub left_out: Vec<(Error, Option<[f32; 2]>)>,
+}
+
+impl LipSpeech {
+    pub fn seconds(&self) -> f32 {
+        self.samples.len() as f32 / self.sample_rate_hz as f32
+    }
+
+    /// A WAV file of 16 bits, marked as synthetic.
+    pub fn to_wav(&self, voice_id: &str) -> Vec<u8> {
+        wav::write_with_origin(&self.samples, self.sample_rate_hz, &Origin::synthetic(voice_id))
+    }
+}
+
+/// Speaks a video, whether it has sound or not.
+///
+/// # Errors
+/// Where nothing of it can be read, why: `no-face`, `several-faces`, `video-cut`, `clip-too-short`; `video-unreadable`, `program-missing`, `io`.
+pub fn speak_video(
+    base: &LipBase,
+    path: &Path,
+    speaker: usize,
+    seed: u64,
+    vocoder: &dyn Vocoder,
+) -> Result<LipSpeech> {
+    let rate_hz = base.manifest.mel.sample_rate_hz;
+    let found = search_silent(path, &mut FaceDetector::default(), rate_hz)?;
+    let mut left_out = found.errors();
+    if found.tracks.is_empty() {
+        return Err(left_out.swap_remove(0).0);
+    }
+    let mut speech = found.sound.clone();
+    read_tracks(&found, |track, faces| {
+        let said = pollster::block_on(speak_faces_async(base, faces, speaker, seed))?;
+        let start = samples(track.first_frame, rate_hz);
+        let end = start + samples(track.squares.len(), rate_hz);
+        let spoken = vocoder.vocode(&said.mel);
+        speech[start..end].iter_mut().zip(spoken).for_each(|(sample, said)| *sample = said);
+        Ok(())
+    })?;
+    Ok(LipSpeech { samples: speech, sample_rate_hz: rate_hz, tracks: found.tracks.len(), left_out })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_hold_all_pictures_in_like_parts() {
+        assert_eq!(windows(75, 75), [0..75]);
+        assert_eq!(windows(80, 75), [0..40, 40..80]);
+        assert_eq!(windows(85, 75), [0..40, 40..85]);
+        assert_eq!(windows(30, 10), [0..10, 10..20, 20..30]);
+    }
+
+    #[test]
+    fn attention_that_goes_back_is_not_monotonic() {
+        let alignment = |attended: &[usize]| Alignment {
+            weights: attended
+                .iter()
+                .flat_map(|&at| (0..4).map(move |picture| f32::from(u8::from(picture == at))))
+                .collect(),
+            pictures: 4,
+        };
+        assert!(alignment(&[0, 1, 0, 1, 2, 3]).is_monotonic());
+        assert!(!alignment(&[0, 2, 0, 3]).is_monotonic());
+    }
+}

@@ -1,0 +1,208 @@
+//! Trains a model of lips, by the loop that trains a base: resumable, fed ahead, watched, on one rank or several.
+
+use std::path::PathBuf;
+
+use burn::prelude::*;
+use serde_json::json;
+
+use super::{
+    base::{self, WEIGHTS},
+    batch::{LipBatch, LipSource},
+    features::{LipFeatures, mel_frames},
+    model::{LipConfig, LipTacotron},
+    track::SEARCH_EVERY,
+};
+use crate::{
+    Error, Result, files,
+    nn::{ComputePlan, Mode, Scope},
+    pipeline::Trained,
+    ranks::Ranks,
+    report::Report,
+    train::{
+        feeder::FeederConfig,
+        run::{Learner, Recipe, Run, RunConfig, curve_path, split},
+        watch::WatchConfig,
+    },
+    voice::folder,
+};
+
+impl Recipe {
+    /// For models of lips; its window is 3 s.
+    pub fn lips() -> Self {
+        Self {
+            steps: 10_000,
+            batch: 8,
+            window: 240,
+            seed: 1,
+            rate_start: 1e-3,
+            rate_end: 5e-5,
+            checkpoint_every: 100,
+            compute: ComputePlan::default(),
+        }
+    }
+}
+
+impl Learner for LipTacotron {
+    type Batch = LipBatch;
+
+    const LOSSES: &'static [&'static str] = &["before", "after", "guide"];
+    const CRITERION: usize = 1;
+
+    /// L1 + L2 of the spectrogram before and after the postnet, and the mean negative log of the attention that each step pays to the picture that is seen
+    /// then: pictures and frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
+    fn losses(&self, batch: &LipBatch, mode: Mode) -> Vec<Tensor<1>> {
+        let speaker = self.speakers.val().select(0, batch.speakers.clone());
+        let decoded =
+            self.teacher_force(batch.faces.clone(), &batch.pictures, speaker, batch.previous.clone(), mode);
+        let residual = self.postnet.forward(decoded.frames.clone(), mode);
+        let compare = |name, predicted| {
+            let (targets, mask) = (batch.targets.clone(), batch.mask.clone());
+            let compute = self.scope.at("loss").at(name).compute();
+            compute.spectrogram_loss(predicted, targets, mask, batch.whole.frames)
+        };
+        let [items, steps, pictures] = decoded.alignment.dims();
+        let frames = batch.mask.dims()[1];
+        let heard =
+            batch.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2);
+        let seen = batch.seen.clone().expand([items, steps, pictures]);
+        let guide = (decoded.alignment * seen).sum_dim(2).squeeze_dim::<2>(2); // (B, N)
+        vec![
+            compare("before", decoded.frames.clone()),
+            compare("after", decoded.frames + residual),
+            (guide.clamp_min(1e-6).log() * heard).sum().div_scalar(-(batch.whole.steps as f32)),
+        ]
+    }
+
+    fn computing(self, scope: &Scope) -> Self {
+        self.computing(scope)
+    }
+}
+
+/// Sizes of a model of lips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LipPreset {
+    /// The paper's.
+    Lips,
+    /// For two CPU cores.
+    LipsSmall,
+    /// For tests.
+    Tiny,
+}
+
+impl LipPreset {
+    fn config(self, speakers: usize) -> LipConfig {
+        match self {
+            Self::Lips => LipConfig::lips(speakers),
+            Self::LipsSmall => LipConfig::lips_small(speakers),
+            Self::Tiny => LipConfig::tiny(speakers),
+        }
+    }
+}
+
+/// From features of faces to a base of lips.
+#[derive(Debug, Clone)]
+pub struct LipTrainConfig {
+    /// Features to train on.
+    pub data: PathBuf,
+    /// Folder for the base.
+    pub out: PathBuf,
+    /// Folder of the base whose vocoder speaks.
+    pub base: PathBuf,
+    pub preset: LipPreset,
+    pub recipe: Recipe,
+    /// Without gradients.
+    pub device: Device,
+    /// Go on from the checkpoint, where there is one.
+    pub resume: bool,
+    /// Folder for checkpoint and curve.
+    pub run: PathBuf,
+    pub feeder: FeederConfig,
+    pub ranks: Ranks,
+    pub watch: WatchConfig,
+}
+
+/// Trains, and writes a base of lips.
+///
+/// # Errors
+/// `corpus-invalid`, `base-corrupt`, `option-invalid`, `precision-unsupported`, `training-diverged`, `rank-lost`, `io`.
+pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Trained> {
+    let LipTrainConfig { data, out, base, preset, recipe, device, resume, run, feeder, ranks, watch } =
+        config;
+    files::check_folder(out)?;
+    let features = LipFeatures::load(data)?;
+    let sounds = &features.sounds;
+    let vocoder = folder::read_manifest(base)?.files.vocoder;
+    let vocoder = vocoder.map(|entry| files::read(&base.join(&entry.path))).transpose()?;
+    if !recipe.compute.precision.runs_on(device) {
+        return Err(Error::precision_unsupported());
+    }
+    let run_config = RunConfig {
+        recipe: recipe.clone(),
+        directory: run.clone(),
+        resume: *resume,
+        device: device.clone().autodiff(),
+        feeder: *feeder,
+        ranks: ranks.clone(),
+        watch: *watch,
+    };
+    let sizes = preset.config(sounds.speakers.len());
+    let (model, held_out_loss) = train(&features, &sizes, &run_config, report)?;
+    let trained = base::Trained {
+        model: &model,
+        config: sizes,
+        mel: sounds.mel.clone(),
+        window_pictures: window_pictures(recipe.window, &features)?,
+        speakers: sounds.speakers.clone(),
+        vocoder: vocoder.as_deref().map(|content| (VOCODER, content)),
+        recipe: json!({
+            "training": recipe,
+            "hours": sounds.seconds() / 3600.0,
+            "tracks": features.tracks.len(),
+        }),
+        quality: json!({ "held_out_loss": held_out_loss }),
+    };
+    let weights = base::weights(&trained)?;
+    if ranks.is_first() {
+        base::write(out, trained, &weights)?;
+        report.curve(&curve_path(run), &out.join(WEIGHTS).with_extension(""))?;
+    }
+    Ok(Trained { path: out.join(WEIGHTS), bytes: weights.len(), held_out_loss })
+}
+
+/// In the folder: a base of lips needs no other base.
+const VOCODER: &str = "vocoder.safetensors";
+
+/// Trains to the recipe's last step and returns the model and its held-out loss.
+fn train(
+    features: &LipFeatures,
+    config: &LipConfig,
+    run_config: &RunConfig,
+    report: &dyn Report,
+) -> Result<(LipTacotron, f32)> {
+    let RunConfig { recipe, device, ranks, .. } = run_config;
+    let (train, held_out) = split(0..features.tracks.len())?;
+    device.seed(recipe.seed);
+    let blank =
+        LipTacotron::new(config, device).with_ranks(ranks).computing(&Scope::new(recipe.compute.clone()));
+    let run = Run::open(blank, run_config)?;
+    let pictures = window_pictures(recipe.window, features)?;
+    let source = LipSource::new(
+        features,
+        (&train, &held_out),
+        config,
+        pictures,
+        (recipe.batch, recipe.seed),
+        ranks.shard(),
+    )?;
+    run.finish(&source, report)
+}
+
+/// Pictures that last as long as a window of so many frames.
+fn window_pictures(frames: usize, features: &LipFeatures) -> Result<usize> {
+    let mel = &features.sounds.mel;
+    let mut windows = (1..=frames).map(|number| number * SEARCH_EVERY);
+    windows.find(|&pictures| mel_frames(pictures, mel) == frames).ok_or_else(|| {
+        let least = mel_frames(SEARCH_EVERY, mel);
+        Error::option_invalid(format!("a window of {frames} frames: it must be a multiple of {least}"))
+    })
+}

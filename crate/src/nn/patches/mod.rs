@@ -1,0 +1,37 @@
+//! Patches of pictures side by side, so that a convolution over space and time is one over time alone.
+//!
+//! A video is laid out as `[B, D, W, N, C]`, height and width first: what a place shows over time lies in one piece, and the neighbours of a place
+//! become more channels of it.
+
+mod autodiff;
+#[cfg(feature = "cube")]
+mod cube;
+mod flex;
+mod ops;
+mod plain;
+
+use burn::{backend::Dispatch, prelude::*};
+use ops::PatchOps;
+pub use plain::unfold_patches_with_tensors;
+
+/// How places of a picture become places of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patch {
+    /// Height and width, odd.
+    pub side: usize,
+    /// Places from one patch to the next, in both directions.
+    pub stride: usize,
+}
+
+impl Patch {
+    /// Patches in a row of so many places, the first and the last of which are centres where the stride allows it; beyond them is zero.
+    pub fn count(self, places: usize) -> usize {
+        places.div_ceil(self.stride)
+    }
+}
+
+/// `[B, D, W, N, C]` to `[B, D / stride, W / stride, N, side side C]`, rounded up, rows of a patch slowest.
+pub fn unfold_patches(input: Tensor<5>, patch: Patch) -> Tensor<5> {
+    assert!(patch.side % 2 == 1 && patch.stride > 0, "a patch has a centre");
+    Tensor::from_dispatch(Dispatch::unfold_patches(input.into_dispatch(), patch))
+}

@@ -1,0 +1,61 @@
+"""How well `ownvoice lips evaluate` is understood, by judges that this project has no part in.
+
+A development tool: nothing of the product needs it.
+
+    pip install pocketsphinx jiwer soundfile numpy pystoi pesq
+    python tests/judge/lips.py DIR [--json FILE]      # what `ownvoice lips evaluate VIDEOS --base BASE --out DIR` wrote
+
+Words are heard by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: of each slot it hears one of eight words, so that guessing is wrong seven
+times in eight. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is compared with the recorded sound of the same video.
+"""
+
+import json
+import pathlib
+import sys
+
+import jiwer
+import numpy as np
+import soundfile
+from pesq import pesq
+from pocketsphinx import Decoder
+from pystoi import stoi
+
+import words
+
+COLUMNS = {"words_misheard": ".1f", "stoi": ".3f", "estoi": ".3f", "pesq": ".2f"}
+
+
+def judge(folder, recorded, texts):
+    files = sorted(folder.glob("*.wav"))
+    # A decoder adapts to its input: each folder gets its own.
+    recogniser = Decoder(loglevel="FATAL", samprate=16000, jsgf=str(folder.parent / "commands.gram"))
+    heard = [words.hear(recogniser, file) for file in files]
+    row = {"words_misheard": 100 * jiwer.process_words(texts, heard, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer}
+    if folder != recorded:
+        pairs = [(soundfile.read(recorded / file.name)[0], soundfile.read(file)[0]) for file in files]
+        pairs = [(one[: len(other)], other[: len(one)]) for one, other in pairs]
+        row["stoi"] = float(np.mean([stoi(one, other, 16000) for one, other in pairs]))
+        row["estoi"] = float(np.mean([stoi(one, other, 16000, extended=True) for one, other in pairs]))
+        row["pesq"] = float(np.mean([pesq(16000, one, other, "wb") for one, other in pairs]))
+    return row
+
+
+def main(folder, out=None):
+    folder = pathlib.Path(folder)
+    texts = (folder / "texts.txt").read_text().splitlines()
+    rows = {name: judge(folder / name, folder / "recorded", texts) for name in ["recorded", "copy", "lips", "still", "another"]}
+    print("| | words misheard, % | STOI | ESTOI | PESQ |\n|---|---|---|---|---|")
+    for name, row in rows.items():
+        print(f"| {name} | " + " | ".join(format(row[key], form) if key in row else "" for key, form in COLUMNS.items()) + " |")
+    if out:
+        pathlib.Path(out).write_text(json.dumps(rows, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case [folder]:
+            main(folder)
+        case [folder, "--json", out]:
+            main(folder, out)
+        case _:
+            sys.exit(__doc__)
