@@ -236,3 +236,104 @@ impl Source for LipSource<'_> {
         made.onto(device)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        audio::mel::MelConfig,
+        lips::features::{Filmed, LipFeatureWriter, samples},
+    };
+    use std::path::Path;
+
+    const REDUCTION: usize = 2;
+
+    /// Tracks of so many pictures, each picture as light as its number; the sound grows louder.
+    fn features(folder: &Path, tracks: &[usize]) -> LipFeatures {
+        let mut writer = LipFeatureWriter::create(folder, MelConfig::speech_16k()).unwrap();
+        for (number, &pictures) in tracks.iter().enumerate() {
+            let faces: Vec<u8> = (0..pictures).flat_map(|at| vec![at as u8; FACE_BYTES]).collect();
+            let count = samples(pictures, 16_000);
+            let sound: Vec<f32> =
+                (0..count).map(|n| 0.5 * (0.3 * n as f32).sin() * n as f32 / count as f32).collect();
+            writer
+                .push(Filmed {
+                    speaker: ["a", "b"][number % 2],
+                    id: number.to_string(),
+                    text: String::new(),
+                    file: Path::new("a.mp4"),
+                    start_seconds: 0.0,
+                    faces: &faces,
+                    sound: &sound,
+                })
+                .unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    fn list<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+        tensor.into_data().try_to_vec::<f32>().unwrap()
+    }
+
+    #[test]
+    fn each_step_sees_the_picture_of_its_middle() {
+        // Two steps of two frames, and five pictures: middles at a quarter and three quarters.
+        assert_eq!(seen(5, 4, 2), [0.0, 1.0, 0.0, 0.0, 0.0, /* */ 0.0, 0.0, 0.0, 1.0, 0.0]);
+        let rows = seen(75, 240, REDUCTION);
+        assert_eq!(rows.len(), 120 * 75);
+        let at = |step: usize| rows[step * 75..][..75].iter().position(|&one| one == 1.0).unwrap();
+        assert_eq!((at(0), at(60), at(119)), (0, 37, 74));
+    }
+
+    #[test]
+    fn faces_and_frames_of_a_window_are_of_one_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let features = features(folder.path(), &[50, 30]);
+        let config = LipConfig::tiny(2);
+        let source =
+            LipSource::new(&features, (&[0, 1], &[0, 1]), &config, 25, (2, 1), Shard::WHOLE).unwrap();
+        let device = Device::flex();
+        let window = |track, first| Window { track, first, look: Look::PLAIN };
+        let batch = source.assemble(&[window(0, 10), window(1, 20)], &device).unwrap();
+        let side = config.side;
+        assert_eq!(batch.faces.dims(), [2, side, side, 25, 3]);
+        assert_eq!((batch.targets.dims(), batch.previous.dims()), ([2, 80, 80], [2, 40, 80]));
+        // The picture's number is its light.
+        let light = list(batch.faces.clone().slice([0..2, 0..1, 0..1, 0..25, 0..1]));
+        let number = |value: f32| ((value + 1.0) * 127.5).round() as usize;
+        assert_eq!((number(light[0]), number(light[24]), number(light[25])), (10, 34, 20));
+        // The second track has ten more pictures: 32 frames.
+        assert_eq!(batch.pictures.lengths, [25, 10]);
+        let mask = list(batch.mask.clone());
+        assert_eq!((mask[..80].iter().sum::<f32>(), mask[80..].iter().sum::<f32>()), (80.0, 32.0));
+        assert_eq!((batch.whole.frames, batch.whole.steps, batch.whole.items), (112, 56, 2));
+        // Ten pictures are 32 frames: the window's first target is the track's frame 32, and what is heard before it frame 31.
+        let tacotron = &config.tacotron;
+        let mels = features.sounds.log_mels(&features.sounds.utterances[0], 31..33).unwrap();
+        let scaled: Vec<f32> =
+            mels.iter().map(|value| (value - tacotron.mel_mean) / tacotron.mel_scale).collect();
+        let (previous, targets) = (list(batch.previous), list(batch.targets));
+        assert_eq!((&previous[..80], &targets[..80]), (&scaled[..80], &scaled[80..]));
+    }
+
+    #[test]
+    fn shards_are_parts_of_the_whole_batch_and_windows_begin_where_searches_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let features = features(folder.path(), &[50, 30, 40, 25]);
+        let config = LipConfig::tiny(2);
+        let of = |shard| {
+            LipSource::new(&features, (&[0, 1, 2, 3], &[0]), &config, 25, (4, 7), shard).unwrap()
+        };
+        let draw = Draw::Train(3);
+        let whole = of(Shard::WHOLE);
+        assert!(whole.windows(draw).iter().all(|window| window.first.is_multiple_of(SEARCH_EVERY)));
+        let device = Device::flex();
+        let whole = whole.make(draw, &device).unwrap();
+        let parts = [0, 1].map(|rank| of(Shard { rank, world_size: 2 }).make(draw, &device).unwrap());
+        assert!(parts.iter().all(|part| part.whole == whole.whole));
+        let joined = parts.iter().flat_map(|part| list(part.faces.clone())).collect::<Vec<f32>>();
+        assert_eq!(joined, list(whole.faces));
+        let odd = LipSource::new(&features, (&[0], &[0]), &config, 24, (1, 1), Shard::WHOLE);
+        assert_eq!(odd.err().unwrap().code(), "option-invalid");
+    }
+}
