@@ -321,9 +321,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let features = features(folder.path(), &[50, 30, 40, 25]);
         let config = LipConfig::tiny(2);
-        let of = |shard| {
-            LipSource::new(&features, (&[0, 1, 2, 3], &[0]), &config, 25, (4, 7), shard).unwrap()
-        };
+        let of =
+            |shard| LipSource::new(&features, (&[0, 1, 2, 3], &[0]), &config, 25, (4, 7), shard).unwrap();
         let draw = Draw::Train(3);
         let whole = of(Shard::WHOLE);
         assert!(whole.windows(draw).iter().all(|window| window.first.is_multiple_of(SEARCH_EVERY)));
