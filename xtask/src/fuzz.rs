@@ -63,7 +63,7 @@ pub fn run(chosen: &[&str], inputs: u64) -> Result {
         let runs = format!("-runs={runs}");
         libfuzzer(&[&runs, DECISIONS, "-len_control=0", "-print_final_stats=1", "-verbosity=1"], &[&found])?;
         // The fewest inputs that reach all code that any of them reaches.
-        libfuzzer(&["-merge=1", DECISIONS, "-verbosity=0"], &[&least, &found])?;
+        libfuzzer(&["-set_cover_merge=1", "-use_counters=0", DECISIONS, "-verbosity=0"], &[&least, &found])?;
         pack(&least, &kept)?;
     }
     Ok(())
