@@ -23,11 +23,11 @@ use crate::{
         teacher_forcing::{Decoded, Spoken, TeacherForcing},
     },
     nn::{
-        Mode, Scope,
+        Compute, Mode, Scope,
         conv::{Activation, ConvNorm},
         init::Fill,
         lstm::BiLstm,
-        patches::{Patch, unfold_patches},
+        patches::Patch,
     },
     ranks::Ranks,
 };
@@ -122,6 +122,9 @@ pub struct ConvNorm3d {
     patch: Patch,
     #[module(skip)]
     residual: bool,
+    /// Of the patches.
+    #[module(skip)]
+    compute: Compute,
 }
 
 impl ConvNorm3d {
@@ -139,11 +142,11 @@ impl ConvNorm3d {
         // He et al. 2015, for layers that a ReLU follows.
         let bound = (6.0 / (inputs * side) as f64).sqrt();
         convolution.weight = Fill::Uniform(bound).init([side * inputs, outputs], device);
-        Self { convolution, patch: Patch { side, stride }, residual }
+        Self { convolution, patch: Patch { side, stride }, residual, compute: Compute::default() }
     }
 
     fn computing(self, scope: &Scope) -> Self {
-        Self { convolution: self.convolution.computing(scope), ..self }
+        Self { convolution: self.convolution.computing(scope), compute: scope.compute(), ..self }
     }
 
     fn with_ranks(self, ranks: &Ranks) -> Self {
@@ -152,7 +155,7 @@ impl ConvNorm3d {
 
     /// `[B, D, W, N, Cin]` to `[B, D / stride, W / stride, N, Cout]`, rounded up.
     fn forward(&self, input: Tensor<5>, mode: Mode) -> Tensor<5> {
-        let patches = unfold_patches(input.clone(), self.patch);
+        let patches = self.compute.unfold_patches(input.clone(), self.patch);
         let [batch, height, width, length, channels] = patches.dims();
         let places = patches.reshape([batch * height * width, length, channels]);
         let activation = if self.residual { Activation::None } else { Activation::Relu };

@@ -11,7 +11,6 @@ use crate::nn::{
     dropout::dropout,
     init,
     lstm::{Lstm, ScanOptions},
-    matmul::linear,
 };
 
 /// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
@@ -20,6 +19,9 @@ pub struct Prenet {
     pub first: Linear,
     pub second: Linear,
     dropout: f64,
+    /// Of both layers.
+    #[module(skip)]
+    compute: [Compute; 2],
 }
 
 impl Prenet {
@@ -29,13 +31,19 @@ impl Prenet {
             first: linear(config.mels),
             second: linear(config.prenet_width),
             dropout: config.prenet_dropout,
+            compute: Default::default(),
         }
+    }
+
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self { compute: ["first", "second"].map(|layer| scope.at(layer).compute()), ..self }
     }
 
     /// `[.., M]` to `[.., P]`.
     pub fn forward<const D: usize>(&self, frame: Tensor<D>) -> Tensor<D> {
-        let hidden = dropout(relu(linear(&self.first, frame)), self.dropout);
-        dropout(relu(linear(&self.second, hidden)), self.dropout)
+        let [of_first, of_second] = &self.compute;
+        let hidden = dropout(relu(of_first.linear(&self.first, frame)), self.dropout);
+        dropout(relu(of_second.linear(&self.second, hidden)), self.dropout)
     }
 }
 
@@ -76,6 +84,7 @@ impl Decoder {
 
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
+            prenet: self.prenet.map(|prenet| prenet.computing(&scope.at("prenet"))),
             first: self.first.computing(&scope.at("first")),
             second: self.second.computing(&scope.at("second")),
             compute: scope.at("projection").compute(),

@@ -3,19 +3,22 @@
 use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::softplus};
 
 use super::TacotronConfig;
-use crate::nn::{Scope, init, lstm::BiLstm, matmul::linear};
+use crate::nn::{Compute, Scope, init, lstm::BiLstm};
 
 /// Natural logarithm of each symbol's frames, from its encoding and the speaker.
 #[derive(Module, Debug)]
 pub struct DurationPredictor {
     pub lstm: BiLstm,
     pub projection: Linear,
+    /// Of the projection.
+    #[module(skip)]
+    compute: Compute,
 }
 
 impl DurationPredictor {
-    /// The projection is burn's in any case.
     pub fn computing(self, scope: &Scope) -> Self {
-        Self { lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+        let compute = scope.at("projection").compute();
+        Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
     }
 
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
@@ -23,6 +26,7 @@ impl DurationPredictor {
         Self {
             lstm: BiLstm::new(config.encoder_width + config.speaker_width, width, device),
             projection: init::linear(2 * width, 1, device),
+            compute: Compute::default(),
         }
     }
 
@@ -35,7 +39,7 @@ impl DurationPredictor {
         let width = speaker.dims()[1];
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, symbols, width]);
         let hidden = self.lstm.forward(Tensor::cat(vec![encoded, speaker], 2), lengths);
-        linear(&self.projection, hidden).squeeze_dim::<2>(2)
+        self.compute.linear(&self.projection, hidden).squeeze_dim::<2>(2)
     }
 }
 
@@ -45,15 +49,18 @@ impl DurationPredictor {
 pub struct RangePredictor {
     pub lstm: BiLstm,
     pub projection: Linear,
+    /// Of the projection.
+    #[module(skip)]
+    compute: Compute,
 }
 
 /// Below this a Gaussian falls between two frames.
 const MIN_RANGE_FRAMES: f32 = 0.3;
 
 impl RangePredictor {
-    /// The projection is burn's in any case.
     pub fn computing(self, scope: &Scope) -> Self {
-        Self { lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+        let compute = scope.at("projection").compute();
+        Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
     }
 
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
@@ -61,6 +68,7 @@ impl RangePredictor {
         Self {
             lstm: BiLstm::new(config.encoder_width + 1, width, device),
             projection: init::linear(2 * width, 1, device),
+            compute: Compute::default(),
         }
     }
 
@@ -72,6 +80,7 @@ impl RangePredictor {
         let log_durations = durations.clamp_min(1.0).log().unsqueeze_dim::<3>(2);
         let hidden = self.lstm.forward(Tensor::cat(vec![encoded, log_durations], 2), lengths);
         // One at the start: a typical phone of six frames then blends over its edges only.
-        softplus(linear(&self.projection, hidden).squeeze_dim::<2>(2) + 0.5, 1.0) + MIN_RANGE_FRAMES
+        let width = self.compute.linear(&self.projection, hidden).squeeze_dim::<2>(2) + 0.5;
+        softplus(width, 1.0) + MIN_RANGE_FRAMES
     }
 }

@@ -4,7 +4,7 @@
 use burn::{module::Module, nn::Linear, prelude::*};
 
 use super::TacotronConfig;
-use crate::nn::{Scope, init, lstm::BiLstm, matmul::linear, upsample::POSITION_WIDTH};
+use crate::nn::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH};
 
 /// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
 #[derive(Module, Debug)]
@@ -12,15 +12,18 @@ pub struct PitchPredictor {
     pub lstm: BiLstm,
     pub projection: Linear,
     reduction: usize,
+    /// Of the projection.
+    #[module(skip)]
+    compute: Compute,
 }
 
 /// ln F0 above the speaker's mean is predicted as a multiple of this: some two semitones.
 pub const CONTOUR_SCALE: f32 = 0.12;
 
 impl PitchPredictor {
-    /// The projection is burn's in any case.
     pub fn computing(self, scope: &Scope) -> Self {
-        Self { lstm: self.lstm.computing(&scope.at("lstm")), ..self }
+        let compute = scope.at("projection").compute();
+        Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
     }
 
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
@@ -30,6 +33,7 @@ impl PitchPredictor {
             lstm: BiLstm::new(inputs, width, device),
             projection: init::linear(2 * width, 2 * reduction, device),
             reduction,
+            compute: Compute::default(),
         }
     }
 
@@ -44,7 +48,7 @@ impl PitchPredictor {
         let context = context.reshape([batch, steps, self.reduction * width]);
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
         let hidden = self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths);
-        linear(&self.projection, hidden).reshape([batch, frames, 2])
+        self.compute.linear(&self.projection, hidden).reshape([batch, frames, 2])
     }
 }
 

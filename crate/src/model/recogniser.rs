@@ -4,11 +4,10 @@ use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::log_softm
 
 use crate::{
     nn::{
-        Mode,
+        Compute, Mode,
         conv::{Activation, ConvNorm},
         dropout::dropout,
         init,
-        matmul::linear,
     },
     text::symbols::{self, EXCLAMATION, Symbol},
 };
@@ -70,7 +69,7 @@ impl Recogniser {
 
     /// `[B, T, WIDTH]` to log posteriors `[B, T, CLASSES]`.
     pub fn classify(&self, hidden: Tensor<3>) -> Tensor<3> {
-        log_softmax(linear(&self.projection, hidden), 2)
+        log_softmax(Compute::default().linear(&self.projection, hidden), 2)
     }
 }
 

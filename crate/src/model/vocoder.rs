@@ -13,9 +13,8 @@ use burn::{
 use serde::{Deserialize, Serialize};
 
 use crate::nn::{
-    conv::unfold,
+    Compute, Scope,
     init::{self, Fill},
-    matmul::linear,
     norm::LayerNorm,
 };
 
@@ -75,6 +74,9 @@ struct Block {
     narrow: Linear,
     /// `[C]`, small at first, so that a deep stack starts as nothing.
     scale: Param<Tensor<1>>,
+    /// Of the perceptron's two layers.
+    #[module(skip)]
+    compute: [Compute; 2],
 }
 
 impl Block {
@@ -87,7 +89,12 @@ impl Block {
             widen: init::linear(width, 3 * width, device),
             narrow: init::linear(3 * width, width, device),
             scale: Param::from_tensor(Tensor::full([width], 1.0 / config.layers as f32, device)),
+            compute: Default::default(),
         }
+    }
+
+    fn computing(self, scope: &Scope) -> Self {
+        Self { compute: ["widen", "narrow"].map(|layer| scope.at(layer).compute()), ..self }
     }
 
     /// `[B, T, C]` to `[B, T, C]`. ReLU in place of GELU: erf has no vector form on the CPU.
@@ -101,8 +108,9 @@ impl Block {
                 * self.depthwise.val().narrow(0, index, 1).unsqueeze::<3>()
         };
         let mixed = (1..kernel).map(tap).fold(tap(0), |sum, tap| sum + tap);
-        let hidden = relu(linear(&self.widen, self.norm.forward(mixed)));
-        input + linear(&self.narrow, hidden) * self.scale.val().unsqueeze::<3>()
+        let [widen, narrow] = &self.compute;
+        let hidden = relu(widen.linear(&self.widen, self.norm.forward(mixed)));
+        input + narrow.linear(&self.narrow, hidden) * self.scale.val().unsqueeze::<3>()
     }
 }
 
@@ -116,6 +124,18 @@ pub struct SourceFilter {
     harmonic: Linear,
     noise: Linear,
     kernel: usize,
+    #[module(skip)]
+    compute: FilterCompute,
+}
+
+/// How the layers outside the blocks compute.
+#[derive(Debug, Clone, Default)]
+struct FilterCompute {
+    embedding: Compute,
+    pitch: Compute,
+    voicing: Compute,
+    harmonic: Compute,
+    noise: Compute,
 }
 
 /// What a source needs to sound like a spectrogram.
@@ -145,24 +165,45 @@ impl SourceFilter {
             harmonic: linear(width, config.bins),
             noise: linear(width, config.bins),
             kernel: config.kernel,
+            compute: FilterCompute::default(),
+        }
+    }
+
+    /// How its operations are computed; `scope` is that of the whole network.
+    pub fn computing(self, scope: &Scope) -> Self {
+        let (list, of) = (scope.at("blocks"), |layer: &str| scope.at(layer).compute());
+        let blocks = self.blocks.into_iter().enumerate();
+        Self {
+            blocks: blocks.map(|(number, block)| block.computing(&list.at(number))).collect(),
+            compute: FilterCompute {
+                embedding: of("embedding"),
+                pitch: of("pitch"),
+                voicing: of("voicing"),
+                harmonic: of("harmonic"),
+                noise: of("noise"),
+            },
+            ..self
         }
     }
 
     /// * `mel`:      `[B, T, M]`, normalised
     /// * `envelope`: `[B, T, F]`, log amplitudes that the mel itself suggests, see [`crate::audio::mel::MelExtractor::envelope`]
     pub fn forward(&self, mel: Tensor<3>, envelope: Tensor<3>) -> Filters {
-        let mut hidden = linear(&self.embedding, unfold(mel, self.kernel));
+        let compute = &self.compute;
+        let mut hidden =
+            compute.embedding.linear(&self.embedding, compute.embedding.unfold(mel, self.kernel));
         for block in &self.blocks {
             hidden = block.forward(hidden);
         }
         let hidden = self.norm.forward(hidden);
-        let filter =
-            |head: &Linear| (linear(head, hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG);
+        let filter = |compute: &Compute, head: &Linear| {
+            (compute.linear(head, hidden.clone()) + envelope.clone()).clamp(MIN_LOG, MAX_LOG)
+        };
         Filters {
-            pitch: linear(&self.pitch, hidden.clone()),
-            voicing: linear(&self.voicing, hidden.clone()),
-            harmonic: filter(&self.harmonic),
-            noise: filter(&self.noise),
+            pitch: compute.pitch.linear(&self.pitch, hidden.clone()),
+            voicing: compute.voicing.linear(&self.voicing, hidden.clone()),
+            harmonic: filter(&compute.harmonic, &self.harmonic),
+            noise: filter(&compute.noise, &self.noise),
         }
     }
 }

@@ -3,14 +3,19 @@
 //!
 //! A model is given a [`ComputePlan`]; each of its layers holds the [`Compute`] of its own path. Nothing is global, so that two plans can run side by side.
 
-use std::{collections::BTreeSet, fmt::Display, str::FromStr, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Display},
+    str::FromStr,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
     Precision,
-    trace::{Attributes, Probe, Value},
+    trace::{Attributes, Call, Probe, Value},
 };
 use crate::{Error, Result};
 
@@ -30,6 +35,10 @@ pub enum Operation {
     Normalise,
     /// An activation alone, after batch statistics.
     Activate,
+    /// Neighbours in time, side by side.
+    Unfold,
+    /// Neighbours in a picture, side by side.
+    UnfoldPatches,
     /// A step of location-sensitive attention.
     Attention,
     /// All steps of attention and its LSTM.
@@ -41,13 +50,15 @@ pub enum Operation {
 }
 
 impl Operation {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Matmul,
         Self::MatmulConcat,
         Self::Lstm,
         Self::Convolution,
         Self::Normalise,
         Self::Activate,
+        Self::Unfold,
+        Self::UnfoldPatches,
         Self::Attention,
         Self::AttentionLstm,
         Self::Loss,
@@ -63,6 +74,8 @@ impl Operation {
             Self::Convolution => "convolution",
             Self::Normalise => "normalise",
             Self::Activate => "activate",
+            Self::Unfold => "unfold",
+            Self::UnfoldPatches => "unfold-patches",
             Self::Attention => "attention",
             Self::AttentionLstm => "attention-lstm",
             Self::Loss => "loss",
@@ -74,10 +87,18 @@ impl Operation {
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.name() == name)
     }
+
+    /// Whether it multiplies, in half where its module does: only these overflow f16, and only these are as large as their input.
+    fn is_product(self) -> bool {
+        matches!(self, Self::Matmul | Self::MatmulConcat | Self::Convolution)
+    }
 }
 
 /// Modules whose products are in half by default, with all below them. The predictors are small and stay in single precision.
 const HALF: [&str; 3] = ["encoder", "decoder", "postnet"];
+
+/// The same of a vocoder: what it makes of its trunk spans the range of speech in logarithms, and stays in single precision.
+const HALF_OF_VOCODER: [&str; 1] = ["blocks"];
 
 /// How a model's operations are computed: a value of a run's configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +131,11 @@ impl ComputePlan {
         }
     }
 
+    /// The same of a vocoder.
+    pub fn of_vocoder(precision: Precision) -> Self {
+        Self { half: HALF_OF_VOCODER.map(str::to_string).to_vec(), ..Self::of(precision) }
+    }
+
     /// Single precision, nothing fused: what others are compared with.
     pub fn reference() -> Self {
         Self { plain: Operation::ALL.into(), ..Self::of(Precision::F32) }
@@ -131,13 +157,25 @@ impl ComputePlan {
 /// A fault that is planted in one fused operation of one module. Its plain twin has none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// The module's path.
+    /// The module's path; of the optimizer, the parameter's.
     pub path: String,
     pub operation: Operation,
     pub kind: FaultKind,
 }
 
-/// `overflow:MODULE:OPERATION`, of its first input, or `sign:MODULE:OPERATION:INPUT`. Fails with `option-invalid`.
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (path, operation) = (&self.path, self.operation.name());
+        match &self.kind {
+            FaultKind::Overflow(_) => write!(f, "overflow:{path}:{operation}"),
+            FaultKind::GradientSign(input) => write!(f, "sign:{path}:{operation}:{input}"),
+            FaultKind::GradientNan(input) => write!(f, "nan:{path}:{operation}:{input}"),
+        }
+    }
+}
+
+/// `overflow:MODULE:OPERATION`, of its first input, `sign:MODULE:OPERATION:INPUT` or `nan:MODULE:OPERATION:INPUT`. Fails with `option-invalid`, also for an
+/// overflow of what is no product.
 impl FromStr for Fault {
     type Err = Error;
 
@@ -148,16 +186,25 @@ impl FromStr for Fault {
             ["sign", path, operation, input] => {
                 Some((path, operation, FaultKind::GradientSign(input.into())))
             }
+            ["nan", path, operation, input] => Some((path, operation, FaultKind::GradientNan(input.into()))),
             _ => None,
         };
         let fault = found.and_then(|(path, operation, kind)| {
             Some(Self { path: path.into(), operation: Operation::by_name(operation)?, kind })
         });
-        fault.ok_or_else(|| {
+        let fault = fault.ok_or_else(|| {
             Error::option_invalid(format!(
-                "{text:?} is no fault: overflow:MODULE:OPERATION or sign:MODULE:OPERATION:INPUT"
+                "{text:?} is no fault: overflow:MODULE:OPERATION, sign:MODULE:OPERATION:INPUT or nan:MODULE:OPERATION:INPUT"
             ))
-        })
+        })?;
+        match &fault.kind {
+            FaultKind::Overflow(_) if !fault.operation.is_product() => {
+                let products = Operation::ALL.into_iter().filter(|operation| operation.is_product());
+                let products = products.map(Operation::name).collect::<Vec<_>>().join(", ");
+                Err(Error::option_invalid(format!("{text:?} overflows no product: {products}")))
+            }
+            _ => Ok(fault),
+        }
     }
 }
 
@@ -166,8 +213,18 @@ impl FromStr for Fault {
 pub enum FaultKind {
     /// The gradient of the input of that name has the wrong sign.
     GradientSign(String),
-    /// The input of that name is multiplied by [`OVERFLOW`] and the output divided by it: nothing in f32, an overflow in f16.
+    /// The gradient of the input of that name is no number.
+    GradientNan(String),
+    /// The input of that name is multiplied by [`OVERFLOW`] and the output divided by it: nothing in f32, an overflow in f16. Of products alone.
     Overflow(String),
+}
+
+impl FaultKind {
+    /// The input that it is planted at.
+    fn input(&self) -> &str {
+        let (Self::GradientSign(input) | Self::GradientNan(input) | Self::Overflow(input)) = self;
+        input
+    }
 }
 
 /// A power of two: it changes no bit of an f32 but the exponent's. Any input above 0.001 leaves f16's range.
@@ -177,14 +234,32 @@ pub const OVERFLOW: f32 = 67_108_864.0;
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     plan: Arc<ComputePlan>,
+    planted: Planted,
     probe: Option<Probe>,
     path: String,
+}
+
+/// Faults that an operation has met.
+#[derive(Debug, Clone, Default)]
+struct Planted(Arc<Mutex<Vec<Fault>>>);
+
+impl Planted {
+    fn put(&self, fault: &Fault) {
+        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !met.contains(fault) {
+            met.push(fault.clone());
+        }
+    }
+
+    fn has(&self, fault: &Fault) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(fault)
+    }
 }
 
 impl Scope {
     /// At a model's root.
     pub fn new(plan: ComputePlan) -> Self {
-        Self { plan: Arc::new(plan), probe: None, path: String::new() }
+        Self { plan: Arc::new(plan), ..Self::default() }
     }
 
     /// The same, with every operation recorded.
@@ -210,6 +285,17 @@ impl Scope {
         &self.plan
     }
 
+    /// Faults of the plan that no operation has met, though theirs is fused: the path, or the name of the input, is none of the model's.
+    pub fn unplanted(&self) -> impl Iterator<Item = &Fault> {
+        let plan = &self.plan;
+        plan.faults.iter().filter(|fault| !plan.plain.contains(&fault.operation) && !self.planted.has(fault))
+    }
+
+    /// The calls that were recorded since they were last asked for.
+    pub fn recorded_calls(&self) -> Vec<Call> {
+        self.probe.as_ref().map(Probe::take).unwrap_or_default()
+    }
+
     /// How the module at this path computes.
     pub fn compute(&self) -> Compute {
         let plan = &*self.plan;
@@ -219,13 +305,14 @@ impl Scope {
         if self.probe.is_none() && plan.plain.is_empty() && faults.is_empty() {
             return Compute { precision, special: None };
         }
-        let (plain, probe, path) = (plan.plain.clone(), self.probe.clone(), self.path.clone());
-        Compute { precision, special: Some(Arc::new(Special { plain, faults, probe, path })) }
+        let (plain, planted) = (plan.plain.clone(), self.planted.clone());
+        let (probe, path) = (self.probe.clone(), self.path.clone());
+        Compute { precision, special: Some(Arc::new(Special { plain, faults, planted, probe, path })) }
     }
 }
 
 /// How one module computes its operations, which are methods: see [`crate::nn::matmul`], [`crate::nn::lstm`], [`crate::nn::conv`],
-/// [`crate::nn::attention`] and [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
+/// [`crate::nn::patches`], [`crate::nn::attention`] and [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
 #[derive(Debug, Clone, Default)]
 pub struct Compute {
     /// In what products are computed.
@@ -245,6 +332,7 @@ pub(crate) struct Begun {
 struct Special {
     plain: BTreeSet<Operation>,
     faults: Vec<Fault>,
+    planted: Planted,
     probe: Option<Probe>,
     path: String,
 }
@@ -266,32 +354,62 @@ impl Compute {
         name: &str,
         value: Tensor<D>,
     ) -> Tensor<D> {
-        match self.fault(operation) {
-            Some(FaultKind::GradientSign(of)) if of == name => value.clone().detach().mul_scalar(2.0) - value,
-            Some(FaultKind::Overflow(of)) if of == name => value.mul_scalar(OVERFLOW),
+        match self.fault(operation, name) {
+            Some(FaultKind::GradientSign(_)) => value.clone().detach().mul_scalar(2.0) - value,
+            // The root of nothing is nothing, and its slope is infinite.
+            Some(FaultKind::GradientNan(_)) => value.clone() + (value.clone() - value.detach()).sqrt(),
+            Some(FaultKind::Overflow(_)) => value.mul_scalar(OVERFLOW),
+            None => value,
+        }
+    }
+
+    /// An input that nothing is differentiated by, as the optimizer's: a wrong sign is its own.
+    pub(crate) fn constant<const D: usize>(
+        &self,
+        operation: Operation,
+        name: &str,
+        value: Tensor<D>,
+    ) -> Tensor<D> {
+        match self.fault(operation, name) {
+            Some(FaultKind::GradientSign(_)) => value.neg(),
             _ => value,
         }
     }
 
     /// The output of a fused operation, see [`FaultKind::Overflow`].
     pub(crate) fn output<const D: usize>(&self, operation: Operation, value: Tensor<D>) -> Tensor<D> {
-        match self.fault(operation) {
-            Some(FaultKind::Overflow(_)) => value.div_scalar(OVERFLOW),
-            _ => value,
+        let Some(special) = &self.special else { return value };
+        let overflows = |fault: &&Fault| {
+            fault.operation == operation
+                && matches!(fault.kind, FaultKind::Overflow(_))
+                && special.planted.has(fault)
+        };
+        match special.faults.iter().find(overflows) {
+            Some(_) => value.div_scalar(OVERFLOW),
+            None => value,
         }
     }
 
-    fn fault(&self, operation: Operation) -> Option<&FaultKind> {
-        let faults = &self.special.as_ref()?.faults;
-        faults.iter().find(|fault| fault.operation == operation).map(|fault| &fault.kind)
+    /// What is planted at an input of that name.
+    fn fault(&self, operation: Operation, name: &str) -> Option<&FaultKind> {
+        let special = self.special.as_ref()?;
+        let here = |fault: &&Fault| {
+            fault.operation == operation
+                && fault.kind.input() == name
+                && (operation.is_product() || !matches!(fault.kind, FaultKind::Overflow(_)))
+        };
+        let fault = special.faults.iter().find(here)?;
+        special.planted.put(fault);
+        Some(&fault.kind)
     }
 
-    /// The inputs of a call, where calls are recorded.
+    /// The inputs of a call, where calls are recorded; none of them where outputs alone are.
     pub(crate) fn inputs<const N: usize>(
         &self,
         inputs: impl FnOnce() -> [(&'static str, Value); N],
     ) -> Option<Vec<(&'static str, Value)>> {
-        self.special.as_ref()?.probe.as_ref().map(|_| inputs().into())
+        let probe = self.special.as_ref()?.probe.as_ref()?;
+        Some(if probe.keeps_inputs() { inputs().into() } else { Vec::new() })
     }
 
     /// Records a call that has [`inputs`](Self::inputs). What is returned is to be used in place of `output`: its gradient is recorded as well.
@@ -313,7 +431,7 @@ impl Compute {
         inputs: impl FnOnce() -> [(&'static str, Value); N],
     ) -> Option<Begun> {
         let probe = self.special.as_ref()?.probe.as_ref()?;
-        Some(Begun { inputs: inputs().into(), calls: probe.count() })
+        Some(Begun { calls: probe.count(), inputs: self.inputs(inputs)? })
     }
 
     /// Records such a call in place of those that it was made of, so that devices are compared by what all of them do. As [`Self::record`].
@@ -373,15 +491,30 @@ mod tests {
             }],
             ..ComputePlan::default()
         };
-        let compute = Scope::new(plan).at("a").at("b").compute();
+        let scope = Scope::new(plan);
+        let compute = scope.at("a").at("b").compute();
         let value = Tensor::<1>::from_floats([2.0, -3.0], &device).require_grad();
+        let unplanted = || scope.unplanted().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(unplanted(), ["sign:a.b:lstm:w"]);
         let run = |operation, name| {
             let made = compute.input(operation, name, value.clone());
             let gradients = made.clone().sum().backward();
             (made.into_data(), value.grad(&gradients).unwrap().into_data().try_to_vec::<f32>().unwrap()[0])
         };
+        assert_eq!((run(Operation::Lstm, "x").1, run(Operation::Matmul, "w").1), (1.0, 1.0));
+        assert_eq!(unplanted(), ["sign:a.b:lstm:w"], "no input was that one");
         assert_eq!(run(Operation::Lstm, "w"), (value.clone().into_data(), -1.0));
-        assert_eq!(run(Operation::Lstm, "x").1, 1.0);
-        assert_eq!(run(Operation::Matmul, "w").1, 1.0);
+        assert_eq!(unplanted(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_fault_is_its_text_and_only_products_overflow() {
+        for text in ["overflow:a.b:matmul-concat", "sign:a:lstm:w_hh", "nan:a.0:convolution:weight"] {
+            assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
+        }
+        for text in ["overflow:a:lstm", "overflow:a:loss", "overflow:a:activate", "overflow:a", "sign:a:lstm"]
+        {
+            assert_eq!(text.parse::<Fault>().unwrap_err().code(), "option-invalid", "{text}");
+        }
     }
 }

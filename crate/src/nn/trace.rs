@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use burn::{prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 
-use super::{Precision, compute::Operation, conv::Activation, lstm::ScanOptions};
+use super::{Precision, compute::Operation, conv::Activation, lstm::ScanOptions, patches::Patch};
 
 /// A tensor of any rank, without gradients.
 #[derive(Debug, Clone)]
@@ -31,6 +31,7 @@ pub enum Attributes {
     None,
     Scan(ScanOptions),
     Taps(usize),
+    Patch(Patch),
     Activation(Activation),
     Normalisation {
         epsilon: f32,
@@ -49,6 +50,7 @@ pub struct Call {
     /// In which it computed: a module may keep to another than its plan's.
     pub precision: Precision,
     pub attributes: Attributes,
+    /// None where outputs alone are kept.
     pub inputs: Vec<(&'static str, Value)>,
     pub output: Value,
     /// Zeros that were added to the output: their gradient is the output's. `None` where none is computed.
@@ -64,9 +66,22 @@ impl Call {
 
 /// Where calls are recorded, in their order.
 #[derive(Debug, Clone, Default)]
-pub struct Probe(Arc<Mutex<Vec<Call>>>);
+pub struct Probe {
+    calls: Arc<Mutex<Vec<Call>>>,
+    outputs_alone: bool,
+}
 
 impl Probe {
+    /// Keeps what comes out of each call, and neither inputs nor gradients: the graph is that of a step without a probe.
+    pub fn of_outputs() -> Self {
+        Self { outputs_alone: true, ..Self::default() }
+    }
+
+    /// Whether calls are kept with what went into them.
+    pub fn keeps_inputs(&self) -> bool {
+        !self.outputs_alone
+    }
+
     /// All calls so far.
     pub fn take(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls())
@@ -83,7 +98,7 @@ impl Probe {
     }
 
     fn calls(&self) -> MutexGuard<'_, Vec<Call>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the output plus zeros whose gradient is kept: of a tensor in the middle of a graph none is.
@@ -96,8 +111,7 @@ impl Probe {
         output: Tensor<D>,
     ) -> Tensor<D> {
         let recorded = Value::of(&output);
-        let tap = output
-            .is_autodiff()
+        let tap = (output.is_autodiff() && self.keeps_inputs())
             .then(|| Tensor::<1>::zeros([output.shape().num_elements()], &output.device()).require_grad());
         let shape = output.dims();
         let output = match &tap {

@@ -67,7 +67,7 @@ pub async fn bisect(
     Ok(Bisection::Operations { smallest: vec![operations.clone()], runs })
 }
 
-/// Of the ten operations there are at most 252 sets of a size.
+/// Of the twelve operations there are at most 924 sets of a size.
 fn subsets(of: &BTreeSet<Operation>, size: usize) -> Vec<BTreeSet<Operation>> {
     let of: Vec<Operation> = of.iter().copied().collect();
     let chosen = |bits: u32| {

@@ -111,6 +111,12 @@ impl Replayer {
             (Operation::Activate, &Attributes::Activation(activation)) => {
                 flat(compute.activate(two(0)?, activation))
             }
+            (Operation::Unfold, &Attributes::Taps(taps)) => flat(compute.unfold(three(0)?, taps)),
+            // The page has no pictures, and its program is spared them.
+            #[cfg(feature = "pretraining")]
+            (Operation::UnfoldPatches, &Attributes::Patch(patch)) => {
+                flat(compute.unfold_patches(shaped::<5>(record, leaves, 0)?, patch))
+            }
             (Operation::Loss, &Attributes::Frames(frames)) => {
                 flat(compute.spectrogram_loss(three(0)?, three(1)?, three(2)?, frames))
             }

@@ -1,21 +1,10 @@
 //! The fused operations on the CPU, and on the GPU that is built in, if one is.
 
 mod cases;
+#[path = "../common/devices.rs"]
+mod devices;
 
-use burn::prelude::Device;
-
-/// Vulkan, CUDA or what WebGPU computes on if built in; `VK_DRIVER_FILES` picks among Vulkan's drivers, software ones too.
-fn devices() -> Vec<Device> {
-    vec![
-        Device::flex(),
-        #[cfg(feature = "webgpu")]
-        Device::wgpu(burn::tensor::DeviceKind::default()),
-        #[cfg(feature = "vulkan")]
-        Device::vulkan(burn::tensor::DeviceKind::default()),
-        #[cfg(feature = "cuda")]
-        Device::cuda(0),
-    ]
-}
+use devices::devices;
 
 #[test]
 fn recurrence() {

@@ -216,6 +216,18 @@ impl Compute {
         };
         self.record(ACTIVATE, Attributes::Activation(activation), inputs, output)
     }
+
+    /// [`unfold`], recorded.
+    pub fn unfold(&self, input: Tensor<3>, taps: usize) -> Tensor<3> {
+        const UNFOLD: Operation = Operation::Unfold;
+        let inputs = self.inputs(|| [("input", Value::of(&input))]);
+        let output = if self.is_plain(UNFOLD) {
+            unfold_with_tensors(input, taps)
+        } else {
+            unfold(self.input(UNFOLD, "input", input), taps)
+        };
+        self.record(UNFOLD, Attributes::Taps(taps), inputs, output)
+    }
 }
 
 /// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`.

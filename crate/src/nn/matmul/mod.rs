@@ -95,19 +95,6 @@ pub fn products(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
     }
 }
 
-/// A layer in single precision, unrecorded: `[.., K]` to `[.., M]`.
-pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
-    let mut shape = input.dims();
-    let rows: usize = shape[..D - 1].iter().product();
-    let made = matmul(input.reshape([rows, shape[D - 1]]), layer.weight.val(), Precision::F32);
-    let made = match &layer.bias {
-        Some(bias) => made + bias.val().unsqueeze(),
-        None => made,
-    };
-    shape[D - 1] = made.dims()[1];
-    made.reshape(shape)
-}
-
 /// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
 pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
@@ -167,15 +154,17 @@ impl Compute {
         self.record(CONCAT, Attributes::None, inputs, made)
     }
 
-    /// A layer's product and its bias: `[A, B, K]` to `[A, B, M]`.
-    pub fn linear(&self, layer: &Linear, input: Tensor<3>) -> Tensor<3> {
-        let [a, b, width] = input.dims();
-        let output = self.matmul(input.reshape([a * b, width]), layer.weight.val(), "weight");
+    /// A layer's product, recorded, and its bias: `[.., K]` to `[.., M]`.
+    pub fn linear<const D: usize>(&self, layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+        let mut shape = input.dims();
+        let rows: usize = shape[..D - 1].iter().product();
+        let output = self.matmul(input.reshape([rows, shape[D - 1]]), layer.weight.val(), "weight");
         let output = match &layer.bias {
             Some(bias) => output + bias.val().unsqueeze(),
             None => output,
         };
-        output.reshape([a as i32, b as i32, -1])
+        shape[D - 1] = output.dims()[1];
+        output.reshape(shape)
     }
 }
 

@@ -13,9 +13,15 @@ mod plain;
 use burn::{backend::Dispatch, prelude::*};
 use ops::PatchOps;
 pub use plain::unfold_patches_with_tensors;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Compute, Operation,
+    trace::{Attributes, Value},
+};
 
 /// How places of a picture become places of the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     /// Height and width, odd.
     pub side: usize,
@@ -34,4 +40,18 @@ impl Patch {
 pub fn unfold_patches(input: Tensor<5>, patch: Patch) -> Tensor<5> {
     assert!(patch.side % 2 == 1 && patch.stride > 0, "a patch has a centre");
     Tensor::from_dispatch(Dispatch::unfold_patches(input.into_dispatch(), patch))
+}
+
+impl Compute {
+    /// [`unfold_patches`], recorded.
+    pub fn unfold_patches(&self, input: Tensor<5>, patch: Patch) -> Tensor<5> {
+        const PATCHES: Operation = Operation::UnfoldPatches;
+        let inputs = self.inputs(|| [("input", Value::of(&input))]);
+        let output = if self.is_plain(PATCHES) {
+            unfold_patches_with_tensors(input, patch)
+        } else {
+            unfold_patches(self.input(PATCHES, "input", input), patch)
+        };
+        self.record(PATCHES, Attributes::Patch(patch), inputs, output)
+    }
 }

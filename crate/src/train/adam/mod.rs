@@ -17,9 +17,12 @@ pub use ops::SCALING;
 use ops::{AdamOps, PARTS, Settings};
 use std::collections::BTreeMap;
 
-use crate::{nn::Precision, weights::track_path};
+use crate::{
+    nn::{Operation, Precision, Scope},
+    weights::track_path,
+};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct AdamConfig {
     pub beta_1: f32,
     pub beta_2: f32,
@@ -31,6 +34,17 @@ pub struct AdamConfig {
     pub precision: Precision,
     /// By plain tensor operations and not by the fused ones.
     pub plain: bool,
+    /// Whose faults are planted in it; no training has any.
+    pub scope: Scope,
+}
+
+impl AdamConfig {
+    /// As the plan of a model's scope has it.
+    pub fn of(scope: &Scope) -> Self {
+        let plan = scope.plan();
+        let (precision, plain) = (plan.precision, plan.plain.contains(&Operation::Adam));
+        Self { precision, plain, scope: scope.clone(), ..Self::default() }
+    }
 }
 
 impl Default for AdamConfig {
@@ -43,6 +57,7 @@ impl Default for AdamConfig {
             clip_norm: 1.0,
             precision: Precision::F32,
             plain: false,
+            scope: Scope::default(),
         }
     }
 }
@@ -171,6 +186,8 @@ impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
                 self.adam.moments.insert(path, moments);
                 return Tensor::from_inner(value).require_grad();
             }
+            let compute = self.adam.config.scope.at(&path).compute();
+            let gradient = compute.constant(Operation::Adam, "gradient", gradient);
             let (value, first, second) = Dispatch::update(
                 value.inner().into_dispatch(),
                 gradient.into_dispatch(),
