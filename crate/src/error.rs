@@ -366,6 +366,13 @@ impl Error {
         Self::new(ErrorKind::TrainingDiverged, message)
     }
 
+    /// * `culprit`: in words
+    pub fn training_diverged_by(iteration: usize, culprit: impl fmt::Display) -> Self {
+        let message =
+            format!("training diverged at iteration {iteration}: the loss is not a number; {culprit}");
+        Self::new(ErrorKind::TrainingDiverged, message)
+    }
+
     pub fn checkpoint_corrupt(reason: impl fmt::Display) -> Self {
         Self::new(ErrorKind::CheckpointCorrupt, format!("the checkpoint is damaged: {reason}"))
     }

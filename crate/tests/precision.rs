@@ -1,18 +1,25 @@
-//! Planted faults: each is found and named, and nothing is found where nothing was planted.
+//! Planted faults: each is found and named, and nothing is found where nothing was planted; on each device that is built in, against the CPU.
+
+#[path = "common/devices.rs"]
+mod devices;
 
 use std::pin::Pin;
 
 use burn::prelude::Device;
+use devices::{devices, twins};
 use ownvoice::{
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
         ComputePlan, Mode, Operation, Precision,
         compute::{Fault, FaultKind},
     },
-    precision::{Bisection, Comparison, Culprit, Dump, What, first_fault, propose::propose, to_the_end},
+    precision::{
+        CallRecord, Comparison, Culprit, Dump, Replayer, Row, What, dump::About, first_fault,
+        propose::propose, to_the_end,
+    },
     train::{
         precision_check::{CheckOptions, Checked, check},
-        step_dump::{Side, StepConfig, bisect_steps, compare_steps, sample_features},
+        step_dump::{Side, StepConfig, compare_steps, sample_features},
     },
     voice::Base,
 };
@@ -25,19 +32,17 @@ fn step(mode: Mode) -> StepConfig {
     StepConfig { config, batch: 2, window: 32, mode, seed: 3 }
 }
 
-fn model(step: &StepConfig, device: &Device) -> Tacotron {
-    device.seed(11);
-    Tacotron::new(&step.config, device)
+fn models(step: &StepConfig, device: &Device) -> [Tacotron; 2] {
+    twins(|device| Tacotron::new(&step.config, device), device)
 }
 
-fn compared(plan: &ComputePlan, mode: Mode) -> (Dump, Dump, Comparison) {
-    let (step, device) = (step(mode), Device::flex());
-    let model = model(&step, &device);
-    let side = |plan| Side { model: &model, device: &device, name: "cpu", plan };
+fn compared(device: &Device, plan: &ComputePlan, mode: Mode) -> (Dump, Dump, Comparison) {
+    let (step, cpu) = (step(mode), Device::flex());
+    let [on_cpu, on_device] = models(&step, device);
     let features = sample_features(step.config.mels);
     block_on(compare_steps(
-        &side(ComputePlan::reference()),
-        &side(plan.clone()),
+        &Side { model: &on_cpu, device: &cpu, name: "cpu", plan: ComputePlan::reference() },
+        &Side { model: &on_device, device, name: "device", plan: plan.clone() },
         &features,
         &step,
         COSINE,
@@ -67,69 +72,121 @@ fn overflow() -> ComputePlan {
 /// Fused or plain, single or half, with running statistics or the batch's.
 #[test]
 fn nothing_is_found_where_nothing_was_planted() {
-    for mode in [Mode::Eval, Mode::Train] {
-        for plan in [ComputePlan::default(), ComputePlan::reference(), ComputePlan::of(Precision::Mixed)] {
-            let (_, found, comparison) = compared(&plan, mode);
-            assert!(comparison.passes(), "{mode:?}, {plan:?}: {}", comparison.verdict());
-            assert!(comparison.rows.len() > 50, "{}", comparison.rows.len());
-            let side = Side {
-                model: &model(&step(mode), &Device::flex()),
-                device: &Device::flex(),
-                name: "cpu",
-                plan: plan.clone(),
-            };
-            assert_eq!(block_on(first_fault(&found, &side.replayer())).unwrap(), None, "{plan:?}");
+    for device in devices() {
+        for mode in [Mode::Eval, Mode::Train] {
+            for plan in [ComputePlan::default(), ComputePlan::reference(), ComputePlan::of(Precision::Mixed)]
+            {
+                let (_, found, comparison) = compared(&device, &plan, mode);
+                assert!(comparison.passes(), "{device:?}, {mode:?}, {plan:?}: {}", comparison.verdict());
+                assert!(comparison.rows.len() > 50, "{}", comparison.rows.len());
+                assert_eq!(fault_of(&found, &device), None, "{device:?}, {plan:?}");
+            }
         }
     }
 }
 
-#[test]
-fn a_wrong_sign_in_a_gradient_is_found_and_its_operation_named() {
-    let (_, _, comparison) = compared(&wrong_sign(), Mode::Eval);
-    let faulty: Vec<_> = comparison.at_fault().collect();
-    assert_eq!(faulty.len(), 1, "{faulty:#?}");
-    assert_eq!((faulty[0].path.as_str(), faulty[0].operation), ("decoder.second", Some(Operation::Lstm)));
-    assert_eq!(faulty[0].what, What::Gradient("w_hh".into()));
-    assert!(faulty[0].alone.unwrap().cosine < -0.999 && faulty[0].whole.unwrap().cosine < -0.999);
-    assert!(comparison.verdict().starts_with("at fault: decoder.second: lstm, gradient of w_hh"));
+/// What is named in a dump, by a replay on its device.
+fn fault_of(dump: &Dump, device: &Device) -> Option<Culprit> {
+    let About { plan, loss_scale, .. } = dump.about.clone();
+    block_on(first_fault(dump, &Replayer { plan, device: device.clone(), loss_scale })).unwrap()
 }
 
 #[test]
-fn bisection_names_the_faulty_operation_and_no_other() {
-    let (step, device) = (step(Mode::Eval), Device::flex());
-    let model = model(&step, &device);
-    let side = |plan| Side { model: &model, device: &device, name: "cpu", plan };
-    let features = sample_features(step.config.mels);
-    let run = |plan| {
-        block_on(bisect_steps(&side(ComputePlan::reference()), &side(plan), &features, &step, COSINE))
-            .unwrap()
+fn a_wrong_sign_in_a_gradient_is_found_and_its_operation_named() {
+    for device in devices() {
+        let (_, _, comparison) = compared(&device, &wrong_sign(), Mode::Eval);
+        let faulty: Vec<_> = comparison.at_fault().collect();
+        assert_eq!(faulty.len(), 1, "{faulty:#?}");
+        assert_eq!((faulty[0].path.as_str(), faulty[0].operation), ("decoder.second", Some(Operation::Lstm)));
+        assert_eq!(faulty[0].what, What::Gradient("w_hh".into()));
+        assert!(faulty[0].alone.unwrap().cosine < -0.999 && faulty[0].whole.unwrap().cosine < -0.999);
+        assert!(comparison.verdict().starts_with("at fault: decoder.second: lstm, gradient of w_hh"));
+    }
+}
+
+/// Forward as the reference ran, then backward; so that what is listed first is where it begins, and not where it ends.
+#[test]
+fn rows_stand_in_the_order_of_the_step_and_the_first_divergence_comes_first() {
+    let device = Device::flex();
+    let (reference, _, comparison) = compared(&device, &overflow(), Mode::Eval);
+    let names = |what: &What| -> Vec<(String, Operation, usize)> {
+        let rows = comparison.rows.iter().filter(|row| row.what == *what);
+        rows.filter_map(|row| Some((row.path.clone(), row.operation?, row.number))).collect()
     };
-    let Bisection::Operations { smallest, .. } = run(wrong_sign()) else { panic!("nothing was found") };
-    assert_eq!(smallest, [[Operation::Lstm].into()]);
-    assert_eq!(run(ComputePlan::default()), Bisection::NoMismatch);
+    let of = |record: &CallRecord| (record.call.path.clone(), record.call.operation, record.call.number);
+    assert_eq!(names(&What::Output), reference.calls.iter().map(of).collect::<Vec<_>>());
+    let backward = reference.calls.iter().rev().filter(|record| record.gradient.is_some());
+    assert_eq!(names(&What::OutputGradient), backward.map(of).collect::<Vec<_>>());
+    let forward = comparison.rows.iter().rposition(|row| row.what == What::Output).unwrap();
+    assert!(comparison.rows[forward + 1..].iter().all(|row| row.what != What::Output));
+
+    let listed = |comparison: &Comparison| -> Vec<String> {
+        let name = |row: &Row| format!("{}, {}", row.path, row.what);
+        comparison.below().map(name).collect()
+    };
+    let overflowed = listed(&comparison);
+    assert_eq!(overflowed[0], "postnet.convolutions.1, output", "{overflowed:?}");
+    assert!(overflowed.len() > 1, "what comes after it is no number either");
+    // Backward, the layer before the faulty one comes after it, and parameters that no operation reads come last.
+    let plan = ComputePlan {
+        faults: vec!["sign:decoder.second:lstm:projected".parse().unwrap()],
+        ..ComputePlan::default()
+    };
+    let turned = listed(&compared(&device, &plan, Mode::Eval).2);
+    assert_eq!(turned[0], "decoder.second, gradient of projected", "{turned:?}");
+    let place = |prefix: &str| turned.iter().position(|name| name.starts_with(prefix)).unwrap();
+    assert!(place("decoder.first, gradient of the output") > 0, "{turned:?}");
+    assert!(place("decoder.first.bias") > place("decoder.first, gradient of w_ih"), "{turned:?}");
 }
 
 #[test]
 fn an_overflow_in_half_is_found_and_its_layer_named() {
-    let (_, found, comparison) = compared(&overflow(), Mode::Eval);
-    assert_eq!(
-        comparison.paths_at_fault().into_iter().collect::<Vec<_>>(),
-        ["postnet.convolutions.1"],
-        "{}",
-        comparison.verdict()
-    );
+    for device in devices() {
+        let (_, found, comparison) = compared(&device, &overflow(), Mode::Eval);
+        assert_eq!(
+            comparison.paths_at_fault().into_iter().collect::<Vec<_>>(),
+            ["postnet.convolutions.1"],
+            "{}",
+            comparison.verdict()
+        );
+        let culprit = fault_of(&found, &device).unwrap();
+        assert!(
+            matches!(&culprit, Culprit::Forward { path, operation: Operation::Convolution, overflows: true, .. } if path == "postnet.convolutions.1"),
+            "{culprit}"
+        );
+        // Kept in single precision, as the tool proposes, the layer has room.
+        let half = propose(&comparison, &found);
+        assert_eq!(half, ["decoder", "encoder", "postnet.convolutions.0"]);
+        let (_, _, comparison) = compared(&device, &ComputePlan { half, ..overflow() }, Mode::Eval);
+        assert!(comparison.passes(), "{}", comparison.verdict());
+    }
+}
+
+/// A drill that drills nothing would be read as a tool that finds nothing.
+#[test]
+fn a_fault_that_takes_no_effect_is_refused() {
     let (step, device) = (step(Mode::Eval), Device::flex());
-    let side = Side { model: &model(&step, &device), device: &device, name: "cpu", plan: overflow() };
-    let culprit = block_on(first_fault(&found, &side.replayer())).unwrap().unwrap();
-    assert!(
-        matches!(&culprit, Culprit::Forward { path, operation: Operation::Convolution, .. } if path == "postnet.convolutions.1"),
-        "{culprit}"
-    );
-    // Kept in single precision, as the tool proposes, the layer has room.
-    let half = propose(&comparison, &found);
-    assert_eq!(half, ["decoder", "encoder", "postnet.convolutions.0"]);
-    let (_, _, comparison) = compared(&ComputePlan { half, ..overflow() }, Mode::Eval);
-    assert!(comparison.passes(), "{}", comparison.verdict());
+    let [model, _] = models(&step, &device);
+    let features = sample_features(step.config.mels);
+    let dump = |fault: &str, plain: &[Operation]| {
+        let faults = vec![fault.parse().unwrap()];
+        let plan = ComputePlan { faults, plain: plain.iter().copied().collect(), ..ComputePlan::default() };
+        block_on(Side { model: &model, device: &device, name: "cpu", plan }.dump(&features, &step))
+    };
+    for fault in [
+        "sign:decoder.thrid:lstm:w_hh",
+        "sign:decoder.second:lstm:input",
+        "sign:decoder.second:convolution:weight",
+        "overflow:decoder.first:matmul",
+        "sign:loss.after:loss:targets",
+        "sign:decoder.projection.wieght:adam:gradient",
+    ] {
+        let error = dump(fault, &[]).unwrap_err();
+        assert_eq!(error.code(), "option-invalid", "{fault}");
+        assert!(error.to_string().contains(&format!("{fault} takes no effect")), "{error}");
+    }
+    // Bisection leaves the fault's operation plain, and plain operations have no faults.
+    dump("sign:decoder.second:lstm:w_hh", &[Operation::Lstm]).unwrap();
 }
 
 /// The attention path, on whole utterances: what attends, its LSTM, and the layers around them.
@@ -257,7 +314,7 @@ fn a_check_can_be_cancelled_and_refuses_what_is_no_fault_and_no_cosine() {
     assert_eq!(checked(unnamed).unwrap_err().code(), "cancelled");
     let beyond = CheckOptions { cosine: 1.5, ..check_options(Precision::F32, &[]) };
     assert_eq!(checked(beyond).unwrap_err().code(), "option-invalid");
-    for text in ["overflow:postnet", "sign:a:lstm", "sign:a:none:w", ""] {
+    for text in ["overflow:postnet", "overflow:a:lstm", "sign:a:lstm", "sign:a:none:w", ""] {
         assert_eq!(text.parse::<Fault>().unwrap_err().code(), "option-invalid", "{text}");
     }
 }

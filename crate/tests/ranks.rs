@@ -1,19 +1,22 @@
-//! Pretraining shared by processes that `mpirun` starts: the same losses as one, the death of one, and going on alone.
+//! Pretraining and a vocoder's training, shared by processes that `mpirun` starts: the same losses as one, the death of one, and going on alone.
 //!
 //! Needs Open MPI and the feature `mpi`; without, these tests are skipped and say so. `cargo xtask test` installs it where it can.
 
 #[cfg(all(feature = "mpi", target_os = "linux"))]
+#[path = "common/noise_features.rs"]
+mod noise_features;
+
+#[cfg(all(feature = "mpi", target_os = "linux"))]
 mod with_mpi {
+    use super::noise_features;
     use ownvoice::{
-        Mel,
-        audio::mel::MelConfig,
-        train::features::{FeatureWriter, Spoken},
+        audio::wav,
+        precision::preflight::{RunFacts, preflight},
         weights::deserialize,
     };
-    use rand::{Rng, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
     use serde_json::Value;
     use std::{
+        f32::consts::PI,
         fs,
         path::{Path, PathBuf},
         process::{Command, Stdio},
@@ -28,28 +31,7 @@ mod with_mpi {
     impl Workplace {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let mut random = ChaCha8Rng::seed_from_u64(1);
-            let mut writer =
-                FeatureWriter::create(&folder.path().join("features"), MelConfig::speech_16k()).unwrap();
-            for number in 0..100 {
-                let durations = vec![random.random_range(3..9); 10];
-                let frames = durations.iter().sum::<u32>() as usize;
-                writer
-                    .push(Spoken {
-                        speaker: ["a", "b"][number % 2],
-                        id: number.to_string(),
-                        text: String::new(),
-                        symbols: durations.iter().map(|_| random.random_range(5..30)).collect(),
-                        mel: &Mel {
-                            mels: 80,
-                            data: (0..frames * 80).map(|_| random.random_range(-8.0..0.0)).collect(),
-                        },
-                        durations: Some(durations),
-                        f0_hz: &[],
-                    })
-                    .unwrap();
-            }
-            writer.finish().unwrap();
+            noise_features::write(&folder.path().join("features"));
             fs::create_dir_all(folder.path().join("base")).unwrap();
             fs::create_dir_all(folder.path().join("lexicon")).unwrap();
             fs::copy("../models/lexicon/en.lex", folder.path().join("lexicon/en.lex")).unwrap();
@@ -63,8 +45,8 @@ mod with_mpi {
             self.0.path().join(name)
         }
 
-        /// A pretraining by as many ranks; one needs no `mpirun`.
-        fn pretrain(&self, ranks: usize, steps: usize, run: &str, more: &[&str]) -> Command {
+        /// The program, as many times; one needs no `mpirun`.
+        fn program(ranks: usize) -> Command {
             let program = env!("CARGO_BIN_EXE_ownvoice");
             let mut command = Command::new(if ranks > 1 { "mpirun" } else { program });
             if ranks > 1 {
@@ -73,11 +55,62 @@ mod with_mpi {
                     .args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", &count])
                     .arg(program);
             }
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command
+        }
+
+        /// A pretraining by as many ranks.
+        fn pretrain(&self, ranks: usize, steps: usize, run: &str, more: &[&str]) -> Command {
+            let mut command = Self::program(ranks);
             command.args(["pretrain", "--preset", "tiny", "--batch", "4", "--json", "--steps"]);
             command.arg(steps.to_string()).arg("--data").arg(self.0.path().join("features"));
             command.arg("--out").arg(self.0.path().join("base")).arg("--run").arg(self.run(run)).args(more);
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
             command
+        }
+
+        /// A training of the vocoder by as many ranks, on tones.
+        fn train_vocoder(&self, ranks: usize, steps: usize, run: &str, more: &[&str]) -> Command {
+            let corpus = self.0.path().join("corpus");
+            if !corpus.exists() {
+                write_tones(&corpus);
+            }
+            let mut command = Self::program(ranks);
+            command.args(["train-vocoder", "--json", "--steps", &steps.to_string(), "--corpus"]).arg(corpus);
+            command.arg("--out").arg(self.0.path().join(format!("{run}.safetensors")));
+            command.arg("--run").arg(self.run(run)).args(more);
+            command
+        }
+
+        fn facts(&self, run: &str) -> RunFacts {
+            serde_json::from_slice(&fs::read(self.run(run).join(RunFacts::FILE)).unwrap()).unwrap()
+        }
+
+        /// Both runs have the same losses, and their facts differ by the number of ranks alone.
+        fn assert_same(&self, one: &str, two: &str) {
+            let (expected, found) = (self.curve(one), self.curve(two));
+            assert_eq!((expected.len(), found.len()), (3, 3));
+            for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+                assert!((found - expected).abs() <= 1e-4, "{found}, {expected}");
+            }
+            let (one, two) = (self.facts(one), self.facts(two));
+            assert_eq!((one.ranks, two.ranks, one.order.len()), (1, 2, RunFacts::BATCHES));
+            assert!(one.order.iter().all(|batch| batch.len() > 1), "{:?}", one.order);
+            let facts = preflight(&one, &two).into_iter().filter(|fact| !fact.same);
+            assert_eq!(facts.map(|fact| fact.name).collect::<Vec<_>>(), ["ranks"]);
+        }
+
+        /// Kills a rank of a run on its way, once its curve has so many lines. Returns what the run said at its end.
+        fn kill_rank(&self, mut run: Command, name: &str, rank: usize, lines: usize) -> String {
+            let run = run.spawn().unwrap();
+            let begun = Instant::now();
+            while self.curve(name).len() < lines {
+                assert!(begun.elapsed() < Duration::from_secs(300), "it trains");
+                thread::sleep(Duration::from_millis(50));
+            }
+            kill(rank_process(rank, &self.run(name)));
+            let output = run.wait_with_output().unwrap();
+            assert!(!output.status.success());
+            String::from_utf8_lossy(&output.stderr).into_owned()
         }
 
         /// Its curve: steps and losses, without seconds.
@@ -106,33 +139,51 @@ mod with_mpi {
         serde_json::from_str(&lines).unwrap()
     }
 
+    /// Sixty recordings of a second: tones with harmonics, each of another pitch.
+    fn write_tones(corpus: &Path) {
+        const RATE_HZ: u32 = 16_000;
+        fs::create_dir_all(corpus.join("wavs")).unwrap();
+        let mut metadata = String::new();
+        for number in 0..60 {
+            let hz = 90.0 + 3.0 * number as f32;
+            let value = |at: u32| {
+                let phase = 2.0 * PI * hz * at as f32 / RATE_HZ as f32;
+                (1..8).map(|harmonic| (harmonic as f32 * phase).sin() / harmonic as f32).sum::<f32>() * 0.1
+            };
+            let samples: Vec<f32> = (0..2 * RATE_HZ).map(value).collect();
+            fs::write(corpus.join(format!("wavs/tone-{number:02}.wav")), wav::write(&samples, RATE_HZ))
+                .unwrap();
+            metadata += &format!("tone-{number:02}|A tone.\n");
+        }
+        fs::write(corpus.join("metadata.csv"), metadata).unwrap();
+    }
+
+    fn loss(result: &Value) -> f64 {
+        result["held_out_loss"].as_f64().unwrap()
+    }
+
     #[test]
     fn two_ranks_have_the_losses_of_one() {
         let place = Workplace::new();
         let one = finished(place.pretrain(1, 60, "one", &[]));
         let two = finished(place.pretrain(2, 60, "two", &[]));
-        let (expected, found) = (place.curve("one"), place.curve("two"));
-        assert_eq!((expected.len(), found.len()), (3, 3));
-        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-            assert!((found - expected).abs() <= 1e-4, "{found}, {expected}");
-        }
-        let loss = |result: &Value| result["held_out_loss"].as_f64().unwrap();
+        place.assert_same("one", "two");
+        assert!((loss(&one) - loss(&two)).abs() < 1e-4);
+    }
+
+    #[test]
+    fn two_ranks_train_a_vocoder_as_one() {
+        let place = Workplace::new();
+        let one = finished(place.train_vocoder(1, 60, "one", &[]));
+        let two = finished(place.train_vocoder(2, 60, "two", &[]));
+        place.assert_same("one", "two");
         assert!((loss(&one) - loss(&two)).abs() < 1e-4);
     }
 
     #[test]
     fn a_rank_that_dies_ends_the_run_with_a_code_and_a_checkpoint_that_one_rank_goes_on_from() {
         let place = Workplace::new();
-        let run = place.pretrain(2, 100_000, "run", &[]).spawn().unwrap();
-        let begun = Instant::now();
-        while place.curve("run").len() < 2 {
-            assert!(begun.elapsed() < Duration::from_secs(300), "it trains");
-            thread::sleep(Duration::from_millis(50));
-        }
-        kill(rank_process(1, &place.run("run")));
-        let output = run.wait_with_output().unwrap();
-        assert!(!output.status.success());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 1, 2);
         assert!(said.contains(r#""code":"rank-lost""#), "{said}");
         let steps = place.saved_steps("run");
         assert!(steps >= 40, "{steps} steps were done");
@@ -140,6 +191,29 @@ mod with_mpi {
         let last = place.curve("run").pop().unwrap();
         assert_eq!(last[0] as usize, steps.next_multiple_of(20) + 20);
         assert!(last.iter().all(|value| value.is_finite()));
+    }
+
+    /// The first rank writes; when it dies, what it last wrote is what is left: a checkpoint of every 100 steps.
+    #[test]
+    fn the_death_of_the_first_rank_loses_what_followed_its_last_checkpoint() {
+        let place = Workplace::new();
+        let said = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 0, 6);
+        assert!(said.contains(r#""code":"rank-lost""#), "{said}");
+        let steps = place.saved_steps("run");
+        assert!(steps >= 100 && steps.is_multiple_of(100), "{steps}");
+        finished(place.pretrain(1, steps + 20, "run", &["--resume"]));
+        assert_eq!(place.curve("run").pop().unwrap()[0] as usize, steps + 20);
+    }
+
+    #[test]
+    fn a_vocoder_goes_on_alone_where_two_ranks_were_one_too_few() {
+        let place = Workplace::new();
+        let said = place.kill_rank(place.train_vocoder(2, 100_000, "run", &[]), "run", 1, 1);
+        assert!(said.contains(r#""code":"rank-lost""#), "{said}");
+        let steps = place.saved_steps("run");
+        assert!(steps >= 20, "{steps} steps were done");
+        finished(place.train_vocoder(1, steps.next_multiple_of(20) + 20, "run", &["--resume"]));
+        assert_eq!(place.curve("run").pop().unwrap()[0] as usize, steps.next_multiple_of(20) + 20);
     }
 
     #[test]
@@ -185,6 +259,21 @@ mod with_mpi {
 #[test]
 #[ignore = "needs Open MPI on Linux, and `--features mpi`"]
 fn two_ranks_have_the_losses_of_one() {}
+
+#[cfg(not(all(feature = "mpi", target_os = "linux")))]
+#[test]
+#[ignore = "needs Open MPI on Linux, and `--features mpi`"]
+fn two_ranks_train_a_vocoder_as_one() {}
+
+#[cfg(not(all(feature = "mpi", target_os = "linux")))]
+#[test]
+#[ignore = "needs Open MPI on Linux, and `--features mpi`"]
+fn the_death_of_the_first_rank_loses_what_followed_its_last_checkpoint() {}
+
+#[cfg(not(all(feature = "mpi", target_os = "linux")))]
+#[test]
+#[ignore = "needs Open MPI on Linux, and `--features mpi`"]
+fn a_vocoder_goes_on_alone_where_two_ranks_were_one_too_few() {}
 
 #[cfg(not(all(feature = "mpi", target_os = "linux")))]
 #[test]

@@ -8,6 +8,7 @@ use ownvoice::{
     audio::{Audio, mel::Mel},
     evaluate::anchors,
     nn::Precision,
+    precision::Culprit,
     synth::{SpeakOptions, Speech, parts, speak_async},
     text::symbols,
     train::{
@@ -154,6 +155,42 @@ fn mixed_precision_learns_as_well() {
         "of the first losses {single} are left, and {mixed}"
     );
     assert_ne!(single_voice, mixed_voice);
+}
+
+#[test]
+fn an_overflow_in_a_training_is_named_and_nothing_in_a_sound_one() {
+    let (base, clips) = (tiny_base(), held_out_clips(3));
+    let start = |fault: Option<&str>| {
+        let faults = fault.iter().map(|fault| fault.parse().unwrap()).collect();
+        let options = CloneOptions { precision: Precision::Mixed, faults, ..options(40) };
+        block_on(FineTuner::start_async(&base, &clips, options)).unwrap()
+    };
+    let mut sound = start(None);
+    for _ in 0..6 {
+        let step = block_on(sound.step_async()).unwrap();
+        assert_eq!((step.overflows, step.fault), (0, None));
+    }
+    assert_eq!(block_on(sound.fault_async()).unwrap(), None);
+
+    // Forward: the loss is no number, and the error says where that began.
+    let mut forward = start(Some("overflow:postnet.convolutions.1:convolution"));
+    let error = block_on(forward.step_async()).unwrap_err();
+    assert_eq!(error.code(), "training-diverged");
+    let named = "postnet.convolutions.1: convolution overflows in half precision, and not in single";
+    assert!(error.to_string().contains(named), "{error}");
+    let (iteration, culprit) = block_on(forward.fault_async()).unwrap().unwrap();
+    assert!(iteration == 1 && matches!(culprit, Culprit::Forward { overflows: true, .. }), "{culprit}");
+
+    // Backward: updates are left out, and the first few are traced.
+    let mut backward = start(Some("nan:decoder.second:lstm:w_hh"));
+    let steps: Vec<Step> = (0..20).map(|_| block_on(backward.step_async()).unwrap()).collect();
+    assert_eq!(steps[19].overflows, 20);
+    let faults: Vec<&String> = steps.iter().filter_map(|step| step.fault.as_ref()).collect();
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    assert!(
+        faults[0].starts_with("iteration 1: decoder.second: the backward pass of lstm makes something"),
+        "{faults:?}"
+    );
 }
 
 #[test]

@@ -7,12 +7,15 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use burn::prelude::*;
+use burn::{
+    module::{Module, Param},
+    prelude::*,
+};
 use ownvoice::{
     Result,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
-        ComputePlan, Operation, Precision,
+        ComputePlan, Mode, Operation, Precision, Scope,
         compute::{Fault, FaultKind},
     },
     precision::{
@@ -27,7 +30,7 @@ use ownvoice::{
         feeder::{FeederConfig, Source},
         order::Draw,
         pretrain::pretrain,
-        run::{Recipe, Run, RunConfig},
+        run::{Learner, Recipe, Run, RunConfig},
         step_dump::sample_features,
         watch::{StepStatistics, WatchConfig, dump_path, statistics_path},
     },
@@ -107,9 +110,21 @@ fn a_sound_run_has_magnitudes_and_no_faults_and_the_same_again_is_the_same() {
     assert_eq!(steps.iter().map(|step| step.step).collect::<Vec<_>>(), [25, 50]);
     let projection = steps[0].parameters.iter().find(|row| row.path == "decoder.projection.weight").unwrap();
     assert!(projection.weight.largest > 0.0 && projection.gradient.unwrap().is_finite(), "{projection:?}");
+    // What came out of each operation of that step, in the order of the forward pass.
+    let outputs = &steps[1].outputs;
+    let place = |path: &str, operation| {
+        let found = outputs.iter().position(|row| row.call.path == path && row.call.operation == operation);
+        found.unwrap_or_else(|| panic!("{path}: {outputs:?}"))
+    };
+    let embedded = place("encoder.convolutions.0", Operation::Convolution);
+    assert!(embedded < place("decoder.second", Operation::Lstm), "{outputs:?}");
+    assert!(outputs.iter().all(|row| row.output.is_finite() && row.output.largest > 0.0), "{outputs:?}");
+    // A ReLU leaves zeros, and what stands before it has next to none.
+    let rectified = &outputs[place("encoder.convolutions.0", Operation::Activate)].output;
+    assert!(rectified.zeros > 0.1 && outputs[embedded].output.zeros < 0.1, "{rectified:?}");
 
     let [a, b] = folders.each_ref().map(|folder| facts(folder.path()));
-    assert_eq!((a.order.len(), a.order[0].len()), (RunFacts::BATCHES, 2));
+    assert_eq!((a.order.len(), a.order[0].len(), a.ranks), (RunFacts::BATCHES, 2, 1));
     assert!(preflight(&a, &b).iter().all(|fact| fact.same), "{:#?}", preflight(&a, &b));
 }
 
@@ -148,8 +163,8 @@ impl Source for Poisoned<'_> {
 
     fn make(&self, draw: Draw, cpu: &Device) -> Result<Batch> {
         let mut batch = self.source.make(draw, cpu)?;
-        let (clips, [_, frames, mels]) = (batch.clips.len(), batch.targets.dims());
-        for item in (0..clips).filter(|&item| batch.clips[item] == self.clip) {
+        let (clips, [_, frames, mels]) = (batch.clips.here().to_vec(), batch.targets.dims());
+        for item in (0..clips.len()).filter(|&item| clips[item] == self.clip) {
             let poison = Tensor::full([1, frames, mels], f32::NAN, cpu);
             let range = [item..item + 1, 0..frames, 0..mels];
             batch.targets = batch.targets.slice_assign(range, poison);
@@ -232,4 +247,132 @@ fn an_overflow_along_the_attention_path_is_named_too() {
     let attention =
         dump.calls.iter().find(|record| record.call.operation == Operation::AttentionLstm).unwrap();
     assert_eq!((attention.call.path.as_str(), attention.precision), ("decoder.attention", Precision::F32));
+}
+
+/// The encoder's first convolution overflows, and the ReLU behind it makes zeros of it: neither loss nor gradients show it.
+#[test]
+fn an_overflow_behind_a_relu_is_named_where_magnitudes_are_counted() {
+    let train_watched = |statistics_every: usize| {
+        let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
+        let compute = ComputePlan {
+            faults: vec!["overflow:encoder.convolutions.0:convolution".parse().unwrap()],
+            ..ComputePlan::of(Precision::Mixed)
+        };
+        let mut run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
+        run.watch.statistics_every = statistics_every;
+        let _alone = alone();
+        // Whether it ends with numbers is not what is asked.
+        let _ = pretrain::<Tacotron>(&features, &config(&features), &run, None, &notes);
+        notes.faults()
+    };
+    let named = train_watched(5);
+    assert!(
+        named[0].contains("encoder.convolutions.0: convolution overflows in half precision"),
+        "{named:?}"
+    );
+}
+
+/// A model that goes wrong between its recorded operations.
+#[derive(Module, Debug)]
+struct Faulty {
+    model: Tacotron,
+    /// `[1]`, zero
+    extra: Param<Tensor<1>>,
+    #[module(skip)]
+    wrong: Wrong,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrong {
+    /// The gradient of a loss.
+    Loss,
+    /// That of a parameter which no operation reads.
+    Parameter,
+    /// The table of speakers, which no recorded operation reads.
+    Speakers,
+    Nothing,
+}
+
+impl Learner for Faulty {
+    type Batch = Batch;
+
+    const LOSSES: &'static [&'static str] = Tacotron::LOSSES;
+    const CRITERION: usize = Tacotron::CRITERION;
+
+    fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
+        let mut losses = self.model.losses(batch, mode);
+        // The root of nothing is nothing, and its slope is infinite.
+        let nothing = match self.wrong {
+            Wrong::Loss => losses[0].clone() - losses[0].clone().detach(),
+            Wrong::Parameter => self.extra.val(),
+            Wrong::Speakers | Wrong::Nothing => return losses,
+        };
+        losses[0] = losses[0].clone() + nothing.sqrt();
+        losses
+    }
+
+    fn computing(self, scope: &Scope) -> Self {
+        Self { model: self.model.computing(scope), ..self }
+    }
+}
+
+/// What is noted of a run of a model, and what is named in its first dump.
+fn named(plan: ComputePlan, wrong: Wrong) -> (Vec<String>, Culprit) {
+    let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
+    let run_config = run_config(folder.path(), Recipe { compute: plan.clone(), ..recipe(20) });
+    let (config, device) = (config(&features), &run_config.device);
+    let source =
+        UtteranceSource::new(&features, (&[1, 2, 3], &[0]), &config, Extent::Window(32), 2, 1, Shard::WHOLE);
+    let _alone = alone();
+    device.seed(1);
+    let extra = Param::from_tensor(Tensor::zeros([1], device));
+    let model = Faulty { model: Tacotron::new(&config, device), extra, wrong };
+    let mut run = Run::open(model.computing(&Scope::new(plan)), &run_config).unwrap();
+    if wrong == Wrong::Speakers {
+        let speakers = run.model.model.speakers.clone();
+        run.model.model.speakers = speakers.map(|table| (table * f32::NAN).detach().require_grad());
+    }
+    // Whether losses are numbers is another question.
+    let _ = run.finish(&source.unwrap(), &notes);
+    (notes.faults(), culprit(folder.path(), 1))
+}
+
+#[test]
+fn every_kind_of_fault_is_named() {
+    let planted = |fault: &str, precision| ComputePlan {
+        faults: vec![fault.parse().unwrap()],
+        ..ComputePlan::of(precision)
+    };
+    let nan = planted("nan:decoder.second:lstm:w_hh", Precision::F32);
+    let (notes, found) = named(nan, Wrong::Nothing);
+    let (path, operation) = ("decoder.second".to_string(), Operation::Lstm);
+    assert_eq!(found, Culprit::Backward { path, operation, gradient: "w_hh".into() });
+    assert!(notes[0].starts_with("step 1: decoder.second: the backward pass of lstm makes"), "{notes:?}");
+
+    let (notes, found) = named(ComputePlan::default(), Wrong::Loss);
+    assert_eq!(found, Culprit::Behind { path: "loss.before".into(), operation: Operation::Loss });
+    assert!(notes[0].starts_with("step 1: the gradient that reaches loss.before: loss is no"), "{notes:?}");
+
+    let (notes, found) = named(ComputePlan::default(), Wrong::Parameter);
+    assert_eq!(found, Culprit::Parameter { path: "extra".into() });
+    assert!(notes[0].starts_with("step 1: the gradient of extra is no number"), "{notes:?}");
+
+    let (notes, found) = named(ComputePlan::default(), Wrong::Speakers);
+    let (path, operation) = ("durations.lstm.forward".to_string(), Operation::Matmul);
+    assert_eq!(found, Culprit::Given { path, operation, input: "input".into() });
+    assert!(notes[0].starts_with("step 1: durations.lstm.forward: matmul is given input with"), "{notes:?}");
+
+    let overflow = planted("overflow:postnet.convolutions.0:convolution", Precision::Mixed);
+    let (_, found) = named(overflow, Wrong::Nothing);
+    assert!(matches!(found, Culprit::Forward { overflows: true, .. }), "{found}");
+}
+
+#[test]
+fn a_sound_run_in_half_has_no_faults() {
+    let (folder, notes) = (tempfile::tempdir().unwrap(), Notes::default());
+    let recipe = Recipe { compute: ComputePlan::of(Precision::Mixed), ..recipe(40) };
+    train(folder.path(), &sample_features(80), recipe, &notes).unwrap();
+    assert_eq!(notes.faults(), Vec::<String>::new());
+    assert_eq!((facts(folder.path()).overflows, facts(folder.path()).loss_scale), (0, 4096.0));
+    assert!((1..=40).all(|step| !dump_path(folder.path(), step, 0).exists()));
 }

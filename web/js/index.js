@@ -119,6 +119,7 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
  * @property {number} seconds Since the first iteration.
  * @property {number | null} heldOutLoss Of the held-out clips, where this iteration measured it.
  * @property {number} overflows Iterations that were skipped because their gradients overflowed half precision.
+ * @property {string | null} fault The operation where this overflow began.
  * @property {"iterations" | "held-out" | null} stop In the last iteration, its reason: the limit, or no more gain on the held-out clips.
  */
 /**

@@ -58,7 +58,7 @@ export class Trainer {
       let tuner;
       try {
         await this.#begin(preview, context);
-        tuner = await this.#engine.tuner(clips, iterations, seed, precision, rehearsal);
+        tuner = await this.#engine.tuner(clips, iterations, seed, precision, rehearsal, []);
         await breathe();
         check(context.signal);
       } catch (error) {

@@ -8,7 +8,7 @@ use burn::tensor::Device;
 use js_sys::{Array, Float32Array, Function, Promise, Uint8Array, Uint32Array};
 use ownvoice::audio::{Audio, level, wav};
 use ownvoice::evaluate::{Anchors, anchors};
-use ownvoice::nn::{Operation, Precision};
+use ownvoice::nn::{Operation, Precision, compute::Fault};
 use ownvoice::precision::Metrics;
 use ownvoice::synth::{SpeakOptions, Speech, parts, speak_async};
 use ownvoice::text::{
@@ -38,7 +38,7 @@ export interface Clip { samples: Float32Array; sampleRate: number; text: string 
 export interface Audio { samples: Float32Array<ArrayBuffer>; sampleRate: number }
 export interface ClipReport { seconds: number; speechSeconds: number; levelDb: number; noiseDb: number; snrDb: number; clippedPercent: number; cutOff: "start" | "end" | null; score: number | null }
 export interface SelfTest { deviation: number; tolerance: number }
-export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; overflows: number; stop: "iterations" | "held-out" | null }
+export interface Step { iteration: number; iterations: number; loss: number; seconds: number; heldOutLoss: number | null; overflows: number; fault: string | null; stop: "iterations" | "held-out" | null }
 export interface Picture {
   mels: number; frameSeconds: number; recorded: Float32Array<ArrayBuffer>; predicted: Float32Array<ArrayBuffer>;
   alignment: Float32Array<ArrayBuffer>; durations: Uint32Array<ArrayBuffer>; symbols: string[];
@@ -276,12 +276,8 @@ impl Engine {
         #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
         go_on: Function,
     ) -> Result<JsValue, JsValue> {
-        let options = CheckOptions {
-            name,
-            precision: precision_of(precision)?,
-            cosine,
-            faults: plant.iter().map(|fault| fault.parse().map_err(fail)).collect::<Result<_, _>>()?,
-        };
+        let options =
+            CheckOptions { name, precision: precision_of(precision)?, cosine, faults: faults(&plant)? };
         let mut go_on = |done, of| -> Pin<Box<dyn Future<Output = bool>>> {
             let go_on = go_on.clone();
             Box::pin(async move { ask(&go_on, done, of).await })
@@ -326,7 +322,7 @@ impl Engine {
         ]))
     }
 
-    /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`.
+    /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`; `plant` is for drills, see [`ownvoice::nn::compute::Fault`].
     pub async fn tuner(
         &self,
         clips: Vec<Clip>,
@@ -334,8 +330,9 @@ impl Engine {
         seed: Option<u32>,
         precision: Option<String>,
         rehearsal: Option<f32>,
+        plant: Vec<String>,
     ) -> Result<Tuner, JsValue> {
-        let mut options = CloneOptions::default();
+        let mut options = CloneOptions { faults: faults(&plant)?, ..CloneOptions::default() };
         if let Some(iterations) = iterations {
             options.iterations = iterations as usize;
         }
@@ -412,6 +409,7 @@ impl Tuner {
             ("seconds", step.seconds.into()),
             ("heldOutLoss", step.validation.map_or(JsValue::NULL, |metrics| metrics.loss.into())),
             ("overflows", (step.overflows as u32).into()),
+            ("fault", step.fault.map_or(JsValue::NULL, Into::into)),
             ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
         ]))
     }
@@ -521,6 +519,10 @@ impl Voice {
     pub async fn save(&self) -> Result<Vec<u8>, JsValue> {
         self.voice.save_async(&self.base).await.map_err(fail)
     }
+}
+
+fn faults(plant: &[String]) -> Result<Vec<Fault>, JsValue> {
+    plant.iter().map(|fault| fault.parse().map_err(fail)).collect()
 }
 
 /// Single precision where none is named.

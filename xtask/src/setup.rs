@@ -231,9 +231,26 @@ pub fn ffmpeg() {
     }
 }
 
+/// Whether something computes by Vulkan here: a graphics card, or Mesa's software, which is installed where that is possible.
+pub fn vulkan() -> bool {
+    let drivers = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
+    let found = || {
+        env::var_os("VK_DRIVER_FILES").is_some()
+            || drivers.iter().any(|folder| !files(Path::new(folder)).is_empty())
+    };
+    if !found() && can_apt() {
+        let installed =
+            timed("set-up: Vulkan in software (apt)", || apt(&["mesa-vulkan-drivers", "libvulkan1"]));
+        if let Err(message) = installed {
+            eprintln!("no Vulkan: {message}");
+        }
+    }
+    found()
+}
+
 /// Whether ranks of a training can be built and started: Open MPI with its headers, and the library that reads them. Installed where that is possible.
 pub fn mpi() -> bool {
-    let found = || find("mpirun").is_some() && find("mpicc").is_some();
+    let found = || find("mpirun").is_some() && find("mpicc").is_some() && has_libclang();
     if !found() && can_apt() {
         let installed =
             timed("set-up: Open MPI (apt)", || apt(&["openmpi-bin", "libopenmpi-dev", "libclang-dev"]));
@@ -242,6 +259,33 @@ pub fn mpi() -> bool {
         }
     }
     found()
+}
+
+/// Whether libclang lies where bindgen looks for it: Open MPI's headers are read with it, and a build without it fails.
+fn has_libclang() -> bool {
+    let named = env::var_os("LIBCLANG_PATH").map(PathBuf::from);
+    let configured = output(command("llvm-config").arg("--libdir")).ok();
+    let configured = configured.map(|said| PathBuf::from(said.trim()));
+    let usual = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from);
+    // Debian's: x86_64-linux-gnu, and lib of llvm-14.
+    let deeper = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
+    let deeper = deeper.flat_map(|folder| [folder.join("lib"), folder]);
+    named.into_iter().chain(configured).chain(usual).chain(deeper).any(|place| {
+        let names = fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.into_iter().any(|name| is_libclang(&name.to_string_lossy()))
+    })
+}
+
+/// `libclang.so`, `libclang-14.so.1` and their like; `libclang-cpp.so` is another library.
+fn is_libclang(name: &str) -> bool {
+    let version = name.strip_prefix("libclang").and_then(|rest| rest.split(".so").next());
+    name.contains(".so")
+        && version.is_some_and(|version| {
+            version.is_empty()
+                || version
+                    .strip_prefix('-')
+                    .is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()))
+        })
 }
 
 fn find_browser() -> Option<Browser> {
@@ -367,6 +411,14 @@ mod tests {
     fn the_lock_file_of_this_repository_has_a_wasm_bindgen() {
         let lock = read_text(&root().join("Cargo.lock")).unwrap();
         assert!(locked_version(&lock, "wasm-bindgen").unwrap().starts_with("0.2."));
+    }
+
+    #[test]
+    fn libclang_is_told_from_its_neighbours() {
+        assert!(["libclang.so", "libclang.so.14", "libclang-14.so.1"].into_iter().all(is_libclang));
+        for other in ["libclang-cpp.so.14", "libclang.a", "libclangAST.so", "libclang-14.a", "clang.so"] {
+            assert!(!is_libclang(other), "{other}");
+        }
     }
 
     #[test]

@@ -14,12 +14,17 @@ use std::time::Instant;
 type Stage = (&'static str, &'static str, fn() -> Result<Outcome>);
 
 /// In the order in which they run: what fails soonest comes first.
-const STAGES: [Stage; 5] = [
+const STAGES: [Stage; 6] = [
     ("native", "the library, the command line and this runner", native),
     ("wasm", "the wasm in Chromium, by wasm-pack", wasm),
     ("js", "the types of the JavaScript, and what runs in Node", js),
     ("package", "the npm package, installed by a plain page, Vite and webpack", package),
     ("browser", "the page in Chromium, Firefox and WebKit", browser),
+    (
+        "graphics",
+        "the kernels by Vulkan, in both precisions: on a graphics card, or on Mesa's software",
+        graphics,
+    ),
 ];
 
 /// What a stage counted, and what was wrong with it besides failing tests.
@@ -27,11 +32,14 @@ const STAGES: [Stage; 5] = [
 struct Outcome {
     count: Count,
     trouble: Option<String>,
+    /// What this machine lacks, for want of which nothing ran: counted as skipped.
+    lacking: Option<String>,
 }
 
 pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     if let Some(unknown) = chosen.iter().find(|word| STAGES.iter().all(|(name, ..)| name != *word)) {
-        return Err(format!("no stage is called {unknown}: there are native, wasm, js, package and browser"));
+        let names = STAGES.map(|(name, ..)| name).join(", ");
+        return Err(format!("no stage is called {unknown}: there are {names}"));
     }
     let begun = Instant::now();
     let mut table = Vec::new();
@@ -41,15 +49,16 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     {
         let start = Instant::now();
         eprintln!("\n=== {name}: {what} ({} min so far)", begun.elapsed().as_secs() / 60);
-        let Outcome { mut count, trouble } =
-            stage().unwrap_or_else(|message| Outcome { count: Count::default(), trouble: Some(message) });
-        let trouble =
-            trouble.or_else(|| (count.passed + count.failed == 0).then(|| "no test ran".to_string()));
+        let Outcome { mut count, trouble, lacking } =
+            stage().unwrap_or_else(|message| Outcome { trouble: Some(message), ..Outcome::default() });
+        let ran = count.passed + count.failed > 0 || lacking.is_some();
+        let trouble = trouble.or_else(|| (!ran).then(|| "no test ran".to_string()));
+        count.skipped += usize::from(lacking.is_some());
         // A stage that could not be counted is a failure like a failed test.
         count.failed += usize::from(trouble.is_some() && count.failed == 0);
         sum += count;
         table.push(format!("{name:8} {:>7.1} s  {count}", start.elapsed().as_secs_f32()));
-        table.extend(trouble.map(|trouble| format!("{:8} {trouble}", "")));
+        table.extend(trouble.or(lacking).map(|why| format!("{:8} {why}", "")));
     }
     println!("\n{}", table.join("\n"));
     if sum.skipped > 0 {
@@ -133,6 +142,19 @@ fn house_rule(check: &Check) -> Count {
     Count { passed: usize::from(passed), failed: usize::from(!passed), skipped: 0 }
 }
 
+/// A build of its own: kernels in half precision, which Chromium's software does not have, and steps of training on them against the CPU.
+fn graphics() -> Result<Outcome> {
+    if !setup::vulkan() {
+        let lacking = "SKIPPED: no driver of Vulkan is installed (Debian: mesa-vulkan-drivers libvulkan1); kernels in half precision are tested nowhere else";
+        eprintln!("{lacking}");
+        return Ok(Outcome { lacking: Some(lacking.into()), ..Outcome::default() });
+    }
+    let mut cargo = cargo();
+    cargo.args(["test", "--release", "--no-fail-fast", "--package", "ownvoice", "--features", "webgpu"]);
+    cargo.args(["--test", "fused", "--test", "precision", "--test", "operations"]);
+    libtest(&mut cargo)
+}
+
 fn wasm() -> Result<Outcome> {
     let browser = setup::browser()?;
     let mut wasm_pack = command("wasm-pack");
@@ -162,7 +184,7 @@ fn libtest(command: &mut Command) -> Result<Outcome> {
     }
     let status = child.wait().map_err(|e| e.to_string())?;
     let trouble = (!status.success() && count.failed == 0).then(|| format!("{}: {status}", shown(command)));
-    Ok(Outcome { count, trouble })
+    Ok(Outcome { count, trouble, lacking: None })
 }
 
 /// The type checker counts as one test. The Node tests are those of tests/js.
@@ -230,7 +252,7 @@ fn node(scripts: &[PathBuf], environment: &[(&str, &std::ffi::OsStr)]) -> Result
     let count = Count::from_tap(&read_text(&report)?);
     let _ = std::fs::remove_file(&report);
     let trouble = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
-    Ok(Outcome { count, trouble })
+    Ok(Outcome { count, trouble, lacking: None })
 }
 
 #[cfg(test)]

@@ -17,8 +17,9 @@ use crate::{
     nn::{
         ComputePlan, Mode, Precision,
         matmul::{matmul, operand},
+        trace::Probe,
     },
-    precision::statistics::of_module,
+    precision::statistics::{of_module, of_outputs},
     synth::{SpeakOptions, speak_async},
     train::{
         Clip, CloneOptions, FineTuner,
@@ -94,8 +95,8 @@ pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
     ];
     rows.push(row(
         name("statistics_share"),
-        statistics_s(&base, precision)? / WatchConfig::default().statistics_every as f64 / trained.s_per_iter,
-        "of an iteration: magnitudes of the whole base and its gradients, every 25",
+        statistics_share(&base, precision)?,
+        "of a step: magnitudes of weights, gradients and outputs, every 25",
     ));
     if device_name == DeviceName::Cpu {
         rows.push(row(
@@ -207,22 +208,31 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
     Ok(Trained { s_per_iter, dispatch_s: each[each.len() / 2], held_early_mb, held_mb: held() })
 }
 
-/// Seconds of one count of magnitudes, of all parameters of the base and their gradients.
-fn statistics_s(base: &Base, precision: Precision) -> Result<f64> {
-    const RUNS: usize = 5;
+/// What counting magnitudes every [`WatchConfig::statistics_every`] steps adds to a step of a pretraining: of the whole base, of all gradients, and of all
+/// that comes out of an operation. Steps that count and steps that do not, in turn; of each the fastest, so that other work on the machine counts for neither.
+fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
+    const RUNS: usize = 10;
     let (plan, config) = (ComputePlan::of(precision), base.config().clone());
     let side = Side { model: &base.model, device: &base.device, name: "", plan };
-    let (batch, window) = (1, 16 * config.reduction);
+    let CloneOptions { batch, window, .. } = CloneOptions::default();
     let features = sample_features(config.mels);
-    let step = StepConfig { config, batch, window, mode: Mode::Eval, seed: 1 };
-    let (model, gradients) = side.gradients(&features, &step)?;
-    let count = || {
+    let step = StepConfig { config, batch, window, mode: Mode::Train, seed: 1 };
+    let seconds = |counts: bool| -> Result<f64> {
         let begun = Instant::now();
-        pollster::block_on(of_module(&model, &gradients))?;
+        let probe = counts.then(Probe::of_outputs);
+        let (model, gradients) = side.gradients(&features, &step, probe.as_ref())?;
+        if let Some(probe) = probe {
+            pollster::block_on(of_outputs(probe.take()))?;
+            pollster::block_on(of_module(&model, &gradients))?;
+        }
+        base.device.sync().expect("the device answers");
         Ok(begun.elapsed().as_secs_f64())
     };
-    let seconds = (0..=RUNS).map(|_| count()).collect::<Result<Vec<f64>>>()?;
-    Ok(seconds[1..].iter().sum::<f64>() / RUNS as f64)
+    let (mut plain, mut counted) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..RUNS {
+        (plain, counted) = (plain.min(seconds(false)?), counted.min(seconds(true)?));
+    }
+    Ok((counted - plain).max(0.0) / WatchConfig::default().statistics_every as f64 / plain)
 }
 
 /// Seconds of an iteration that fuses nothing.

@@ -99,7 +99,7 @@ impl PrecisionArguments {
 pub struct PlanArguments {
     #[command(flatten)]
     pub precision: PrecisionArguments,
-    /// Paths of the modules that compute in half with --precision mixed [default: encoder,decoder,postnet]
+    /// Paths of the modules that compute in half with --precision mixed [default: encoder,decoder,postnet; of a vocoder: blocks]
     #[arg(long, value_delimiter = ',', value_name = "PATHS")]
     half: Option<Vec<String>>,
     /// Operations that plain tensor operations compute and not the fused ones, by name, or "all"
@@ -110,7 +110,12 @@ pub struct PlanArguments {
 impl PlanArguments {
     /// Fails with `option-invalid` where an operation has no such name.
     pub fn get(&self) -> Result<ComputePlan> {
-        let usual = ComputePlan::of(self.precision.get());
+        self.over(ComputePlan::of)
+    }
+
+    /// The same for a model whose usual plan is another.
+    pub fn over(&self, usual: impl Fn(Precision) -> ComputePlan) -> Result<ComputePlan> {
+        let usual = usual(self.precision.get());
         Ok(ComputePlan {
             half: self.half.clone().unwrap_or(usual.half),
             plain: operations(&self.plain)?,

@@ -85,7 +85,7 @@ struct StepArguments {
     /// The least cosine that passes
     #[arg(long, default_value_t = 0.98)]
     cosine: f64,
-    /// Plant a fault, as a drill: overflow:MODULE:OPERATION or sign:MODULE:OPERATION:INPUT
+    /// Plant a fault, as a drill: overflow:MODULE:OPERATION, sign:MODULE:OPERATION:INPUT or nan:MODULE:OPERATION:INPUT, of the input's gradient
     #[arg(long)]
     plant: Vec<String>,
 }

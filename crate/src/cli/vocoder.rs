@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     console::Console,
-    device::DeviceArguments,
+    device::{DeviceArguments, PlanArguments},
     feeder::FeederArguments,
     pretraining::print,
     ranks::RanksArguments,
@@ -22,6 +22,7 @@ use crate::{
         speaker::{SpeakerStats, distance},
     },
     files,
+    nn::ComputePlan,
     pipeline::{self, TrainVocoderConfig},
     ranks::Ranks,
     report::Report,
@@ -51,6 +52,8 @@ pub struct TrainVocoderArguments {
     run: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
+    #[command(flatten)]
+    plan: PlanArguments,
     /// Steps of the training
     #[arg(long, default_value_t = Recipe::vocoder().steps)]
     steps: usize,
@@ -73,27 +76,28 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: 
     let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
         // One rank speaks for all.
         let report: &dyn Report = if ranks.is_first() { console } else { &() };
-        pipeline::train_vocoder(&config(arguments, ranks, device), report)
+        pipeline::train_vocoder(&config(arguments, ranks, device)?, report)
     })?;
     print(&trained, console);
     Ok(())
 }
 
-fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> TrainVocoderConfig {
+fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> Result<TrainVocoderConfig> {
     let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, feeder, .. } =
         arguments;
-    TrainVocoderConfig {
+    let compute = arguments.plan.over(ComputePlan::of_vocoder)?;
+    Ok(TrainVocoderConfig {
         corpus: corpus.clone(),
         out: out.clone(),
         base: base.clone(),
         from: from.clone(),
-        recipe: Recipe { steps: *steps, seed: *seed, rate_start: *rate, ..Recipe::vocoder() },
+        recipe: Recipe { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Recipe::vocoder() },
         device: device.clone(),
         resume: *resume,
         run: run.clone().unwrap_or_else(|| out.with_extension("run")),
         feeder: feeder.get(),
         ranks: ranks.clone(),
-    }
+    })
 }
 
 #[derive(Args)]

@@ -15,7 +15,7 @@ use crate::{
     nn::trace::Value,
     ranks::Shard,
     train::{
-        batch::{Counts, Data},
+        batch::{Clips, Counts, Data},
         feeder::Source,
         order::{Draw, Order},
     },
@@ -28,8 +28,8 @@ pub struct LipBatch {
     pub faces: Tensor<5>,
     /// Where there are pictures.
     pub pictures: Symbols,
-    /// Names of the tracks, in order; those of the shard.
-    pub clips: Vec<String>,
+    /// Names of the tracks.
+    pub clips: Clips,
     /// `[B]`, rows of the speaker table
     pub speakers: Tensor<1, Int>,
     /// `[B, T / R, M]`, the normalised frame before each step
@@ -45,8 +45,8 @@ pub struct LipBatch {
 }
 
 impl Data for LipBatch {
-    fn clips(&self) -> Vec<String> {
-        self.clips.clone()
+    fn clips(&self) -> &Clips {
+        &self.clips
     }
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
@@ -173,11 +173,13 @@ impl<'a> LipSource<'a> {
             steps: whole_frames.iter().map(|frames| frames.div_ceil(reduction)).sum(),
             ..Counts::default()
         };
+        let names = windows.iter().map(|window| sounds.utterances[window.track].id.clone()).collect();
+        let clips = Clips { whole: names, shard: self.shard };
         let windows = self.shard.of(windows);
         let batch = windows.len();
         let values = side * side * 3;
         let (mut faces, mut lengths) = (Vec::with_capacity(batch * self.pictures * values), Vec::new());
-        let (mut clips, mut speakers) = (Vec::new(), Vec::new());
+        let mut speakers = Vec::new();
         let (mut previous, mut targets, mut mask) = (Vec::new(), Vec::new(), Vec::new());
         for window in windows {
             let (track, sound) = (&self.features.tracks[window.track], &sounds.utterances[window.track]);
@@ -186,7 +188,6 @@ impl<'a> LipSource<'a> {
             bytes.chunks_exact(FACE_BYTES).for_each(|picture| window.look.see(picture, side, &mut faces));
             faces.resize(faces.len() + (self.pictures - count) * values, 0.0);
             lengths.push(count);
-            clips.push(sound.id.clone());
             speakers.push(sound.speaker as i32);
             let (first, spoken) = (frames_of(window.first), frames_of(count));
             let begin = first.saturating_sub(1);

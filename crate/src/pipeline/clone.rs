@@ -36,19 +36,9 @@ pub fn read_clips(path: &Path, seconds: Option<f32>) -> Result<Vec<Clip>> {
 /// Fine-tunes to the end. A note at each validation, and one at the end.
 pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Report) -> Result<Voice> {
     let mut tuner = FineTuner::start(base, clips, options)?;
-    let mut overflows = 0;
     loop {
-        let step = match tuner.step() {
-            Ok(step) => step,
-            Err(error) => {
-                note_fault(&tuner, report);
-                return Err(error);
-            }
-        };
-        if step.overflows > overflows {
-            overflows = step.overflows;
-            note_fault(&tuner, report);
-        }
+        let step = tuner.step()?;
+        step.fault.iter().for_each(|fault| report.note(fault));
         report.progress(&Progress {
             done: step.iteration,
             of: Some(step.iterations),
@@ -78,13 +68,5 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Re
             }
             return tuner.finish();
         }
-    }
-}
-
-/// The operation that made something that is no number, where one does so again.
-fn note_fault(tuner: &FineTuner, report: &dyn Report) {
-    // What failed before is the error to return.
-    if let Ok(Some((iteration, culprit))) = pollster::block_on(tuner.fault_async()) {
-        report.note(&format!("iteration {iteration}: {culprit}"));
     }
 }

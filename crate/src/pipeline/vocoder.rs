@@ -17,6 +17,7 @@ use crate::{
     corpus::{Recording, label, layouts},
     files,
     model::vocoder::{SourceFilter, VocoderConfig},
+    nn::Scope,
     ranks::Ranks,
     report::Report,
     synth::speak::copy_prosody,
@@ -62,6 +63,9 @@ const CHUNK: usize = 64;
 pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
     let TrainVocoderConfig { corpus, out, base, from, recipe, device, resume, run, feeder, ranks } = options;
     files::check_writable(out)?;
+    if !recipe.compute.precision.runs_on(device) {
+        return Err(Error::precision_unsupported());
+    }
     let extractor = MelExtractor::new(MelConfig::speech_16k());
     let recordings: Vec<Recording> = layouts::load(corpus)?.collect();
     let counter = Counter::new(report, recordings.len(), "reading");
@@ -72,15 +76,18 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     let mut takes = Takes::create(run, extractor.config().mels)?;
     let numbered: Vec<(usize, &Recording)> = recordings.iter().enumerate().collect();
     for chunk in numbered.chunks(CHUNK) {
-        for take in chunk.par_iter().copied().map(read).collect::<Result<Vec<Take>>>()? {
-            takes.push(&take)?;
+        let read = chunk.par_iter().copied().map(read).collect::<Result<Vec<Take>>>()?;
+        for ((_, recording), take) in chunk.iter().zip(&read) {
+            takes.push(recording.id.clone(), take)?;
         }
     }
     if let Some(folder) = base {
         let base = Base::open(folder, device)?;
         let counter = Counter::new(report, recordings.len(), "spoken by the base");
         for recording in &recordings {
-            spoken(&base, recording, &extractor)?.map_or(Ok(()), |take| takes.push(&take))?;
+            if let Some(take) = spoken(&base, recording, &extractor)? {
+                takes.push(format!("{}, spoken by the base", recording.id), &take)?;
+            }
             counter.count();
         }
     }
@@ -96,7 +103,8 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         watch: WatchConfig::default(),
     };
     run_config.device.seed(recipe.seed);
-    let mut blank = SourceFilter::new(&config, &run_config.device);
+    let mut blank =
+        SourceFilter::new(&config, &run_config.device).computing(&Scope::new(recipe.compute.clone()));
     if let Some(path) = from {
         let (weights, _) = deserialize(&files::read(path)?).map_err(Error::checkpoint_corrupt)?;
         blank = apply(blank, &weights).map_err(Error::checkpoint_corrupt)?;

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
-    nn::trace::Attributes,
-    nn::{ComputePlan, Operation, Precision, readback::read, trace::Value},
+    nn::{
+        ComputePlan, Operation, Precision,
+        readback::read,
+        trace::{Attributes, Call, Value},
+    },
 };
 
 /// A tensor on the host.
@@ -62,6 +65,20 @@ pub struct CallName {
     pub path: String,
     pub operation: Operation,
     pub number: usize,
+}
+
+impl CallName {
+    /// Calls of a step by name, in their order.
+    pub fn of_each(calls: Vec<Call>) -> impl Iterator<Item = (Self, Call)> {
+        let mut numbers: BTreeMap<(String, Operation), usize> = BTreeMap::new();
+        calls.into_iter().map(move |call| {
+            let (path, operation) = (call.path.clone(), call.operation);
+            let next = numbers.entry((path.clone(), operation)).or_default();
+            let number = *next;
+            *next += 1;
+            (Self { path, operation, number }, call)
+        })
+    }
 }
 
 /// What a dump is of.

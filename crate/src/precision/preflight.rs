@@ -20,7 +20,9 @@ pub struct RunFacts {
     pub loss_scale: f32,
     /// Updates that were left out so far.
     pub overflows: usize,
-    /// Clips of the first batches, in order.
+    /// That share each batch: 1 where nobody does.
+    pub ranks: usize,
+    /// Clips of the first batches, in order; of whole ones, whatever a rank's part of them.
     pub order: Vec<Vec<String>>,
 }
 

@@ -8,8 +8,10 @@ pub fn report(reference: &About, found: &About, comparison: &Comparison, all: bo
     let listed: Vec<_> = if all { comparison.rows.iter().collect() } else { comparison.below().collect() };
     let mut text = format!("A: {}\nB: {}", side(reference), side(found));
     if !listed.is_empty() {
-        text +=
-            &format!("\n{:<56} {:>18} {:>18}", "cosine, signal to noise in dB", "in the network", "alone");
+        text += &format!(
+            "\n{:<56} {:>27} {:>27}",
+            "cosine, relative error, signal to noise in dB", "in the network", "alone"
+        );
     }
     for row in listed {
         text += &format!("\n{:<56} {} {}", row.to_string(), figures(row.whole), figures(row.alone));
@@ -35,7 +37,7 @@ pub fn side(about: &About) -> String {
 }
 
 fn figures(metrics: Option<Metrics>) -> String {
-    metrics.map_or(format!("{:>18}", ""), |Metrics { cosine, sqnr_db, .. }| {
-        format!("{cosine:>10.5} {sqnr_db:>7.1}")
+    metrics.map_or(format!("{:>27}", ""), |Metrics { cosine, relative_error, sqnr_db, .. }| {
+        format!("{cosine:>10.5} {relative_error:>8.1e} {sqnr_db:>7.1}")
     })
 }

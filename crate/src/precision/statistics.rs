@@ -8,11 +8,13 @@ use burn::{
 use half::f16;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::dump::CallName;
 use crate::{
     Result,
     nn::{
         is_cpu,
         readback::{read, read_data},
+        trace::Call,
     },
     weights::track_path,
 };
@@ -110,44 +112,60 @@ pub struct OfParameter {
     pub gradient: Option<Statistics>,
 }
 
-/// Of all parameters of a module and their gradients, in order: on a GPU counted there, with one readback for all; on the CPU in one pass over memory.
+/// Of what came out of one call of an operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfOutput {
+    #[serde(flatten)]
+    pub call: CallName,
+    pub output: Statistics,
+}
+
+/// Of the outputs of calls, in order.
+///
+/// Fails with `device-lost` where the device no longer answers.
+pub async fn of_outputs(calls: Vec<Call>) -> Result<Vec<OfOutput>> {
+    let (names, outputs): (Vec<_>, Vec<_>) =
+        CallName::of_each(calls).map(|(name, call)| (name, call.output.values)).unzip();
+    let counted = count(outputs).await?;
+    Ok(names.into_iter().zip(counted).map(|(call, output)| OfOutput { call, output }).collect())
+}
+
+/// Of all parameters of a module and their gradients, in order.
 ///
 /// Fails with `device-lost` where the device no longer answers.
 pub async fn of_module<M: Module>(module: &M, gradients: &Gradients) -> Result<Vec<OfParameter>> {
-    let mut visitor = Visit { gradients, path: Vec::new(), found: Vec::new(), queued: Vec::new() };
+    let mut visitor = Visit { gradients, path: Vec::new(), found: Vec::new(), values: Vec::new() };
     module.visit(&mut visitor);
-    let Visit { found, queued, .. } = visitor;
-    if queued.is_empty() {
-        return Ok(Vec::new());
-    }
-    if is_cpu(&queued[0].device()) {
-        let mut counted = Vec::with_capacity(queued.len());
-        for values in queued {
+    let Visit { found, values, .. } = visitor;
+    Ok(rows(found, count(values).await?.into_iter()))
+}
+
+/// Of each tensor: on a GPU counted there, with one readback for all; on the CPU in one pass over memory.
+async fn count(tensors: Vec<Tensor<1>>) -> Result<Vec<Statistics>> {
+    let Some(first) = tensors.first() else { return Ok(Vec::new()) };
+    if is_cpu(&first.device()) {
+        let mut counted = Vec::with_capacity(tensors.len());
+        for values in tensors {
             let data = read_data(values).await?;
             counted.push(Statistics::of(data.as_slice::<f32>().expect("computed in f32")));
         }
-        return Ok(rows(found, counted.into_iter()));
+        return Ok(counted);
     }
-    let queued: Vec<Tensor<1>> = queued.into_iter().map(Statistics::queue).collect();
-    let counts: Vec<usize> = found
-        .iter()
-        .flat_map(|&(_, count, has_gradient)| vec![count; 1 + usize::from(has_gradient)])
-        .collect();
-    let values = read(Tensor::cat(queued, 0)).await?;
-    let counted =
-        values.chunks_exact(VALUES).zip(counts).map(|(values, count)| Statistics::read(values, count));
-    Ok(rows(found, counted))
+    let counts: Vec<usize> = tensors.iter().map(|values| values.dims()[0]).collect();
+    let queued = read(Tensor::cat(tensors.into_iter().map(Statistics::queue).collect(), 0)).await?;
+    Ok(queued
+        .chunks_exact(VALUES)
+        .zip(counts)
+        .map(|(values, count)| Statistics::read(values, count))
+        .collect())
 }
 
 /// * `counted`: each parameter's, followed by its gradient's where there is one
-fn rows(
-    found: Vec<(String, usize, bool)>,
-    mut counted: impl Iterator<Item = Statistics>,
-) -> Vec<OfParameter> {
+fn rows(found: Vec<(String, bool)>, mut counted: impl Iterator<Item = Statistics>) -> Vec<OfParameter> {
     let mut next = || counted.next().expect("each was counted");
     found
         .into_iter()
-        .map(|(path, _, has_gradient)| OfParameter {
+        .map(|(path, has_gradient)| OfParameter {
             path,
             weight: next(),
             gradient: has_gradient.then(&mut next),
@@ -158,10 +176,10 @@ fn rows(
 struct Visit<'a> {
     gradients: &'a Gradients,
     path: Vec<String>,
-    /// Path, values, and whether there is a gradient.
-    found: Vec<(String, usize, bool)>,
-    /// Values of each, then of its gradient.
-    queued: Vec<Tensor<1>>,
+    /// Path, and whether there is a gradient.
+    found: Vec<(String, bool)>,
+    /// Of each, then of its gradient.
+    values: Vec<Tensor<1>>,
 }
 
 impl ModuleVisitor for Visit<'_> {
@@ -171,9 +189,9 @@ impl ModuleVisitor for Visit<'_> {
         let value = param.val();
         let count = value.shape().num_elements();
         let gradient = value.grad(self.gradients);
-        self.found.push((self.path.join("."), count, gradient.is_some()));
-        self.queued.push(value.inner().reshape([count]));
-        self.queued.extend(gradient.map(|gradient| gradient.reshape([count])));
+        self.found.push((self.path.join("."), gradient.is_some()));
+        self.values.push(value.inner().reshape([count]));
+        self.values.extend(gradient.map(|gradient| gradient.reshape([count])));
     }
 }
 

@@ -20,14 +20,26 @@ use crate::{
 
 /// What a step learns from.
 pub trait Data {
-    /// Names of its clips, where they have any.
-    fn clips(&self) -> Vec<String> {
-        Vec::new()
-    }
+    /// Names of its clips.
+    fn clips(&self) -> &Clips;
 
     /// Its tensors, one row a clip.
-    fn tensors(&self) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    fn tensors(&self) -> Vec<(&'static str, Value)>;
+}
+
+/// Names of a batch's clips.
+#[derive(Debug, Clone)]
+pub struct Clips {
+    /// Of the whole batch, in order.
+    pub whole: Vec<String>,
+    /// The part of it whose tensors are there.
+    pub shard: Shard,
+}
+
+impl Clips {
+    /// Those whose tensors are there.
+    pub fn here(&self) -> &[String] {
+        self.shard.of(&self.whole)
     }
 }
 
@@ -35,8 +47,8 @@ pub trait Data {
 #[derive(Debug, Clone)]
 pub struct Batch {
     pub symbols: Symbols,
-    /// Names of the utterances, in order; those of the shard.
-    pub clips: Vec<String>,
+    /// Names of the utterances.
+    pub clips: Clips,
     /// `[B]`, rows of the speaker table
     pub speakers: Tensor<1, Int>,
     /// `[B, L]`, frames
@@ -58,8 +70,8 @@ pub struct Batch {
 }
 
 impl Data for Batch {
-    fn clips(&self) -> Vec<String> {
-        self.clips.clone()
+    fn clips(&self) -> &Clips {
+        &self.clips
     }
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
@@ -247,6 +259,7 @@ pub fn assemble(
     };
     whole.voiced_frames = pitches_hz.iter().flatten().filter(|hz| **hz > 0.0).count();
 
+    let clips = Clips { whole: picks.iter().map(|(utterance, _)| utterance.id.clone()).collect(), shard };
     let picks = shard.of(picks);
     let items: Vec<&[u8]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
     let symbols = Symbols::new(&items, Some(width), device);
@@ -283,7 +296,7 @@ pub fn assemble(
     let speakers: Vec<i32> = speakers.into_iter().map(|speaker| speaker as i32).collect();
     Ok(Batch {
         symbols,
-        clips: picks.iter().map(|(utterance, _)| utterance.id.clone()).collect(),
+        clips,
         speakers: Tensor::from_data(TensorData::new(speakers, [batch]), device),
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),

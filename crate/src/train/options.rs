@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     audio::variance_scale::VarianceScale,
-    nn::{ComputePlan, Operation, Precision},
+    nn::{ComputePlan, Operation, Precision, compute::Fault},
 };
 
 /// How a voice is cloned. The defaults are what the project's figures are measured with.
@@ -43,6 +43,10 @@ pub struct CloneOptions {
     #[serde(default)]
     #[doc(hidden)]
     pub plain: BTreeSet<Operation>,
+    /// Planted as a drill; no training has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[doc(hidden)]
+    pub faults: Vec<Fault>,
 }
 
 fn half() -> Vec<String> {
@@ -63,6 +67,7 @@ impl Default for CloneOptions {
             precision: Precision::F32,
             half: half(),
             plain: BTreeSet::new(),
+            faults: Vec::new(),
         }
     }
 }
@@ -70,8 +75,8 @@ impl Default for CloneOptions {
 impl CloneOptions {
     /// How its operations are computed.
     pub(super) fn compute(&self) -> ComputePlan {
-        let (half, plain) = (self.half.clone(), self.plain.clone());
-        ComputePlan { half, plain, ..ComputePlan::of(self.precision) }
+        let (half, plain, faults) = (self.half.clone(), self.plain.clone(), self.faults.clone());
+        ComputePlan { half, plain, faults, ..ComputePlan::of(self.precision) }
     }
 
     /// Rehearsed windows of a batch: half as many as of the clips.

@@ -160,6 +160,7 @@ mod tests {
     use super::*;
     use crate::{
         audio::mel::{Mel, MelConfig},
+        precision::preflight::{RunFacts, preflight},
         ranks::threads,
         train::{
             features::Spoken,
@@ -319,6 +320,14 @@ mod tests {
         let losses = threads::run(2, |ranks| case.train(ranks, 1, &directory("two"), false, None).unwrap());
         assert!(losses[0] == losses[1] && (losses[0] - loss).abs() < 1e-4, "{losses:?}, {loss}");
         assert_same(&curve(&directory("two")), &expected, 1e-4);
+        // They are told apart by their number, and not by their parts of the batches.
+        let facts = |name: &str| -> RunFacts {
+            serde_json::from_slice(&fs::read(directory(name).join(RunFacts::FILE)).unwrap()).unwrap()
+        };
+        let differing = preflight(&facts("one"), &facts("two")).into_iter().filter(|fact| !fact.same);
+        let differing: Vec<String> =
+            differing.map(|fact| format!("{}: {}, {}", fact.name, fact.a, fact.b)).collect();
+        assert_eq!(differing, ["ranks: 1, 2"]);
 
         let codes = threads::run(2, |ranks| {
             // Only one rank has the bad batch.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Error, Result, files,
-    nn::{ComputePlan, Mode, Operation, Scope},
+    nn::{ComputePlan, Mode, Scope},
     ranks::Ranks,
     report::{Progress, Report},
     weights::{Metadata, Storage, Weights, apply, collect, deserialize, serialize},
@@ -125,12 +125,10 @@ impl<'a, M: Learner> Run<'a, M> {
     /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
     pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
-        let ComputePlan { precision, plain, .. } = &run_config.recipe.compute;
-        let plain = plain.contains(&Operation::Adam);
         let watch = Watch::open(&blank, run_config, run_config.resume)?;
         let mut run = Self {
             model: blank,
-            adam: Adam::new(AdamConfig { precision: *precision, plain, ..AdamConfig::default() }),
+            adam: Adam::new(AdamConfig::of(&Scope::new(run_config.recipe.compute.clone()))),
             run_config,
             watch,
             watched: Ok(()),
@@ -231,14 +229,14 @@ impl<'a, M: Learner> Run<'a, M> {
         // Running statistics change on the way to a failure.
         let before = (!ranks.is_alone()).then(|| collect(&self.model));
         match self.gradients(step, feeder) {
-            Ok((gradients, losses, batch)) => {
+            Ok((gradients, losses, hidden, batch)) => {
                 drop(before);
                 let counted = self.watch.count(step, &self.model, &gradients);
                 let (model, scaling) = (self.model.clone(), self.adam.scaling.clone());
                 let rate = recipe.rate(step);
                 self.model = self.adam.step(self.model, &gradients, |_| rate);
                 let scaling = [scaling, self.adam.scaling.clone()];
-                let taken = Watch::taken(step, model, batch, losses.clone(), scaling);
+                let taken = Watch::taken(step, model, batch, [losses.clone(), hidden], scaling);
                 // All ranks look, whatever one of them has met: a step is run again by all together.
                 let observed = self.watch.observe(taken, report);
                 self.watched = counted.and(observed);
@@ -258,22 +256,39 @@ impl<'a, M: Learner> Run<'a, M> {
         self.run_config.ranks.agree(std::mem::replace(&mut self.watched, Ok(())).and(finished))
     }
 
-    /// Gradients and losses of a step's batch, of all ranks together, and this rank's shard of it.
+    /// Gradients, losses and what the watch counted of a step's batch, of all ranks together, and this rank's shard of it.
     fn gradients<S: Source<Batch = M::Batch>>(
         &mut self,
         step: usize,
         feeder: &mut Feeder<S>,
-    ) -> Result<(Gradients, Tensor<1>, M::Batch)> {
+    ) -> Result<(Gradients, Tensor<1>, Tensor<1>, M::Batch)> {
         let RunConfig { recipe, device, ranks, .. } = self.run_config;
         // What is random on the device hangs on the step alone as well, so that a resumed run is the run that was not stopped. Each rank has its own.
         let seed = recipe.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
         device.seed(seed.wrapping_add((ranks.shard().rank as u64) << 32));
         let watched = std::mem::replace(&mut self.watched, Ok(()));
         let Fed { batch, .. } = ranks.agree(watched.and_then(|()| feeder.take()))?;
+        let probe = self.watch.probe(step);
+        if let Some(probe) = &probe {
+            self.compute_under(&Scope::recorded(recipe.compute.clone(), probe));
+        }
         let losses = Tensor::cat(self.model.losses(&batch, Mode::Train), 0);
         let mut gradients = self.adam.scaled(losses.clone().sum()).backward();
-        let losses = sum_gradients(&self.model, &mut gradients, losses.inner(), ranks)?;
-        Ok((gradients, losses, batch))
+        let mut hidden = 0.0;
+        if let Some(probe) = probe {
+            self.compute_under(&Scope::new(recipe.compute.clone()));
+            hidden = self.watch.count_outputs(&probe);
+        }
+        let losses = losses.inner();
+        let told = Tensor::cat(vec![losses.clone(), Tensor::full([1], hidden, &losses.device())], 0);
+        let told = sum_gradients(&self.model, &mut gradients, told, ranks)?;
+        let count = M::LOSSES.len();
+        Ok((gradients, told.clone().narrow(0, 0, count), told.narrow(0, count, 1), batch))
+    }
+
+    /// The same model; how it computes is no part of what it has learned.
+    fn compute_under(&mut self, scope: &Scope) {
+        self.model = self.model.clone().computing(scope);
     }
 
     /// Adds a line, and returns the losses in words.

@@ -11,7 +11,7 @@ use rand::Rng;
 
 use super::{
     augment::{augment, gaussian},
-    batch::Data,
+    batch::{Clips, Data},
     feeder::Source,
     order::{Draw, Order},
     run::{Learner, Recipe, Run, RunConfig, split},
@@ -20,7 +20,8 @@ use crate::{
     Error, Result,
     audio::mel::Mel,
     model::speaker_encoder::{EMBEDDING, POOLED, SpeakerEncoder},
-    nn::{ComputePlan, Mode},
+    nn::{ComputePlan, Mode, trace::Value},
+    ranks::Shard,
     report::Report,
 };
 
@@ -69,13 +70,22 @@ pub struct Trainee {
 }
 
 pub struct SpeakerBatch {
+    clips: Clips,
     /// `[B, T, M]`
     mels: Tensor<3>,
     /// `[B, 1]`
     speakers: Tensor<2, Int>,
 }
 
-impl Data for SpeakerBatch {}
+impl Data for SpeakerBatch {
+    fn clips(&self) -> &Clips {
+        &self.clips
+    }
+
+    fn tensors(&self) -> Vec<(&'static str, Value)> {
+        vec![("spectrogram", Value::of(&self.mels))]
+    }
+}
 
 impl Learner for Trainee {
     type Batch = SpeakerBatch;
@@ -131,6 +141,8 @@ impl Source for SampleSource<'_> {
             Draw::Train(step) => self.train.batch(step),
             Draw::HeldOut(number) => self.held_out.batch(number),
         };
+        // Samples have no names.
+        let whole = items.iter().map(|item| format!("sample-{item}")).collect();
         let (mut mels, mut speakers) =
             (Vec::with_capacity(batch * window * self.mels), Vec::with_capacity(batch));
         for (place, item) in items.into_iter().enumerate() {
@@ -142,6 +154,7 @@ impl Source for SampleSource<'_> {
             speakers.push(sample.speaker as i32);
         }
         Ok(SpeakerBatch {
+            clips: Clips { whole, shard: Shard::WHOLE },
             mels: Tensor::from_data(TensorData::new(mels, [batch, window, self.mels]), cpu),
             speakers: Tensor::from_data(TensorData::new(speakers, [batch, 1]), cpu),
         })
@@ -150,7 +163,8 @@ impl Source for SampleSource<'_> {
     fn place(&self, made: SpeakerBatch, device: &Device) -> SpeakerBatch {
         // Nothing here is learned, so nothing is recorded.
         let clean = made.mels.to_device(device).inner();
-        SpeakerBatch { mels: Tensor::from_inner(augment(clean)), speakers: made.speakers.to_device(device) }
+        let mels = Tensor::from_inner(augment(clean));
+        SpeakerBatch { mels, speakers: made.speakers.to_device(device), ..made }
     }
 }
 

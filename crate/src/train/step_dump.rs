@@ -126,20 +126,37 @@ impl<M: Stepped> Side<'_, M> {
             device: self.name.to_string(),
             plan: self.plan.clone(),
             loss_scale: first_scale(&self.plan),
-            clips: batch.clips.clone(),
-            bad_clips: bad_clips(&batch.clips, batch.tensors()).await?,
+            clips: batch.clips.whole.clone(),
+            bad_clips: bad_clips(batch.clips.here(), batch.tensors()).await?,
             losses: Vec::new(),
         };
         // The prenet's dropout, where there is one: the same on devices of one kind.
         device.seed(step.seed);
-        let model = self.model.valid().train().under(&Scope::recorded(self.plan.clone(), &probe));
-        dump_step(model, &probe, about, |model| model.named_losses(&batch, step.mode)).await
+        let scope = Scope::recorded(self.plan.clone(), &probe);
+        let model = self.model.valid().train().under(&scope);
+        let dump = dump_step(model, &scope, about, |model| model.named_losses(&batch, step.mode)).await?;
+        match scope.unplanted().next() {
+            None => Ok(dump),
+            Some(fault) => Err(Error::option_invalid(format!(
+                "{fault} takes no effect: no such operation runs in that module, or none with such an input"
+            ))),
+        }
     }
 
-    /// The gradients of one step, and the model whose they are; nothing is recorded.
-    pub fn gradients(&self, features: &Features, step: &StepConfig) -> Result<(M, Gradients)> {
+    /// The gradients of one step, and the model whose they are; what comes out of its operations is recorded by `probe`, where there is one.
+    pub fn gradients(
+        &self,
+        features: &Features,
+        step: &StepConfig,
+        probe: Option<&Probe>,
+    ) -> Result<(M, Gradients)> {
         let device = self.device.clone().autodiff();
-        let model = self.model.valid().train().under(&Scope::new(self.plan.clone()));
+        let plan = self.plan.clone();
+        let scope = match probe {
+            Some(probe) => Scope::recorded(plan, probe),
+            None => Scope::new(plan),
+        };
+        let model = self.model.valid().train().under(&scope);
         let batch = step.batch(features, &device)?;
         let total = sum(&model.named_losses(&batch, step.mode));
         let gradients = total.mul_scalar(first_scale(&self.plan)).backward();
@@ -209,6 +226,10 @@ pub async fn bisect_steps<M: Stepped>(
     let mut operations: std::collections::BTreeSet<Operation> =
         dump.calls.iter().map(|record| record.call.operation).collect();
     operations.insert(Operation::Adam);
+    // Its steps are recorded as one.
+    if operations.contains(&Operation::AttentionLstm) {
+        operations.insert(Operation::Attention);
+    }
     bisect(&operations, async |plain| {
         let plan = ComputePlan { plain: plain | &found.plan.plain, ..found.plan.clone() };
         let side = Side { plan, ..*found };
@@ -220,11 +241,11 @@ pub async fn bisect_steps<M: Stepped>(
 
 /// Runs a step of any model and records it. What batch statistics the model keeps is updated: give a copy.
 ///
-/// * `model`: tracks gradients, and computes under `about.plan`, recorded by `probe`
+/// * `model`: tracks gradients, and computes under `scope`, which records
 /// * `about`: its losses are filled in
 pub async fn dump_step<M: Module>(
     model: M,
-    probe: &Probe,
+    scope: &Scope,
     mut about: About,
     losses: impl FnOnce(&M) -> Vec<(&'static str, Tensor<1>)>,
 ) -> Result<Dump> {
@@ -236,11 +257,7 @@ pub async fn dump_step<M: Module>(
         about.losses.push((name.to_string(), value.is_finite().then_some(value)));
     }
     let mut calls = Vec::new();
-    let mut numbers: BTreeMap<(String, Operation), usize> = BTreeMap::new();
-    for call in probe.take() {
-        let number = numbers.entry((call.path.clone(), call.operation)).or_default();
-        let name = CallName { path: call.path.clone(), operation: call.operation, number: *number };
-        *number += 1;
+    for (name, call) in CallName::of_each(scope.recorded_calls()) {
         let gradient = match call.gradient(&gradients) {
             Some(values) => {
                 let value = Value { shape: call.output.shape.clone(), values };
@@ -263,7 +280,7 @@ pub async fn dump_step<M: Module>(
         });
     }
     let of_parameters = gradients_of(&model, &gradients, scale).await?;
-    let updates = updates(model, &gradients, &about.plan, scale).await?;
+    let updates = updates(model, &gradients, scope, scale).await?;
     Ok(Dump { about, calls, gradients: of_parameters, updates })
 }
 
@@ -299,14 +316,10 @@ async fn gradients_of<M: Module>(
 async fn updates<M: Module>(
     model: M,
     gradients: &Gradients,
-    plan: &ComputePlan,
+    scope: &Scope,
     scale: f32,
 ) -> Result<BTreeMap<String, Values>> {
-    let mut adam = Adam::new(AdamConfig {
-        precision: plan.precision,
-        plain: plan.plain.contains(&Operation::Adam),
-        ..AdamConfig::default()
-    });
+    let mut adam = Adam::new(AdamConfig::of(scope));
     let mut found = BTreeMap::new();
     let before = collect(&model);
     let Some(device) = before.values().next().map(|weight| weight.values.device()) else { return Ok(found) };
@@ -352,7 +365,9 @@ async fn updates_of<M: Stepped>(
     let model = model.map(&mut products);
     let scale = first_scale(&side.plan);
     match products.sum {
-        Some(sum) => updates(model, &sum.mul_scalar(scale).backward(), &side.plan, scale).await,
+        Some(sum) => {
+            updates(model, &sum.mul_scalar(scale).backward(), &Scope::new(side.plan.clone()), scale).await
+        }
         None => Ok(BTreeMap::new()),
     }
 }

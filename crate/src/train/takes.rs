@@ -42,6 +42,7 @@ pub struct Takes {
     /// Values so far.
     end: u64,
     spans: Vec<Span>,
+    names: Vec<String>,
     mels: usize,
 }
 
@@ -63,15 +64,23 @@ impl Takes {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let path = files::partial(&directory.join(format!("takes-{}", NUMBER.fetch_add(1, Relaxed))))?;
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        Ok(Self { file: file.map_err(Error::io(&path))?, path, end: 0, spans: Vec::new(), mels })
+        Ok(Self {
+            file: file.map_err(Error::io(&path))?,
+            path,
+            end: 0,
+            spans: Vec::new(),
+            names: Vec::new(),
+            mels,
+        })
     }
 
-    pub fn push(&mut self, take: &Take) -> Result<()> {
+    pub fn push(&mut self, name: String, take: &Take) -> Result<()> {
         let Take { samples, f0_hz, mel } = take;
         let bytes: Vec<u8> =
             [samples, f0_hz, &mel.data].into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
         self.file.write_all(&bytes).map_err(Error::io(&self.path))?;
         self.spans.push(Span { begin: self.end, samples: samples.len(), frames: mel.frames() });
+        self.names.push(name);
         self.end += bytes.len() as u64 / VALUE;
         Ok(())
     }
@@ -82,6 +91,11 @@ impl Takes {
 
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
+    }
+
+    /// As it was pushed under.
+    pub fn name(&self, take: usize) -> &str {
+        &self.names[take]
     }
 
     /// Frames of a take.
@@ -150,15 +164,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut takes = Takes::create(folder.path(), 2).unwrap();
         for offset in [0.0, 10.0] {
-            takes
-                .push(&Take {
-                    samples: (0..6).map(|at| offset + at as f32).collect(),
-                    f0_hz: vec![offset + 1.0, offset + 2.0, offset + 3.0],
-                    mel: Mel { mels: 2, data: (0..6).map(|at| -offset - at as f32).collect() },
-                })
-                .unwrap();
+            let take = Take {
+                samples: (0..6).map(|at| offset + at as f32).collect(),
+                f0_hz: vec![offset + 1.0, offset + 2.0, offset + 3.0],
+                mel: Mel { mels: 2, data: (0..6).map(|at| -offset - at as f32).collect() },
+            };
+            takes.push(format!("from {offset}"), &take).unwrap();
         }
-        assert_eq!((takes.len(), takes.frames(1)), (2, 3));
+        assert_eq!((takes.len(), takes.frames(1), takes.name(1)), (2, 3, "from 10"));
         assert_eq!(
             takes.samples(1, -2, 10).unwrap(),
             [0.0, 0.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 0.0, 0.0]

@@ -10,7 +10,7 @@ use burn::{
 use rand::Rng;
 
 use super::{
-    batch::Data,
+    batch::{Clips, Data},
     feeder::Source,
     order::{Draw, Order},
     run::{Learner, Recipe, Run, RunConfig, split},
@@ -24,7 +24,7 @@ use crate::{
         stft::Stft,
     },
     model::vocoder::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
-    nn::{ComputePlan, Mode},
+    nn::{ComputePlan, Mode, Precision, Scope, trace::Value},
     ranks::Shard,
     report::Report,
 };
@@ -40,7 +40,7 @@ impl Recipe {
             rate_start: 1e-3,
             rate_end: 5e-5,
             checkpoint_every: 200,
-            compute: ComputePlan::default(),
+            compute: ComputePlan::of_vocoder(Precision::F32),
         }
     }
 
@@ -75,6 +75,8 @@ impl Spectra {
 
 /// A batch, or a shard of one.
 pub struct VocoderBatch {
+    /// Names of the takes.
+    clips: Clips,
     /// `[B, T, M]`, normalised
     mel: Tensor<3>,
     /// `[B, T, F]`
@@ -91,7 +93,22 @@ pub struct VocoderBatch {
     voiced_frames: usize,
 }
 
-impl Data for VocoderBatch {}
+impl Data for VocoderBatch {
+    fn clips(&self) -> &Clips {
+        &self.clips
+    }
+
+    fn tensors(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("spectrogram", Value::of(&self.mel)),
+            ("envelope", Value::of(&self.envelope)),
+            ("pitch", Value::of(&self.pitch)),
+            ("power under the long window", Value::of(&self.long.target)),
+            ("power of pulses", Value::of(&self.long.pulses)),
+            ("power under the short window", Value::of(&self.short.target)),
+        ]
+    }
+}
 
 impl Learner for SourceFilter {
     type Batch = VocoderBatch;
@@ -120,6 +137,10 @@ impl Learner for SourceFilter {
             .neg();
         let part = |mean: Tensor<1>| mean.mul_scalar(batch.share);
         vec![part(spectrum), pitch.mul_scalar(PITCH_WEIGHT), part(voicing), part(restraint)]
+    }
+
+    fn computing(self, scope: &Scope) -> Self {
+        self.computing(scope)
     }
 }
 
@@ -213,6 +234,8 @@ impl Source for TakeSource<'_> {
         let f0_hz = |&(take, first, _): &(usize, usize, f32)| self.takes.f0_hz(take, first as isize, frames);
         let f0_hz = picks.iter().map(f0_hz).collect::<Result<Vec<_>>>()?;
         let voiced_frames = f0_hz.iter().flatten().filter(|hz| **hz > 0.0).count();
+        let names = picks.iter().map(|&(take, ..)| self.takes.name(take).to_string()).collect();
+        let clips = Clips { whole: names, shard: self.shard };
         let (whole, picks, f0_hz) = (picks.len(), self.shard.of(&picks), self.shard.of(&f0_hz));
 
         let (mut mels, mut envelopes) = (Vec::new(), Vec::new());
@@ -240,6 +263,7 @@ impl Source for TakeSource<'_> {
             Tensor::<3>::from_data(TensorData::new(values, [picks.len(), frames, width]), cpu)
         };
         Ok(VocoderBatch {
+            clips,
             mel: tensor(mels, self.config.mels),
             envelope: tensor(envelopes, bins),
             pitch: tensor(pitches, PITCH_CLASSES),
@@ -316,6 +340,7 @@ mod tests {
     use super::*;
     use crate::{
         audio::source::noise,
+        precision::preflight::RunFacts,
         ranks::{Ranks, threads},
         train::{feeder::FeederConfig, takes::Take, watch::WatchConfig},
         weights::{Metadata, Storage, apply, collect, deserialize, serialize},
@@ -337,7 +362,7 @@ mod tests {
         let extractor = MelExtractor::new(mel.clone());
         let folder = tempfile::tempdir().unwrap();
         let mut takes = Takes::create(folder.path(), 80).unwrap();
-        takes.push(&Take::new(voice(1.5, 150.0), None, &extractor)).unwrap();
+        takes.push("a".into(), &Take::new(voice(1.5, 150.0), None, &extractor)).unwrap();
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { batch: 2, window: 40, ..Recipe::vocoder() };
         let source = |shard| TakeSource::new(&takes, (&[0], &[0]), &mel, &config, &recipe, shard);
@@ -390,7 +415,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut takes = Takes::create(folder.path(), 80).unwrap();
         for index in 0..60 {
-            takes.push(&Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor)).unwrap();
+            let take = Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor);
+            takes.push(index.to_string(), &take).unwrap();
         }
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
@@ -409,6 +435,12 @@ mod tests {
         let losses: Vec<f32> =
             curve.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
         assert!(losses.len() == 10 && losses[9] < 0.75 * losses[0], "{curve}");
+
+        let facts: RunFacts =
+            serde_json::from_slice(&std::fs::read(folder.path().join(RunFacts::FILE)).unwrap()).unwrap();
+        assert_eq!((facts.order.len(), facts.order[0].len()), (RunFacts::BATCHES, 4));
+        // Takes 0 and 50 are held out.
+        assert!(facts.order.iter().flatten().all(|name| name != "0" && name.parse::<usize>().unwrap() < 60));
 
         // Two ranks train as one.
         let weights = collect(&SourceFilter::new(&config, &Device::flex()));

@@ -26,7 +26,7 @@ use crate::{
         dump::About,
         fault::first_fault,
         preflight::RunFacts,
-        statistics::{OfParameter, of_module},
+        statistics::{OfOutput, OfParameter, of_module, of_outputs},
     },
     ranks::Ranks,
     report::Report,
@@ -55,6 +55,8 @@ pub struct StepStatistics {
     pub step: usize,
     /// Gradients as the backward pass has them: times the loss' scale.
     pub parameters: Vec<OfParameter>,
+    /// Of the first rank's shard, what came out of each operation: what a ReLU behind it hides is seen here.
+    pub outputs: Vec<OfOutput>,
 }
 
 /// Magnitudes in a run's folder, as JSON, a line every few steps.
@@ -77,7 +79,7 @@ pub struct Taken<M: Learner> {
     /// As it was before the update.
     model: M,
     batch: M::Batch,
-    /// Sum of the losses, then the optimizer's scaling before the update and after it.
+    /// Sum of the losses, what [`Watch::count_outputs`] found, the optimizer's scaling before the update and after it.
     outcome: Tensor<1>,
 }
 
@@ -91,6 +93,8 @@ pub struct Watch<M: Learner> {
     ranks: Ranks,
     facts: RunFacts,
     latest: Option<Taken<M>>,
+    /// Of the step that is being taken, where its turn has come.
+    outputs: Result<Vec<OfOutput>>,
     dumps: usize,
 }
 
@@ -108,12 +112,14 @@ impl<M: Learner> Watch<M> {
                 recipe: serde_json::to_value(recipe).expect("plain data"),
                 weights_sha256: hash(model)?,
                 loss_scale: 1.0,
+                ranks: ranks.shard().world_size,
                 ..RunFacts::default()
             },
         };
         let (config, plan) = (*watch, recipe.compute.clone());
         let (directory, device, ranks) = (directory.clone(), device.clone(), ranks.clone());
-        let watch = Self { config, plan, directory, device, ranks, facts, latest: None, dumps: 0 };
+        let (latest, outputs) = (None, Ok(Vec::new()));
+        let watch = Self { config, plan, directory, device, ranks, facts, latest, outputs, dumps: 0 };
         watch.write_facts()?;
         Ok(watch)
     }
@@ -126,14 +132,33 @@ impl<M: Learner> Watch<M> {
         files::write(&self.directory.join(RunFacts::FILE), json)
     }
 
-    /// Counts magnitudes, where this step's turn has come.
-    pub fn count(&self, step: usize, model: &M, gradients: &Gradients) -> Result<()> {
+    /// Whether magnitudes are counted at this step.
+    fn counts(&self, step: usize) -> bool {
         let every = self.config.statistics_every;
-        if every == 0 || !(step + 1).is_multiple_of(every) || !self.ranks.is_first() {
+        every > 0 && (step + 1).is_multiple_of(every)
+    }
+
+    /// What the outputs of this step are to be recorded by, where its turn has come.
+    pub fn probe(&self, step: usize) -> Option<Probe> {
+        self.counts(step).then(Probe::of_outputs)
+    }
+
+    /// Counts magnitudes of what was recorded. Returns how many values are no numbers; an error is [`Self::count`]'s.
+    pub fn count_outputs(&mut self, probe: &Probe) -> f32 {
+        self.outputs = pollster::block_on(of_outputs(probe.take()));
+        let of_all = self.outputs.as_deref().unwrap_or_default().iter();
+        of_all.map(|OfOutput { output, .. }| (output.nans + output.infinities) as f32).sum()
+    }
+
+    /// Counts magnitudes of parameters and gradients, where this step's turn has come, and writes them down with those of the outputs.
+    pub fn count(&mut self, step: usize, model: &M, gradients: &Gradients) -> Result<()> {
+        let outputs = std::mem::replace(&mut self.outputs, Ok(Vec::new()))?;
+        if !self.counts(step) || !self.ranks.is_first() {
             return Ok(());
         }
         let parameters = pollster::block_on(of_module(model, gradients))?;
-        let line = serde_json::to_string(&StepStatistics { step: step + 1, parameters }).expect("plain data");
+        let statistics = StepStatistics { step: step + 1, parameters, outputs };
+        let line = serde_json::to_string(&statistics).expect("plain data");
         let path = statistics_path(&self.directory);
         let file = OpenOptions::new().create(true).append(true).open(&path);
         file.and_then(|mut file| writeln!(file, "{line}")).map_err(Error::io(&path))
@@ -142,24 +167,25 @@ impl<M: Learner> Watch<M> {
     /// A step before its update.
     ///
     /// * `losses`:  `[N]`, of all ranks together, without gradients
+    /// * `hidden`:  `[1]`, what [`Self::count_outputs`] found on all of them
     /// * `scaling`: the optimizer's, before and after the update
     pub fn taken(
         step: usize,
         model: M,
         batch: M::Batch,
-        losses: Tensor<1>,
+        [losses, hidden]: [Tensor<1>; 2],
         [before, after]: [Option<Tensor<1>>; 2],
     ) -> Taken<M> {
         let after = after.expect("an update scales");
         // Before the first update there is none yet; it begins as it is after.
         let before = before.unwrap_or_else(|| after.clone());
-        Taken { step, model, batch, outcome: Tensor::cat(vec![losses.sum(), before, after], 0) }
+        Taken { step, model, batch, outcome: Tensor::cat(vec![losses.sum(), hidden, before, after], 0) }
     }
 
     /// Looks at the step before this one.
     pub fn observe(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
         if self.facts.order.len() == taken.step && self.facts.order.len() < RunFacts::BATCHES {
-            self.facts.order.push(taken.batch.clips());
+            self.facts.order.push(taken.batch.clips().whole.clone());
         }
         if let Some(before) = self.latest.replace(taken) {
             self.look(before, report)?;
@@ -177,7 +203,8 @@ impl<M: Learner> Watch<M> {
 
     fn look(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
         let outcome = pollster::block_on(read(taken.outcome.clone()))?;
-        let (loss, before, after) = (outcome[0], &outcome[1..=SCALING], &outcome[SCALING + 1..]);
+        let (first, scalings) = outcome.split_at(2);
+        let (loss, hidden, (before, after)) = (first[0], first[1], scalings.split_at(SCALING));
         self.facts.loss_scale = after[0];
         self.facts.overflows = after[SCALING - 1] as usize;
         if (taken.step + 1).is_multiple_of(RunFacts::BATCHES) {
@@ -185,7 +212,7 @@ impl<M: Learner> Watch<M> {
         }
         let overflowed =
             after[SCALING - 1] > before[SCALING - 1] || (taken.step == 0 && after[SCALING - 1] > 0.0);
-        if (overflowed || !loss.is_finite()) && self.dumps < self.config.max_dumps {
+        if (overflowed || !loss.is_finite() || hidden > 0.0) && self.dumps < self.config.max_dumps {
             self.dumps += 1;
             // At the first step the scaling before is not known, and that after an overflow is half of it.
             let scale = if taken.step == 0 && overflowed { after[0] * 2.0 } else { before[0] };
@@ -197,7 +224,7 @@ impl<M: Learner> Watch<M> {
     /// Runs the step again under a probe, writes it down and notes what was at fault.
     async fn dump(&self, taken: Taken<M>, loss_scale: f32, report: &dyn Report) -> Result<()> {
         let Taken { step, model, batch, .. } = taken;
-        let clips = batch.clips();
+        let clips = batch.clips().here().to_vec();
         let about = About {
             device: self.facts.device.clone(),
             plan: self.plan.clone(),
@@ -213,9 +240,10 @@ impl<M: Learner> Watch<M> {
         };
         let probe = Probe::default();
         // A copy, so that batch statistics stay what the run made them.
-        let model = model.valid().train().computing(&Scope::recorded(self.plan.clone(), &probe));
+        let scope = Scope::recorded(self.plan.clone(), &probe);
+        let model = model.valid().train().computing(&scope);
         let named = |model: &M| M::LOSSES.iter().copied().zip(model.losses(&batch, Mode::Train)).collect();
-        let dump = dump_step(model, &probe, about, named).await?;
+        let dump = dump_step(model, &scope, about, named).await?;
         let path = dump_path(&self.directory, step + 1, self.ranks.shard().rank);
         files::write(&path, dump.serialize())?;
         let culprit = match first_fault(&dump, &replayer).await? {

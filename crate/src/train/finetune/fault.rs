@@ -26,11 +26,12 @@ impl FineTuner {
         let done = self.iteration();
         for iteration in done.saturating_sub(READ_EVERY)..done {
             let probe = Probe::default();
-            let parts = self.parts.valid().train().computing(&Scope::recorded(plan.clone(), &probe));
+            let scope = Scope::recorded(plan.clone(), &probe);
+            let parts = self.parts.valid().train().computing(&scope);
             let windows = self.dataset.windows(iteration, self.in_cooldown(), Shard::WHOLE);
             let about = About { plan: plan.clone(), loss_scale, ..About::default() };
             let dump =
-                dump_step(parts, &probe, about, |parts| vec![("total", loss(parts, &windows))]).await?;
+                dump_step(parts, &scope, about, |parts| vec![("total", loss(parts, &windows))]).await?;
             if let Some(culprit) = first_fault(&dump, &replayer).await? {
                 return Ok(Some((iteration + 1, culprit)));
             }

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     Error, Result,
     audio::variance_scale::{FLAT, VarianceScale},
-    nn::{Operation, Precision, Scope, readback::read},
+    nn::{Precision, Scope, readback::read},
     ranks::Shard,
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable},
     weights::Weights,
@@ -78,6 +78,8 @@ pub struct Step {
     pub validation: Option<ValidationMetrics>,
     /// Updates that were skipped because half precision overflowed, as of the latest loss.
     pub overflows: usize,
+    /// Where it began, in words, after an iteration at which more were found to be skipped; of the first few alone, since iterations are computed again for it.
+    pub fault: Option<String>,
     /// Set after the last iteration.
     pub stop: Option<TuneStop>,
 }
@@ -90,6 +92,8 @@ pub const EVALUATE_EVERY: usize = 25;
 const COOLDOWN: usize = 25;
 /// Learning rates of the last iteration, relative to the first.
 const RATE_END: f64 = 0.1;
+/// Times that an overflow is traced to its operation: a loss scale that grows overflows now and then.
+const MAX_TRACED: usize = 3;
 /// Speech below which a training is refused, over all clips.
 const MIN_SECONDS: f32 = 3.0;
 
@@ -138,6 +142,8 @@ pub struct FineTuner {
     seconds: f32,
     loss: f32,
     overflows: usize,
+    /// Times that an overflow was traced to its operation.
+    traced: usize,
     stopping: EarlyStopping,
     /// The latest parameters that the stop rule keeps, with their metrics.
     best: Option<(ValidationMetrics, Adapted)>,
@@ -211,9 +217,7 @@ impl FineTuner {
             origin: adaptable(&Voice::unadapted(base).parts),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
-                precision: options.precision,
-                plain: options.plain.contains(&Operation::Adam),
-                ..AdamConfig::default()
+                ..AdamConfig::of(&Scope::new(options.compute()))
             }),
             dataset: ClipDataset { store, rehearsal, sampler },
             held_out,
@@ -224,6 +228,7 @@ impl FineTuner {
             seconds,
             loss: f32::NAN,
             overflows: 0,
+            traced: 0,
             stopping: EarlyStopping::new(options.stop_rule),
             best: None,
             end: options.iterations,
@@ -301,13 +306,21 @@ impl FineTuner {
         });
         let iteration = iteration + 1;
         let last = iteration >= self.end;
+        let mut fault = None;
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
             let overflows = self.adam.overflows(&self.device.clone().inner());
             let values = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
             self.loss = values[0];
-            self.overflows = values[1] as usize;
+            let before = std::mem::replace(&mut self.overflows, values[1] as usize);
+            if !self.loss.is_finite() || (self.overflows > before && self.traced < MAX_TRACED) {
+                self.traced += 1;
+                fault = self.fault_async().await?;
+            }
             if !self.loss.is_finite() {
-                return Err(Error::training_diverged(iteration));
+                return Err(match fault {
+                    Some((_, culprit)) => Error::training_diverged_by(iteration, culprit),
+                    None => Error::training_diverged(iteration),
+                });
             }
         }
         let mut validation = None;
@@ -338,6 +351,7 @@ impl FineTuner {
             seconds,
             validation,
             overflows: self.overflows,
+            fault: fault.map(|(iteration, culprit)| format!("iteration {iteration}: {culprit}")),
             stop,
         })
     }

@@ -1,0 +1,34 @@
+//! Features of noise, in utterances of several lengths by two speakers.
+
+use ownvoice::{
+    Mel,
+    audio::mel::MelConfig,
+    train::features::{FeatureWriter, Spoken},
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+pub fn write(folder: &Path) {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut writer = FeatureWriter::create(folder, MelConfig::speech_16k()).unwrap();
+    for number in 0..100 {
+        let durations = vec![random.random_range(3..9); 10];
+        let frames = durations.iter().sum::<u32>() as usize;
+        writer
+            .push(Spoken {
+                speaker: ["a", "b"][number % 2],
+                id: number.to_string(),
+                text: String::new(),
+                symbols: durations.iter().map(|_| random.random_range(5..30)).collect(),
+                mel: &Mel {
+                    mels: 80,
+                    data: (0..frames * 80).map(|_| random.random_range(-8.0..0.0)).collect(),
+                },
+                durations: Some(durations),
+                f0_hz: &[],
+            })
+            .unwrap();
+    }
+    writer.finish().unwrap();
+}
