@@ -209,7 +209,8 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
 }
 
 /// What counting magnitudes every [`WatchConfig::statistics_every`] steps adds to a step of a pretraining: of the whole base, of all gradients, and of all
-/// that comes out of an operation. Steps that count and steps that do not, in turn; of each the fastest, so that other work on the machine counts for neither.
+/// that comes out of an operation; what a step takes longer for keeping its outputs, and the counting. Each is the shortest of several, in turn, so that other
+/// work on the machine counts for none.
 fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
     const RUNS: usize = 10;
     let (plan, config) = (ComputePlan::of(precision), base.config().clone());
@@ -217,22 +218,24 @@ fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let features = sample_features(config.mels);
     let step = StepConfig { config, batch, window, mode: Mode::Train, seed: 1 };
-    let seconds = |counts: bool| -> Result<f64> {
-        let begun = Instant::now();
-        let probe = counts.then(Probe::of_outputs);
-        let (model, gradients) = side.gradients(&features, &step, probe.as_ref())?;
-        if let Some(probe) = probe {
-            pollster::block_on(of_outputs(probe.take()))?;
-            pollster::block_on(of_module(&model, &gradients))?;
-        }
+    let (mut plain, mut kept, mut counted) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    let seconds = |begun: Instant| {
         base.device.sync().expect("the device answers");
-        Ok(begun.elapsed().as_secs_f64())
+        begun.elapsed().as_secs_f64()
     };
-    let (mut plain, mut counted) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..RUNS {
-        (plain, counted) = (plain.min(seconds(false)?), counted.min(seconds(true)?));
+        let begun = Instant::now();
+        side.gradients(&features, &step, None)?;
+        plain = plain.min(seconds(begun));
+        let (probe, begun) = (Probe::of_outputs(), Instant::now());
+        let (model, gradients) = side.gradients(&features, &step, Some(&probe))?;
+        kept = kept.min(seconds(begun));
+        let begun = Instant::now();
+        pollster::block_on(of_outputs(probe.take()))?;
+        pollster::block_on(of_module(&model, &gradients))?;
+        counted = counted.min(seconds(begun));
     }
-    Ok((counted - plain).max(0.0) / WatchConfig::default().statistics_every as f64 / plain)
+    Ok(((kept - plain).max(0.0) + counted) / WatchConfig::default().statistics_every as f64 / plain)
 }
 
 /// Seconds of an iteration that fuses nothing.
