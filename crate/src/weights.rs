@@ -164,6 +164,16 @@ fn row_length(shape: &[usize]) -> usize {
 
 /// Reads the weights back from their device and writes them as safetensors. Fails with `device-lost` where the device no longer answers.
 pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -> Result<Vec<u8>> {
+    serialize_by(read, weights, storage, metadata).await
+}
+
+/// * `read`: how a tensor comes to the host
+async fn serialize_by(
+    read: impl AsyncFn(Tensor<1>) -> Result<Vec<f32>>,
+    weights: Weights,
+    storage: Storage,
+    metadata: Metadata,
+) -> Result<Vec<u8>> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
         let values = read(weight.values).await?;
@@ -316,6 +326,30 @@ mod tests {
         };
         assert!(deserialize(&scales("w.scales", 2)).is_ok());
         assert!(deserialize(&scales("v.scales", 2)).is_err() && deserialize(&scales("w.scales", 1)).is_err());
+    }
+
+    /// A device that answers a number of times, and then never again.
+    #[test]
+    fn a_device_lost_while_a_voice_is_saved_is_an_error() {
+        use crate::Error;
+        use std::cell::Cell;
+
+        let model = Tacotron::new(&TacotronConfig::tiny(2), &Device::flex());
+        let weights = collect(&model);
+        for storage in [Storage::Bytes, Storage::Half, Storage::Full] {
+            for answers in 0..weights.len() {
+                let left = Cell::new(answers);
+                let answer = async |values: Tensor<1>| {
+                    let Some(fewer) = left.get().checked_sub(1) else {
+                        return Err(Error::device_lost("gone"));
+                    };
+                    left.set(fewer);
+                    read(values).await
+                };
+                let saved = serialize_by(answer, weights.clone(), storage, Metadata::new());
+                assert_eq!(pollster::block_on(saved).unwrap_err().code(), "device-lost", "after {answers}");
+            }
+        }
     }
 
     fn stored(tensors: &[(&str, Dtype, &[usize], &[u8])]) -> Vec<u8> {

@@ -228,7 +228,7 @@ fn speech_that_nobody_said_is_marked() {
         "evaluate --base {base} --voice {voice} --reference {clips} {evaluate} {}",
         path("evaluate")
     ));
-    run(&format!("compare --base {base} --clips {clips} --vary vocoder {evaluate} {}", path("compare")));
+    run(&format!("compare --base {base} --clips {clips} --vary seconds {evaluate} {}", path("compare")));
 
     let mark = |file: &Path| {
         let bytes = fs::read(file).unwrap();
