@@ -30,10 +30,13 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// Whether [`write`] can write here, asked before work that takes hours.
+/// Whether [`write`] can write here, asked before work that takes hours. What is no file, such as a device, is not replaced by one.
 pub fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::io(path)(std::io::ErrorKind::IsADirectory.into()));
+        return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
+    }
+    if path.exists() && !path.is_file() {
+        return Err(Error::io(path)(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
     }
     let partial = partial(path)?;
     fs::write(&partial, []).and_then(|()| fs::remove_file(&partial)).map_err(Error::io(path))
@@ -115,6 +118,9 @@ mod tests {
             assert_eq!(write(&path, "voice").unwrap_err().code(), "io");
         }
         assert_eq!(names(folder.path()), [""; 0]);
+        if cfg!(unix) {
+            assert_eq!(check_writable(Path::new("/dev/null")).unwrap_err().code(), "io");
+        }
         assert!(names(folder.path().parent().unwrap()).iter().all(|name| !name.ends_with(".partial")));
     }
 

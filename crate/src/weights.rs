@@ -73,50 +73,69 @@ impl ModuleVisitor for Collect {
 }
 
 /// Puts weights into a module; what `weights` does not name stays. Returns an error in words when a shape differs.
-pub fn apply<M: Module>(module: M, weights: &HostWeights) -> Result<M, String> {
-    let mut mapper = Apply { path: Vec::new(), weights, error: None, used: 0 };
-    let module = module.map(&mut mapper);
-    match mapper.error {
-        Some(error) => Err(error),
-        None if mapper.used < weights.len() => Err(format!(
-            "{} of {} tensors have no place in the model",
-            weights.len() - mapper.used,
-            weights.len()
-        )),
-        None => Ok(module),
-    }
+///
+/// Names and shapes are compared before anything is made, so that a module whose sizes a file chose costs no more than the file's own values; those become
+/// the parameters without a copy.
+pub fn apply<M: Module>(module: M, weights: HostWeights) -> Result<M, String> {
+    check(&module, &weights)?;
+    Ok(module.map(&mut Apply { path: Vec::new(), weights }))
+}
+
+/// Whether [`apply`] would take these weights; an error in words.
+pub fn check<M: Module>(module: &M, weights: &HostWeights) -> Result<(), String> {
+    fitting(&shapes(module), weights)
 }
 
 /// As [`apply`], where each parameter of the module must be named.
-pub fn apply_all<M: Module>(module: M, weights: &HostWeights) -> Result<M, String> {
-    match collect(&module).keys().find(|name| !weights.contains_key(*name)) {
+pub fn apply_all<M: Module>(module: M, weights: HostWeights) -> Result<M, String> {
+    match shapes(&module).into_keys().find(|name| !weights.contains_key(name)) {
         Some(name) => Err(format!("{name} is missing")),
         None => apply(module, weights),
     }
 }
 
-struct Apply<'a> {
-    path: Vec<String>,
-    weights: &'a HostWeights,
-    error: Option<String>,
-    used: usize,
+/// Of all parameters, none of which is filled for it.
+fn shapes<M: Module>(module: &M) -> BTreeMap<String, Vec<usize>> {
+    struct Shapes {
+        path: Vec<String>,
+        found: BTreeMap<String, Vec<usize>>,
+    }
+    impl ModuleVisitor for Shapes {
+        track_path!();
+
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.found.insert(self.path.join("."), param.lazy_shape().to_vec());
+        }
+    }
+    let mut visitor = Shapes { path: Vec::new(), found: BTreeMap::new() };
+    module.visit(&mut visitor);
+    visitor.found
 }
 
-impl ModuleMapper for Apply<'_> {
+fn fitting(shapes: &BTreeMap<String, Vec<usize>>, weights: &HostWeights) -> Result<(), String> {
+    let strangers = weights.keys().filter(|name| !shapes.contains_key(*name)).count();
+    if strangers > 0 {
+        return Err(format!("{strangers} of {} tensors have no place in the model", weights.len()));
+    }
+    match weights.iter().find(|(name, (shape, _))| *shape != shapes[*name]) {
+        Some((name, (shape, _))) => Err(format!("{name} is {shape:?}, the model has {:?}", shapes[name])),
+        None => Ok(()),
+    }
+}
+
+struct Apply {
+    path: Vec<String>,
+    weights: HostWeights,
+}
+
+impl ModuleMapper for Apply {
     track_path!();
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let path = self.path.join(".");
-        let Some((shape, values)) = self.weights.get(&path) else { return param };
-        if param.val().dims().as_slice() != shape {
-            self.error = Some(format!("{path} is {shape:?}, the model has {:?}", param.val().dims()));
-            return param;
-        }
-        self.used += 1;
-        param.map(|old| {
-            let new = Tensor::from_data(TensorData::new(values.clone(), shape.clone()), &old.device());
-            if old.is_require_grad() { new.require_grad() } else { new }
-        })
+        let Some((shape, values)) = self.weights.remove(&self.path.join(".")) else { return param };
+        let tensor = Tensor::from_data(TensorData::new(values, shape), &param.lazy_device());
+        let id = param.id;
+        param.transform_for_load(tensor, id)
     }
 }
 
@@ -125,6 +144,9 @@ pub type Metadata = BTreeMap<String, String>;
 
 /// Metadata stand as one JSON object under this key: safetensors keeps keys in no order, and equal voices are equal bytes.
 const METADATA: &str = "ownvoice";
+
+/// Names and sizes of some thousand tensors, and what a voice or a checkpoint says of itself. What is read of it takes a multiple of its bytes.
+const MAX_HEADER: usize = 1 << 18;
 
 /// Beside a tensor of bytes: what one of them is worth, a number a row.
 const SCALES: &str = ".scales";
@@ -142,6 +164,16 @@ fn row_length(shape: &[usize]) -> usize {
 
 /// Reads the weights back from their device and writes them as safetensors. Fails with `device-lost` where the device no longer answers.
 pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -> Result<Vec<u8>> {
+    serialize_by(read, weights, storage, metadata).await
+}
+
+/// * `read`: how a tensor comes to the host
+async fn serialize_by(
+    read: impl AsyncFn(Tensor<1>) -> Result<Vec<f32>>,
+    weights: Weights,
+    storage: Storage,
+    metadata: Metadata,
+) -> Result<Vec<u8>> {
     let mut stored = Vec::with_capacity(weights.len());
     for (name, weight) in weights {
         let values = read(weight.values).await?;
@@ -178,7 +210,13 @@ pub async fn serialize(weights: Weights, storage: Storage, metadata: Metadata) -
 }
 
 /// Reads a safetensors file of untrusted origin. The crate checks offsets and sizes against the file before anything is allocated.
+///
+/// A value of one or two bytes becomes a number of four: memory is at most four times the file, and what its header takes.
 pub fn deserialize(bytes: &[u8]) -> Result<(HostWeights, Metadata), String> {
+    let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length));
+    if length.is_some_and(|length| length > MAX_HEADER as u64) {
+        return Err(format!("its header is longer than {MAX_HEADER} bytes"));
+    }
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
     let is_scales = |name: &str| {
@@ -252,7 +290,7 @@ mod tests {
         .unwrap();
         let (weights, metadata) = deserialize(&bytes).unwrap();
         assert_eq!(metadata["a"], "b");
-        let other = apply(Tacotron::new(&config, &device), &weights).unwrap();
+        let other = apply(Tacotron::new(&config, &device), weights.clone()).unwrap();
         assert_eq!(other.decoder.first.w_ih.val().into_data(), model.decoder.first.w_ih.val().into_data());
         assert!(weights.contains_key("postnet.convolutions.0.norm.running_mean"), "{:?}", weights.keys());
     }
@@ -288,6 +326,30 @@ mod tests {
         };
         assert!(deserialize(&scales("w.scales", 2)).is_ok());
         assert!(deserialize(&scales("v.scales", 2)).is_err() && deserialize(&scales("w.scales", 1)).is_err());
+    }
+
+    /// A device that answers a number of times, and then never again.
+    #[test]
+    fn a_device_lost_while_a_voice_is_saved_is_an_error() {
+        use crate::Error;
+        use std::cell::Cell;
+
+        let model = Tacotron::new(&TacotronConfig::tiny(2), &Device::flex());
+        let weights = collect(&model);
+        for storage in [Storage::Bytes, Storage::Half, Storage::Full] {
+            for answers in 0..weights.len() {
+                let left = Cell::new(answers);
+                let answer = async |values: Tensor<1>| {
+                    let Some(fewer) = left.get().checked_sub(1) else {
+                        return Err(Error::device_lost("gone"));
+                    };
+                    left.set(fewer);
+                    read(values).await
+                };
+                let saved = serialize_by(answer, weights.clone(), storage, Metadata::new());
+                assert_eq!(pollster::block_on(saved).unwrap_err().code(), "device-lost", "after {answers}");
+            }
+        }
     }
 
     fn stored(tensors: &[(&str, Dtype, &[usize], &[u8])]) -> Vec<u8> {
@@ -343,8 +405,8 @@ mod tests {
             assert!(deserialize(&bytes[..cut]).is_err(), "cut at {cut}");
         }
         let wrong = HashMap::from([("weight".to_string(), (vec![3, 2], vec![0.0; 6]))]);
-        assert!(apply(layer.clone(), &wrong).unwrap_err().contains("[3, 2]"));
+        assert!(apply(layer.clone(), wrong).unwrap_err().contains("[3, 2]"));
         let half = HashMap::from([("weight".to_string(), (vec![2, 2], vec![0.0; 4]))]);
-        assert_eq!(apply_all(layer, &half).unwrap_err(), "bias is missing");
+        assert_eq!(apply_all(layer, half).unwrap_err(), "bias is missing");
     }
 }

@@ -132,6 +132,164 @@ fn results_are_json_where_it_is_asked_for() {
     assert!(remade["mcd_db"].is_number(), "{remade}");
 }
 
+/// Every verb that writes where it is told, with inputs that are not there.
+const WRITING: [&str; 22] = [
+    "clone --clips nowhere --out OUT",
+    "say --voice nowhere --text Hello. --out OUT",
+    "evaluate --reference nowhere --wavs OUT",
+    "spectrogram nowhere.wav --out OUT",
+    "vocode nowhere.wav --out OUT",
+    "recipe --work nowhere --out OUT",
+    "corpus --out OUT",
+    "corpus --people --out OUT",
+    "prepare nowhere --aligner nowhere --out OUT",
+    "train-aligner --data nowhere --out OUT",
+    "pretrain --data nowhere --out OUT",
+    "train-vocoder --corpus nowhere --out OUT",
+    "train-speaker-encoder --corpus nowhere --out OUT",
+    "import nowhere.pt --out OUT",
+    "lips prepare nowhere --out OUT",
+    "lips corpus --base nowhere --out OUT",
+    "lips train --data nowhere --out OUT",
+    "lips say nowhere.mp4 --base nowhere --out OUT",
+    "lips evaluate nowhere --base nowhere --out OUT",
+    "measure --corpus nowhere --wavs OUT",
+    "compare --clips nowhere --vary stop --wavs OUT",
+    "man --out OUT",
+];
+const LIPS: [&str; 5] = ["prepare", "corpus", "train", "say", "evaluate"];
+/// Of `precision`, whose own verb is `compare`.
+const PRECISION: &str = "precision compare --base nowhere --data nowhere --out OUT";
+
+/// A place where nothing can be written is found before anything is read: otherwise the error would be about what is missing.
+#[test]
+fn a_place_that_cannot_be_written_is_found_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "a file, no folder").unwrap();
+    let place = file.join("out").to_str().unwrap().to_owned();
+    for line in WRITING.iter().chain([&PRECISION]) {
+        let arguments: Vec<&str> =
+            line.split(' ').map(|word| if word == "OUT" { &place } else { word }).chain(["--json"]).collect();
+        let done = ownvoice(&arguments);
+        let told: Value =
+            serde_json::from_str(&err(&done)).unwrap_or_else(|_| panic!("{line}: {}", err(&done)));
+        let message = told["error"]["message"].as_str().unwrap();
+        assert_eq!(told["error"]["code"], "io", "{line}: {message}");
+        assert!(message.starts_with(file.to_str().unwrap()), "{line}: {message}");
+    }
+    // No verb is forgotten.
+    let verbs = VERBS.iter().map(|verb| vec![*verb]).chain(LIPS.map(|verb| vec!["lips", verb]));
+    for verb in verbs {
+        let help = out(&ownvoice(&[&verb[..], &["--help"]].concat()));
+        for flag in ["--out", "--wavs"] {
+            let writes = help.contains(&format!("{flag} <"));
+            let begin = format!("{} ", verb.join(" "));
+            let tried = WRITING.iter().any(|line| line.starts_with(&begin) && line.contains(flag));
+            assert_eq!(writes, tried, "{verb:?} {flag}");
+        }
+    }
+}
+
+#[test]
+fn what_is_replaced_is_said_and_is_of_the_same_kind() {
+    let models = include!("common/tiny_folder.rs");
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let say =
+        |out: &str| ownvoice(&["say", "--base", &path("base"), "--text", "Hello.", "--out", &path(out)]);
+    assert_eq!(err(&say("say.wav")), "");
+    assert_eq!(err(&say("say.wav")), format!("{}: a WAV file is replaced\n", path("say.wav")));
+    let weights = "base/weights.safetensors";
+    let before = fs::read(path(weights)).unwrap();
+    let refused = say(weights);
+    let expected = format!("error[option-invalid]: {} holds weights of a model", path(weights));
+    assert!(err(&refused).starts_with(&expected), "{}", err(&refused));
+    assert_eq!(fs::read(path(weights)).unwrap(), before);
+    let prepared = ownvoice(&["prepare", &path("clips"), "--out", &path("base")]);
+    assert!(err(&prepared).contains("holds a base, and features would replace it"), "{}", err(&prepared));
+}
+
+/// What no person said says so, whichever verb wrote it.
+#[test]
+fn speech_that_nobody_said_is_marked() {
+    let models = include!("common/tiny_folder.rs");
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let (base, clips, voice) = (path("base"), path("clips"), path("me.ownvoice"));
+    write_clips(Path::new(&clips), 5);
+    let run = |line: &str| {
+        let done = ownvoice(&line.split(' ').collect::<Vec<_>>());
+        assert!(done.status.success(), "{line}: {}", err(&done));
+    };
+    run(&format!("clone --base {base} --clips {clips} --out {voice} --iterations 2 --quiet"));
+    run(&format!("say --base {base} --voice {voice} --text Hello. --out {} --quiet", path("say.wav")));
+    run(&format!("vocode {} --base {base} --out {} --quiet", path("clips/wavs/c0.wav"), path("vocode.wav")));
+    let evaluate = "--sentences 1 --quiet --wavs";
+    run(&format!(
+        "evaluate --base {base} --voice {voice} --reference {clips} {evaluate} {}",
+        path("evaluate")
+    ));
+    run(&format!("compare --base {base} --clips {clips} --vary seconds {evaluate} {}", path("compare")));
+
+    let mark = |file: &Path| {
+        let bytes = fs::read(file).unwrap();
+        let holds = |words: &str| bytes.windows(words.len()).any(|window| window == words.as_bytes());
+        match (holds("Synthetic speech, made by ownvoice with voice "), holds("made again by ownvoice")) {
+            (true, false) => "synthetic",
+            (false, true) => "made again",
+            _ => "none",
+        }
+    };
+    assert_eq!(mark(Path::new(&path("say.wav"))), "synthetic");
+    assert_eq!(mark(Path::new(&path("vocode.wav"))), "made again");
+    let mut counts = std::collections::BTreeMap::new();
+    for folder in [path("evaluate"), path("compare")] {
+        for file in wavs_below(Path::new(&folder)) {
+            let recorded =
+                ["target", "same-speaker"].iter().any(|name| file.parent().unwrap().ends_with(name));
+            assert_eq!(mark(&file), if recorded { "none" } else { "synthetic" }, "{}", file.display());
+            *counts.entry((folder.clone(), recorded)).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(counts.len(), 4, "recordings and speech in both: {counts:?}");
+}
+
+fn wavs_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(wavs_below(&path));
+        } else if path.extension().is_some_and(|extension| extension == "wav") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn one_recording_with_its_text_beside_it_is_enough() {
+    let models = include!("common/tiny_folder.rs");
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    // The first two sentences of `tests/fixtures/held-out.wav`, by ffmpeg.
+    fs::copy("tests/data/two-sentences.m4a", path("minute.m4a")).unwrap();
+    let clone = [
+        "clone",
+        "--base",
+        &path("base"),
+        "--clips",
+        &path("minute.m4a"),
+        "--out",
+        &path("me"),
+        "--iterations",
+        "2",
+    ];
+    assert!(err(&ownvoice(&clone)).contains("minute.txt"), "the text is missing");
+    let texts: Vec<String> = common::held_out_clips(2).into_iter().map(|clip| clip.text).collect();
+    fs::write(path("minute.txt"), texts.join(" ")).unwrap();
+    let cloned = json(&[&clone[..], &["--json"]].concat());
+    assert_eq!((cloned["clips"].as_u64(), cloned["iterations"].as_u64()), (Some(1), Some(2)));
+}
+
 #[test]
 fn a_quiet_success_prints_nothing() {
     let models = include!("common/tiny_folder.rs");

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hostile::{PIECES, READINGS, TARGETS};
+use hostile::{Outcome, PIECES, READINGS, TARGETS, alone};
 use ownvoice::text::Phonemizer;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,18 +35,22 @@ fn fuzz(name: &str) {
     }
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let time = Duration::from_secs(number("OWNVOICE_FUZZ_SECONDS").unwrap_or(2));
-    let (begun, mut seed, mut refused) = (Instant::now(), number("OWNVOICE_FUZZ_SEED").unwrap_or(1), 0);
+    let (begun, mut seed) = (Instant::now(), number("OWNVOICE_FUZZ_SEED").unwrap_or(1));
+    let (mut refused, mut most) = (0, 0);
     let first = seed;
     while begun.elapsed() < time || seed - first < 20 {
         let mut decisions = [0; DECISIONS];
         ChaCha8Rng::seed_from_u64(seed).fill_bytes(&mut decisions);
-        let Ok(code) = catch_unwind(AssertUnwindSafe(|| target.check(&decisions))) else {
+        let Ok(Outcome { length, taken, code }) = catch_unwind(AssertUnwindSafe(|| target.check(&decisions)))
+        else {
             panic!("{name} fails; OWNVOICE_FUZZ_SEED={seed}")
         };
         refused += usize::from(code.is_some());
+        most = most.max(taken.saturating_sub(2 * length));
         seed += 1;
     }
-    println!("{name}: {} inputs, {refused} refused", seed - first);
+    let kb = most.div_ceil(1024);
+    println!("{name}: {} inputs, {refused} refused; at most {kb} KB beyond twice the input", seed - first);
     assert!(refused > 0, "nothing was damaged");
 }
 
@@ -68,6 +72,41 @@ fn voice_files() {
 #[test]
 fn bases() {
     fuzz("base");
+}
+
+#[test]
+fn aligners() {
+    fuzz("aligner");
+}
+
+#[test]
+fn vocoders() {
+    fuzz("vocoder");
+}
+
+#[test]
+fn speaker_encoders() {
+    fuzz("speaker-encoder");
+}
+
+#[test]
+fn checkpoints_of_a_cloning() {
+    fuzz("checkpoint");
+}
+
+#[test]
+fn checkpoints_of_a_pretraining() {
+    fuzz("run");
+}
+
+#[test]
+fn bases_of_lips() {
+    fuzz("lips-base");
+}
+
+#[test]
+fn features_of_faces() {
+    fuzz("lips-features");
 }
 
 #[test]
@@ -105,6 +144,8 @@ fn texts_that_repeat() {
     for text in texts.chain(PIECES.iter().copied()).filter(|text| !text.is_empty()) {
         for separator in ["", " "] {
             let repeated = format!("{text}{separator}").repeat((1 << 13) / text.len());
+            // What it takes is not to count for an input of another test.
+            let _alone = alone();
             // Whole, not in sentences: a text may be one.
             let _ = phonemizer.symbols(&repeated);
             assert!(start.elapsed() < MAX_TIME, "{:?} at {text:?}", start.elapsed());

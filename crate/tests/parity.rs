@@ -83,7 +83,7 @@ impl Fixture {
         let named = |(name, tensor): (&String, &(Vec<usize>, Vec<f32>))| {
             Some((name.strip_prefix("weights/")?.to_string(), tensor.clone()))
         };
-        apply(module, &self.tensors.iter().filter_map(named).collect()).unwrap()
+        apply(module, self.tensors.iter().filter_map(named).collect()).unwrap()
     }
 
     fn data(&self, name: &str) -> TensorData {

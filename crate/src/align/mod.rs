@@ -89,7 +89,7 @@ impl ForcedAligner {
         let mels =
             metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
         let mels = mels.ok_or_else(|| corrupt("it does not name its number of channels".into()))?;
-        let model = apply_all(Recogniser::new(mels, device), &weights).map_err(corrupt)?;
+        let model = apply_all(Recogniser::new(mels, device), weights).map_err(corrupt)?;
         Ok(Self { model, mels, device: device.clone() })
     }
 

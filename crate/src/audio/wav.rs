@@ -1,6 +1,6 @@
 //! WAV files in and out. Reading takes integers of 8 to 32 bits and 32-bit floats with any number of channels, mixed down to one.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Read};
 
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 
@@ -15,26 +15,21 @@ const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
 /// A file that is shorter than its header states, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
 /// A file without samples gives an empty [`Audio`].
 pub fn read(bytes: &[u8]) -> Result<Audio> {
-    let patched = as_hound_expects(bytes);
-    let reader = WavReader::new(Cursor::new(patched.as_deref().unwrap_or(bytes))).map_err(unreadable)?;
+    let (head, rest) = as_hound_expects(bytes).unwrap_or((Vec::new(), bytes));
+    let reader = WavReader::new(head.chain(rest)).map_err(unreadable)?;
     let WavSpec { channels, sample_rate, bits_per_sample, sample_format } = reader.spec();
+    let sample_bytes = bits_per_sample.div_ceil(8);
     let length_is_unknown =
-        u64::from(reader.len()) * u64::from(bits_per_sample.div_ceil(8)) >= u64::from(UNKNOWN_LENGTH_BYTES);
-
-    let interleaved = match sample_format {
-        SampleFormat::Float => collect(reader.into_samples::<f32>(), bytes.len(), length_is_unknown, |x| x)?,
+        u64::from(reader.len()) * u64::from(sample_bytes) >= u64::from(UNKNOWN_LENGTH_BYTES);
+    let most = bytes.len() / usize::from(sample_bytes).max(1);
+    let channels = usize::from(channels);
+    let samples = match sample_format {
+        SampleFormat::Float => mixed(reader.into_samples::<f32>(), channels, most, length_is_unknown, |x| x)?,
         SampleFormat::Int => {
             let scale = 0.5f32.powi(i32::from(bits_per_sample) - 1);
-            collect(reader.into_samples::<i32>(), bytes.len(), length_is_unknown, |x| x as f32 * scale)?
+            mixed(reader.into_samples::<i32>(), channels, most, length_is_unknown, |x| x as f32 * scale)?
         }
     };
-    if !interleaved.iter().all(|x| x.is_finite()) {
-        return Err(Error::audio_unreadable("a sample is not a finite number"));
-    }
-    let samples = interleaved
-        .chunks_exact(usize::from(channels))
-        .map(|frame| (frame.iter().map(|x| x.clamp(-1.0, 1.0)).sum::<f32>()) / f32::from(channels))
-        .collect();
     Ok(Audio { samples, sample_rate_hz: sample_rate })
 }
 
@@ -111,29 +106,42 @@ fn push_chunk(file: &mut Vec<u8>, name: &[u8; 4], bytes: &[u8]) {
     file.resize(file.len().next_multiple_of(2), 0);
 }
 
-/// Samples until the data ends. `bytes` bounds what is set aside for them.
-fn collect<S: hound::Sample>(
-    samples: hound::WavIntoSamples<Cursor<&[u8]>, S>,
-    bytes: usize,
+/// The mean of the channels, frame by frame until the data ends; nothing else is held.
+///
+/// * `most`: samples that the file can hold, whatever its header says
+fn mixed<R: io::Read, S: hound::Sample>(
+    samples: hound::WavIntoSamples<R, S>,
+    channels: usize,
+    most: usize,
     length_is_unknown: bool,
     to_f32: impl Fn(S) -> f32,
 ) -> Result<Vec<f32>> {
-    let mut out = Vec::with_capacity(samples.len().min(bytes));
+    let mut out = Vec::with_capacity(samples.len().min(most) / channels);
+    let (mut sum, mut summed) = (0.0, 0);
     for sample in samples {
-        match sample {
-            Ok(x) => out.push(to_f32(x)),
+        let x = match sample {
+            Ok(x) => to_f32(x),
             Err(hound::Error::IoError(_)) if length_is_unknown => break,
             Err(error) => return Err(unreadable(error)),
+        };
+        if !x.is_finite() {
+            return Err(Error::audio_unreadable("a sample is not a finite number"));
+        }
+        sum += x.clamp(-1.0, 1.0);
+        summed += 1;
+        if summed == channels {
+            out.push(sum / channels as f32);
+            (sum, summed) = (0.0, 0);
         }
     }
     Ok(out)
 }
 
-/// The file with nothing but format and sound, where hound would misread it; `None` where it would not.
+/// A head with nothing but the format, and the sound that belongs behind it, where hound would misread the file; `None` where it would not.
 ///
 /// It takes a chunk of odd length to end where its bytes do, although RIFF pads it to an even length, and insists that an unknown length of all ones is
 /// divisible by the sample size.
-fn as_hound_expects(bytes: &[u8]) -> Option<Vec<u8>> {
+fn as_hound_expects(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let (mut at, mut format, mut is_odd) = (12, None, false);
     loop {
         let (name, length) = bytes.get(at..at + 8)?.split_at(4);
@@ -145,9 +153,8 @@ fn as_hound_expects(bytes: &[u8]) -> Option<Vec<u8>> {
                 // Divisible by every frame of up to 16 channels of 1 to 4 bytes that a recorder writes.
                 let unknown = UNKNOWN_LENGTH_BYTES.next_multiple_of(720_720);
                 let length = if length == u32::MAX { unknown } else { length };
-                return Some(
-                    [&bytes[..12], format?, b"data", &length.to_le_bytes(), &bytes[start..]].concat(),
-                );
+                let head = [&bytes[..12], format?, b"data", &length.to_le_bytes()].concat();
+                return Some((head, &bytes[start..]));
             }
             b"data" => return None,
             _ => is_odd |= length % 2 == 1,

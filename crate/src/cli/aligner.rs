@@ -8,7 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{console::Console, device::DeviceArguments};
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+};
 use crate::{
     Result,
     align::{Alignment, ForcedAligner, PhonemeErrors, attention::AttentionAligner, edits},
@@ -49,6 +53,7 @@ pub struct TrainArguments {
 }
 
 pub fn train_aligner(arguments: &TrainArguments, console: &Console) -> Result<()> {
+    output::check(&arguments.out, Made::Weights, console)?;
     let &TrainArguments { steps, batch, seed, device, .. } = arguments;
     let config = AlignerConfig {
         data: arguments.data.clone(),

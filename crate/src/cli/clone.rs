@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
+    output::{self, Made},
 };
 use crate::{
     Result, files,
@@ -55,7 +56,7 @@ pub struct CloneArguments {
 }
 
 pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
-    files::check_writable(&arguments.out)?;
+    output::check(&arguments.out, Made::Voice, console)?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let clips = read_clips(&arguments.clips, arguments.seconds)?;
     let plan = arguments.plan.get()?;

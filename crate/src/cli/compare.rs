@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::{
     console::Console,
     device::DeviceArguments,
+    output::{self, Made},
     say::{VocoderName, choose},
 };
 use crate::{
@@ -126,7 +127,7 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
 const COLUMNS: &str = "| | iterations | similarity | speaker encoder | MCD dB | log F0 | phoneme errors |";
 
 pub fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
-    arguments.wavs.as_deref().map_or(Ok(()), files::check_folder)?;
+    arguments.wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let attentive = arguments.attention.as_ref().map(|path| -> Result<_> {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::console::Console;
+use super::{
+    console::Console,
+    output::{self, Made},
+};
 use crate::{
     Result,
     corpus::{MakeOptions, people::make_people},
@@ -37,6 +40,7 @@ pub struct CorpusArguments {
 
 pub fn corpus(arguments: &CorpusArguments, console: &Console) -> Result<()> {
     let &CorpusArguments { hours, seed, held_out_seconds, people, .. } = arguments;
+    output::check(&arguments.out, if people { Made::People } else { Made::Corpus }, console)?;
     if people {
         let found = make_people(&arguments.out, &|person| {
             console.note(&format!(
@@ -75,6 +79,7 @@ pub struct PrepareArguments {
 
 pub fn prepare(arguments: &PrepareArguments, console: &Console) -> Result<()> {
     let PrepareArguments { corpora, out, aligner } = arguments;
+    output::check(out, Made::Features, console)?;
     let config = PrepareConfig { corpora: corpora.clone(), out: out.clone(), aligner: aligner.clone() };
     let prepared = pipeline::prepare(&config, console)?;
     let pipeline::Prepared { utterances, speakers, seconds, aligned, left_out, coverage } = &prepared;

@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{console::Console, device::DeviceArguments};
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+};
 use crate::{
     Result,
     evaluate::{
@@ -12,7 +16,6 @@ use crate::{
         report::{Evaluation, Measured},
         sentences::HARD_SENTENCES,
     },
-    files,
     pipeline::{read_clips, speaker_verifier, wavs::write_wavs},
     report::Report,
     voice::{Base, Voice, folder},
@@ -46,7 +49,7 @@ pub struct EvaluateArguments {
 }
 
 pub fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> {
-    arguments.wavs.as_deref().map_or(Ok(()), files::check_folder)?;
+    arguments.wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
     let base = Base::open(&arguments.base, &arguments.device.open()?)?;
     let verifier = speaker_verifier(&arguments.base, &base.manifest)?;
     let voice = folder::voice(&base, arguments.voice.as_deref())?;

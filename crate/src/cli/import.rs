@@ -5,7 +5,10 @@ use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 
-use super::console::Console;
+use super::{
+    console::Console,
+    output::{self, Made},
+};
 use crate::{
     Result,
     audio::mel::MelConfig,
@@ -28,7 +31,7 @@ pub struct ImportArguments {
 }
 
 pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
-    files::check_folder(&arguments.out)?;
+    output::check(&arguments.out, Made::Attention, console)?;
     let imported = Imported::read(&arguments.checkpoint)?;
     let device = Device::flex();
     let model = imported.model(&device)?;

@@ -10,6 +10,7 @@ use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
     feeder::FeederArguments,
+    output::{self, Made},
     pretraining::print,
     ranks::RanksArguments,
 };
@@ -208,6 +209,7 @@ pub struct EvaluateArguments {
 pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
     match &verb.command {
         LipsCommand::Prepare(PrepareArguments { videos, out }) => {
+            output::check(out, Made::LipFeatures, console)?;
             let config = LipPrepareConfig { videos: videos.clone(), out: out.clone() };
             let prepared = prepare(&config, console)?;
             let text = format!(
@@ -221,6 +223,7 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
             console.result(&prepared, text);
         }
         LipsCommand::Corpus(CorpusArguments { out, base, speakers, sentences, faces, texts, seed }) => {
+            output::check(out, Made::Corpus, console)?;
             let config = LipCorpusConfig {
                 out: out.clone(),
                 base: base.clone(),
@@ -252,6 +255,7 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
 }
 
 fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    output::check(&arguments.out, Made::LipBase, console)?;
     let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
         // One rank speaks for all.
         let report: &dyn Report = if ranks.is_first() { console } else { &() };
@@ -291,7 +295,7 @@ fn config(arguments: &TrainArguments, ranks: &Ranks, device: &Device) -> Result<
 }
 
 fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
-    files::check_writable(&arguments.out)?;
+    output::check(&arguments.out, Made::Wav, console)?;
     let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
     let speaker = base.speaker(arguments.speaker.as_deref())?;
     let speech = speak_video(&base, &arguments.video, speaker, arguments.seed, &*base.vocoder)?;
@@ -327,7 +331,7 @@ fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
 }
 
 fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> {
-    files::check_folder(&arguments.out)?;
+    output::check(&arguments.out, Made::Files, console)?;
     let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
     let config = LipEvaluateConfig { videos: arguments.videos.clone(), out: arguments.out.clone() };
     let evaluation = evaluate_lips(&base, &config, console)?;

@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{console::Console, device::DeviceArguments};
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+};
 use crate::{
     Result,
     pipeline::{self, MeasureConfig},
@@ -36,6 +40,7 @@ pub struct MeasureArguments {
 
 pub fn measure(arguments: &MeasureArguments, console: &Console) -> Result<()> {
     let MeasureArguments { base, corpus, people, wavs, seed, device } = arguments;
+    wavs.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
     let config = MeasureConfig {
         base: base.clone(),
         corpus: corpus.clone(),

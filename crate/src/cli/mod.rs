@@ -14,6 +14,7 @@ mod import;
 mod lips;
 mod measure;
 mod op_by_op;
+mod output;
 mod pages;
 mod precision;
 mod pretraining;

@@ -10,7 +10,11 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::json;
 
-use super::{command, console::Console};
+use super::{
+    command,
+    console::Console,
+    output::{self, Made},
+};
 use crate::{Error, Result, files};
 
 #[derive(Args)]
@@ -44,7 +48,7 @@ pub fn man(arguments: &ManArguments, console: &Console) -> Result<()> {
     let mut command = command();
     command.build(); // Gives each verb its full name.
     let Some(folder) = &arguments.out else { return print(&page(Man::new(command))?) };
-    files::check_folder(folder)?;
+    output::check(folder, Made::Files, console)?;
     let write = |name: &str, page: Vec<u8>| -> Result<PathBuf> {
         let path = folder.join(format!("{name}.1"));
         files::write(&path, page)?;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
+    output::{self, Made},
 };
 use crate::{
     Error, Result, files,
@@ -205,10 +206,10 @@ impl Bench {
 }
 
 fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
+    arguments.out.as_deref().map_or(Ok(()), |folder| output::check(folder, Made::Files, console))?;
     let bench = Bench::open(&arguments.step)?;
     let (reference, found, comparison) = bench.compare(bench.plan.clone())?;
     if let Some(folder) = &arguments.out {
-        files::check_folder(folder)?;
         files::write(&folder.join("a.safetensors"), reference.serialize())?;
         files::write(&folder.join("b.safetensors"), found.serialize())?;
     }

@@ -10,6 +10,7 @@ use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
     feeder::FeederArguments,
+    output::{self, Made},
     ranks::RanksArguments,
 };
 use crate::{
@@ -88,6 +89,11 @@ pub struct PretrainArguments {
 }
 
 pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    let made = match arguments.path {
+        PathName::Durations => Made::Base,
+        PathName::Attention => Made::Attention,
+    };
+    output::check(&arguments.out, made, console)?;
     let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
         // One rank speaks for all.
         let report: &dyn Report = if ranks.is_first() { console } else { &() };

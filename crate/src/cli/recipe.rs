@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{console::Console, device::DeviceArguments};
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+};
 use crate::{
     Result,
     corpus::MakeOptions,
@@ -41,6 +45,7 @@ pub struct RecipeArguments {
 
 pub fn recipe(arguments: &RecipeArguments, console: &Console) -> Result<()> {
     let RecipeArguments { out, work, hours, steps, people, seed, device } = arguments;
+    output::check(out, Made::Base, console)?;
     let config = RecipeConfig {
         out: out.clone(),
         work: work.clone(),

@@ -4,7 +4,11 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::{path::PathBuf, rc::Rc};
 
-use super::{console::Console, device::DeviceArguments};
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+};
 use crate::{
     Error, Result,
     audio::wav,
@@ -74,7 +78,7 @@ pub fn choose(base: &Base, name: Option<VocoderName>) -> Result<Rc<dyn Vocoder>>
 }
 
 pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
-    files::check_writable(&arguments.out)?;
+    output::check(&arguments.out, Made::Wav, console)?;
     let options = SpeakOptions {
         speed: arguments.speed,
         pitch: arguments.pitch,

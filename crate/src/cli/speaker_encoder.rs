@@ -5,7 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::{console::Console, device::DeviceArguments, pretraining::print};
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+    pretraining::print,
+};
 use crate::{
     Result,
     evaluate::encoder::SpeakerVerifier,
@@ -43,6 +48,7 @@ pub struct TrainArguments {
 
 pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> Result<()> {
     let TrainArguments { corpus, out, run, device, steps, seed, resume } = arguments;
+    output::check(out, Made::Weights, console)?;
     let config = SpeakerEncoderConfig {
         corpus: corpus.clone(),
         out: out.clone(),

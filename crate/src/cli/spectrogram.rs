@@ -4,7 +4,10 @@ use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 
-use super::console::Console;
+use super::{
+    console::Console,
+    output::{self, Made},
+};
 use crate::{
     Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
@@ -36,7 +39,7 @@ const COLOURS: [[f32; 3]; 5] =
     [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
 
 pub fn spectrogram(arguments: &SpectrogramArguments, console: &Console) -> Result<()> {
-    files::check_writable(&arguments.out)?;
+    output::check(&arguments.out, Made::Png, console)?;
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());
     let mel = |path: &PathBuf| Ok(extractor.extract(&read_speech(path, 1.0, config.sample_rate_hz)?));

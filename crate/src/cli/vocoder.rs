@@ -10,6 +10,7 @@ use super::{
     console::Console,
     device::{DeviceArguments, PlanArguments},
     feeder::FeederArguments,
+    output::{self, Made},
     pretraining::print,
     ranks::RanksArguments,
     say::{VocoderName, choose},
@@ -73,6 +74,7 @@ pub struct TrainVocoderArguments {
 }
 
 pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    output::check(&arguments.out, Made::Weights, console)?;
     let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
         // One rank speaks for all.
         let report: &dyn Report = if ranks.is_first() { console } else { &() };
@@ -124,7 +126,7 @@ pub struct VocodeArguments {
 
 /// Makes a recording again from its spectrogram alone: what is lost is the vocoder's doing.
 pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
-    files::check_writable(&arguments.out)?;
+    output::check(&arguments.out, Made::Wav, console)?;
     let base = Base::open(&arguments.base, &Device::flex())?;
     let vocoder = choose(&base, arguments.vocoder)?;
     let config = base.mel_config();

@@ -1,9 +1,10 @@
 //! Makes a multi-speaker corpus from the installed speech engines.
 //!
 //! ```text
-//! DIR/corpus.json                       what is in it
+//! DIR/corpus.json                       what is in it, when all of it is there
 //! DIR/<speaker>/metadata.csv            id|text
 //! DIR/<speaker>/wavs/<id>.wav           16 kHz, mono
+//! DIR/<speaker>/speaker.json            when all of it is there
 //! DIR/<speaker>/phones/<id>.csv         phone,end_seconds: the engine's own phones; absent where an engine prints none
 //! DIR/held-out/<speaker>/..             the same, for speakers that nothing is ever trained on
 //! DIR/foreign/<speaker>/..              voices of other languages, for what learns from sound alone
@@ -11,15 +12,14 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
-use std::path::Path;
+use std::{fmt::Write, fs, io, path::Path};
 
 use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
 use super::perturbation::Perturbation;
 use super::phones::to_csv;
 use super::sentences::Sentences;
 use crate::audio::wav;
-use crate::files::read_audio;
+use crate::files::{self, read_audio};
 use crate::text::lexicon::Lexicon;
 use crate::{Error, Result};
 
@@ -203,6 +203,8 @@ pub fn make(
     if options.held_out_seconds.is_nan() || options.held_out_seconds <= 0.0 {
         return Err(Error::option_invalid("held-out voices need more than 0 seconds"));
     }
+    let summary_path = out.join("corpus.json");
+    begin(out, &summary_path)?;
     let wanted = options.hours * 3600.0;
     let mut sentences = Sentences::new(lexicon, options.seed);
     let held_out_seconds = options.held_out_seconds.min(wanted);
@@ -224,13 +226,53 @@ pub fn make(
     let mut speakers: Vec<SpeakerSummary> = tasks
         .par_iter()
         .map(|(index, (folder, speaker, seconds))| {
-            make_speaker(folder, speaker, *seconds, &mut sentences.branch(*index), progress)
+            let sentences = &mut sentences.branch(*index);
+            speaker_once(folder, speaker, (options.seed, *seconds), sentences, progress)
         })
         .collect::<Result<_>>()?;
     let foreign = speakers.split_off(options.speakers.len());
     let summary = Summary { sample_rate_hz: SAMPLE_RATE_HZ, seed: options.seed, speakers, held_out, foreign };
-    write(&out.join("corpus.json"), serde_json::to_string_pretty(&summary).expect("plain data"))?;
+    files::write(&summary_path, serde_json::to_string_pretty(&summary).expect("plain data"))?;
     Ok(summary)
+}
+
+/// Before a folder is filled: that it can be, and that nothing says it is full. `index` is written when it is.
+pub(super) fn begin(folder: &Path, index: &Path) -> Result<()> {
+    files::check_folder(folder)?;
+    match fs::remove_file(index) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(index)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A speaker that is whole, as `speaker.json` in its folder says: a corpus that was cut short goes on behind it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Whole {
+    seed: u64,
+    wanted_seconds: f32,
+    summary: SpeakerSummary,
+}
+
+/// [`make_speaker`], but for a speaker that the same corpus has already.
+fn speaker_once(
+    folder: &Path,
+    speaker: &Speaker,
+    (seed, wanted_seconds): (u64, f32),
+    sentences: &mut Sentences,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<SpeakerSummary> {
+    let path = folder.join(&speaker.name).join("speaker.json");
+    let kept = fs::read(&path).ok().and_then(|json| serde_json::from_slice::<Whole>(&json).ok());
+    if let Some(Whole { summary, .. }) =
+        kept.filter(|kept| (kept.seed, kept.wanted_seconds) == (seed, wanted_seconds))
+    {
+        return Ok(summary);
+    }
+    begin(&folder.join(&speaker.name), &path)?;
+    let summary = make_speaker(folder, speaker, wanted_seconds, sentences, progress)?;
+    let whole = Whole { seed, wanted_seconds, summary };
+    files::write(&path, serde_json::to_string(&whole).expect("plain data"))?;
+    Ok(whole.summary)
 }
 
 fn make_speaker(
@@ -242,8 +284,9 @@ fn make_speaker(
 ) -> Result<SpeakerSummary> {
     let folder = folder.join(&speaker.name);
     let (wavs, phones, scratch) = (folder.join("wavs"), folder.join("phones"), folder.join("scratch"));
+    begin(&folder, &folder.join("metadata.csv"))?;
     for folder in [&wavs, &phones] {
-        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
     let mut summary =
         SpeakerSummary { name: speaker.name.clone(), utterances: 0, seconds: 0.0, phone_times: false };
@@ -261,9 +304,9 @@ fn make_speaker(
                 continue;
             }
             let id = format!("{}-{:05}", speaker.name, summary.utterances);
-            write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
+            files::write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
             if let Some(engine_phones) = engine_phones {
-                write(&phones.join(format!("{id}.csv")), to_csv(&engine_phones))?;
+                files::write(&phones.join(format!("{id}.csv")), to_csv(&engine_phones))?;
                 summary.phone_times = true;
             }
             let _ = writeln!(metadata, "{id}|{text}");
@@ -281,11 +324,11 @@ fn make_speaker(
         }
         progress(Progress { speaker: &speaker.name, seconds_done: summary.seconds, seconds_wanted: wanted });
     }
-    let _ = std::fs::remove_dir_all(&scratch);
+    let _ = fs::remove_dir_all(&scratch);
     if !summary.phone_times {
-        let _ = std::fs::remove_dir(&phones);
+        let _ = fs::remove_dir(&phones);
     }
-    write(&folder.join("metadata.csv"), metadata)?;
+    files::write(&folder.join("metadata.csv"), metadata)?;
     Ok(summary)
 }
 
@@ -299,28 +342,25 @@ pub fn make_perturbed(out: &Path) -> Result<()> {
 pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride: usize) -> Result<()> {
     let name = to.file_name().expect("a folder of its own").to_string_lossy();
     let (wavs, phones) = (to.join("wavs"), to.join("phones"));
+    begin(to, &to.join("metadata.csv"))?;
     for folder in [&wavs, &phones] {
-        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
     let mut metadata = String::new();
     for (index, recording) in super::layouts::load(from)?.step_by(stride).enumerate() {
         let id = format!("{name}-{index:05}");
         let audio = read_audio(&recording.path)?;
-        write(
+        files::write(
             &wavs.join(format!("{id}.wav")),
             wav::write(&perturbation.apply(&audio.samples, audio.sample_rate_hz)?, audio.sample_rate_hz),
         )?;
         if let Some(times) = &recording.phones {
             let changed: Vec<_> = times.iter().map(|phone| phone.faster(perturbation.formants)).collect();
-            write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;
+            files::write(&phones.join(format!("{id}.csv")), to_csv(&changed))?;
         }
         let _ = writeln!(metadata, "{id}|{}", recording.text);
     }
-    write(&to.join("metadata.csv"), metadata)
-}
-
-fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
-    std::fs::write(path, bytes).map_err(Error::io(path))
+    files::write(&to.join("metadata.csv"), metadata)
 }
 
 #[cfg(test)]
@@ -360,6 +400,40 @@ mod tests {
     }
 
     #[test]
+    fn a_corpus_that_was_cut_short_goes_on() {
+        let out = tempfile::tempdir().unwrap();
+        let speaker = Speaker::new("someone", Engine::Festival { procedure: "no_such_voice" }, 1.0);
+        let path = out.path().join("someone/speaker.json");
+        let summary =
+            SpeakerSummary { name: "someone".into(), utterances: 2, seconds: 5.0, phone_times: false };
+        let whole = Whole { seed: 1, wanted_seconds: 4.0, summary };
+        fs::create_dir(out.path().join("someone")).unwrap();
+        fs::write(&path, serde_json::to_string(&whole).unwrap()).unwrap();
+        let phonemizer = Phonemizer::embedded();
+        let make = |seed: u64| {
+            let sentences = &mut Sentences::new(phonemizer.lexicon(), seed);
+            speaker_once(out.path(), &speaker, (seed, 4.0), sentences, &|_| {})
+        };
+        assert_eq!(make(1).unwrap(), whole.summary, "it was whole");
+        make(2).unwrap_err();
+        assert!(!path.exists(), "of another corpus it is made anew, and whole no longer");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_filled_is_found_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, []).unwrap();
+        let phonemizer = Phonemizer::embedded();
+        let error = make(&file.join("corpus"), &MakeOptions::default(), phonemizer.lexicon(), &|_| {});
+        assert_eq!(error.unwrap_err().code(), "io");
+        let index = folder.path().join("corpus.json");
+        fs::write(&index, "{}").unwrap();
+        begin(folder.path(), &index).unwrap();
+        assert!(!index.exists(), "nothing says that it is full");
+    }
+
+    #[test]
     #[ignore = "needs flite, espeak-ng, and festival with all its voices"]
     fn a_small_corpus_can_be_loaded_and_labelled() {
         let out = std::env::temp_dir().join(format!("ownvoice-make-{}", std::process::id()));
@@ -371,7 +445,7 @@ mod tests {
         assert!(out.join("held-out").join(PERTURBED).join("metadata.csv").exists());
         for folder in [out.clone(), out.join("held-out")] {
             for recording in super::super::layouts::load(&folder).unwrap() {
-                let audio = wav::read(&std::fs::read(&recording.path).unwrap()).unwrap();
+                let audio = wav::read(&fs::read(&recording.path).unwrap()).unwrap();
                 assert_eq!(audio.sample_rate_hz, SAMPLE_RATE_HZ);
                 let labels = super::super::label(
                     &phonemizer,
@@ -387,6 +461,6 @@ mod tests {
             }
         }
         assert!(super::super::layouts::load(&out.join(FOREIGN)).unwrap().count() >= summary.foreign.len());
-        std::fs::remove_dir_all(&out).unwrap();
+        fs::remove_dir_all(&out).unwrap();
     }
 }

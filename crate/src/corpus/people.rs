@@ -22,7 +22,7 @@ use std::{
 use super::{
     engines::SAMPLE_RATE_HZ,
     ipa,
-    make::{PERTURBATIONS, perturb},
+    make::{PERTURBATIONS, begin, perturb},
     perturbation::Perturbation,
     program::run,
 };
@@ -34,6 +34,7 @@ use crate::{
         mel::MelConfig,
         prepare_clip, wav,
     },
+    files,
     text::Phonemizer,
 };
 
@@ -177,6 +178,8 @@ pub struct PersonSummary {
 
 /// Makes the corpus of all people whose packages are installed; names the packages that are not.
 pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Result<Vec<PersonSummary>> {
+    let index = out.join("people.json");
+    begin(out, &index)?;
     let mut people = Vec::new();
     for person in &PEOPLE {
         let recordings = person.recordings()?;
@@ -195,12 +198,13 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
             })?;
         }
     }
-    write(&out.join("people.json"), serde_json::to_string_pretty(&people).expect("plain data"))?;
+    files::write(&index, serde_json::to_string_pretty(&people).expect("plain data"))?;
     Ok(people)
 }
 
 fn make_person(folder: &Path, person: &Person, recordings: Vec<Found>) -> Result<PersonSummary> {
     let (wavs, phones) = (folder.join("wavs"), folder.join("phones"));
+    begin(folder, &folder.join("metadata.csv"))?;
     for folder in [&wavs, &phones] {
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
     }
@@ -223,11 +227,11 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<Found>) -> Result
                 Words::Text(text) if person.language.starts_with("en") => text.clone(),
                 Words::Text(text) => ipa::transcribe(text, person.language)?,
                 Words::Phones(times) => {
-                    write(&phones.join(format!("{id}.csv")), phone_lines(times))?;
+                    files::write(&phones.join(format!("{id}.csv")), phone_lines(times))?;
                     in_braces(times)
                 }
             };
-            write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
+            files::write(&wavs.join(format!("{id}.wav")), wav::write(&samples, SAMPLE_RATE_HZ))?;
             Ok(Some((format!("{id}|{text}"), seconds)))
         })
         .collect::<Result<_>>()?;
@@ -236,7 +240,7 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<Found>) -> Result
         let _ = writeln!(lines, "{line}");
         lines
     });
-    write(&folder.join("metadata.csv"), metadata)?;
+    files::write(&folder.join("metadata.csv"), metadata)?;
     Ok(PersonSummary {
         name: person.name.into(),
         package: person.package.into(),
@@ -488,10 +492,6 @@ fn missing(path: &Path) -> impl Fn(std::io::Error) -> Error {
             packages.join(", ")
         ))
     }
-}
-
-fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
-    fs::write(path, bytes).map_err(Error::io(path))
 }
 
 #[cfg(test)]

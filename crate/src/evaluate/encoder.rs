@@ -11,7 +11,7 @@ use crate::{
     },
     model::speaker_encoder::{EMBEDDING, SpeakerEncoder},
     nn::Mode,
-    weights::{Metadata, Storage, apply, collect, deserialize, serialize},
+    weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
 /// Speaker verification by the trained encoder, on the CPU.
@@ -53,10 +53,7 @@ impl SpeakerVerifier {
         let corrupt = |what: String| Error::base_corrupt(format!("speaker encoder: {what}"));
         let (weights, _) = deserialize(bytes).map_err(corrupt)?;
         let blank = SpeakerEncoder::new(MelConfig::speech_16k().mels, &Device::flex());
-        if let Some(name) = collect(&blank).keys().find(|name| !weights.contains_key(*name)) {
-            return Err(corrupt(format!("{name} is missing")));
-        }
-        Ok(Self::new(apply(blank, &weights).map_err(corrupt)?))
+        Ok(Self::new(apply_all(blank, weights).map_err(corrupt)?))
     }
 
     /// `model` is on the CPU device and tracks no gradients.

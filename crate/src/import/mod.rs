@@ -55,7 +55,7 @@ impl Imported {
     }
 
     pub fn model(&self, device: &Device) -> Result<AttentiveTacotron> {
-        apply(AttentiveTacotron::new(&self.config, device), &self.weights).map_err(unsupported)
+        apply(AttentiveTacotron::new(&self.config, device), self.weights.clone()).map_err(unsupported)
     }
 }
 

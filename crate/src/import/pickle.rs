@@ -23,6 +23,9 @@ pub enum Value {
     Tensor(Index),
 }
 
+/// Ten times what a checkpoint with its optimizer's state has. A byte may make a value of forty.
+const MAX_INSTRUCTIONS: usize = 1 << 18;
+
 /// One pickle, read.
 #[derive(Debug, Default)]
 pub struct Pickle {
@@ -40,7 +43,13 @@ impl Pickle {
             marks: Vec::new(),
             memo: HashMap::new(),
         };
-        while machine.step()? {}
+        let mut instructions = 0;
+        while machine.step()? {
+            instructions += 1;
+            if instructions == MAX_INSTRUCTIONS {
+                return Err(format!("its pickle has more than {MAX_INSTRUCTIONS} instructions"));
+            }
+        }
         machine.pickle.root = machine.pop()?;
         Ok(machine.pickle)
     }
@@ -246,6 +255,12 @@ impl<'b> Machine<'_, 'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pickle_that_goes_on_and_on_is_refused() {
+        let bytes = vec![b']'; MAX_INSTRUCTIONS];
+        assert!(Pickle::read(&mut &bytes[..]).unwrap_err().contains("instructions"));
+    }
 
     #[test]
     fn a_dictionary_of_numbers_and_words() {

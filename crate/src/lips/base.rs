@@ -130,7 +130,7 @@ impl LipBase {
         };
         let (weights, _) = deserialize(files.weights).map_err(Error::base_corrupt)?;
         let blank = LipTacotron::new(&manifest.model, device);
-        let model = apply_all(blank, &weights).map_err(Error::base_corrupt)?.valid();
+        let model = apply_all(blank, weights).map_err(Error::base_corrupt)?.valid();
         Ok(Self { manifest, model, vocoder, device: device.clone() })
     }
 

@@ -81,7 +81,7 @@ impl AttentiveTacotron {
         if metadata.get("symbols").and_then(|version| symbols(version)) != Some(config.symbols) {
             return Err(corrupt("it was made with another symbol table".into()));
         }
-        let model = apply_all(Self::new(&config, device), &weights).map_err(corrupt)?;
+        let model = apply_all(Self::new(&config, device), weights).map_err(corrupt)?;
         Ok((model.valid(), config, metadata))
     }
 

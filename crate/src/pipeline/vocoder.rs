@@ -107,7 +107,7 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         SourceFilter::new(&config, &run_config.device).computing(&Scope::new(recipe.compute.clone()));
     if let Some(path) = from {
         let (weights, _) = deserialize(&files::read(path)?).map_err(Error::checkpoint_corrupt)?;
-        blank = apply(blank, &weights).map_err(Error::checkpoint_corrupt)?;
+        blank = apply(blank, weights).map_err(Error::checkpoint_corrupt)?;
     }
     let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config, report)?;
     let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;

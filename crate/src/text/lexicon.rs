@@ -17,6 +17,8 @@ use crate::{Error, Result};
 const MAGIC: &[u8; 5] = b"OVLX\x01";
 /// The file inflates to about 2 MB; a larger claim is a damaged or hostile file.
 const MAX_INFLATED: usize = 16 << 20;
+/// It inflates to less than three times its bytes.
+const MAX_RATIO: usize = 16;
 const MAX_WORD: usize = 64;
 
 #[derive(Debug)]
@@ -70,6 +72,10 @@ impl Lexicon {
             word.extend_from_slice(rest);
             if word <= previous {
                 return Err(corrupt("words out of order"));
+            }
+            // Two bytes may stand for a word of sixty.
+            if lexicon.words.len() > MAX_INFLATED {
+                return Err(corrupt("too large"));
             }
             lexicon.words.extend_from_slice(&word);
             lexicon.word_starts.push(lexicon.words.len() as u32);
@@ -187,7 +193,7 @@ fn inflate(file: &[u8]) -> Result<Vec<u8>> {
     let rest = file.strip_prefix(MAGIC).ok_or_else(|| corrupt("not a lexicon, or of another version"))?;
     let (length, stream) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("cut short"))?;
     let length = u32::from_le_bytes(*length) as usize;
-    if length > MAX_INFLATED {
+    if length > MAX_INFLATED.min(MAX_RATIO * file.len()) {
         return Err(corrupt("too large"));
     }
     let inflated = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(stream, length)

@@ -22,6 +22,7 @@ const WORDS: &[(&str, &str)] = &[
     ("omicron", "AA1 M AH0 K R AA2 N"), ("opioid", "OW1 P IY0 OY2 D"), ("ozempic", "OW0 Z EH1 M P IH0 K"), ("quesadilla", "K EY2 S AH0 D IY1 AH0"),
     ("ramen", "R AA1 M AH0 N"), ("sashimi", "S AH0 SH IY1 M IY0"), ("sriracha", "S IH0 R AA1 CH AH0"), ("staycation", "S T EY0 K EY1 SH AH0 N"),
     ("sudoku", "S UW0 D OW1 K UW0"), ("tahini", "T AH0 HH IY1 N IY0"), ("tiktok", "T IH1 K T AA2 K"), ("xiaomi", "SH AW1 M IY0"), ("zelensky", "Z EH0 L EH1 N S K IY0"),
+    ("miz", "M IH1 Z"), ("saoirse", "S ER1 SH AH0"), ("sian", "SH AA1 N"),
 ];
 
 /// The ARPAbet of a word in lower case.

@@ -111,5 +111,5 @@ async fn on(model: &Tacotron, base: &Base, device: &Device) -> Result<Tacotron> 
     for (path, weight) in collect(model) {
         weights.insert(path, (weight.shape, read(weight.values).await?));
     }
-    Ok(apply(Tacotron::new(base.config(), device), &weights).expect("the model's own shapes"))
+    Ok(apply(Tacotron::new(base.config(), device), weights).expect("the model's own shapes"))
 }

@@ -127,7 +127,7 @@ pub fn pretrain<M: Pretrained>(
     if let Some(start) = start {
         let mut shared = start.fit(config, &features.speakers);
         shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
-        blank = apply(blank, &shared).map_err(Error::base_corrupt)?;
+        blank = apply(blank, shared).map_err(Error::base_corrupt)?;
     }
     let run = Run::open(blank, run_config)?;
     let source = UtteranceSource::new(
@@ -237,7 +237,7 @@ mod tests {
                 watch: WatchConfig::default(),
             };
             let blank = Tacotron::blank(&self.config, &ranks, &run_config.device);
-            let run = Run::open(apply(blank, &self.weights).unwrap(), &run_config)?;
+            let run = Run::open(apply(blank, self.weights.clone()).unwrap(), &run_config)?;
             let (train, held_out) = split(0..self.features.utterances.len())?;
             let Recipe { batch, seed, .. } = self.recipe;
             let source = UtteranceSource::new(

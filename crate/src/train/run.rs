@@ -342,7 +342,7 @@ impl<'a, M: Learner> Run<'a, M> {
         self.adam.updates =
             updates.ok_or_else(|| Error::checkpoint_corrupt("its number of updates is missing"))?;
         restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
-        self.model = apply(self.model.clone(), &weights).map_err(Error::checkpoint_corrupt)?;
+        self.model = apply(self.model.clone(), weights).map_err(Error::checkpoint_corrupt)?;
         Ok(())
     }
 }

@@ -149,7 +149,7 @@ fn model(device: &Device) -> Tacotron {
             (name.clone(), (weight.shape, (0..count).map(value).collect::<Vec<f32>>()))
         })
         .collect();
-    apply(blank, &weights).expect("the model's own shapes")
+    apply(blank, weights).expect("the model's own shapes")
 }
 
 /// What the parts of the tiny model make of six symbols.

@@ -447,7 +447,7 @@ mod tests {
         let weights = pollster::block_on(serialize(weights, Storage::Full, Metadata::new())).unwrap();
         let weights = deserialize(&weights).unwrap().0;
         let of_ranks = |ranks: Ranks, name: &str| {
-            let blank = apply(SourceFilter::new(&config, &run_config.device), &weights).unwrap();
+            let blank = apply(SourceFilter::new(&config, &run_config.device), weights.clone()).unwrap();
             let recipe = Recipe { steps: 40, ..run_config.recipe.clone() };
             let run_config =
                 RunConfig { recipe, directory: folder.path().join(name), ranks, ..run_config.clone() };

@@ -62,7 +62,7 @@ impl NeuralVocoder {
         if (config.mels, config.bins) != (mel.mels, mel.fft_length / 2 + 1) {
             return Err(corrupt("it was made for other spectrograms".into()));
         }
-        let model = apply_all(SourceFilter::new(&config, &Device::flex()), &weights).map_err(corrupt)?;
+        let model = apply_all(SourceFilter::new(&config, &Device::flex()), weights).map_err(corrupt)?;
         Ok(Self::new(model, config, mel))
     }
 

@@ -147,7 +147,7 @@ impl Base {
             None => Rc::new(GriffinLim::new(manifest.mel.clone())),
         };
         let (weights, _) = deserialize(files.weights).map_err(corrupt)?;
-        let model = apply_all(Tacotron::new(&manifest.model, device), &weights).map_err(corrupt)?;
+        let model = apply_all(Tacotron::new(&manifest.model, device), weights).map_err(corrupt)?;
         Ok(Self {
             excitation: manifest.model.pitch.then(|| Excitation::new(&manifest.mel)),
             model: model.valid(),

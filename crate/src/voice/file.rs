@@ -266,8 +266,7 @@ impl Voice {
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
             return Err(Error::voice_corrupt("its tensors are not those of a voice"));
         }
-        let difference = apply(start.clone(), &delta).map_err(Error::voice_corrupt)?;
-        let parts = add(start, &adaptable(&difference));
+        let parts = add(apply(start, delta).map_err(Error::voice_corrupt)?, &origin);
         let consent = metadata.get("consent").map(|text| {
             let consent = Consent {
                 text: text.clone(),

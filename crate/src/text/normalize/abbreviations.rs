@@ -90,6 +90,7 @@ const WITHOUT_PERIOD: &[fn(&Short) -> Option<Option<String>>] =
     &[bare_apartment, bare_title_or_street, bare_word, bare_day_or_month, examination, bare_date];
 const WITH_PERIOD: &[fn(&Short) -> Option<Option<String>>] = &[
     life_dates,
+    beaten,
     saint_or_street,
     doctor_or_drive,
     by_words,
@@ -120,6 +121,7 @@ fn by_neighbours(short: &Short) -> Option<String> {
     let &Short { place, chunk, capital_before, number_before, .. } = short;
     let behind = short.behind();
     let before_is = |holds: fn(&str) -> bool| place.before().is_some_and(holds);
+    const CHANGES_OF_STATE: &[&str] = &["boiling", "dew", "flash", "freezing", "melting"];
     let words = match short.lower.as_str() {
         "co" if before_is(|before| ["&", "and"].contains(&before)) && short.has_period() => "company",
         "sec" if chunk.close == "." && is_office(chunk.body, behind) => "secretary",
@@ -132,6 +134,15 @@ fn by_neighbours(short: &Short) -> Option<String> {
         "rev" if super::dates::is_month(behind) => "revised",
         "sts" if !capital_before && !number_before && is_capitalized(behind) => "saints",
         "cir" if number_before => "circuit",
+        "deg" if number_before && short.has_period() => {
+            if place.before() == Some("1") {
+                "degree"
+            } else {
+                "degrees"
+            }
+        }
+        "maj" if chunk.body == "maj" && behind == "of" => "majority",
+        "pt" if short.word_before_is(CHANGES_OF_STATE) => "point",
         "sr" if !capital_before && is_capitalized(behind) => "sister",
         _ => return None,
     };
@@ -266,8 +277,16 @@ fn bare_date(short: &Short) -> Option<Option<String>> {
     Some(Some(name.to_string()))
 }
 
-/// "c. 1500", "b. 1756", "r. 1558–1603"
+/// "c. 1500", "b. 1756", "r. 1558–1603", "d. in 1904"
 fn life_dates(short: &Short) -> Option<Option<String>> {
+    let is_year = |chunk: Chunk| chunk.body.len() > 3 && starts_with_digit(chunk.body);
+    if short.behind() == "in" && short.place.chunk(2).is_some_and(is_year) {
+        return match short.chunk.body {
+            "b" => Some(Some("born".into())),
+            "d" => Some(Some("died".into())),
+            _ => None,
+        };
+    }
     let year = short.next.map(|next| next.body).filter(|next| starts_with_digit(next))?;
     let words = match short.chunk.body {
         "c" | "C" if year.len() > 2 => "circa",
@@ -278,6 +297,12 @@ fn life_dates(short: &Short) -> Option<Option<String>> {
         _ => return None,
     };
     Some(Some(words.into()))
+}
+
+/// "Alcaraz d. Ruud"
+fn beaten(short: &Short) -> Option<Option<String>> {
+    let name_follows = short.next.is_some_and(|next| is_capitalized(next.body) && !is_starter(next.body));
+    (short.chunk.body == "d" && short.capital_before && name_follows).then(|| Some("defeated".into()))
 }
 
 /// "Elm St. Bridge", "42nd St. Station", "St. Paul"
@@ -324,8 +349,7 @@ fn side_of_street(short: &Short) -> Option<Option<String>> {
 fn before_lower_case(short: &Short) -> Option<Option<String>> {
     let (_, full) = SHORT_BEFORE_WORDS.iter().find(|(form, _)| *form == short.lower)?;
     let goes_on = short.lower_case_follows() || short.place.raw(1).is_some_and(|next| next.starts_with('$'));
-    let many = short.lower == "deg" && short.place.before() != Some("1");
-    (short.chunk.close == "." && goes_on).then(|| Some(format!("{full}{}", if many { "s" } else { "" })))
+    (short.chunk.close == "." && goes_on).then(|| Some((*full).into()))
 }
 
 /// "Min. order", "max. speed"

@@ -139,7 +139,13 @@ pub fn clock(place: &Place) -> Reading {
         || second.as_ref().is_some_and(|second| second.has_minutes || !second.half.is_empty());
     let mut words = format!("{} {}", first.words, first.half);
     if let Some(second) = second {
-        words = format!("{words} to {} {}", second.words, second.half);
+        // "22:00–06:00"
+        let hundred = first.words.ends_with(" hundred")
+            && second.has_minutes
+            && !second.words.contains(' ')
+            && last_half.is_empty()
+            && following.is_empty();
+        words = format!("{words} to {} {}", second.words, if hundred { "hundred" } else { second.half });
     }
     is_time.then(|| (format!("{words} {following}"), used))
 }

@@ -135,10 +135,12 @@ fn expression(body: &str) -> Option<String> {
         }
         let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
         if letters > 0 {
-            if letters > 2 {
-                return None;
-            }
-            words.push(super::spelled(&rest[..letters].to_ascii_uppercase()));
+            let name = &rest[..letters];
+            words.push(match FUNCTIONS.iter().find(|(function, _)| *function == name) {
+                Some((_, function)) => (*function).to_string(),
+                None if letters > 2 => return None,
+                None => super::spelled(&name.to_ascii_uppercase()),
+            });
             (rest, operand) = (&rest[letters..], true);
             continue;
         }

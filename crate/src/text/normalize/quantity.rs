@@ -170,6 +170,16 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
     {
         return Some((("cup".into(), "cups".into()), 2));
     }
+    // "2 T. oil"
+    if let Some((one, many)) = match next {
+        "T" => Some(("tablespoon", "tablespoons")),
+        "t" => Some(("teaspoon", "teaspoons")),
+        _ => None,
+    } && close == "."
+        && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
+    {
+        return Some(((one.into(), many.into()), 2));
+    }
     // "42 W. 5th St."
     let goes_on = place.raw(2).is_some_and(|after| {
         after.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()) && !is_starter(after)
@@ -361,14 +371,17 @@ fn day_of_month(quantity: &Quantity) -> Reading {
     digits::day_before_month(quantity.single("")?, quantity.place)
 }
 
-/// "2 1/2 hrs", "2 1/2-hour"
+/// "2 1/2 hrs", "2 1/2-hour", "1 1/2–2 hrs"
 fn mixed_number(quantity: &Quantity) -> Reading {
     let from = quantity.single("")?;
     let body = quantity.place.body(1)?;
-    let (parts, noun) = body.split_once('-').unwrap_or((body, ""));
+    let (parts, noun) = body.split_once(['-', '–']).unwrap_or((body, ""));
     let (top, bottom) = digits::split_fraction(parts).filter(|(top, bottom)| top < bottom)?;
     let parts = digits::fraction(top, bottom)?;
     let (unit, used) = unit_behind_fraction(&quantity.behind());
+    if let Some((to, "")) = Number::scan(noun) {
+        return Some((format!("{} and {parts} to {} {unit}", from.count(), to.count()), 1 + used));
+    }
     Some((format!("{} and {parts} {} {unit}", from.count(), noun.replace('-', " ")), 1 + used))
 }
 
@@ -396,10 +409,11 @@ fn lettered_place(quantity: &Quantity) -> Reading {
         "apt", "exit", "gate", "highway", "hwy", "platform", "room", "route", "row", "rte", "seat", "suite", "unit",
     ];
     let letter = quantity.rest;
-    let named = quantity
-        .place
-        .before()
-        .is_some_and(|before| PLACES.contains(&before.trim_end_matches('.').to_ascii_lowercase().as_str()));
+    let house = super::abbreviations::is_street(quantity.place);
+    let named = house
+        || quantity.place.before().is_some_and(|before| {
+            PLACES.contains(&before.trim_end_matches('.').to_ascii_lowercase().as_str())
+        });
     (letter.len() == 1 && letter.bytes().all(|byte| byte.is_ascii_uppercase()) && named)
         .then(|| (format!("{} {letter}", digits::in_pairs(quantity.amount.from.whole)), 1))
 }

@@ -33,7 +33,7 @@ const ABBREVIATIONS: &[(&str, &str, When)] = &[
     ("etc", "et cetera", MayEnd), ("jr", "junior", MayEnd), ("sr", "senior", MayEnd), ("inc", "incorporated", MayEnd), ("ltd", "limited", MayEnd),
     ("corp", "corporation", MayEnd), ("co", "company", MayEnd), ("bros", "brothers", MayEnd), ("dept", "department", MayEnd), ("univ", "university", MayEnd),
     ("esq", "esquire", MayEnd), ("ph.d", "P H D", MayEnd), ("govt", "government", MayEnd), ("assn", "association", MayEnd), ("bldg", "building", MayEnd),
-    ("avg", "average", Always), ("asst", "assistant", Always), ("assoc", "associate", Always), ("natl", "national", Always), ("intl", "international", Always),
+    ("blk", "block", MayEnd), ("blks", "blocks", MayEnd), ("avg", "average", Always), ("asst", "assistant", Always), ("assoc", "associate", Always), ("natl", "national", Always), ("intl", "international", Always),
     ("sens", "senators", Inside), ("reps", "representatives", Inside), ("govs", "governors", Inside), ("drs", "doctors", Inside), ("profs", "professors", Inside),
     ("supt", "superintendent", Inside), ("insp", "inspector", Inside), ("dist", "district", Inside), ("wm", "william", Inside), ("rm", "room", Counting), ("enc", "enclosure", Counting),
     ("incl", "including", Always), ("excl", "excluding", Always), ("det", "detective", Inside), ("amb", "ambassador", Inside), ("atty", "attorney", Inside),

@@ -165,6 +165,10 @@ impl Writer {
                 && body.contains('-');
             // "two P-51s"
             let (number, many) = part.strip_suffix('s').map_or((part, false), |number| (number, true));
+            // "the under-21s"
+            let ages = many
+                && digits::is_digits(number)
+                && ["over", "under"].contains(&before.to_ascii_lowercase().as_str());
             // "C-130J"
             let bare = number.trim_end_matches(|c: char| c.is_ascii_uppercase());
             let suffix = &number[bare.len()..];
@@ -176,6 +180,7 @@ impl Writer {
                 .or_else(|| read(&alone, part))
                 .filter(|_| !part.is_empty())
             {
+                _ if ages => self.words(&super::quantity::plural(&digits::number_or_year(number))),
                 _ if model && many => self.words(&super::quantity::plural(&digits::in_pairs(number))),
                 _ if model => {
                     self.words(&digits::in_pairs(number));

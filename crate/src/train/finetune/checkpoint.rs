@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     Error, Result,
-    voice::{Adapted, Base, adaptable},
-    weights::{HostWeights, Metadata, Storage, apply, collect, deserialize, serialize},
+    voice::{Adapted, Base, Voice, adaptable},
+    weights::{HostWeights, Metadata, Storage, apply, check, collect, deserialize, serialize},
 };
 
 /// The metadata's key of the [`TrainerState`], as JSON.
@@ -53,12 +53,6 @@ impl FineTuner {
         if state.base != base.hash() {
             return Err(Error::base_mismatch(state.base, base.hash()));
         }
-        let mut tuner = Self::start_async(base, clips, state.options).await?;
-        tuner.adam.updates = state.updates;
-        restore_optimizer(&mut tuner.adam, &collect(&tuner.parts), &mut weights, &base.device)?;
-        tuner.end = state.end.clamp(1, tuner.options.iterations);
-        tuner.loss = state.loss.unwrap_or(f32::NAN);
-        tuner.stopping = state.stopping;
         let mut take = |prefix: &str| -> HostWeights {
             let names: Vec<String> =
                 weights.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
@@ -71,12 +65,23 @@ impl FineTuner {
         if current.is_empty() || best.is_empty() != state.best.is_none() {
             return Err(Error::checkpoint_corrupt("it lacks weights"));
         }
+        // Before the clips are aligned, which takes seconds.
+        let blank = Voice::unadapted(base).parts;
+        for stored in [&current, &best] {
+            check(&blank, stored).map_err(Error::checkpoint_corrupt)?;
+        }
+        let mut tuner = Self::start_async(base, clips, state.options).await?;
+        tuner.adam.updates = state.updates;
+        restore_optimizer(&mut tuner.adam, &collect(&tuner.parts), &mut weights, &base.device)?;
+        tuner.end = state.end.clamp(1, tuner.options.iterations);
+        tuner.loss = state.loss.unwrap_or(f32::NAN);
+        tuner.stopping = state.stopping;
         let start = tuner.parts.clone();
-        let restored = |stored: &HostWeights| {
+        let restored = |stored: HostWeights| {
             let parts = apply(start.clone(), stored).map_err(Error::checkpoint_corrupt)?;
             Ok(if state.differences { sum(parts, &tuner.origin) } else { parts })
         };
-        let (parts, best) = (restored(&current)?, state.best.map(|metrics| Ok((metrics, restored(&best)?))));
+        let (parts, best) = (restored(current)?, state.best.map(|metrics| Ok((metrics, restored(best)?))));
         (tuner.parts, tuner.best) = (parts, best.transpose()?);
         Ok(tuner)
     }

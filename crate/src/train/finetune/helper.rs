@@ -65,7 +65,7 @@ impl Helper {
             speaker: Param::from_tensor(Tensor::zeros([1, config.speaker_width], device)),
             scope: Scope::default(),
         };
-        Ok(Self { parts: apply(blank, &weights).map_err(Error::checkpoint_corrupt)?.train(), dataset })
+        Ok(Self { parts: apply(blank, weights).map_err(Error::checkpoint_corrupt)?.train(), dataset })
     }
 
     /// Replaces the weights in `buffer` by their gradients and the loss.

@@ -525,3 +525,44 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     }
     Ok(speakers[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::voice::BaseFiles;
+
+    /// A quarter at the start is one speaker, the rest another: who spoke first decides nothing.
+    #[test]
+    fn the_nearest_speaker_is_that_of_all_of_the_audio() {
+        let file = |path: &str| std::fs::read(format!("../{path}")).unwrap();
+        let files = BaseFiles {
+            manifest_json: &String::from_utf8(file("tests/fixtures/tiny-base/manifest.json")).unwrap(),
+            weights: &file("tests/fixtures/tiny-base/weights.safetensors"),
+            lexicon: &file("models/lexicon/en.lex"),
+            aligner: &file("models/base/aligner.safetensors"),
+            vocoder: None,
+        };
+        let base = Base::load(files, &Device::flex()).unwrap();
+        let (window, frames, mels) = (16, 128, base.config().mels);
+        let options = CloneOptions { batch: 2, window, ..CloneOptions::default() };
+        let context = base.contexts(&[1, 9, 20, 30, 1], &[16, 32, 32, 32, 16], frames);
+        let blank = FrameStore {
+            context,
+            targets: Tensor::zeros([1, frames, mels], &base.device),
+            previous: None,
+            mask: Tensor::ones([1, frames, 1], &base.device),
+            clips: vec![Span { first: 0, frames }],
+        };
+        let starts: Vec<usize> = (0..frames).step_by(window).collect();
+        let said = |speaker: usize, range: std::ops::Range<usize>| {
+            let windows = blank.gather(&starts, window, base.config().reduction);
+            let (_, after) = predict(&Voice::of_base_speaker(&base, speaker).parts, &windows);
+            after.reshape([1, frames, mels]).slice([0..1, range, 0..mels])
+        };
+        for (early, late) in [(4, 28), (28, 4)] {
+            let targets = Tensor::cat(vec![said(early, 0..32), said(late, 32..frames)], 1);
+            let store = FrameStore { targets, ..blank.clone() };
+            assert_eq!(pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap(), late);
+        }
+    }
+}

@@ -113,7 +113,7 @@ mod tests {
                     .unwrap();
             let count: usize = origin.values().map(|weight| weight.shape.iter().product::<usize>()).sum();
             assert!(stored.len() < 2 * count + 20_000, "{} bytes for {count} values", stored.len());
-            let read = apply(base.train(), &deserialize(&stored).unwrap().0).unwrap();
+            let read = apply(base.train(), deserialize(&stored).unwrap().0).unwrap();
             assert_eq!(host(&sum(read, &origin)), host(&rounded), "changes of {size}");
             // What was learned is there to within .4 %, or a millionth of the parameter.
             for (name, (_, values)) in host(&moved) {
