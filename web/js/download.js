@@ -71,11 +71,15 @@ export class BaseCache {
     return new URL(`sha256/${hash}`, this.base).href;
   }
 
-  /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} */
+  /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} Null where it is missing, damaged or cannot be read: the network has it. */
   async get(hash) {
-    const found = await this.cache.match(this.#key(hash));
-    const bytes = found && new Uint8Array(await found.arrayBuffer());
-    return bytes && (await sha256(bytes)) === hash ? bytes : null;
+    try {
+      const found = await this.cache.match(this.#key(hash));
+      const bytes = found && new Uint8Array(await found.arrayBuffer());
+      return bytes && (await sha256(bytes)) === hash ? bytes : null;
+    } catch {
+      return null;
+    }
   }
 
   /** @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
@@ -87,12 +91,16 @@ export class BaseCache {
     }
   }
 
-  /** Removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */
+  /** Removes files of older versions. Returns whether all of the given ones are cached; false where the cache fails. @param {string[]} hashes */
   async tidy(hashes) {
-    const wanted = new Set(hashes.map((hash) => this.#key(hash)));
-    const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
-    await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
-    return [...wanted].every((url) => here.includes(url));
+    try {
+      const wanted = new Set(hashes.map((hash) => this.#key(hash)));
+      const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
+      await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
+      return [...wanted].every((url) => here.includes(url));
+    } catch {
+      return false;
+    }
   }
 }
 
