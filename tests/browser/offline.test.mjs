@@ -145,6 +145,41 @@ test("a host that declares the program's gzip as its encoding: the browser unpac
   session.assertQuiet();
 });
 
+/** A cache of the service worker that fails when the page says so: to be opened, to be read or to be written. */
+const BREAKABLE = `{
+  let broken = "";
+  self.addEventListener("message", ({ data }) => data.breaks !== undefined && ({ breaks: broken } = data));
+  for (const [type, method] of [[CacheStorage, "open"], [Cache, "match"], [Cache, "put"]]) {
+    const original = type.prototype[method];
+    type.prototype[method] = async function (...args) {
+      if (broken === method) throw new DOMException("it is broken", "InvalidStateError");
+      return original.apply(this, args);
+    };
+  }
+}
+`;
+
+test("where the service worker's cache fails the page comes from the network", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("sw.js", (body) => Buffer.concat([Buffer.from(BREAKABLE), body])) });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  for (const method of ["open", "match", "put"]) {
+    await page.evaluate(async (method) => {
+      // A file that has to be fetched and kept again.
+      const cache = await caches.open("ownvoice-site");
+      await cache.delete((await cache.keys())[0]);
+      (await navigator.serviceWorker.ready).active?.postMessage({ breaks: method });
+    }, method);
+    const mark = session.mark();
+    await page.reload();
+    await ready(session);
+    assert.ok(session.requests.slice(mark).some(({ url }) => !/sw\.js|site-files/.test(url)), `${method}: something was fetched`);
+    assert.ok(heard(await speak(page, "base")).seconds > 1, method);
+  }
+  session.assertQuiet();
+});
+
 test("a page that cannot be kept says so", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("pkg/site-files.js", (body) => Buffer.from(body.toString().replace(/"play.js": "[0-9a-f]{2}/, '"play.js": "zz'))) });
   t.after(() => session.close());
