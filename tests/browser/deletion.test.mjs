@@ -100,7 +100,7 @@ for (const [what, file, ms] of /** @type {const} */ ([
       await trained(page, 3);
       await page.click("#train-stop");
     }
-    await page.waitForFunction("globalThis.moment", null, { timeout: MINUTE, polling: 5 });
+    await page.waitForFunction(() => /** @type {any} */ (globalThis).moment, null, { timeout: MINUTE, polling: 5 });
     await clickDelete(page);
     await deleted(page, MINUTE);
     assert.deepEqual(await storedFiles(session), {});
@@ -149,8 +149,9 @@ test("while the engine starts again: the training does not", { timeout: 4 * MINU
         }
       };
     });
-    // The one that takes its place is slow; a helper is not.
-    session.change("js/worker.js", (body) => (served++ ? Buffer.concat([Buffer.from("if (!self.name) await new Promise((resolve) => setTimeout(resolve, 3000));"), body]) : body));
+    // The one that takes its place waits for its files.
+    const slow = "const { fetch } = self; self.fetch = async (...args) => { await new Promise((resolve) => setTimeout(resolve, 3000)); return fetch(...args); };\n";
+    session.change("js/worker.js", (body) => (served++ ? Buffer.concat([Buffer.from(slow), body]) : body));
   };
   const session = await visit({ device: "cpu", tiny: true, prepare });
   t.after(() => session.close());
