@@ -180,7 +180,11 @@ export function serve(methods) {
       if (result instanceof Transfer) post(page, { id, result: result.value }, result.buffers);
       else post(page, { id, result });
     } catch (error) {
-      post(page, { id, error: describe(error) });
+      try {
+        post(page, { id, error: describe(error) });
+      } catch {
+        self.close(); // nobody can be told, but the end of a lifetime is noticed
+      }
     } finally {
       running.delete(id);
     }

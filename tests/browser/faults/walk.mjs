@@ -125,10 +125,12 @@ class Visitor {
 
   /** The consent and a sentence, unless they are there. */
   async record() {
+    /** @type {unknown} */
+    let failed;
     for (const [index, what] of /** @type {const} */ (["consent", 0]).entries()) {
       await this.page.click(`[data-prompt="${index}"]`);
       if (await this.page.evaluate(`document.querySelector('[data-prompt="${index}"]').dataset.state === "good" && !document.querySelector("#clip-words code")`)) continue;
-      await this.#attempt(`record ${what}`, {
+      const recorded = this.#attempt(`record ${what}`, {
         act: async () => {
           await this.page.click("#record-button");
           if (!(await this.#until("document.querySelector('#record-button').ariaPressed === 'true' || document.querySelector('#clip-words code')"))) return;
@@ -139,10 +141,15 @@ class Visitor {
         done: `/^Good/.test(document.querySelector("#clip-words").textContent)`,
         failed: ["#clip-words[data-state=bad]"],
       });
+      // What could not be stored can be learned from.
+      await recorded.catch((error) => (failed = error));
+      if (failed && !(failed instanceof GivenUp)) throw failed;
     }
+    if (failed) throw failed;
   }
 
   async learn() {
+    if (await this.page.isDisabled("#train-start")) throw new GivenUp(`learn: ${await this.page.textContent("#train-words")}`);
     let paused = false;
     let stopped = 0;
     await this.#attempt("learn", {
@@ -217,7 +224,7 @@ class Visitor {
   async delete() {
     await this.#attempt("delete", {
       act: async () => {
-        assert.ok(await this.page.isVisible("#delete-all") || (await this.#words("#kept-error")));
+        if ((await this.page.isHidden("#delete-all")) && (await this.#words("#kept-error"))) throw new GivenUp("delete: the page has said that it keeps nothing");
         this.page.once("dialog", (dialog) => dialog.accept());
         await this.page.click("#delete-all");
         await this.#until("document.querySelector('#deletion-words').textContent || document.querySelector('#deletion-error').checkVisibility()");
