@@ -73,34 +73,21 @@ export class BaseCache {
 
   /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} Null where it is missing, damaged or cannot be read: the network has it. */
   async get(hash) {
-    try {
-      const found = await this.cache.match(this.#key(hash));
-      const bytes = found && new Uint8Array(await found.arrayBuffer());
-      return bytes && (await sha256(bytes)) === hash ? bytes : null;
-    } catch {
-      return null;
-    }
+    const bytes = await this.cache.match(this.#key(hash)).then((found) => found?.arrayBuffer()).catch(() => null);
+    return bytes && (await sha256(bytes)) === hash ? new Uint8Array(bytes) : null;
   }
 
   /** @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
   async put(hash, bytes) {
-    try {
-      await this.cache.put(this.#key(hash), new Response(bytes));
-    } catch {
-      // the disk is full: the next visit fetches it again
-    }
+    await this.cache.put(this.#key(hash), new Response(bytes)).catch(() => {}); // the disk is full: the next visit fetches it again
   }
 
-  /** Removes files of older versions. Returns whether all of the given ones are cached; false where the cache fails. @param {string[]} hashes */
+  /** Removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */
   async tidy(hashes) {
-    try {
-      const wanted = new Set(hashes.map((hash) => this.#key(hash)));
-      const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
-      await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
-      return [...wanted].every((url) => here.includes(url));
-    } catch {
-      return false;
-    }
+    const wanted = new Set(hashes.map((hash) => this.#key(hash)));
+    const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
+    await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
+    return [...wanted].every((url) => here.includes(url));
   }
 }
 
