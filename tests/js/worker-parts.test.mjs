@@ -196,6 +196,14 @@ describe("what a browser refuses", () => {
     await assert.rejects(unreachable(() => true).remote.call("say", {}), { code: "message-failed" });
   });
 
+  test("a card whose results cannot be read ends its worker", async () => {
+    const { remote, worker, sent } = unreachable(() => false);
+    const answer = remote.call("clone", {});
+    worker.onmessage({ data: { id: sent[0].id, error: { code: "device-lost", message: "it cannot be read" } } });
+    await assert.rejects(answer, { code: "device-lost" });
+    assert.equal((await Promise.race([remote.ended, undefined]))?.code, "device-lost");
+  });
+
   test("what was cancelled or stopped is told until it has been heard", async () => {
     for (const signal of /** @type {const} */ (["cancel", "stop"])) {
       const { remote, worker, sent } = unreachable((message, turn) => message.signal && turn < 6);

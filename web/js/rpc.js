@@ -115,8 +115,11 @@ export class Remote {
     if (!call) return;
     if ("progress" in message) return call.onProgress?.(message.progress);
     this.#calls.delete(message.id);
-    if ("error" in message) call.reject(new OwnvoiceError(message.error.code, message.error.message, message.error));
-    else call.resolve(message.result);
+    if (!("error" in message)) return call.resolve(message.result);
+    const error = new OwnvoiceError(message.error.code, message.error.message, message.error);
+    call.reject(error);
+    // A card whose results cannot be read is lost, whether or not the browser says so.
+    if (error.code === "device-lost") this.#end(error.code, error.message);
   }
 
   /** No event reports a worker that the browser ends, but its lock is released. @param {string} life */
