@@ -307,7 +307,7 @@ function renderStorage({ load, studio, recordings, voice, otherVoices, training,
   $("offline-words").hidden = !offline.ready && !offline.failed;
   say($("offline-words"), t(offline.ready ? "kept.offline" : "kept.notOffline"));
   $("newer").hidden = !offline.newer;
-  $("delete-all").hidden = none;
+  $("delete-all").hidden = none && usage.bytes === 0;
   $("delete-all").disabled = deletion.status === "running";
   say($("deletion-words"), deletion.status === "done" && !deletion.error ? t("kept.deleted") : "");
   fail($("deletion-error"), deletion.error, deletion.error ? `${t("kept.notDeleted")} ${deletion.error.message}` : "");

@@ -176,4 +176,4 @@ export async function checked(clip, kind) {
 const cutOff = ({ cutOff }) => cutOff && { code: `clip-cut-off-${cutOff}`, message: "the recording begins or ends within a word" };
 
 /** A cut-off sentence mismatches its text: that it is cut off is the more helpful reason. @param {Omit<PageClip, "report" | "error">} clip @param {Failure} error */
-const cause = async (clip, error) => (error.code === "clip-mismatch" ? (cutOff(await studio().checkClip({ ...clip, text: undefined })) ?? error) : error);
+const cause = async (clip, error) => (error.code === "clip-mismatch" ? ((await studio().checkClip({ ...clip, text: undefined }).then(cutOff, () => null)) ?? error) : error);

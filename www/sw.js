@@ -27,15 +27,13 @@ async function sha256(bytes) {
 /** @param {string} path @param {BufferSource} bytes */
 const isNamed = async (path, bytes) => [FILES[path], UNPACKED[path]].includes(await sha256(bytes));
 
-/** Fetches and caches a file, if its hash is right. @param {Cache} cache @param {string} path */
-async function keep(cache, path) {
+/** A file from the network, if its hash is right. @param {string} path */
+async function fetched(path) {
   const response = await fetch(new URL(path, SCOPE), { cache: "no-cache" });
   const bytes = await response.arrayBuffer();
   if (!response.ok || !(await isNamed(path, bytes))) throw new Error(`${path} is not the file that this version names`);
   const headers = HEADERS.flatMap((name) => (response.headers.has(name) ? [[name, response.headers.get(name) ?? ""]] : []));
-  const answer = new Response(bytes, { headers: Object.fromEntries(headers) });
-  await cache.put(key(FILES[path]), answer.clone());
-  return answer;
+  return new Response(bytes, { headers: Object.fromEntries(headers) });
 }
 
 /** A cached file, if its hash is right: other scripts may write to the cache, and disks fail. @param {Cache} cache @param {string} path */
@@ -48,7 +46,7 @@ async function kept(cache, path) {
 /** Caches all files, or fails: an incomplete version never serves. */
 async function install() {
   const cache = await caches.open(CACHE);
-  for (const path of Object.keys(FILES)) (await kept(cache, path)) ?? (await keep(cache, path));
+  for (const path of Object.keys(FILES)) if (!(await kept(cache, path))) await cache.put(key(FILES[path]), await fetched(path));
 }
 
 async function tidy() {
@@ -59,11 +57,13 @@ async function tidy() {
 
 /** @param {string} path */
 async function serve(path) {
-  const cache = await caches.open(CACHE);
-  const whole = await kept(cache, path);
+  const cache = await caches.open(CACHE).catch(() => null); // a cache that fails is none
+  const whole = await (cache && kept(cache, path).catch(() => null));
   if (whole) return whole;
   try {
-    return await keep(cache, path); // the browser has evicted it, or it is damaged
+    const answer = await fetched(path); // the browser has evicted it, or it is damaged
+    await cache?.put(key(FILES[path]), answer.clone()).catch(() => {}); // the disk is full: the next visit fetches it again
+    return answer;
   } catch {
     // The server has another version by now and this one is incomplete: the next visit installs it anew.
     await worker.registration.unregister();

@@ -7,7 +7,7 @@ import { closeMicrophone, go, togglePlaying } from "./recording.js";
 import { take } from "./speaking.js";
 import { CONSENT, failure, goodClips, initial, isLost, measureUsage, state, studio, update } from "./state.js";
 
-/** @import { Clip, CloneProgress, Consent, Voice } from "./js/index.js" */
+/** @import { Clip, CloneProgress, Consent, TrainingControls, Voice } from "./js/index.js" */
 /** @import { Failure, State, Training } from "./state.js" */
 
 let cancelling = new AbortController();
@@ -104,13 +104,25 @@ export function goToBadClip() {
 export async function togglePause() {
   const paused = !state.training.paused;
   change({ paused });
-  await studio().updateTraining({ paused });
+  if (!(await told({ paused }))) change({ paused: !paused });
 }
 
 /** @param {string | null} preview */
 export async function setPreview(preview) {
   update({ preview });
-  if (state.training.status === "running") await studio().updateTraining({ preview });
+  if (state.training.status === "running") await told({ preview });
+}
+
+/** Whether the running training has taken a change; an engine that is lost takes the training along. @param {TrainingControls} controls */
+async function told(controls) {
+  try {
+    await studio().updateTraining(controls);
+    change({ error: null });
+    return true;
+  } catch (error) {
+    if (!isLost(failure(error))) change({ error: failure(error) });
+    return false;
+  }
 }
 
 /** @param {CloneProgress} progress */

@@ -1,14 +1,15 @@
-// The page in Firefox and in WebKit, on the CPU: read from files, learned, spoken, saved, opened, and there again after a reload where the browser keeps anything.
+// The page in Firefox and in WebKit, on the CPU: recordings in the formats that each decodes, learned, spoken, saved, opened; and where the browser keeps
+// anything, a training goes on after a reload, and the voice is there again. README's table names the versions that ran.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "../package/consumer.mjs";
 import { Firefox, findFirefox } from "./firefox.mjs";
-import { ROOT, SCREENSHOTS } from "./harness.mjs";
-import { SENTENCES, spokenSamples, wav } from "./steps.mjs";
+import { ROOT, SCREENSHOTS, open as openChromium } from "./harness.mjs";
+import { SENTENCES, sound, spokenSamples, wav } from "./steps.mjs";
 import { WebKit, findWebKit } from "./webkit.mjs";
 
 const MINUTE = 60_000;
@@ -18,10 +19,84 @@ const BROWSERS = [
   { name: "WebKit", open: webkit ? () => WebKit.open(webkit) : undefined },
 ];
 
+/** The version in README's table of browsers, as far as the table has it. @param {string} name */
+const promised = (name) => readFileSync(join(ROOT, "README.md"), "utf8").match(new RegExp(`^\\| ${name} ([\\d.]+)`, "m"))?.[1] ?? "";
+
+/** README names the version that the tests ran in. @param {string} name @param {string} version */
+function isPromised(name, version) {
+  const promise = promised(name);
+  assert.ok(promise && `${version}.`.startsWith(`${promise}.`), `README's table of browsers says ${name} ${promise}, and ${version} ran: change it`);
+}
+
+test("README names the Chromium that ran", async (t) => {
+  const session = await openChromium();
+  t.after(() => session.close());
+  isPromised("Chromium", session.context.browser()?.version() ?? "");
+});
+
 for (const { name, open } of BROWSERS) {
   const skip = !open && `no ${name} is installed: NOTHING is known of it here`;
   test(`${name}: load, speak, learn, save, open`, { timeout: 8 * MINUTE, skip }, (t) => walk(t, name, /** @type {() => Promise<Firefox | WebKit>} */ (open)));
 }
+
+test("Firefox: the microphone", { timeout: 4 * MINUTE, skip: !firefox && "no Firefox is installed: NOTHING is known of it here" }, async (t) => {
+  const site = await serve(join(ROOT, "www"));
+  t.after(site.stop);
+  const browser = await Firefox.open(/** @type {string} */ (firefox));
+  t.after(() => browser.close());
+  const until = waiting(browser);
+  await browser.goto(site.url);
+  await until("document.body.dataset.phase === 'ready'", 120);
+  // Firefox's own microphone for tests gives a tone, in place of which the consent is heard at once.
+  await browser.run(
+    `globalThis.AudioWorkletNode = class extends AudioWorkletNode {
+      constructor(context, ...rest) {
+        super(context, ...rest);
+        this.port.addEventListener("message", (event) => {
+          globalThis.chunks = (globalThis.chunks ?? 0) + 1;
+          if (globalThis.spoken === undefined || !event.isTrusted) return;
+          event.stopImmediatePropagation();
+          if (!globalThis.spoken) return;
+          const ratio = 16000 / context.sampleRate;
+          const data = new Float32Array(context.sampleRate + spoken.length / ratio);
+          for (let i = 0; i < spoken.length / ratio; i++) data[context.sampleRate / 2 + i] = spoken[Math.floor(i * ratio)] / 32768;
+          globalThis.spoken = null;
+          this.port.dispatchEvent(new MessageEvent("message", { data }));
+        });
+      }
+    };
+    globalThis.consent = new Int16Array(Uint8Array.from(atob(input), (letter) => letter.charCodeAt(0)).buffer);`,
+    sound("consent").toString("base64"),
+  );
+  const press = () => browser.run("document.querySelector('#record-button').click()");
+  await press();
+  await until("document.querySelector('#record-button').ariaPressed === 'true' || document.querySelector('#clip-words code')");
+  if (await browser.run("return document.querySelector('#record-button').ariaPressed !== 'true'")) {
+    // Firefox starts no audio on a machine without a sound device, real or not.
+    assert.match(await browser.run("return document.querySelector('#clip-words').textContent"), /could not be opened.*microphone-failed/);
+    return t.diagnostic("no sound device: NOTHING is known here of recording, but that the page says so");
+  }
+  await until("globalThis.chunks > 20");
+  assert.ok(await browser.run("return Number(document.querySelector('#level').ariaValueNow) > -60"), "the level shows that it is heard");
+  await press();
+  await until("document.querySelector('#clip-words').dataset.state === 'bad'");
+  assert.match(await browser.run("return document.querySelector('#clip-words').textContent"), /clip-/, "a tone is no sentence");
+  await until("!document.querySelector('#record-button').disabled");
+  await press();
+  await until("document.querySelector('#record-button').ariaPressed === 'true'");
+  await browser.run("globalThis.spoken = consent");
+  await until("globalThis.spoken === null");
+  await press();
+  await until("/^Good/.test(document.querySelector('#clip-words').textContent)");
+});
+
+/** Waits until an expression is true in the page. @param {Firefox | WebKit} browser */
+const waiting = (browser) => async (/** @type {string} */ expression, seconds = 60) => {
+  for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(200)) {
+    if (await browser.run(`return Boolean(${expression})`)) return;
+  }
+  throw new Error(`${expression} within ${seconds} s; ${(await browser.problems()).join("; ")}`);
+};
 
 /** @param {import("node:test").TestContext} t @param {string} name @param {() => Promise<Firefox | WebKit>} open */
 async function walk(t, name, open) {
@@ -29,13 +104,7 @@ async function walk(t, name, open) {
   t.after(site.stop);
   const browser = await open();
   t.after(() => browser.close());
-  /** Waits until an expression is true in the page. @param {string} expression @param {number} [seconds] */
-  const until = async (expression, seconds = 60) => {
-    for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(200)) {
-      if (await browser.run(`return Boolean(${expression})`)) return;
-    }
-    throw new Error(`${expression} within ${seconds} s; ${(await browser.problems()).join("; ")}`);
-  };
+  const until = waiting(browser);
   await browser.goto(site.url);
   await until("document.body.dataset.phase !== 'loading'", 120);
   assert.equal(await browser.run("return document.querySelector('#loading-error').textContent"), "");
@@ -47,26 +116,52 @@ async function walk(t, name, open) {
     assert.match(await browser.run("return document.querySelector(input).href", `#${which} .download`), /^blob:/);
     return parseFloat(await words(`#${which} .words`));
   };
+  isPromised(name === "WebKit" ? "WebKitGTK" : name, browser.version);
   t.diagnostic(`${name} ${browser.version}: ${await words("#device-kind")}; ${await words("#device-reason")}`);
   assert.ok((await speak("base")) > 0.5, "the base speaks");
 
-  const files = [0, 1].map((index) => ({ name: `${SENTENCES[index].id}.wav`, bytes: wav(spokenSamples(index).samples).toString("base64") }));
+  // As people have them: compressed, and each browser decodes other formats.
+  const encoded = ["m4a", "mp3", "ogg", "webm"].map((format) => ({ name: `${format}.${format}`, bytes: readFileSync(join(ROOT, `tests/fixtures/recordings/p01.${format}`)).toString("base64") }));
+  const table = { name: "metadata.csv", bytes: Buffer.from(encoded.map(({ name }) => `${name.split(".")[0]}|${SENTENCES[0].text}`).join("\n")).toString("base64") };
+  const drop = (/** @type {{ name: string, bytes: string }[]} */ files) =>
+    browser.run(
+      `const data = new DataTransfer();
+      for (const { name, bytes } of input) data.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name));
+      document.querySelector("#drop").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))`,
+      files,
+    );
   await click("input[value=files]");
-  await browser.run(
-    `const data = new DataTransfer();
-    for (const { name, bytes } of input) data.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name, { type: "audio/wav" }));
-    document.querySelector("#drop").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }))`,
-    files,
-  );
-  await until("document.querySelectorAll('#file-list .verdict[data-state=good]').length === 2");
+  await drop([...encoded, table]);
+  await until(`document.querySelectorAll("#file-list li :is([data-state=good], [data-state=bad], .failure)").length === ${encoded.length}`);
+  /** @type {string[][]} */
+  const verdicts = await browser.run("return [...document.querySelectorAll('#file-list li')].map((row) => [row.querySelector('.name').textContent, row.querySelector('.verdict, .failure').textContent])");
+  const decoded = verdicts.filter(([, verdict]) => /^Good/.test(verdict)).map(([format]) => format);
+  for (const [format, verdict] of verdicts) if (!decoded.includes(format)) assert.match(verdict, /can read no sound.*audio-unreadable/, format);
+  t.diagnostic(`it decodes ${decoded.join(", ")}`);
+  assert.ok(decoded.length > 0, JSON.stringify(verdicts));
+
+  const files = [0, 1].map((index) => ({ name: `${SENTENCES[index].id}.wav`, bytes: wav(spokenSamples(index).samples).toString("base64") }));
+  await drop(files);
+  await until(`document.querySelectorAll('#file-list .verdict[data-state=good]').length === ${decoded.length + 2}`);
   await click("#files-agreed");
   await click("#train-start");
-  await until("/^Iteration ([3-9]|\\d\\d)/.test(document.querySelector('#train-words').textContent)", 120);
+
+  const keeps = await browser.run("return navigator.storage?.getDirectory ? navigator.storage.getDirectory().then(() => true, () => false) : false");
+  if (keeps) {
+    await until("/^Iteration (2[89]|[3-9]\\d|\\d{3})/.test(document.querySelector('#train-words').textContent)", 120);
+    await browser.goto(site.url);
+    await until("document.body.dataset.phase === 'ready'", 120);
+    assert.match(await words("#train-resume"), /^Go on from iteration (25|50|75|1\d\d)$/);
+    const [iteration] = (await words("#train-resume")).match(/\d+/) ?? [];
+    await click("#train-resume");
+    await until(`Number(document.querySelector("#train-words").textContent.match(/^Iteration (\\d+)/)?.[1]) > ${iteration}`, 120);
+  } else {
+    await until("/^Iteration ([3-9]|\\d\\d)/.test(document.querySelector('#train-words').textContent)", 120);
+  }
   await click("#train-stop");
   await until("/^Your voice is ready/.test(document.querySelector('#train-words').textContent)");
   assert.ok((await speak("mine")) > 0.5, "the voice speaks");
 
-  const keeps = await browser.run("return navigator.storage?.getDirectory ? navigator.storage.getDirectory().then(() => true, () => false) : false");
   const heard = files.map(({ bytes }, index) => ({ bytes, text: SENTENCES[index].text }));
   const saved = await browser.run(
     `const studio = await (await import(new URL("js/index.js", location.href).href)).load({ base: "models/base", device: "cpu", storage: "ownvoice" });
@@ -83,10 +178,10 @@ async function walk(t, name, open) {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await browser.screenshot(join(SCREENSHOTS, `${name.toLowerCase()}-01.png`));
 
-  const sound = async () => assert.deepEqual((await browser.problems()).filter((text) => !/Content-Security-Policy|wakeLock|WebGPU|Feature Policy/i.test(text)), []);
+  const quiet = async () => assert.deepEqual((await browser.problems()).filter((text) => !/Content-Security-Policy|wakeLock|WebGPU|Feature Policy/i.test(text)), []);
   if (!keeps) {
     assert.match(await words("#kept-words"), /keeps nothing/, "and the page says so");
-    return sound();
+    return quiet();
   }
   await browser.goto(site.url);
   await until("document.body.dataset.phase === 'ready'", 120);
@@ -94,5 +189,5 @@ async function walk(t, name, open) {
   await browser.run("globalThis.confirm = () => true; document.querySelector('#delete-all').click()");
   await until("/All of it is deleted/.test(document.querySelector('#deletion-words').textContent)");
   assert.deepEqual(await browser.run("const names = []; for await (const name of (await navigator.storage.getDirectory()).keys()) names.push(name); return names"), []);
-  await sound();
+  await quiet();
 }

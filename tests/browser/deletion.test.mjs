@@ -15,8 +15,8 @@ const clickDelete = async (page) => {
   await page.click("#delete-all");
 };
 
-/** @param {Page} page */
-const deleted = (page) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "All of it is deleted.", null, { timeout: 30_000 });
+/** @param {Page} page @param {number} [timeout] */
+const deleted = (page, timeout = 30_000) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "All of it is deleted.", null, { timeout });
 
 /** @param {Page} page @param {number} iteration */
 const trained = (page, iteration) =>
@@ -62,6 +62,114 @@ test("while it learns: the training ends, and nothing is written again", { timeo
   await page.click("#train-stop");
   await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
   session.assertQuiet();
+});
+
+/** Makes the worker take its time over the write of a file, and tells the page that it has begun. @param {string} file @param {number} ms */
+const slowly = (file, ms) => (/** @type {Session} */ session) => {
+  session.page.addInitScript(() => {
+    new BroadcastChannel("moment").onmessage = () => (/** @type {any} */ (globalThis).moment = true);
+  });
+  const slow = `{
+    const { createSyncAccessHandle } = FileSystemFileHandle.prototype;
+    const moment = new BroadcastChannel("moment");
+    FileSystemFileHandle.prototype.createSyncAccessHandle = async function (...args) {
+      if (this.name.startsWith("${file}.")) {
+        moment.postMessage(this.name);
+        await new Promise((resolve) => setTimeout(resolve, ${ms}));
+      }
+      return createSyncAccessHandle.apply(this, args);
+    };
+  }
+  `;
+  session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(slow), body]));
+};
+
+for (const [what, file, ms] of /** @type {const} */ ([
+  ["while a checkpoint is written", "checkpoint", 2000],
+  ["while the finished voice is written", "voice", 2000],
+  ["while a write hangs for ever", "checkpoint", 1e9],
+])) {
+  test(`${what}: nothing of it stays`, { timeout: 4 * MINUTE }, async (t) => {
+    const session = await visit({ device: "cpu", tiny: true, prepare: slowly(file, ms) });
+    t.after(() => session.close());
+    const { page } = session;
+    await ready(session);
+    await chooseFiles(page, 2);
+    await page.click("#train-start");
+    if (file === "voice") {
+      await trained(page, 3);
+      await page.click("#train-stop");
+    }
+    await page.waitForFunction(() => /** @type {any} */ (globalThis).moment, null, { timeout: MINUTE, polling: 5 });
+    await clickDelete(page);
+    await deleted(page, MINUTE);
+    assert.deepEqual(await storedFiles(session), {});
+    await page.waitForTimeout(4000); // longer than the write
+    assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
+    assert.equal(await page.isDisabled("#mine .say"), true, "nor does the voice");
+    session.assertQuiet();
+  });
+}
+
+test("while the voice speaks: it falls silent and is gone", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await trained(page, 3);
+  await page.click("#train-stop");
+  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await page.fill("#text", "This is one of many sentences, all of them alike. ".repeat(40));
+  await page.click("#mine .say");
+  await page.waitForFunction(() => document.querySelector("#mine .words")?.textContent === "Speaking", null, { timeout: MINUTE, polling: 5 });
+  await clickDelete(page);
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+  assert.equal(await page.textContent("#mine .words"), "Waits for your voice.");
+  assert.equal(await page.isDisabled("#mine .say"), true);
+  assert.equal(await page.isHidden("#mine .download"), true);
+  await page.waitForTimeout(2000);
+  assert.equal(await page.textContent("#mine .words"), "Waits for your voice.", "and no sentence follows");
+  assert.equal(await page.isHidden("#speak-error"), true);
+  session.assertQuiet();
+});
+
+test("while the engine starts again: the training does not", { timeout: 4 * MINUTE }, async (t) => {
+  let served = 0;
+  const prepare = (/** @type {Session} */ session) => {
+    session.page.addInitScript(() => {
+      const { Worker } = globalThis;
+      globalThis.Worker = class extends Worker {
+        /** @param {string | URL} url @param {WorkerOptions} [options] */
+        constructor(url, options) {
+          super(url, options);
+          /** @type {any} */ (globalThis).endWorker = () => this.terminate();
+        }
+      };
+    });
+    // The one that takes its place waits for its files.
+    const slow = "const { fetch } = self; self.fetch = async (...args) => { await new Promise((resolve) => setTimeout(resolve, 3000)); return fetch(...args); };\n";
+    session.change("js/worker.js", (body) => (served++ ? Buffer.concat([Buffer.from(slow), body]) : body));
+  };
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await trained(page, 30);
+  await page.evaluate("endWorker()");
+  await page.waitForSelector("#engine[data-state=restarting]", { state: "attached" });
+  await clickDelete(page);
+  await deleted(page);
+  assert.deepEqual(await storedFiles(session), {});
+  await page.waitForSelector("#engine[data-state=restarted]", { timeout: MINUTE });
+  await page.waitForTimeout(3000);
+  assert.deepEqual(await storedFiles(session), {});
+  assert.equal(await page.isHidden("#train-cancel"), true);
+  assert.equal(await page.isHidden("#train-resume"), true);
 });
 
 test("where the page cannot load, and nothing but the page is needed", { timeout: 2 * MINUTE }, async (t) => {

@@ -13,13 +13,15 @@ export function findFirefox() {
   return [process.env.FIREFOX ?? "", ...places, "/Applications/Firefox.app/Contents/MacOS/firefox", "C:/Program Files/Mozilla Firefox/firefox.exe"].find(existsSync);
 }
 
-/** No request of the browser's own, no start page, sound without a gesture. */
+/** No request of the browser's own, no start page, sound without a gesture, a microphone that nobody is asked for and that gives a tone. */
 const PREFERENCES = {
   "app.normandy.enabled": false,
   "app.update.enabled": false,
   "browser.startup.page": 0,
   "datareporting.policy.dataSubmissionEnabled": false,
   "media.autoplay.default": 0,
+  "media.navigator.permission.disabled": true,
+  "media.navigator.streams.fake": true,
   "network.captive-portal-service.enabled": false,
   "network.connectivity-service.enabled": false,
   "remote.prefs.recommended": true,

@@ -131,6 +131,8 @@ class Recorder {
   plain = false;
   /** Answers in place of the server's, by path: how a file looks to the browser, whichever of its parts asks. @type {Map<string, (body: Buffer) => Buffer>} */
   changes = new Map();
+  /** Files whose content is declared as encoded, by path. @type {Map<string, string>} */
+  encodings = new Map();
   #started = performance.now();
   #server = createServer((asked, answer) => {
     const url = new URL(asked.url ?? "");
@@ -142,6 +144,8 @@ class Recorder {
     const headers = change ? { ...asked.headers, "if-none-match": "" } : asked.headers;
     const passed = forward(url, { method: asked.method, headers }, async (answered) => {
       if (this.plain) delete answered.headers["content-security-policy"];
+      const encoding = this.encodings.get(url.pathname);
+      if (encoding) answered.headers["content-encoding"] = encoding;
       if (!change) {
         answer.writeHead(answered.statusCode ?? 502, answered.headers);
         return void answered.pipe(answer);
@@ -218,6 +222,11 @@ export class Session {
   /** Serves from now on as a host does that sends no policy. */
   servePlainly() {
     this.#recorder.plain = true;
+  }
+
+  /** Serves a file from now on with a Content-Encoding, as hosts do that take a gzip file for a packed one. @param {string} path @param {string} encoding */
+  declare(path, encoding) {
+    this.#recorder.encodings.set(new URL(path, this.url).pathname, encoding);
   }
 
   /** Lets the browser see another content of a file, or the file itself again. @param {string} path @param {((body: Buffer) => Buffer) | null} change */

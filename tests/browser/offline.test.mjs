@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { gunzipSync } from "node:zlib";
-import { chooseFiles, download, heard, inOrder, ready, record, speak, visit } from "./steps.mjs";
+import { chooseFiles, download, heard, inOrder, ready, record, run, speak, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -129,15 +128,55 @@ test("a file that is not what the list says is not kept, nor is anything with it
 });
 
 test("a host that declares the program's gzip as its encoding: the browser unpacks it, and it is kept all the same", { timeout: 3 * MINUTE }, async (t) => {
-  // What the browser's own unpacking leaves.
-  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("pkg/ownvoice_web_bg.wasm.gz", gunzipSync) });
+  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.declare("pkg/ownvoice_web_bg.wasm.gz", "gzip") });
   t.after(() => session.close());
   await firstVisit(session);
   assert.match((await session.page.textContent("#offline-words")) ?? "", /works without the internet/);
+  const [first, encoding] = await run(
+    session,
+    `const answer = await fetch("pkg/ownvoice_web_bg.wasm.gz", { cache: "reload" });
+    return [new Uint8Array(await answer.arrayBuffer())[0], answer.headers.get("content-encoding")]`,
+  );
+  assert.deepEqual([first, encoding], [0, "gzip"], "the browser has unpacked it");
   session.setOffline(true);
   await session.page.reload();
   await ready(session);
   assert.ok(heard(await speak(session.page, "base")).seconds > 1);
+  session.assertQuiet();
+});
+
+/** A cache of the service worker that fails when the page says so: to be opened, to be read or to be written. */
+const BREAKABLE = `{
+  let broken = "";
+  self.addEventListener("message", ({ data }) => data.breaks !== undefined && ({ breaks: broken } = data));
+  for (const [type, method] of [[CacheStorage, "open"], [Cache, "match"], [Cache, "put"]]) {
+    const original = type.prototype[method];
+    type.prototype[method] = async function (...args) {
+      if (broken === method) throw new DOMException("it is broken", "InvalidStateError");
+      return original.apply(this, args);
+    };
+  }
+}
+`;
+
+test("where the service worker's cache fails the page comes from the network", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("sw.js", (body) => Buffer.concat([Buffer.from(BREAKABLE), body])) });
+  t.after(() => session.close());
+  const { page } = session;
+  await firstVisit(session);
+  for (const method of ["open", "match", "put"]) {
+    await page.evaluate(async (method) => {
+      // All files have to be fetched and kept again.
+      const cache = await caches.open("ownvoice-site");
+      for (const key of await cache.keys()) await cache.delete(key);
+      (await navigator.serviceWorker.ready).active?.postMessage({ breaks: method });
+    }, method);
+    const mark = session.mark();
+    await page.reload();
+    await ready(session);
+    assert.ok(session.requests.slice(mark).some(({ url }) => !/sw\.js|site-files/.test(url)), `${method}: something was fetched`);
+    assert.ok(heard(await speak(page, "base")).seconds > 1, method);
+  }
   session.assertQuiet();
 });
 

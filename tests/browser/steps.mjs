@@ -50,7 +50,7 @@ export async function ready({ page }) {
 }
 
 /** The sound of one sentence, or of the consent. @param {number | "consent"} which @returns {Buffer} 16-bit samples at 16 kHz. */
-function sound(which) {
+export function sound(which) {
   if (which === "consent") return readFileSync(CONSENT).subarray(44);
   const { begin, end } = SENTENCES[which];
   const at = (/** @type {number} */ seconds) => 44 + Math.round(seconds * 16_000) * 2;
@@ -186,7 +186,7 @@ export async function withPackage(session, count, device = "cpu", cores) {
 }
 
 /** Runs statements there, with `ownvoice`, `studio`, `clips`, `clip` and `input`. Returns what they return, or what names the error they throw.
- * @param {Session} session @param {string} body @param {any} [input] @returns {Promise<any>} */
+ * @param {{ page: Page }} session @param {string} body @param {any} [input] @returns {Promise<any>} */
 export function run({ page }, body, input) {
   // A string and not a function: the page's policy forbids making functions of strings, but not the debugger.
   return page.evaluate(`(async () => {
@@ -196,7 +196,7 @@ export function run({ page }, body, input) {
   })()`);
 }
 
-/** Every file of the page's own, with its size. @param {Session} session @returns {Promise<{ [path: string]: number }>} */
+/** Every file of the page's own, with its size. @param {{ page: Page }} session @returns {Promise<{ [path: string]: number }>} */
 export const storedFiles = (session) =>
   run(
     session,

@@ -147,6 +147,30 @@ test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, as
   assert.equal(found.resumed, "nothing-stored");
 });
 
+test("of two trainings in one studio the first goes on and is stored, the second is told", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
+  t.after(() => session.close());
+  await withPackage(session, 4);
+  const found = await run(
+    session,
+    `const keeper = await ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
+    const file = async (voice) => [...new Uint8Array(await voice.arrayBuffer())].join();
+    const stored = async () => file((await keeper.storage.training()).voice);
+    let begun;
+    const there = new Promise((resolve) => (begun = resolve));
+    const first = keeper.clone(clips.slice(0, 2), { iterations: 30, onStep: ({ status }) => status === "training" && begun() });
+    await there;
+    await keeper.updateTraining({ paused: true });
+    const told = await keeper.clone(clips.slice(2), { iterations: 30 }).catch(({ code }) => code);
+    await keeper.updateTraining({ paused: false });
+    const one = await file(await (await first).save());
+    const keptOne = (await stored()) === one;
+    const two = await file(await (await keeper.clone(clips.slice(2), { iterations: 30 })).save());
+    return { told, keptOne, others: one !== two, keptTwo: (await stored()) === two };`,
+  );
+  assert.deepEqual(found, { told: "training-elsewhere", keptOne: true, others: true, keptTwo: true });
+});
+
 /** Leaves the browser so many bytes for the page. @param {Session} session @param {number} quotaSize */
 async function quota(session, quotaSize) {
   const devtools = await session.context.newCDPSession(session.page);

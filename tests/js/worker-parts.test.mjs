@@ -1,9 +1,12 @@
-// Parts of the worker and the page that need no browser: voices in use, signals that are combined, cores, and who gives the sound back.
+// Parts of the worker and the page that need no browser: voices in use, signals that are combined, cores, who gives the sound back, and what a browser refuses.
 
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { coresFor } from "../../web/js/cores.js";
-import { either } from "../../web/js/rpc.js";
+import { chooseDevice } from "../../web/js/device.js";
+import { BaseCache, verified } from "../../web/js/download.js";
+import { Helpers } from "../../web/js/helpers.js";
+import { Remote, either } from "../../web/js/rpc.js";
 import { hold, release, using } from "../../web/js/voices.js";
 import { begin, play } from "../../www/play.js";
 
@@ -124,4 +127,93 @@ test("the sound is given back when nothing has played for a while, and taken aga
   assert.deepEqual(log, ["open", "close"]);
   begin("five", () => {}).end();
   assert.deepEqual(log, ["open", "close", "open"]);
+});
+
+describe("what a browser refuses", () => {
+  const refused = () => Promise.reject(new DOMException("refused", "InvalidStateError"));
+  /** Puts something in the place of a global until the test has ended. @param {import("node:test").TestContext} t @param {string} name @param {unknown} value */
+  const replace = (t, name, value) => {
+    const before = Object.getOwnPropertyDescriptor(globalThis, name);
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+    t.after(() => (before ? Object.defineProperty(globalThis, name, before) : Reflect.deleteProperty(globalThis, name)));
+  };
+
+  test("a cache that fails is none: the file is fetched", async (t) => {
+    const cache = new BaseCache(/** @type {any} */ ({ match: refused, put: refused, keys: refused, delete: refused }), "http://localhost/base/");
+    replace(t, "fetch", async () => new Response("abc"));
+    const sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    const bytes = await verified("http://localhost/base/", { path: "weights", bytes: 3, sha256 }, cache, new AbortController().signal, () => {});
+    assert.equal(new TextDecoder().decode(bytes), "abc");
+  });
+
+  test("without workers for helpers one core trains", async (t) => {
+    replace(t, "self", { location: { href: "http://localhost/worker.js" } });
+    let ended = 0;
+    for (const given of [0, 1]) {
+      let made = 0;
+      replace(t, "Worker", class {
+        constructor() {
+          if (made++ >= given) throw new DOMException("too many workers", "SecurityError");
+        }
+        postMessage() {}
+        terminate() {
+          ended++;
+        }
+      });
+      assert.equal((await Helpers.start(3)).started, 0, `${given} were given`);
+    }
+    assert.equal(ended, 1, "those that were given end");
+  });
+
+  test("without an adapter the CPU is chosen, and the reason told", async (t) => {
+    replace(t, "navigator", { gpu: { requestAdapter: refused } });
+    const { kind, code, reason } = await chooseDevice("auto");
+    assert.deepEqual([kind, code], ["cpu", "no-adapter"]);
+    assert.match(reason, /refused.*The CPU is used/);
+    await assert.rejects(chooseDevice("webgpu"), { code: "no-adapter" });
+  });
+
+  /** A worker to which some messages cannot be sent, and those that it was sent. @param {(message: any, turn: number) => boolean} fails */
+  function unreachable(fails) {
+    /** @type {any[]} */
+    const sent = [];
+    let turn = 0;
+    const worker = /** @type {any} */ ({
+      postMessage(/** @type {any} */ message) {
+        if (fails(message, turn++)) throw new DOMException("out of memory", "DataCloneError");
+        sent.push(message);
+      },
+      terminate() {},
+    });
+    return { remote: new Remote(worker), worker, sent };
+  }
+
+  test("a message is sent a second time, and then fails with a code", async () => {
+    const once = unreachable((_, turn) => turn === 0);
+    const answer = once.remote.call("say", {});
+    once.worker.onmessage({ data: { id: once.sent[0].id, result: "said" } });
+    assert.equal(await answer, "said");
+    await assert.rejects(unreachable(() => true).remote.call("say", {}), { code: "message-failed" });
+  });
+
+  test("a card whose results cannot be read ends its worker", async () => {
+    const { remote, worker, sent } = unreachable(() => false);
+    const answer = remote.call("clone", {});
+    worker.onmessage({ data: { id: sent[0].id, error: { code: "device-lost", message: "it cannot be read" } } });
+    await assert.rejects(answer, { code: "device-lost" });
+    assert.equal((await Promise.race([remote.ended, undefined]))?.code, "device-lost");
+  });
+
+  test("what was cancelled or stopped is told until it has been heard", async () => {
+    for (const signal of /** @type {const} */ (["cancel", "stop"])) {
+      const { remote, worker, sent } = unreachable((message, turn) => message.signal && turn < 6);
+      const ending = new AbortController();
+      const answer = remote.call("clone", {}, { [signal === "cancel" ? "signal" : "stopSignal"]: ending.signal }).catch(({ code }) => code);
+      ending.abort();
+      while (sent.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+      assert.deepEqual(sent[1], { id: sent[0].id, signal });
+      worker.onmessage({ data: { id: sent[0].id, result: "a voice" } });
+      assert.equal(await answer, signal === "cancel" ? "cancelled" : "a voice");
+    }
+  });
 });

@@ -46,7 +46,7 @@ export async function fetchBase(base, { files: { weights, lexicon, aligner, voco
     onBytes([...loaded.values()].reduce((a, b) => a + b, 0), totalBytes);
   };
   const files = await Promise.all(promised.map((file) => verified(base, file, cache, signal, count(file.path))));
-  const cached = (await cache?.tidy(promised.map(({ sha256 }) => sha256))) ?? false;
+  const cached = (await cache?.tidy(promised.map(({ sha256 }) => sha256)).catch(() => false)) ?? false;
   return { parts: { weights: files[0], lexicon: files[1], aligner: files[2], vocoder: files.at(3) }, cached };
 }
 

@@ -57,10 +57,16 @@ export async function chooseDevice(wanted) {
   if (wanted !== "auto" && wanted !== "webgpu") throw new OwnvoiceError("option-invalid", `device ${JSON.stringify(wanted)} is none of auto, webgpu, cpu`);
 
   const gpu = /** @type {any} */ (navigator).gpu;
-  const adapter = await gpu?.requestAdapter({ powerPreference: "high-performance" });
+  let adapter = null;
+  let failure = "";
+  try {
+    adapter = await gpu?.requestAdapter({ powerPreference: "high-performance" });
+  } catch (error) {
+    failure = ` (${/** @type {Error} */ (error).message})`;
+  }
   if (!adapter) {
     const [code, reason] = gpu
-      ? /** @type {const} */ (["no-adapter", "This browser has WebGPU but found no graphics adapter for it."])
+      ? /** @type {const} */ (["no-adapter", `This browser has WebGPU but found no graphics adapter for it${failure}.`])
       : /** @type {const} */ (["no-webgpu", "This browser does not offer WebGPU."]);
     if (wanted === "webgpu") throw new OwnvoiceError("no-adapter", reason);
     return cpu(code, `${reason} The CPU is used instead.`);

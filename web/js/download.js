@@ -71,20 +71,15 @@ export class BaseCache {
     return new URL(`sha256/${hash}`, this.base).href;
   }
 
-  /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} */
+  /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} Null where it is missing, damaged or cannot be read: the network has it. */
   async get(hash) {
-    const found = await this.cache.match(this.#key(hash));
-    const bytes = found && new Uint8Array(await found.arrayBuffer());
-    return bytes && (await sha256(bytes)) === hash ? bytes : null;
+    const bytes = await this.cache.match(this.#key(hash)).then((found) => found?.arrayBuffer()).catch(() => null);
+    return bytes && (await sha256(bytes)) === hash ? new Uint8Array(bytes) : null;
   }
 
   /** @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
   async put(hash, bytes) {
-    try {
-      await this.cache.put(this.#key(hash), new Response(bytes));
-    } catch {
-      // the disk is full: the next visit fetches it again
-    }
+    await this.cache.put(this.#key(hash), new Response(bytes)).catch(() => {}); // the disk is full: the next visit fetches it again
   }
 
   /** Removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */

@@ -20,7 +20,11 @@ export class Helpers {
     const helpers = new Helpers();
     // This very script, wherever it is and however it was bundled: Turbopack makes classic workers.
     for (const type of /** @type {const} */ (["module", "classic"])) {
-      while (helpers.started < count) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type, name: "ownvoice helper" })));
+      try {
+        while (helpers.started < count) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type, name: "ownvoice helper" })));
+      } catch {
+        helpers.#close(); // the browser gives no more workers: one core trains
+      }
       await helpers.#stop();
     }
     return helpers;
@@ -72,9 +76,13 @@ export class Helpers {
     try {
       return await Promise.all(this.#remotes.map((remote, i) => remote.call(method, args(i), { transfer: transfer?.(i) })));
     } catch {
-      for (const remote of this.#remotes) remote.close();
-      this.#remotes = [];
+      this.#close();
       return null;
     }
+  }
+
+  #close() {
+    for (const remote of this.#remotes) remote.close();
+    this.#remotes = [];
   }
 }

@@ -14,6 +14,26 @@ import { OwnvoiceError, check, describe } from "./errors.js";
  * @property {Transferable[]} [transfer] Buffers that move to the worker.
  */
 
+/** Pause before a signal is sent again. */
+const RETRY_MS = 100;
+
+/**
+ * Sends a message, a second time where the first fails: memory may be short for a moment.
+ * Throws `message-failed` where the message cannot be cloned, or no memory is left to clone it.
+ * @param {{ postMessage: (message: unknown, transfer: Transferable[]) => void }} port @param {unknown} message @param {Transferable[]} [transfer]
+ */
+function post(port, message, transfer = []) {
+  try {
+    port.postMessage(message, transfer);
+  } catch {
+    try {
+      port.postMessage(message, transfer);
+    } catch (error) {
+      throw new OwnvoiceError("message-failed", `a message could not be sent: ${/** @type {Error} */ (error).message}`);
+    }
+  }
+}
+
 /** The page's side. */
 export class Remote {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void, onProgress?: (progress: any) => void }>} */
@@ -48,16 +68,24 @@ export class Remote {
     if (this.#ended) return Promise.reject(this.#ended);
     if (signal?.aborted) return Promise.reject(new OwnvoiceError("cancelled", "cancelled"));
     const id = this.#nextId++;
-    const cancel = () => this.worker.postMessage({ id, signal: "cancel" });
-    const stop = () => this.worker.postMessage({ id, signal: "stop" });
+    /** Sent again until it arrives or the call has ended: what was stopped must not go on. @param {"cancel" | "stop"} signal */
+    const tell = (signal) => {
+      if (!this.#calls.has(id)) return;
+      try {
+        post(this.worker, { id, signal });
+      } catch {
+        setTimeout(tell, RETRY_MS, signal);
+      }
+    };
+    const cancel = () => tell("cancel");
+    const stop = () => tell("stop");
     const answer = new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject, onProgress });
       try {
-        this.worker.postMessage({ id, method, args }, transfer);
+        post(this.worker, { id, method, args }, transfer);
       } catch (error) {
-        // What was passed cannot be cloned, or no memory is left to clone it.
         this.#calls.delete(id);
-        reject(new OwnvoiceError("message-failed", `the worker could not be sent this: ${/** @type {Error} */ (error).message}`));
+        reject(/** @type {Error} */ (error));
       }
     });
     signal?.addEventListener("abort", cancel);
@@ -87,8 +115,11 @@ export class Remote {
     if (!call) return;
     if ("progress" in message) return call.onProgress?.(message.progress);
     this.#calls.delete(message.id);
-    if ("error" in message) call.reject(new OwnvoiceError(message.error.code, message.error.message, message.error));
-    else call.resolve(message.result);
+    if (!("error" in message)) return call.resolve(message.result);
+    const error = new OwnvoiceError(message.error.code, message.error.message, message.error);
+    call.reject(error);
+    // A card whose results cannot be read is lost, whether or not the browser says so.
+    if (error.code === "device-lost") this.#end(error.code, error.message);
   }
 
   /** No event reports a worker that the browser ends, but its lock is released. @param {string} life */
@@ -125,6 +156,9 @@ export class Transfer {
   }
 }
 
+/** Of a worker: who started it. */
+const page = /** @type {any} */ (globalThis);
+
 /**
  * The worker's side.
  * @param {{ [method: string]: (args: any, context: Context) => any }} methods
@@ -132,13 +166,11 @@ export class Transfer {
 export function serve(methods) {
   /** @type {Map<number, { cancel: AbortController, stop: AbortController }>} */
   const running = new Map();
-  const post = /** @type {(message: unknown, transfer?: Transferable[]) => void} */ (self.postMessage.bind(self));
-
   self.addEventListener("message", async ({ data: { id, method, args, signal } }) => {
     if (signal) return running.get(id)?.[/** @type {"cancel" | "stop"} */ (signal)].abort();
     const report = (/** @type {any} */ progress) => {
       try {
-        post({ id, progress });
+        post(page, { id, progress });
       } catch (error) {
         console.warn(error); // the work is worth more than a report of it
       }
@@ -148,10 +180,14 @@ export function serve(methods) {
     try {
       const context = { signal: controls.cancel.signal, stopSignal: controls.stop.signal, progress: report };
       const result = await methods[method](args, context);
-      if (result instanceof Transfer) post({ id, result: result.value }, result.buffers);
-      else post({ id, result });
+      if (result instanceof Transfer) post(page, { id, result: result.value }, result.buffers);
+      else post(page, { id, result });
     } catch (error) {
-      post({ id, error: describe(error) });
+      try {
+        post(page, { id, error: describe(error) });
+      } catch {
+        self.close(); // nobody can be told, but the end of a lifetime is noticed
+      }
     } finally {
       running.delete(id);
     }
@@ -163,13 +199,19 @@ export function serve(methods) {
 
   const life = `ownvoice-${crypto.randomUUID()}`;
   navigator.locks?.request(life, () => {
-    post({ life });
+    post(page, { life });
     return new Promise(() => {}); // until the worker ends
   });
 }
 
-/** Reports that this worker has to be replaced. @param {string} code @param {string} message */
-export const crash = (code, message) => self.postMessage({ crash: { code, message } });
+/** Reports that this worker has to be replaced; where that fails, the end of its lifetime does. @param {string} code @param {string} message */
+export function crash(code, message) {
+  try {
+    post(page, { crash: { code, message } });
+  } catch {
+    self.close();
+  }
+}
 
 /** Aborted as soon as one of them is: `AbortSignal.any`, which Safari has from 17.4. @param {AbortSignal[]} signals @returns {AbortSignal} */
 export function either(...signals) {

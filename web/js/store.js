@@ -47,7 +47,7 @@ export class Store {
   static async open(name) {
     try {
       if (!("createSyncAccessHandle" in FileSystemFileHandle.prototype)) throw new Error("this browser's files cannot be written from a worker");
-      await navigator.storage.getDirectory();
+      await twice(() => navigator.storage.getDirectory());
       return new Store(name);
     } catch (error) {
       throw new OwnvoiceError("storage-unavailable", /** @type {Error} */ (error).message);
