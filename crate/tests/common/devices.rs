@@ -25,6 +25,6 @@ pub fn twins<M: Module>(new: impl Fn(&Device) -> M, device: &Device) -> [M; 2] {
     cpu.seed(3);
     let model = new(&cpu);
     let bytes = pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::new())).unwrap();
-    let other = apply(new(device), &deserialize(&bytes).unwrap().0).unwrap();
+    let other = apply(new(device), deserialize(&bytes).unwrap().0).unwrap();
     [model, other]
 }
