@@ -301,7 +301,7 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     let config = ownvoice::lips::LipCorpusConfig {
         out: folder.path().join("drawn"),
         base,
-        speakers: 2,
+        voices: ownvoice::lips::LipVoices::Spread(2),
         sentences: 1,
         faces: 1,
         texts: ownvoice::lips::LipTexts::Commands,
@@ -309,7 +309,7 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     };
     let made = ownvoice::lips::make_lip_corpus(&config, &()).unwrap();
     assert_eq!(made.speakers.len(), 2);
-    assert_ne!(made.speakers[0].voice, made.speakers[1].voice);
+    assert_ne!(made.speakers[0].name, made.speakers[1].name);
     let videos = config.out.clone();
     let prepared = prepare(&LipPrepareConfig { videos, out: folder.path().join("features") }, &()).unwrap();
     assert_eq!((prepared.videos, prepared.speakers), (2, 2));

@@ -345,6 +345,7 @@ fn lips() {
         side: size("side"),
         channels: serde_json::from_value(sizes["channels"].clone()).unwrap(),
         residuals: size("residuals"),
+        first_stride: 2,
         first_kernel: size("first_kernel"),
         last_stride: size("last_stride"),
         tacotron: fixture.config(),
