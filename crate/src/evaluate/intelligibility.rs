@@ -252,7 +252,8 @@ mod tests {
     #[test]
     fn figures_are_those_of_another_implementation() {
         let reference = simple_speech(300.0);
-        let noisy = reference.iter().zip(simple_noise(2)).map(|(sample, noise)| sample + 0.1 * noise).collect();
+        let noisy =
+            reference.iter().zip(simple_noise(2)).map(|(sample, noise)| sample + 0.1 * noise).collect();
         let clipped = reference.iter().map(|sample| sample.clamp(-0.05, 0.05)).collect();
         let late = [&[0.0; 200], &reference[..reference.len() - 200]].concat();
         let single = |samples: Vec<f64>| samples.into_iter().map(|sample| sample as f32).collect::<Vec<_>>();

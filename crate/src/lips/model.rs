@@ -315,6 +315,7 @@ pub fn normalised(bytes: &[u8], side: usize, device: &Device) -> Tensor<5> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nn::{ComputePlan, Precision};
     use burn::tensor::{Distribution, Tolerance};
 
     #[test]
@@ -382,6 +383,32 @@ mod tests {
             Mode::Eval,
         );
         assert_eq!((decoded.frames.dims(), decoded.alignment.dims()), ([2, 16, 80], [2, 8, 5]));
+    }
+
+    #[test]
+    fn half_precision_is_near_and_its_gradients_are_numbers() {
+        let device = Device::flex().autodiff();
+        device.seed(5);
+        let config = LipConfig::tiny(2);
+        let model = LipTacotron::new(&config, &device);
+        let faces = faces(2, 5, &device);
+        let pictures = pictures(&[5, 4], None, &device);
+        let run = |plan: ComputePlan| {
+            let model = model.clone().computing(&Scope::new(plan));
+            let decoded = model.decode(faces.clone(), &pictures, model.speakers.val(), 8, Mode::Train);
+            let frames = decoded.frames.clone() + model.postnet.forward(decoded.frames, Mode::Train);
+            let gradients = frames.clone().powi_scalar(2).mean().backward();
+            let first = model.encoder.convolutions[0].convolution.weight.val();
+            (frames.into_data(), first.grad(&gradients).expect("the first layer learns").into_data())
+        };
+        let (single, of_single) = run(ComputePlan::default());
+        let (half, of_half) = run(ComputePlan::of(Precision::Mixed));
+        half.assert_approx_eq::<f32>(&single, Tolerance::absolute(0.1));
+        assert_ne!(half, single, "half precision rounds");
+        let size =
+            |gradient: &TensorData| gradient.iter::<f32>().map(|value| value * value).sum::<f32>().sqrt();
+        let (single, half) = (size(&of_single), size(&of_half));
+        assert!(single > 0.0 && (half / single - 1.0).abs() < 0.2, "{single} {half}");
     }
 
     /// `cargo test --release -p ownvoice --lib -- --ignored --nocapture seconds_of_an_update`

@@ -6,7 +6,7 @@ use burn::prelude::*;
 use serde_json::json;
 
 use super::{
-    base::{self, WEIGHTS},
+    base::{self, VocoderFile, WEIGHTS},
     batch::{LipBatch, LipSource},
     features::{LipFeatures, mel_frames},
     model::{LipConfig, LipTacotron},
@@ -23,6 +23,7 @@ use crate::{
         run::{Learner, Recipe, Run, RunConfig, curve_path, split},
         watch::WatchConfig,
     },
+    vocoder::NeuralVocoder,
     voice::folder,
 };
 
@@ -131,8 +132,15 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     files::check_folder(out)?;
     let features = LipFeatures::load(data)?;
     let sounds = &features.sounds;
-    let vocoder = folder::read_manifest(base)?.files.vocoder;
-    let vocoder = vocoder.map(|entry| files::read(&base.join(&entry.path))).transpose()?;
+    let vocoder = match folder::read_manifest(base)?.files.vocoder {
+        Some(entry) => {
+            let content = files::read(&base.join(&entry.path))?;
+            // One that was made for other mels is found out now, and not after hours.
+            NeuralVocoder::load(&content, sounds.mel.clone()).map_err(|error| error.in_file(base))?;
+            Some(VocoderFile::of(base, &entry.path, out, content)?)
+        }
+        None => None,
+    };
     if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
@@ -153,7 +161,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
         mel: sounds.mel.clone(),
         window_pictures: window_pictures(recipe.window, &features)?,
         speakers: sounds.speakers.clone(),
-        vocoder: vocoder.as_deref().map(|content| (VOCODER, content)),
+        vocoder,
         recipe: json!({
             "training": recipe,
             "hours": sounds.seconds() / 3600.0,
@@ -168,9 +176,6 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     }
     Ok(Trained { path: out.join(WEIGHTS), bytes: weights.len(), held_out_loss })
 }
-
-/// In the folder: a base of lips needs no other base.
-const VOCODER: &str = "vocoder.safetensors";
 
 /// Trains to the recipe's last step and returns the model and its held-out loss.
 fn train(
