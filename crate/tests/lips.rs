@@ -357,7 +357,7 @@ fn what_cannot_be_spoken_has_its_code() {
     let folder = tempfile::tempdir().unwrap();
     let base = untrained(folder.path());
     let path = folder.path().join("shown.mp4");
-    let mut refused = |film: Film| {
+    let refused = |film: Film| {
         film.write(&path);
         spoken(&base, &path).unwrap_err()
     };

@@ -6,7 +6,7 @@ A development tool: nothing of the product needs it.
     python tests/judge/lips.py DIR [--json FILE]      # what `ownvoice lips evaluate VIDEOS --base BASE --out DIR` wrote
 
 Words are heard by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: six slots, of each of which it hears one of eight words or phrases. Whoever
-guesses has 87.5 % of the slots wrong, and about 73 % of the words, since some phrases share one. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is
+guesses has 87.5 % of the slots wrong and about three quarters of the words, since some phrases share one. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is
 compared with the recorded sound of the same video.
 """
 
