@@ -142,7 +142,7 @@ impl AttentionDecoder {
 
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
-            prenet: self.prenet.computing(&scope.at("prenet")),
+            prenet: self.prenet.map(|prenet| prenet.computing(&scope.at("prenet"))),
             attention_lstm: self.attention_lstm.computing(&scope.at("attention_lstm")),
             attention: self.attention.computing(&scope.at("attention")),
             decoder_lstm: self.decoder_lstm.computing(&scope.at("decoder_lstm")),
