@@ -186,11 +186,11 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
                 scenes.push(scene(&base, &voice, id, text)?);
             }
             scenes.par_iter().enumerate().try_for_each(|(place, scene)| {
-                let path = folder.join(&scene.id).with_extension("mp4");
+                let path = folder.join(format!("{}.mp4", scene.id));
                 film(scene, &face(number + place), (width, height), rate_hz, &path)
             })?;
             for scene in &scenes {
-                let path = phones.join(&scene.id).with_extension("csv");
+                let path = phones.join(format!("{}.csv", scene.id));
                 files::write(&path, to_csv(&scene.engine_phones()))?;
                 let _ = writeln!(metadata, "{}|{}", scene.id, scene.text);
                 summary.seconds += scene.samples.len() as f32 / base.sample_rate_hz() as f32;
