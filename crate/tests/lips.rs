@@ -9,13 +9,15 @@ use std::{
 };
 
 use ownvoice::{
-    Error,
+    Device, Error,
+    audio::mel::MelConfig,
     lips::{
-        LipFeatures, LipPrepareConfig, LipPrepared,
+        LipBase, LipConfig, LipFeatures, LipPrepareConfig, LipPrepared, LipTacotron,
+        base::{self, Trained},
         drawing::Face,
         features::{FACE_BYTES, SIDE},
         image::Image,
-        prepare, video,
+        prepare, speak_video, video,
         visemes::Movement,
     },
     text::symbols::parse,
@@ -301,7 +303,7 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     let config = ownvoice::lips::LipCorpusConfig {
         out: folder.path().join("drawn"),
         base,
-        speakers: 2,
+        voices: ownvoice::lips::LipVoices::Spread(2),
         sentences: 1,
         faces: 1,
         texts: ownvoice::lips::LipTexts::Commands,
@@ -309,7 +311,7 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     };
     let made = ownvoice::lips::make_lip_corpus(&config, &()).unwrap();
     assert_eq!(made.speakers.len(), 2);
-    assert_ne!(made.speakers[0].voice, made.speakers[1].voice);
+    assert_ne!(made.speakers[0].name, made.speakers[1].name);
     let videos = config.out.clone();
     let prepared = prepare(&LipPrepareConfig { videos, out: folder.path().join("features") }, &()).unwrap();
     assert_eq!((prepared.videos, prepared.speakers), (2, 2));
@@ -317,6 +319,84 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     assert!((prepared.seconds - made.seconds).abs() < 0.5, "{} {}", prepared.seconds, made.seconds);
     let features = LipFeatures::load(&folder.path().join("features")).unwrap();
     assert!(features.sounds.utterances.iter().all(|utterance| !utterance.text.is_empty()));
+}
+
+/// A base that has learned nothing, for what is refused before it speaks, and for how long it speaks.
+fn untrained(folder: &Path) -> LipBase {
+    let (config, device) = (LipConfig::tiny(1), Device::flex());
+    let trained = Trained {
+        model: &LipTacotron::new(&config, &device),
+        config,
+        mel: MelConfig::speech_16k(),
+        window_pictures: 25,
+        speakers: vec!["someone".into()],
+        vocoder: None,
+        recipe: serde_json::json!({}),
+        quality: serde_json::json!({}),
+    };
+    let weights = base::weights(&trained).unwrap();
+    base::write(folder, trained, &weights).unwrap();
+    LipBase::open(folder, &device).unwrap()
+}
+
+/// Stretches that are spoken, samples, and codes of what is left out; or the code and file of the error.
+fn spoken(base: &LipBase, path: &Path) -> Result<(usize, usize, Vec<&'static str>), &'static str> {
+    let speech = speak_video(base, path, 0, &*base.vocoder).map_err(|error| {
+        assert!(error.file().is_some_and(|file| file == path) && error.to_string().len() > 20, "{error}");
+        error.code()
+    })?;
+    let left_out = speech.left_out.iter().map(|(error, _)| error.code()).collect();
+    Ok((speech.tracks, speech.samples.len(), left_out))
+}
+
+#[test]
+fn what_cannot_be_spoken_has_its_code() {
+    if is_skipped("what_cannot_be_spoken_has_its_code") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let base = untrained(folder.path());
+    let path = folder.path().join("shown.mp4");
+    let refused = |film: Film| {
+        film.write(&path);
+        spoken(&base, &path).unwrap_err()
+    };
+    assert_eq!(refused(Film { parts: &[(Part::Wall, 1.2)], ..Film::default() }), "no-face");
+    let two = Film { parts: &[(Part::Two, 1.2)], size: (480, 240), ..Film::default() };
+    assert_eq!(refused(two), "several-faces");
+    let cut = &[(Part::Face(1), 0.8), (Part::Face(5), 0.8)];
+    assert_eq!(refused(Film { parts: cut, ..Film::default() }), "video-cut");
+    assert_eq!(refused(Film { parts: &[(Part::Face(1), 0.6)], ..Film::default() }), "clip-too-short");
+    fs::write(&path, b"this is no video").unwrap();
+    assert_eq!(spoken(&base, &path), Err("video-unreadable"));
+}
+
+#[test]
+fn videos_of_any_rate_shape_and_sound_are_spoken_for_as_long_as_they_last() {
+    if is_skipped("videos_of_any_rate_shape_and_sound_are_spoken_for_as_long_as_they_last") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let base = untrained(folder.path());
+    let path = folder.path().join("shown.mp4");
+    for film in [
+        Film { frames_per_second: 10, ..Film::default() },
+        Film { frames_per_second: 60, ..Film::default() },
+        Film { size: (180, 320), ..Film::default() },
+        Film { sound_seconds: Some(0.5), ..Film::default() },
+        Film { sound_seconds: Some(3.5), ..Film::default() },
+    ] {
+        film.write(&path);
+        let (tracks, samples, left_out) = spoken(&base, &path).unwrap();
+        assert!(tracks == 1 && left_out.is_empty(), "{tracks} {left_out:?}");
+        let seconds = samples as f32 / RATE_HZ as f32;
+        assert!((1.9..=2.1).contains(&seconds), "{seconds}");
+    }
+    // A cut in the middle: both sides are spoken.
+    Film { parts: &[(Part::Face(1), 1.6), (Part::Face(5), 1.6)], ..Film::default() }.write(&path);
+    let (tracks, samples, left_out) = spoken(&base, &path).unwrap();
+    assert_eq!((tracks, left_out), (2, vec!["video-cut"]));
+    assert!((3.1..=3.3).contains(&(samples as f32 / RATE_HZ as f32)));
 }
 
 /// `ownvoice lips .. --json` as a person would call it: its result, or its error's code.
@@ -401,14 +481,38 @@ fn lips_are_learned_and_spoken() {
         assert_eq!(fs::read_dir(path(&format!("judged/{folder}"))).unwrap().count(), 3, "{folder}");
     }
 
-    // A manifest that does not fit is refused with its reason.
+    // A base that was made elsewhere is taken as it is, and speaks.
+    let import = |from: &str, to: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
+            .args(["import", from, "--out", &path(to), "--json"])
+            .output()
+            .unwrap();
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
+    };
+    let (taken, text) = import(&lips, "imported");
+    assert!(taken, "{text}");
+    command(&["say", &shown, "--base", &path("imported"), "--out", &path("again.wav")]).unwrap();
+    let (taken, text) = import(models.to_str().unwrap(), "refused");
+    assert!(!taken && text.contains("a base of text, not of lips"), "{text}");
+
+    // Neither is spoken by a voice that it has not.
+    let stranger = path("strangers");
+    Film::default().write(&folder.path().join("strangers/c/0.mp4"));
+    Film::default().write(&folder.path().join("strangers/c/1.mp4"));
+    let unknown = command(&["evaluate", &stranger, "--base", &lips, "--out", &path("judged")]).unwrap_err();
+    assert!(unknown.contains("option-invalid") && unknown.contains("there are a, b"), "{unknown}");
+
+    // A manifest that does not fit is refused with its reason, by whatever reads it.
     let manifest = folder.path().join("lips/manifest.json");
     let whole = fs::read_to_string(&manifest).unwrap();
     for (from, to, reason) in [
         ("\"lips\"", "\"text\"", "not of lips"),
         ("\"pictures_per_second\": 25", "\"pictures_per_second\": 30", "30 pictures a second"),
         ("\"window_pictures\": 25", "\"window_pictures\": 24", "a window of 24 pictures"),
-        ("\"side\": 16", "\"side\": 17", "no sense"),
+        ("\"side\": 16", "\"side\": 97", "no sense"),
         ("\"speakers\": 2", "\"speakers\": 3", "disagree"),
         ("\"sha256\": \"", "\"sha256\": \"0", "that the manifest names"),
     ] {
@@ -416,5 +520,7 @@ fn lips_are_learned_and_spoken() {
         fs::write(&manifest, whole.replacen(from, to, 1)).unwrap();
         let error = command(&["say", &shown, "--base", &lips, "--out", &spoken]).unwrap_err();
         assert!(error.contains("base-corrupt") && error.contains(reason), "{from}: {error}");
+        let (taken, text) = import(&lips, "refused");
+        assert!(!taken && text.contains("base-corrupt") && text.contains(reason), "{from}: {text}");
     }
 }

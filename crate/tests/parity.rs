@@ -24,9 +24,10 @@ use ownvoice::{
         teacher_forcing::{Spoken, TeacherForcing, Timing},
     },
     nn::{Mode, upsample::frame_positions},
+    ranks::Shard,
     train::{
         adam::{Adam, AdamConfig},
-        batch::{Batch, Counts},
+        batch::{Batch, Clips, Counts},
         loss::losses,
     },
     weights::{apply, collect, deserialize},
@@ -345,6 +346,7 @@ fn lips() {
         side: size("side"),
         channels: serde_json::from_value(sizes["channels"].clone()).unwrap(),
         residuals: size("residuals"),
+        first_stride: 2,
         first_kernel: size("first_kernel"),
         last_stride: size("last_stride"),
         tacotron: fixture.config(),
@@ -406,7 +408,7 @@ fn ten_updates() {
             frames: mask.clone().sum().into_scalar::<f32>() as usize,
             ..Counts::default()
         },
-        clips: Vec::new(),
+        clips: Clips { whole: Vec::new(), shard: Shard::WHOLE },
         mask,
     };
     let adam = &fixture.about["adam"];

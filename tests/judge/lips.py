@@ -5,12 +5,14 @@ A development tool: nothing of the product needs it.
     pip install pocketsphinx jiwer soundfile numpy pystoi pesq
     python tests/judge/lips.py DIR [--json FILE]      # what `ownvoice lips evaluate VIDEOS --base BASE --out DIR` wrote
 
-Words are heard by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: of each slot it hears one of eight words, so that guessing is wrong seven
-times in eight. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is compared with the recorded sound of the same video.
+Words are heard by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: six slots, of each of which it hears one of eight words or phrases. Whoever
+guesses has 87.5 % of the slots wrong and about three quarters of the words, since some phrases share one. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is
+compared with the recorded sound of the same video.
 """
 
 import json
 import pathlib
+import re
 import sys
 
 import jiwer
@@ -22,15 +24,32 @@ from pystoi import stoi
 
 import words
 
-COLUMNS = {"words_misheard": ".1f", "stoi": ".3f", "estoi": ".3f", "pesq": ".2f"}
+COLUMNS = {"words_misheard": ".1f", "slots_misheard": ".1f", "stoi": ".3f", "estoi": ".3f", "pesq": ".2f"}
+
+
+def slots(grammar, text):
+    """What is said in each slot; a recogniser that gives up says nothing in the last ones, or half of a phrase."""
+    said, rest = [], re.sub(r"[^a-z' ]", "", text.lower()).strip()
+    for slot in re.findall(r"\(([^)]*)\)", grammar.replace(" | ", "|")):
+        found = re.match(rf"({slot})\b\s*", rest)
+        said.append(found and found[1])
+        rest = rest[found.end() :] if found else rest
+    return said
+
+
+def slots_misheard(grammar, texts, heard):
+    wrong = [[said != other for said, other in zip(slots(grammar, text), slots(grammar, one), strict=True)] for text, one in zip(texts, heard, strict=True)]
+    return 100 * float(np.mean(sum(wrong, [])))
 
 
 def judge(folder, recorded, texts):
     files = sorted(folder.glob("*.wav"))
     # A decoder adapts to its input: each folder gets its own.
-    recogniser = Decoder(loglevel="FATAL", samprate=16000, jsgf=str(folder.parent / "commands.gram"))
+    grammar = folder.parent / "commands.gram"
+    recogniser = Decoder(loglevel="FATAL", samprate=16000, jsgf=str(grammar))
     heard = [words.hear(recogniser, file) for file in files]
     row = {"words_misheard": 100 * jiwer.process_words(texts, heard, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer}
+    row["slots_misheard"] = slots_misheard(grammar.read_text(), texts, heard)
     if folder != recorded:
         pairs = [(soundfile.read(recorded / file.name)[0], soundfile.read(file)[0]) for file in files]
         pairs = [(one[: len(other)], other[: len(one)]) for one, other in pairs]
@@ -44,7 +63,7 @@ def main(folder, out=None):
     folder = pathlib.Path(folder)
     texts = (folder / "texts.txt").read_text().splitlines()
     rows = {name: judge(folder / name, folder / "recorded", texts) for name in ["recorded", "copy", "lips", "still", "another"]}
-    print("| | words misheard, % | STOI | ESTOI | PESQ |\n|---|---|---|---|---|")
+    print("| | words misheard, % | slots misheard, % | STOI | ESTOI | PESQ |\n|---|---|---|---|---|---|")
     for name, row in rows.items():
         print(f"| {name} | " + " | ".join(format(row[key], form) if key in row else "" for key, form in COLUMNS.items()) + " |")
     if out:

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
 use super::{
+    bench_lips::lip_rows,
     console::Console,
     device::{DeviceArguments, DeviceName, PrecisionArguments},
     op_by_op::OpByOp,
@@ -33,6 +34,7 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice bench
+  ownvoice bench --lips models/lips
   ownvoice bench --device vulkan --precision mixed --json")]
 pub struct BenchArguments {
     /// Folder of the base voice
@@ -42,6 +44,9 @@ pub struct BenchArguments {
     device: DeviceArguments,
     #[command(flatten)]
     precision: PrecisionArguments,
+    /// Folder of a base of lips, whose speaking of a drawn video is timed too; needs ffmpeg
+    #[arg(long)]
+    lips: Option<PathBuf>,
     /// Iterations that are timed, after five that are not
     #[arg(long, default_value_t = 20)]
     iterations: usize,
@@ -127,6 +132,9 @@ pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
                 .held_mb
                 .map(|held| row(name("device_memory_mb"), held, "MB that it holds after the last")),
         );
+    }
+    if let Some(folder) = &arguments.lips {
+        rows.extend(lip_rows(folder, &device)?);
     }
     rows.iter().for_each(|row| print(row, console));
     Ok(())

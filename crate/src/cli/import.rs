@@ -1,4 +1,4 @@
-//! `ownvoice import`.
+//! `ownvoice import`: checkpoints and bases that were made elsewhere.
 
 use burn::prelude::Device;
 use clap::Args;
@@ -14,6 +14,7 @@ use crate::{
     audio::mel::MelConfig,
     files,
     import::Imported,
+    lips,
     voice::{AttentiveVoice, Table},
     weights::Storage,
 };
@@ -21,18 +22,23 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice import tacotron2_statedict.pt --out models/nvidia
-  ownvoice say --base models/nvidia --text \"Hello.\" --out hello.wav")]
+  ownvoice say --base models/nvidia --text \"Hello.\" --out hello.wav
+  ownvoice import downloads/lips --out models/lips")]
 pub struct ImportArguments {
-    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt
-    checkpoint: PathBuf,
-    /// Folder for the model, for `say --base`
+    /// NVIDIA's public checkpoint, such as tacotron2_statedict.pt; or a folder with a base of lips
+    from: PathBuf,
+    /// Folder for the model, for `say --base` or `lips say --base`
     #[arg(long)]
     out: PathBuf,
 }
 
 pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Attention, console)?;
-    let imported = Imported::read(&arguments.checkpoint)?;
+    let of_lips = arguments.from.is_dir();
+    output::check(&arguments.out, if of_lips { Made::LipBase } else { Made::Attention }, console)?;
+    if of_lips {
+        return import_lips(arguments, console);
+    }
+    let imported = Imported::read(&arguments.from)?;
     let device = Device::flex();
     let model = imported.model(&device)?;
     let voice = AttentiveVoice {
@@ -52,5 +58,12 @@ pub fn import(arguments: &ImportArguments, console: &Console) -> Result<()> {
         &json!({"path": path, "bytes": bytes.len(), "parameters": parameters}),
         format!("{}: {parameters} parameters, {:.1} MB", path.display(), bytes.len() as f32 / 1e6),
     );
+    Ok(())
+}
+
+fn import_lips(ImportArguments { from, out }: &ImportArguments, console: &Console) -> Result<()> {
+    let manifest = lips::base::import(from, out)?;
+    let text = format!("{}: {}, speakers {}", out.display(), manifest.name, manifest.speakers.join(", "));
+    console.result(&json!({"path": out, "name": manifest.name, "speakers": manifest.speakers}), text);
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::{
     files,
     lips::{
         LipBase, LipCorpusConfig, LipEvaluateConfig, LipPrepareConfig, LipPreset, LipTexts, LipTrainConfig,
-        evaluate_lips, make_lip_corpus, prepare, speak_video, train_lips,
+        LipVoices, evaluate_lips, make_lip_corpus, prepare, speak_video, train_lips,
     },
     ranks::Ranks,
     report::Report,
@@ -76,15 +76,18 @@ pub struct CorpusArguments {
     /// Folder of the base voice
     #[arg(long, default_value = "models/base")]
     base: PathBuf,
-    /// Faces, each with a voice of the base
-    #[arg(long, default_value_t = 8)]
+    /// Speakers, each with a voice of the base
+    #[arg(long, default_value_t = 8, conflicts_with = "voices")]
     speakers: usize,
+    /// A speaker for each of these voices of the base, separated by commas [default: voices from all over its table]
+    #[arg(long, value_delimiter = ',')]
+    voices: Vec<String>,
     /// Sentences of each speaker
     #[arg(long, default_value_t = 40)]
     sentences: usize,
-    /// Faces of each speaker, one after the other
-    #[arg(long, default_value_t = 1)]
-    faces: usize,
+    /// Faces of each speaker, one after the other [default: as many as sentences]
+    #[arg(long)]
+    faces: Option<usize>,
     /// What is said
     #[arg(long, value_enum, default_value = "commands")]
     texts: TextsName,
@@ -182,9 +185,6 @@ pub struct SayArguments {
     /// The WAV file to write
     #[arg(long)]
     out: PathBuf,
-    /// The same seed, input and device give the same result
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -222,14 +222,27 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
             );
             console.result(&prepared, text);
         }
-        LipsCommand::Corpus(CorpusArguments { out, base, speakers, sentences, faces, texts, seed }) => {
+        LipsCommand::Corpus(CorpusArguments {
+            out,
+            base,
+            speakers,
+            voices,
+            sentences,
+            faces,
+            texts,
+            seed,
+        }) => {
             output::check(out, Made::Corpus, console)?;
             let config = LipCorpusConfig {
                 out: out.clone(),
                 base: base.clone(),
-                speakers: *speakers,
+                voices: if voices.is_empty() {
+                    LipVoices::Spread(*speakers)
+                } else {
+                    LipVoices::Named(voices.clone())
+                },
                 sentences: *sentences,
-                faces: *faces,
+                faces: faces.unwrap_or(*sentences),
                 texts: match texts {
                     TextsName::Commands => LipTexts::Commands,
                     TextsName::HeldOutCommands => LipTexts::HeldOutCommands,
@@ -239,7 +252,7 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
             };
             let summary = make_lip_corpus(&config, console)?;
             let text = format!(
-                "{} faces, {} videos each, {:.1} min in all: {}",
+                "{} speakers, {} videos each, {:.1} min in all: {}",
                 summary.speakers.len(),
                 sentences,
                 summary.seconds / 60.0,
@@ -298,7 +311,7 @@ fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::Wav, console)?;
     let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
     let speaker = base.speaker(arguments.speaker.as_deref())?;
-    let speech = speak_video(&base, &arguments.video, speaker, arguments.seed, &*base.vocoder)?;
+    let speech = speak_video(&base, &arguments.video, speaker, &*base.vocoder)?;
     for (error, _) in &speech.left_out {
         console.warn(format!("left silent: {error} ({})", error.code()));
     }

@@ -2,6 +2,7 @@
 
 mod aligner;
 mod bench;
+mod bench_lips;
 mod clone;
 mod compare;
 mod console;

@@ -217,7 +217,59 @@ mod tests {
         }
     }
 
-    /// What the package `pystoi` prints for the same samples at 10 kHz; `tests/judge/intelligibility.py` compares recordings.
+    /// Noise in -1 to 1 that is easily made anywhere: a linear congruential generator.
+    fn simple_noise(mut state: u32) -> impl Iterator<Item = f64> {
+        std::iter::repeat_with(move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(state >> 8) / f64::from(1 << 23) - 1.0
+        })
+    }
+
+    /// Two seconds at 10 kHz, with a pause.
+    fn simple_speech(hz: f64) -> Vec<f64> {
+        let syllable = |(n, noise): (usize, f64)| {
+            let envelope = (PI * (n % 1500) as f64 / 1500.0).sin().powi(2);
+            let loud = if n / 5000 == 2 { 0.0 } else { 1.0 };
+            let tone = (2.0 * PI * (hz + 0.02 * n as f64) * n as f64 / 10_000.0).sin();
+            loud * envelope * (0.3 * tone + 0.2 * noise)
+        };
+        (0..20_000).zip(simple_noise(1)).map(syllable).collect()
+    }
+
+    /// The figures are those of the package pystoi 0.4.1 for the same samples, by a script of these lines:
+    ///
+    /// ```python
+    /// def noise(state):
+    ///     while True:
+    ///         state = (state * 1664525 + 1013904223) % 2**32
+    ///         yield (state >> 8) / 2**23 - 1
+    /// n = numpy.arange(20000)
+    /// take = lambda state: numpy.fromiter(itertools.islice(noise(state), 20000), float)
+    /// envelope = numpy.sin(numpy.pi * (n % 1500) / 1500) ** 2 * (n // 5000 != 2)
+    /// speech = lambda hz: envelope * (0.3 * numpy.sin(2 * numpy.pi * (hz + 0.02 * n) * n / 10000) + 0.2 * take(1))
+    /// pystoi.stoi(speech(300), other, 10000), pystoi.stoi(speech(300), other, 10000, extended=True)
+    /// ```
+    #[test]
+    fn figures_are_those_of_another_implementation() {
+        let reference = simple_speech(300.0);
+        let noisy =
+            reference.iter().zip(simple_noise(2)).map(|(sample, noise)| sample + 0.1 * noise).collect();
+        let clipped = reference.iter().map(|sample| sample.clamp(-0.05, 0.05)).collect();
+        let late = [&[0.0; 200], &reference[..reference.len() - 200]].concat();
+        let single = |samples: Vec<f64>| samples.into_iter().map(|sample| sample as f32).collect::<Vec<_>>();
+        let reference = single(reference);
+        for (name, other, stoi, estoi) in [
+            ("in noise", noisy, 0.877_430, 0.583_633),
+            ("another tone", simple_speech(900.0), 0.880_465, 0.555_791),
+            ("clipped", clipped, 0.727_481, 0.623_585),
+            ("late by 20 ms", late, 0.560_767, 0.342_797),
+        ] {
+            let found = intelligibility(&reference, &single(other), 10_000).unwrap().unwrap();
+            let close = (found.stoi - stoi).abs() < 1e-4 && (found.estoi - estoi).abs() < 1e-4;
+            assert!(close, "{name}: {found:?}, not {stoi} and {estoi}");
+        }
+    }
+
     #[test]
     fn bands_are_those_of_the_paper() {
         let bands = bands();

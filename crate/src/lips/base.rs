@@ -1,6 +1,10 @@
 //! A base of lips: a folder with a manifest, as every base is.
 
-use std::{path::Path, rc::Rc};
+use std::{
+    fs,
+    path::{Component, Path},
+    rc::Rc,
+};
 
 use burn::{module::Module, prelude::*};
 use serde::{Deserialize, Serialize};
@@ -21,6 +25,8 @@ use crate::{
 
 /// The name of the weights in the folder.
 pub const WEIGHTS: &str = "weights.safetensors";
+/// The name of a vocoder of its own.
+const VOCODER: &str = "vocoder.safetensors";
 /// What a manifest says that it is of.
 const KIND: &str = "lips";
 
@@ -49,7 +55,7 @@ pub struct LipManifest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipFiles {
     pub weights: FileEntry,
-    /// That of a base of text, with the same mels; without, Griffin-Lim.
+    /// That of a base of text, with the same mels, in the folder or in one beside it; without, Griffin-Lim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocoder: Option<FileEntry>,
 }
@@ -57,8 +63,9 @@ pub struct LipFiles {
 impl LipManifest {
     /// What it says must fit together, and this program. The error names what does not.
     fn check(&self) -> Result<(), String> {
-        if self.kind != KIND {
-            return Err(format!("it is a base of {:?}, not of lips", self.kind));
+        let files = std::iter::once(&self.files.weights).chain(&self.files.vocoder);
+        if let Some(far) = files.map(|entry| &entry.path).find(|path| !is_near(path)) {
+            return Err(format!("{far} is neither in the folder nor in one beside it"));
         }
         self.model.check()?;
         if self.pictures_per_second != FRAMES_PER_SECOND {
@@ -74,6 +81,13 @@ impl LipManifest {
         }
         self.mel.check().map_err(|error| error.to_string())
     }
+}
+
+/// Whether a path stays in the folder, or goes to one beside it.
+fn is_near(path: &str) -> bool {
+    let mut parts = Path::new(path).components().peekable();
+    parts.next_if_eq(&Component::ParentDir);
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// The bytes of a base of lips. Nothing in them is believed unchecked.
@@ -148,9 +162,67 @@ impl LipBase {
 
 fn parse(json: &str) -> Result<LipManifest> {
     let corrupt = |what: String| Error::base_corrupt(format!("manifest.json: {what}"));
+    /// First of all: what else is missing follows from it.
+    #[derive(Deserialize)]
+    struct Kind {
+        kind: Option<String>,
+    }
+    let Kind { kind } = serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
+    if kind.as_deref() != Some(KIND) {
+        let found = kind.unwrap_or("text".into());
+        return Err(corrupt(format!("it is a base of {found}, not of lips")));
+    }
     let manifest: LipManifest = serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
     manifest.check().map_err(corrupt)?;
     Ok(manifest)
+}
+
+/// Copies a base of lips that was made elsewhere, with its vocoder in its own folder, after all of it was found to fit.
+///
+/// # Errors
+/// As [`LipBase::open`].
+pub fn import(from: &Path, to: &Path) -> Result<LipManifest> {
+    let mut manifest = LipBase::open(from, &Device::flex())?.manifest;
+    let copied = |entry: &mut FileEntry, name: &str| -> Result<()> {
+        files::write(&to.join(name), files::read(&from.join(&entry.path))?)?;
+        entry.path = name.into();
+        Ok(())
+    };
+    copied(&mut manifest.files.weights, WEIGHTS)?;
+    manifest.files.vocoder.as_mut().map(|entry| copied(entry, VOCODER)).transpose()?;
+    write_manifest(to, &manifest)?;
+    Ok(manifest)
+}
+
+fn write_manifest(folder: &Path, manifest: &LipManifest) -> Result<()> {
+    let json = serde_json::to_string_pretty(manifest).expect("plain data") + "\n";
+    files::write(&folder.join(MANIFEST), json)
+}
+
+/// The vocoder of a base that is written.
+pub struct VocoderFile {
+    /// From the base's folder.
+    path: String,
+    content: Vec<u8>,
+    /// Whether the file is to be written.
+    is_own: bool,
+}
+
+impl VocoderFile {
+    /// Where both folders lie beside each other, as those in `models` do, one base reads the other's vocoder; elsewhere it has its own.
+    ///
+    /// * `from`, `name`: folder and file of a base of text
+    /// * `to`:           folder of the base of lips; both exist
+    pub fn of(from: &Path, name: &str, to: &Path, content: Vec<u8>) -> Result<Self> {
+        let [from, to] = [from, to].map(|folder| fs::canonicalize(folder).map_err(Error::io(folder)));
+        let (from, to) = (from?, to?);
+        let beside = from.file_name().filter(|_| from != to && from.parent() == to.parent());
+        let shared = beside.map(|folder| format!("../{}/{name}", folder.to_string_lossy()));
+        Ok(match shared.filter(|path| is_near(path)) {
+            Some(path) => Self { path, content, is_own: false },
+            None => Self { path: VOCODER.into(), content, is_own: true },
+        })
+    }
 }
 
 /// What a training came to, to be written.
@@ -160,8 +232,7 @@ pub struct Trained<'a> {
     pub mel: MelConfig,
     pub window_pictures: usize,
     pub speakers: Vec<String>,
-    /// Its name in the folder, and what it holds.
-    pub vocoder: Option<(&'a str, &'a [u8])>,
+    pub vocoder: Option<VocoderFile>,
     pub recipe: serde_json::Value,
     pub quality: serde_json::Value,
 }
@@ -179,7 +250,7 @@ pub fn write(folder: &Path, trained: Trained, weights: &[u8]) -> Result<()> {
         licence: "MIT OR Apache-2.0".into(),
         files: LipFiles {
             weights: FileEntry::new(WEIGHTS, weights),
-            vocoder: trained.vocoder.map(|(path, content)| FileEntry::new(path, content)),
+            vocoder: trained.vocoder.as_ref().map(|file| FileEntry::new(&file.path, &file.content)),
         },
         model: trained.config,
         mel: trained.mel,
@@ -190,8 +261,41 @@ pub fn write(folder: &Path, trained: Trained, weights: &[u8]) -> Result<()> {
         quality: trained.quality,
     };
     files::write(&folder.join(WEIGHTS), weights)?;
-    if let Some((path, content)) = trained.vocoder {
+    if let Some(VocoderFile { path, content, .. }) = trained.vocoder.filter(|file| file.is_own) {
         files::write(&folder.join(path), content)?;
     }
-    files::write(&folder.join(MANIFEST), serde_json::to_string_pretty(&manifest).expect("plain data") + "\n")
+    write_manifest(folder, &manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_in_the_folder_or_in_one_beside_it() {
+        for near in ["weights.safetensors", "parts/weights.safetensors", "../base/vocoder.safetensors"] {
+            assert!(is_near(near), "{near}");
+        }
+        for far in ["", "..", "/etc/passwd", "../../secret", "a/../../secret", "../base/../../secret"] {
+            assert!(!is_near(far), "{far}");
+        }
+    }
+
+    #[test]
+    fn a_vocoder_is_shared_beside_its_base_and_copied_elsewhere() {
+        let models = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = models.path().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            folder
+        };
+        let (base, lips, far) = (folder("base"), folder("lips"), folder("far/lips"));
+        let of = |to: &Path| {
+            let file = VocoderFile::of(&base, "vocoder.safetensors", to, vec![1]).unwrap();
+            (file.path, file.is_own)
+        };
+        assert_eq!(of(&lips), ("../base/vocoder.safetensors".into(), false));
+        assert_eq!(of(&far), (VOCODER.into(), true));
+        assert_eq!(of(&base), (VOCODER.into(), true));
+    }
 }

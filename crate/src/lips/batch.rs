@@ -4,8 +4,8 @@ use burn::prelude::*;
 use rand::Rng;
 
 use super::{
+    augmentation::Augmentation,
     features::{FACE_BYTES, LipFeatures, mel_frames},
-    look::Look,
     model::{LipConfig, pictures},
     track::SEARCH_EVERY,
 };
@@ -32,13 +32,11 @@ pub struct LipBatch {
     pub clips: Clips,
     /// `[B]`, rows of the speaker table
     pub speakers: Tensor<1, Int>,
-    /// `[B, T / R, M]`, the normalised frame before each step
-    pub previous: Tensor<3>,
     /// `[B, T, M]`, normalised
     pub targets: Tensor<3>,
     /// `[B, T, 1]`, one where there is a frame
     pub mask: Tensor<3>,
-    /// `[1, T / R, N]`, one for the picture that is seen in the middle of a step
+    /// `[1, T / R, N]`, shares of the pictures that are seen around the middle of a step
     pub seen: Tensor<3>,
     /// What the losses are means over.
     pub whole: Counts,
@@ -50,11 +48,7 @@ impl Data for LipBatch {
     }
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("faces", Value::of(&self.faces)),
-            ("spectrogram", Value::of(&self.targets)),
-            ("previous frames", Value::of(&self.previous)),
-        ]
+        vec![("faces", Value::of(&self.faces)), ("spectrogram", Value::of(&self.targets))]
     }
 }
 
@@ -66,7 +60,6 @@ impl LipBatch {
             faces: self.faces.to_device(device),
             pictures: Symbols { ids: ids.to_device(device), mask: mask.to_device(device), lengths },
             speakers: self.speakers.to_device(device),
-            previous: self.previous.to_device(device),
             targets: self.targets.to_device(device),
             mask: self.mask.to_device(device),
             seen: self.seen.to_device(device),
@@ -75,15 +68,19 @@ impl LipBatch {
     }
 }
 
-/// `[steps, pictures]`, one for the picture that is seen in the middle of each step.
+/// `[steps, pictures]`, shares of the two pictures whose middles are around the middle of each step: the nearer one has more, and together they tell when
+/// between them the step is.
 ///
 /// * `frames`: of all pictures together
 pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
     let steps = frames / reduction;
     let mut seen = vec![0.0; steps * pictures];
-    for step in 0..steps {
-        let middle = (2 * step + 1) * reduction * pictures / (2 * frames);
-        seen[step * pictures + middle.min(pictures - 1)] = 1.0;
+    for (step, row) in seen.chunks_exact_mut(pictures).enumerate() {
+        let middle = (step as f32 + 0.5) * (reduction * pictures) as f32 / frames as f32 - 0.5;
+        let middle = middle.clamp(0.0, (pictures - 1) as f32);
+        let (before, share) = (middle as usize, middle.fract());
+        row[before] = 1.0 - share;
+        row[(before + 1).min(pictures - 1)] += share;
     }
     seen
 }
@@ -94,7 +91,7 @@ struct Window {
     track: usize,
     /// Its first picture, a multiple of [`SEARCH_EVERY`].
     first: usize,
-    look: Look,
+    augmentation: Augmentation,
 }
 
 /// Draws batches of windows.
@@ -148,9 +145,9 @@ impl<'a> LipSource<'a> {
                 Draw::Train(_) => Window {
                     track,
                     first: random.random_range(0..=slack) * SEARCH_EVERY,
-                    look: Look::draw(&mut random),
+                    augmentation: Augmentation::draw(&mut random),
                 },
-                Draw::HeldOut(_) => Window { track, first: 0, look: Look::PLAIN },
+                Draw::HeldOut(_) => Window { track, first: 0, augmentation: Augmentation::NONE },
             }
         };
         tracks.into_iter().enumerate().map(window).collect()
@@ -180,30 +177,24 @@ impl<'a> LipSource<'a> {
         let values = side * side * 3;
         let (mut faces, mut lengths) = (Vec::with_capacity(batch * self.pictures * values), Vec::new());
         let mut speakers = Vec::new();
-        let (mut previous, mut targets, mut mask) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut targets, mut mask) = (Vec::new(), Vec::new());
         for window in windows {
             let (track, sound) = (&self.features.tracks[window.track], &sounds.utterances[window.track]);
             let count = shown(window);
             let bytes = self.features.faces(track, window.first..window.first + count)?;
-            bytes.chunks_exact(FACE_BYTES).for_each(|picture| window.look.see(picture, side, &mut faces));
+            bytes
+                .chunks_exact(FACE_BYTES)
+                .for_each(|picture| window.augmentation.see(picture, side, &mut faces));
             faces.resize(faces.len() + (self.pictures - count) * values, 0.0);
             lengths.push(count);
             speakers.push(sound.speaker as i32);
             let (first, spoken) = (frames_of(window.first), frames_of(count));
-            let begin = first.saturating_sub(1);
-            let mut values = sounds.log_mels(sound, begin..first + spoken)?;
+            let mut values = sounds.log_mels(sound, first..first + spoken)?;
             values.iter_mut().for_each(|value| *value = (*value - mel_mean) / mel_scale);
             // Past the end the last frame goes on; the mask keeps it out of the loss.
-            let frame = |at: usize| &values[(at.min(first + spoken - 1) - begin) * mels..][..mels];
-            for at in first..first + frames {
-                targets.extend_from_slice(frame(at));
-                mask.push(f32::from(u8::from(at < first + spoken)));
-                if (at - first).is_multiple_of(reduction) {
-                    match at {
-                        0 => previous.extend(std::iter::repeat_n(0.0, mels)),
-                        _ => previous.extend_from_slice(frame(at - 1)),
-                    }
-                }
+            for at in 0..frames {
+                targets.extend_from_slice(&values[at.min(spoken - 1) * mels..][..mels]);
+                mask.push(f32::from(u8::from(at < spoken)));
             }
         }
         let steps = frames / reduction;
@@ -216,7 +207,6 @@ impl<'a> LipSource<'a> {
             pictures: pictures(&lengths, Some(self.pictures), device),
             clips,
             speakers: Tensor::from_data(TensorData::new(speakers, [batch]), device),
-            previous: tensor(previous, [batch, steps, mels]),
             targets: tensor(targets, [batch, frames, mels]),
             mask: tensor(mask, [batch, frames, 1]),
             seen: tensor(seen(self.pictures, frames, reduction), [1, steps, self.pictures]),
@@ -277,13 +267,19 @@ mod tests {
     }
 
     #[test]
-    fn each_step_sees_the_picture_of_its_middle() {
-        // Two steps of two frames, and five pictures: middles at a quarter and three quarters.
-        assert_eq!(seen(5, 4, 2), [0.0, 1.0, 0.0, 0.0, 0.0, /* */ 0.0, 0.0, 0.0, 1.0, 0.0]);
+    fn each_step_sees_the_pictures_around_its_middle() {
+        // Two steps of two frames, and five pictures: middles at a quarter and three quarters, which are 1.25 and 3.75 pictures from the start.
+        assert_eq!(seen(5, 4, 2), [0.25, 0.75, 0.0, 0.0, 0.0, /* */ 0.0, 0.0, 0.0, 0.75, 0.25]);
         let rows = seen(75, 240, REDUCTION);
         assert_eq!(rows.len(), 120 * 75);
-        let at = |step: usize| rows[step * 75..][..75].iter().position(|&one| one == 1.0).unwrap();
-        assert_eq!((at(0), at(60), at(119)), (0, 37, 74));
+        let middle = |step: usize| -> f32 {
+            let row = &rows[step * 75..][..75];
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+            row.iter().enumerate().map(|(picture, share)| picture as f32 * share).sum()
+        };
+        // The first and the last step are nearer to the edges than any picture's middle.
+        assert_eq!((middle(0), middle(119)), (0.0, 74.0));
+        assert!((middle(60) - (60.5 / 120.0 * 75.0 - 0.5)).abs() < 1e-4);
     }
 
     #[test]
@@ -294,11 +290,11 @@ mod tests {
         let source =
             LipSource::new(&features, (&[0, 1], &[0, 1]), &config, 25, (2, 1), Shard::WHOLE).unwrap();
         let device = Device::flex();
-        let window = |track, first| Window { track, first, look: Look::PLAIN };
+        let window = |track, first| Window { track, first, augmentation: Augmentation::NONE };
         let batch = source.assemble(&[window(0, 10), window(1, 20)], &device).unwrap();
         let side = config.side;
         assert_eq!(batch.faces.dims(), [2, side, side, 25, 3]);
-        assert_eq!((batch.targets.dims(), batch.previous.dims()), ([2, 80, 80], [2, 40, 80]));
+        assert_eq!((batch.targets.dims(), batch.seen.dims()), ([2, 80, 80], [1, 40, 25]));
         // The picture's number is its light.
         let light = list(batch.faces.clone().slice([0..2, 0..1, 0..1, 0..25, 0..1]));
         let number = |value: f32| ((value + 1.0) * 127.5).round() as usize;
@@ -308,13 +304,12 @@ mod tests {
         let mask = list(batch.mask.clone());
         assert_eq!((mask[..80].iter().sum::<f32>(), mask[80..].iter().sum::<f32>()), (80.0, 32.0));
         assert_eq!((batch.whole.frames, batch.whole.steps, batch.whole.items), (112, 56, 2));
-        // Ten pictures are 32 frames: the window's first target is the track's frame 32, and what is heard before it frame 31.
+        // Ten pictures are 32 frames: the window's first target is the track's frame 32.
         let tacotron = &config.tacotron;
-        let mels = features.sounds.log_mels(&features.sounds.utterances[0], 31..33).unwrap();
+        let mels = features.sounds.log_mels(&features.sounds.utterances[0], 32..33).unwrap();
         let scaled: Vec<f32> =
             mels.iter().map(|value| (value - tacotron.mel_mean) / tacotron.mel_scale).collect();
-        let (previous, targets) = (list(batch.previous), list(batch.targets));
-        assert_eq!((&previous[..80], &targets[..80]), (&scaled[..80], &scaled[80..]));
+        assert_eq!(list(batch.targets)[..80], scaled);
     }
 
     #[test]

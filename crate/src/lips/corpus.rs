@@ -41,14 +41,52 @@ pub struct LipCorpusConfig {
     pub out: PathBuf,
     /// Folder of the base voice.
     pub base: PathBuf,
-    /// Faces, each with a voice of the base.
-    pub speakers: usize,
+    pub voices: LipVoices,
     /// Of each speaker.
     pub sentences: usize,
     /// That a speaker has, one after the other: what is learned of many is not learned by heart.
     pub faces: usize,
     pub texts: LipTexts,
     pub seed: u64,
+}
+
+/// Who speaks: voices of the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LipVoices {
+    /// So many, from all over the base's table.
+    Spread(usize),
+    Named(Vec<String>),
+}
+
+impl LipVoices {
+    /// Rows of the base's table. Fails with `option-invalid` where there is none, too many or no such voice.
+    fn rows(&self, base: &Base) -> Result<Vec<usize>> {
+        let table = base.speakers();
+        let rows: Vec<usize> = match self {
+            &Self::Spread(count) if count <= table.len() => {
+                (0..count).map(|index| index * table.len() / count).collect()
+            }
+            Self::Spread(count) => {
+                let has = table.len();
+                return Err(Error::option_invalid(format!("{count} speakers: the base has {has} voices")));
+            }
+            Self::Named(names) => {
+                let row = |name: &String| {
+                    table.iter().position(|one| one == name).ok_or_else(|| {
+                        Error::option_invalid(format!(
+                            "no voice is called {name}: there are {}",
+                            table.join(", ")
+                        ))
+                    })
+                };
+                names.iter().map(row).collect::<Result<_>>()?
+            }
+        };
+        if rows.is_empty() {
+            return Err(Error::option_invalid("a corpus has a speaker"));
+        }
+        Ok(rows)
+    }
 }
 
 /// What is said.
@@ -73,12 +111,11 @@ pub struct LipCorpusSummary {
     pub seconds: f32,
 }
 
-/// One face and its voice.
+/// One speaker: a voice, and the faces it has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrawnSpeaker {
+    /// Of the voice in the base's table, and of the folder.
     pub name: String,
-    /// In the base's table.
-    pub voice: String,
     pub videos: usize,
     /// Of the pictures.
     pub width: usize,
@@ -89,6 +126,7 @@ pub struct DrawnSpeaker {
 const SIZES: [(usize, usize); 3] = [(320, 240), (256, 256), (240, 320)];
 /// Videos that are drawn at once.
 const CHUNK: usize = 8;
+/// No two of which have the same face.
 const MAX_SPEAKERS: usize = 1000;
 
 /// One sentence, before it is drawn.
@@ -106,13 +144,12 @@ struct Scene {
 /// # Errors
 /// `option-invalid`, `program-missing`, those of opening the base, `io`.
 pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<LipCorpusSummary> {
-    let LipCorpusConfig { out, speakers, sentences, faces, texts, seed, .. } = config;
-    if !(1..=MAX_SPEAKERS).contains(speakers) || *sentences == 0 || *faces == 0 {
-        return Err(Error::option_invalid(format!(
-            "a corpus has 1 to {MAX_SPEAKERS} speakers, and a face and a sentence of each"
-        )));
+    let LipCorpusConfig { out, sentences, faces, texts, seed, .. } = config;
+    if *sentences == 0 || *faces == 0 {
+        return Err(Error::option_invalid("a corpus has a face and a sentence of each speaker"));
     }
     let base = Base::open(&config.base, &Device::flex())?;
+    let speakers = config.voices.rows(&base)?;
     let mut summary = LipCorpusSummary {
         base: base.name().into(),
         texts: *texts,
@@ -123,17 +160,14 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
     let all_texts = Sentences::new(base.phonemizer.lexicon(), *seed);
     let rate_hz = base.sample_rate_hz();
     let mut done = 0;
-    for index in 0..*speakers {
-        // Voices are spread over the base's table.
-        let voices = base.speakers().len();
-        let voice_index = if *speakers <= voices { index * voices / speakers } else { index % voices };
-        let voice = Voice::of_base_speaker(&base, voice_index);
+    for (index, &row) in speakers.iter().enumerate() {
+        let voice = Voice::of_base_speaker(&base, row);
         let face = |number: usize| {
             let face = (number % faces) * MAX_SPEAKERS + index;
             Face::new(seed.wrapping_mul(1_000_003).wrapping_add(face as u64))
         };
         let (width, height) = SIZES[index % SIZES.len()];
-        let name = format!("drawn-{index:03}");
+        let name = base.speakers()[row].clone();
         let folder = out.join(&name);
         let phones = folder.join("phones");
         fs::create_dir_all(&phones).map_err(Error::io(&phones))?;
@@ -152,22 +186,21 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
                 scenes.push(scene(&base, &voice, id, text)?);
             }
             scenes.par_iter().enumerate().try_for_each(|(place, scene)| {
-                let path = folder.join(&scene.id).with_extension("mp4");
+                let path = folder.join(format!("{}.mp4", scene.id));
                 film(scene, &face(number + place), (width, height), rate_hz, &path)
             })?;
             for scene in &scenes {
-                let path = phones.join(&scene.id).with_extension("csv");
+                let path = phones.join(format!("{}.csv", scene.id));
                 files::write(&path, to_csv(&scene.engine_phones()))?;
                 let _ = writeln!(metadata, "{}|{}", scene.id, scene.text);
                 summary.seconds += scene.samples.len() as f32 / base.sample_rate_hz() as f32;
             }
             number += scenes.len();
             done += scenes.len();
-            report.progress(&Progress { done, of: Some(speakers * sentences), message: "videos" });
+            report.progress(&Progress { done, of: Some(speakers.len() * sentences), message: "videos" });
         }
         files::write(&folder.join("metadata.csv"), metadata)?;
-        let voice = base.speakers()[voice_index].clone();
-        summary.speakers.push(DrawnSpeaker { name, voice, videos: number, width, height });
+        summary.speakers.push(DrawnSpeaker { name, videos: number, width, height });
     }
     files::write(&out.join("corpus.json"), serde_json::to_string_pretty(&summary).expect("plain data"))?;
     Ok(summary)

@@ -92,10 +92,9 @@ struct Shown {
 }
 
 /// Speaks all videos below a folder in every condition, writes the speech and compares it with the videos' sound.
-/// A speaker whom the base does not know speaks as its first.
 ///
 /// # Errors
-/// `corpus-invalid` where there are not two videos that can be read as a whole; those of reading videos, `io`.
+/// `option-invalid` where the base does not know a speaker, `corpus-invalid` where there are not two videos that can be read as a whole; those of reading videos, `io`.
 pub fn evaluate_lips(
     base: &LipBase,
     config: &LipEvaluateConfig,
@@ -118,7 +117,7 @@ pub fn evaluate_lips(
         let another = &shown[(number + 1) % shown.len()];
         let name = format!("{number:04}.wav");
         files::write(&config.out.join(RECORDED).join(&name), wav::write(&one.sound, rate_hz))?;
-        let speaker = base.speaker(Some(&one.video.speaker)).unwrap_or(0);
+        let speaker = base.speaker(Some(&one.video.speaker))?;
         for (condition, (folder, scores)) in Condition::ALL.into_iter().zip(folders.iter().zip(&mut scores)) {
             let faces = match condition {
                 Condition::Copy => Vec::new(),
@@ -131,7 +130,7 @@ pub fn evaluate_lips(
                 extractor.extract(&one.sound)
             } else {
                 let begun = Instant::now();
-                let said = pollster::block_on(speak_faces_async(base, &faces, speaker, number as u64))?;
+                let said = pollster::block_on(speak_faces_async(base, &faces, speaker))?;
                 if condition == Condition::Lips {
                     speaking_seconds += begun.elapsed().as_secs_f32();
                     spoken_seconds += one.sound.len() as f32 / rate_hz as f32;

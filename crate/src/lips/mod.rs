@@ -3,6 +3,7 @@
 //! Videos are decoded by ffmpeg, one face is followed through them and cropped, and what is left is features to train on: faces and mels on one clock.
 //! Where there is no public set, faces are drawn that speak with the base's voices.
 
+pub mod augmentation;
 pub mod base;
 pub mod batch;
 pub mod commands;
@@ -13,7 +14,6 @@ pub mod face;
 pub mod features;
 pub mod image;
 pub mod layout;
-pub mod look;
 pub mod model;
 pub mod prepare;
 pub mod say;
@@ -23,7 +23,7 @@ pub mod video;
 pub mod visemes;
 
 pub use base::{LipBase, LipManifest};
-pub use corpus::{LipCorpusConfig, LipCorpusSummary, LipTexts, make_lip_corpus};
+pub use corpus::{LipCorpusConfig, LipCorpusSummary, LipTexts, LipVoices, make_lip_corpus};
 pub use evaluate::{LipEvaluateConfig, LipEvaluation, evaluate_lips};
 pub use features::LipFeatures;
 pub use model::{LipConfig, LipTacotron};

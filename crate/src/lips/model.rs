@@ -11,8 +11,8 @@ use burn::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    augmentation::Augmentation,
     features::{FACE_BYTES, SIDE},
-    look::Look,
 };
 use crate::{
     model::{
@@ -35,10 +35,12 @@ use crate::{
 /// Sizes of a model of lips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipConfig {
-    /// Height and width of a face in pixels, a whole part of 96.
+    /// Height and width of the window around the mouth that is seen of a face, in pixels; 96 is the whole face.
     pub side: usize,
-    /// Of each block; each halves height and width.
+    /// Of each block; each halves height and width, but for the first one.
     pub channels: Vec<usize>,
+    /// By which the first block divides height and width.
+    pub first_stride: usize,
     /// Residual layers of a block, after the one that halves.
     pub residuals: usize,
     /// Taps of the first layer in time and space; all others have three.
@@ -56,25 +58,34 @@ impl LipConfig {
         Self {
             side: 96,
             channels: vec![32, 64, 128, 256],
+            first_stride: 2,
             residuals: 2,
             first_kernel: 5,
             last_stride: 3,
             // Mels as this crate normalises them.
-            tacotron: TacotronConfig { mel_mean: -5.0, mel_scale: 2.5, ..tacotron },
+            tacotron: TacotronConfig { mel_mean: -5.0, mel_scale: 2.5, autoregressive: false, ..tacotron },
         }
     }
 
-    /// For two CPU cores.
+    /// For two CPU cores: the mouth alone, and a step that lasts longer than a picture.
     pub fn lips_small(speakers: usize) -> Self {
         Self {
             side: 48,
-            channels: vec![8, 16, 32, 64],
+            channels: vec![8, 16, 32],
+            first_stride: 3,
             residuals: 1,
             last_stride: 2,
             tacotron: TacotronConfig {
                 symbols: 1,
+                speaker_width: 16,
+                encoder_width: 160,
                 pitch: false,
-                autoregressive: true,
+                decoder_width: 256,
+                reduction: 4,
+                postnet_width: 96,
+                attention_width: 64,
+                location_filters: 16,
+                location_kernel: 15,
                 ..TacotronConfig::small(speakers)
             },
             ..Self::lips(speakers)
@@ -86,28 +97,29 @@ impl LipConfig {
         Self {
             side: 16,
             channels: vec![3, 4],
+            first_stride: 2,
             last_stride: 2,
             first_kernel: 3,
-            tacotron: TacotronConfig { symbols: 1, autoregressive: true, ..TacotronConfig::tiny(speakers) },
+            tacotron: TacotronConfig { symbols: 1, ..TacotronConfig::tiny(speakers) },
             ..Self::lips_small(speakers)
         }
     }
 
     /// Height and width after the last convolution.
     fn last_side(&self) -> usize {
-        let halved = self.channels.iter().fold(self.side, |side, _| side.div_ceil(2));
-        halved.div_ceil(self.last_stride.max(1))
+        let first = self.side.div_ceil(self.first_stride);
+        let halved = self.channels.iter().skip(1).fold(first, |side, _| side.div_ceil(2));
+        halved.div_ceil(self.last_stride)
     }
 
     /// Whether a model of these sizes can be made at all, and without exhausting memory: they may come from a hostile file. The error names what is wrong.
     pub fn check(&self) -> Result<(), String> {
         let sound = (8..=SIDE).contains(&self.side)
-            && SIDE.is_multiple_of(self.side)
             && (1..=8).contains(&self.channels.len())
             && self.channels.iter().all(|channels| (1..=1024).contains(channels))
             && self.residuals <= 8
             && [1, 3, 5, 7].contains(&self.first_kernel)
-            && (1..=8).contains(&self.last_stride)
+            && [self.first_stride, self.last_stride].iter().all(|stride| (1..=8).contains(stride))
             && self.tacotron.encoder_width.is_multiple_of(2);
         if sound { self.tacotron.check() } else { Err("the model's sizes make no sense".into()) }
     }
@@ -177,8 +189,8 @@ impl FaceEncoder {
     pub fn new(config: &LipConfig, device: &Device) -> Self {
         let (mut convolutions, mut inputs) = (Vec::new(), 3);
         for (block, &channels) in config.channels.iter().enumerate() {
-            let side = if block == 0 { config.first_kernel } else { 3 };
-            convolutions.push(ConvNorm3d::new(inputs, channels, side, 2, false, device));
+            let (side, stride) = if block == 0 { (config.first_kernel, config.first_stride) } else { (3, 2) };
+            convolutions.push(ConvNorm3d::new(inputs, channels, side, stride, false, device));
             convolutions.extend(
                 (0..config.residuals).map(|_| ConvNorm3d::new(channels, channels, 3, 1, true, device)),
             );
@@ -263,22 +275,22 @@ impl LipTacotron {
         Self { encoder: self.encoder.with_ranks(ranks), postnet: self.postnet.with_ranks(ranks), ..self }
     }
 
-    /// Decodes while it is given the true frames.
+    /// Decodes what faces say, without the postnet; in training as in synthesis no frame is fed back.
     ///
-    /// * `faces`:    `[B, D, W, N, 3]`
-    /// * `speaker`:  `[B, V]`
-    /// * `previous`: `[B, steps, M]`, the frame before each step's first
-    pub fn teacher_force(
+    /// * `faces`:   `[B, D, W, N, 3]`
+    /// * `speaker`: `[B, V]`
+    pub fn decode(
         &self,
         faces: Tensor<5>,
         pictures: &Symbols,
         speaker: Tensor<2>,
-        previous: Tensor<3>,
+        steps: usize,
         mode: Mode,
     ) -> Decoded {
         let encoded = self.encoder.forward(faces, pictures, mode);
+        let nothing = Tensor::zeros([encoded.dims()[0], steps, 0], &encoded.device());
         self.decoder
-            .teacher_force(Spoken { symbols: pictures, encoded, speaker, previous: Some(previous) }, ())
+            .teacher_force(Spoken { symbols: pictures, encoded, speaker, previous: Some(nothing) }, ())
     }
 }
 
@@ -295,7 +307,7 @@ pub fn pictures(lengths: &[usize], length: Option<usize>, device: &Device) -> Sy
 /// * `bytes`: `[N, 96, 96, 3]`
 pub fn normalised(bytes: &[u8], side: usize, device: &Device) -> Tensor<5> {
     let mut values = Vec::new();
-    bytes.chunks_exact(FACE_BYTES).for_each(|picture| Look::PLAIN.see(picture, side, &mut values));
+    bytes.chunks_exact(FACE_BYTES).for_each(|picture| Augmentation::NONE.see(picture, side, &mut values));
     let shape = [bytes.len() / FACE_BYTES, side, side, 3];
     Tensor::<4>::from_data(TensorData::new(values, shape), device).permute([1, 2, 0, 3]).unsqueeze()
 }
@@ -303,6 +315,7 @@ pub fn normalised(bytes: &[u8], side: usize, device: &Device) -> Tensor<5> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nn::{ComputePlan, Precision};
     use burn::tensor::{Distribution, Tolerance};
 
     #[test]
@@ -318,6 +331,7 @@ mod tests {
             LipConfig { channels: Vec::new(), ..small() },
             LipConfig { channels: vec![1 << 40], ..small() },
             LipConfig { first_kernel: 4, ..small() },
+            LipConfig { first_stride: 0, ..small() },
             LipConfig { last_stride: 0, ..small() },
             LipConfig { tacotron: TacotronConfig { encoder_width: 5, ..small().tacotron }, ..small() },
             LipConfig { tacotron: TacotronConfig { speakers: 0, ..small().tacotron }, ..small() },
@@ -361,14 +375,40 @@ mod tests {
         let device = Device::flex();
         let config = LipConfig::tiny(2);
         let model = LipTacotron::new(&config, &device);
-        let decoded = model.teacher_force(
+        let decoded = model.decode(
             faces(2, 5, &device),
             &pictures(&[5, 5], None, &device),
             model.speakers.val(),
-            Tensor::zeros([2, 8, 80], &device),
+            8,
             Mode::Eval,
         );
         assert_eq!((decoded.frames.dims(), decoded.alignment.dims()), ([2, 16, 80], [2, 8, 5]));
+    }
+
+    #[test]
+    fn half_precision_is_near_and_its_gradients_are_numbers() {
+        let device = Device::flex().autodiff();
+        device.seed(5);
+        let config = LipConfig::tiny(2);
+        let model = LipTacotron::new(&config, &device);
+        let faces = faces(2, 5, &device);
+        let pictures = pictures(&[5, 4], None, &device);
+        let run = |plan: ComputePlan| {
+            let model = model.clone().computing(&Scope::new(plan));
+            let decoded = model.decode(faces.clone(), &pictures, model.speakers.val(), 8, Mode::Train);
+            let frames = decoded.frames.clone() + model.postnet.forward(decoded.frames, Mode::Train);
+            let gradients = frames.clone().powi_scalar(2).mean().backward();
+            let first = model.encoder.convolutions[0].convolution.weight.val();
+            (frames.into_data(), first.grad(&gradients).expect("the first layer learns").into_data())
+        };
+        let (single, of_single) = run(ComputePlan::default());
+        let (half, of_half) = run(ComputePlan::of(Precision::Mixed));
+        half.assert_approx_eq::<f32>(&single, Tolerance::absolute(0.1));
+        assert_ne!(half, single, "half precision rounds");
+        let size =
+            |gradient: &TensorData| gradient.iter::<f32>().map(|value| value * value).sum::<f32>().sqrt();
+        let (single, half) = (size(&of_single), size(&of_half));
+        assert!(single > 0.0 && (half / single - 1.0).abs() < 0.2, "{single} {half}");
     }
 
     /// `cargo test --release -p ownvoice --lib -- --ignored --nocapture seconds_of_an_update`
@@ -377,7 +417,7 @@ mod tests {
     fn seconds_of_an_update() {
         let device = Device::flex().autodiff();
         for (name, config, batch) in
-            [("lips-small", LipConfig::lips_small(4), 2), ("lips", LipConfig::lips(4), 1)]
+            [("lips-small", LipConfig::lips_small(4), 4), ("lips", LipConfig::lips(4), 1)]
         {
             let model = LipTacotron::new(&config, &device);
             let faces = Tensor::random(
@@ -397,8 +437,8 @@ mod tests {
             println!("{name}, encoder, {batch} x 3 s: forward {forward:.2} s, backward {backward:.2} s");
             let speaker = model.speakers.val().narrow(0, 0, batch);
             let (forward, backward) = timed(&|| {
-                let previous = Tensor::zeros([batch, 120, 80], &device);
-                model.teacher_force(faces.clone(), &pictures, speaker.clone(), previous, Mode::Train).frames
+                let steps = 240 / config.tacotron.reduction;
+                model.decode(faces.clone(), &pictures, speaker.clone(), steps, Mode::Train).frames
             });
             println!("{name}, whole: forward {forward:.2} s, backward {backward:.2} s");
         }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use burn::prelude::*;
-
 use super::{
     base::LipBase,
     face::FaceDetector,
@@ -50,34 +48,23 @@ impl Alignment {
     }
 }
 
-/// Speaks what faces show, window by window; each hears the last frame of the one before.
+/// Speaks what faces show, window by window.
 ///
 /// * `faces`:   `[pictures, 96, 96, 3]`, a multiple of five of them
 /// * `speaker`: a row of the speaker table
-/// * `seed`:    of the prenet's dropout
-pub async fn speak_faces_async(
-    base: &LipBase,
-    faces: &[u8],
-    speaker: usize,
-    seed: u64,
-) -> Result<FaceSpeech> {
+pub async fn speak_faces_async(base: &LipBase, faces: &[u8], speaker: usize) -> Result<FaceSpeech> {
     let (model, config, mel) = (&base.model, &base.manifest.model.tacotron, &base.manifest.mel);
     let count = faces.len() / FACE_BYTES;
     assert!(count.is_multiple_of(SEARCH_EVERY) && faces.len().is_multiple_of(FACE_BYTES), "whole tracks");
-    base.device.seed(seed);
     let voice = model.speakers.val().narrow(0, speaker, 1);
-    let mut previous = Tensor::<2>::zeros([1, config.mels], &base.device);
     let (mut values, mut alignments) = (Vec::new(), Vec::new());
     for window in windows(count, base.manifest.window_pictures) {
         let seen = pictures(&[window.len()], None, &base.device);
         let faces = &faces[window.start * FACE_BYTES..window.end * FACE_BYTES];
         let faces = normalised(faces, base.manifest.model.side, &base.device);
-        let encoded = model.encoder.forward(faces, &seen, Mode::Eval);
-        let memory = model.decoder.memory(&seen, encoded, voice.clone());
         let steps = mel_frames(window.len(), mel) / config.reduction;
-        let said = model.decoder.generate_steps(&memory, previous, steps);
+        let said = model.decode(faces, &seen, voice.clone(), steps, Mode::Eval);
         let [_, frames, mels] = said.frames.dims();
-        previous = said.frames.clone().narrow(1, frames - 1, 1).squeeze_dim::<2>(1);
         let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
         values.extend(read(refined.reshape([frames * mels])).await?);
         let weights = read(said.alignment.reshape([steps * window.len()])).await?;
@@ -120,13 +107,7 @@ impl LipSpeech {
 ///
 /// # Errors
 /// Where nothing of it can be read, why: `no-face`, `several-faces`, `video-cut`, `clip-too-short`; `video-unreadable`, `program-missing`, `io`.
-pub fn speak_video(
-    base: &LipBase,
-    path: &Path,
-    speaker: usize,
-    seed: u64,
-    vocoder: &dyn Vocoder,
-) -> Result<LipSpeech> {
+pub fn speak_video(base: &LipBase, path: &Path, speaker: usize, vocoder: &dyn Vocoder) -> Result<LipSpeech> {
     let rate_hz = base.manifest.mel.sample_rate_hz;
     let found = search_silent(path, &mut FaceDetector::default(), rate_hz)?;
     let mut left_out = found.errors();
@@ -135,7 +116,7 @@ pub fn speak_video(
     }
     let mut speech = found.sound.clone();
     read_tracks(&found, |track, faces| {
-        let said = pollster::block_on(speak_faces_async(base, faces, speaker, seed))?;
+        let said = pollster::block_on(speak_faces_async(base, faces, speaker))?;
         let start = samples(track.first_frame, rate_hz);
         let end = start + samples(track.squares.len(), rate_hz);
         let spoken = vocoder.vocode(&said.mel);

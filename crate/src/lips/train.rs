@@ -6,7 +6,7 @@ use burn::prelude::*;
 use serde_json::json;
 
 use super::{
-    base::{self, WEIGHTS},
+    base::{self, VocoderFile, WEIGHTS},
     batch::{LipBatch, LipSource},
     features::{LipFeatures, mel_frames},
     model::{LipConfig, LipTacotron},
@@ -23,6 +23,7 @@ use crate::{
         run::{Learner, Recipe, Run, RunConfig, curve_path, split},
         watch::WatchConfig,
     },
+    vocoder::NeuralVocoder,
     voice::folder,
 };
 
@@ -48,28 +49,28 @@ impl Learner for LipTacotron {
     const LOSSES: &'static [&'static str] = &["before", "after", "guide"];
     const CRITERION: usize = 1;
 
-    /// L1 + L2 of the spectrogram before and after the postnet, and the mean negative log of the attention that each step pays to the picture that is seen
-    /// then: pictures and frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
+    /// L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention to the pictures that are seen then: pictures and
+    /// frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
     fn losses(&self, batch: &LipBatch, mode: Mode) -> Vec<Tensor<1>> {
         let speaker = self.speakers.val().select(0, batch.speakers.clone());
-        let decoded =
-            self.teacher_force(batch.faces.clone(), &batch.pictures, speaker, batch.previous.clone(), mode);
+        let [_, steps, pictures] = batch.seen.dims();
+        let decoded = self.decode(batch.faces.clone(), &batch.pictures, speaker, steps, mode);
         let residual = self.postnet.forward(decoded.frames.clone(), mode);
         let compare = |name, predicted| {
             let (targets, mask) = (batch.targets.clone(), batch.mask.clone());
             let compute = self.scope.at("loss").at(name).compute();
             compute.spectrogram_loss(predicted, targets, mask, batch.whole.frames)
         };
-        let [items, steps, pictures] = decoded.alignment.dims();
-        let frames = batch.mask.dims()[1];
-        let heard =
+        let [items, frames, _] = batch.mask.dims();
+        let spoken =
             batch.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2);
         let seen = batch.seen.clone().expand([items, steps, pictures]);
-        let guide = (decoded.alignment * seen).sum_dim(2).squeeze_dim::<2>(2); // (B, N)
+        // The bound keeps it finite, and is so low that no attention is so wrong as to get no gradient.
+        let surprise = (decoded.alignment.clamp_min(1e-30).log() * seen).sum_dim(2).squeeze_dim::<2>(2);
         vec![
             compare("before", decoded.frames.clone()),
             compare("after", decoded.frames + residual),
-            (guide.clamp_min(1e-6).log() * heard).sum().div_scalar(-(batch.whole.steps as f32)),
+            (surprise * spoken).sum().div_scalar(-(batch.whole.steps as f32)),
         ]
     }
 
@@ -131,8 +132,15 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     files::check_folder(out)?;
     let features = LipFeatures::load(data)?;
     let sounds = &features.sounds;
-    let vocoder = folder::read_manifest(base)?.files.vocoder;
-    let vocoder = vocoder.map(|entry| files::read(&base.join(&entry.path))).transpose()?;
+    let vocoder = match folder::read_manifest(base)?.files.vocoder {
+        Some(entry) => {
+            let content = files::read(&base.join(&entry.path))?;
+            // One that was made for other mels is found out now, and not after hours.
+            NeuralVocoder::load(&content, sounds.mel.clone()).map_err(|error| error.in_file(base))?;
+            Some(VocoderFile::of(base, &entry.path, out, content)?)
+        }
+        None => None,
+    };
     if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
@@ -153,7 +161,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
         mel: sounds.mel.clone(),
         window_pictures: window_pictures(recipe.window, &features)?,
         speakers: sounds.speakers.clone(),
-        vocoder: vocoder.as_deref().map(|content| (VOCODER, content)),
+        vocoder,
         recipe: json!({
             "training": recipe,
             "hours": sounds.seconds() / 3600.0,
@@ -168,9 +176,6 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     }
     Ok(Trained { path: out.join(WEIGHTS), bytes: weights.len(), held_out_loss })
 }
-
-/// In the folder: a base of lips needs no other base.
-const VOCODER: &str = "vocoder.safetensors";
 
 /// Trains to the recipe's last step and returns the model and its held-out loss.
 fn train(

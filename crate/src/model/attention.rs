@@ -87,7 +87,8 @@ pub struct AttentionState {
 
 #[derive(Module, Debug)]
 pub struct AttentionDecoder {
-    pub prenet: Prenet,
+    /// Takes the frame before each step; `None` where the decoder is not autoregressive.
+    pub prenet: Option<Prenet>,
     pub attention_lstm: Lstm,
     pub attention: LocationAttention,
     pub decoder_lstm: Lstm,
@@ -126,9 +127,10 @@ pub struct Generated {
 impl AttentionDecoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, context) = (config.decoder_width, config.encoder_width + config.speaker_width);
+        let heard = if config.autoregressive { config.prenet_width } else { 0 };
         Self {
-            prenet: Prenet::new(config, device),
-            attention_lstm: Lstm::new(config.prenet_width + context, width, device),
+            prenet: config.autoregressive.then(|| Prenet::new(config, device)),
+            attention_lstm: Lstm::new(heard + context, width, device),
             attention: LocationAttention::new(config, device),
             decoder_lstm: Lstm::new(width + context, width, device),
             projection: init::linear(width + context, config.reduction * config.mels, device),
@@ -140,7 +142,7 @@ impl AttentionDecoder {
 
     pub fn computing(self, scope: &Scope) -> Self {
         Self {
-            prenet: self.prenet.computing(&scope.at("prenet")),
+            prenet: self.prenet.map(|prenet| prenet.computing(&scope.at("prenet"))),
             attention_lstm: self.attention_lstm.computing(&scope.at("attention_lstm")),
             attention: self.attention.computing(&scope.at("attention")),
             decoder_lstm: self.decoder_lstm.computing(&scope.at("decoder_lstm")),
@@ -169,18 +171,18 @@ impl AttentionDecoder {
 
     /// One step of synthesis.
     ///
-    /// * `prenet`: `[B, P]`, the frame before this step's first, through the prenet
+    /// * `heard`: `[B, P]`, the frame before this step's first, through the prenet; `[B, 0]` without one
     ///
     /// Returns what projection and gate read, `[B, H + C]`, and the next state.
     pub fn step(
         &self,
-        prenet: Tensor<2>,
+        heard: Tensor<2>,
         memory: &Attended,
         state: AttentionState,
     ) -> (Tensor<2>, AttentionState) {
         let query = self.attention.query.weight.val();
         let (attention, attended) =
-            memory.step(prenet, &self.attention_lstm, query, state.attention, state.attended);
+            memory.step(heard, &self.attention_lstm, query, state.attention, state.attended);
         let [hidden, _] = split_state(attention.clone());
         let context = memory.context(&attended);
         let decoder = self.decoder_lstm.step(Tensor::cat(vec![hidden, context.clone()], 1), state.decoder);
@@ -198,14 +200,27 @@ impl AttentionDecoder {
         (frames.reshape([batch, steps * self.reduction, mels]), gate)
     }
 
-    /// Runs over frames that are known. The decoder LSTM's outputs are not fed back then: it runs over the whole sequence at once.
+    /// What steps hear of the frames before them.
+    fn hear<const D: usize>(&self, previous: Tensor<D>) -> Tensor<D> {
+        match &self.prenet {
+            Some(prenet) => prenet.forward(previous),
+            None => {
+                let mut shape = previous.dims();
+                shape[D - 1] = 0;
+                Tensor::zeros(shape, &previous.device())
+            }
+        }
+    }
+
+    /// Runs over frames that are known, or for as many steps without hearing any. The decoder LSTM's outputs are not fed back then: it runs over the whole
+    /// sequence at once.
     ///
-    /// * `previous`: `[B, N, M]`, the frame before each step's first
+    /// * `previous`: `[B, N, M]`, the frame before each step's first; `[B, N, 0]` where the decoder is not autoregressive
     pub fn forward(&self, previous: Tensor<3>, memory: &Attended, state: AttentionState) -> Said {
-        let prenet = self.prenet.forward(previous).swap_dims(0, 1); // (N, B, P)
+        let heard = self.hear(previous).swap_dims(0, 1); // (N, B, P)
         let AttentionState { attention, decoder, attended } = state;
         let query = self.attention.query.weight.val();
-        let found = memory.scan(prenet, &self.attention_lstm, query, attention, attended);
+        let found = memory.scan(heard, &self.attention_lstm, query, attention, attended);
         let (hidden, decoder) = self.decoder_lstm.forward(
             Tensor::cat(vec![found.hidden, found.context.clone()], 2),
             decoder,
@@ -214,29 +229,6 @@ impl AttentionDecoder {
         let (frames, gate) = self.say(Tensor::cat(vec![hidden, found.context], 2).swap_dims(0, 1));
         let state = AttentionState { attention: found.state, decoder, attended: found.attended };
         Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
-    }
-
-    /// Speaks for as many steps as are asked for, each hearing the last frame of the one before. Nothing is read back on the way: the device need not wait.
-    ///
-    /// * `previous`: `[B, M]`, what the first step hears
-    pub fn generate_steps(&self, memory: &Attended, mut previous: Tensor<2>, steps: usize) -> Said {
-        let mut state = self.start(memory);
-        let (mut said, mut alignment) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
-        for _ in 0..steps {
-            let (hidden, next) = self.step(self.prenet.forward(previous), memory, state);
-            let (frames, gate) = self.say(hidden.unsqueeze_dim(1));
-            previous = frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
-            said.push((frames, gate));
-            alignment.push(memory.weights(&next.attended).unsqueeze_dim(1));
-            state = next;
-        }
-        let (frames, gate): (Vec<_>, Vec<_>) = said.into_iter().unzip();
-        Said {
-            frames: Tensor::cat(frames, 1),
-            gate: Tensor::cat(gate, 1),
-            alignment: Tensor::cat(alignment, 1),
-            state,
-        }
     }
 
     /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
@@ -266,7 +258,7 @@ impl AttentionDecoder {
             if !proceed(said) {
                 break StopReason::Cancelled;
             }
-            let (hidden, next) = self.step(self.prenet.forward(previous), memory, state);
+            let (hidden, next) = self.step(self.hear(previous), memory, state);
             let (step_frames, gate) = self.say(hidden.unsqueeze_dim(1));
             previous = step_frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
             frames.push(step_frames);
@@ -357,12 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_steps_is_synthesis_whose_gate_is_shut() {
-        let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
-        let free = pollster::block_on(with_gate(decoder.clone(), -100.0).generate(&memory, 8, |_| true));
-        let counted = decoder.generate_steps(&memory, Tensor::zeros([1, 5], &Device::flex()), 4);
-        close(free.frames, counted.frames);
-        close(free.alignment, counted.alignment);
+    fn a_decoder_that_is_not_autoregressive_hears_nothing() {
+        let (config, _, memory) = setting(&[&[1, 2, 3]]);
+        let config = TacotronConfig { autoregressive: false, ..config };
+        let device = Device::flex();
+        let decoder = with_gate(AttentionDecoder::new(&config, &device), -100.0);
+        let forced = decoder.forward(Tensor::zeros([1, 4, 0], &device), &memory, decoder.start(&memory));
+        assert_eq!(forced.frames.dims(), [1, 8, 5]);
+        let free = pollster::block_on(decoder.generate(&memory, 8, |_| true));
+        close(free.frames, forced.frames);
+        close(free.alignment, forced.alignment);
     }
 
     #[test]

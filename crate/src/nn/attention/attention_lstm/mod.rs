@@ -52,7 +52,7 @@ pub struct AttentionLstmOutputs {
 impl Attended {
     /// All steps of a sequence whose inputs are known, recorded as one call whose output is context, hidden and weights, `[N, B, C + H + L]`.
     ///
-    /// * `inputs`:   `[N, B, D]`, the LSTM's inputs that precede the context
+    /// * `inputs`:   `[N, B, D]`, the LSTM's inputs that precede the context; there may be none, D = 0
     /// * `lstm`:     of `D + C` inputs
     /// * `query`:    `[H, A]`
     /// * `state`:    `[B, 2H]`
@@ -112,8 +112,11 @@ impl Attended {
         let ([_, symbols, channels], hidden) = (self.values.dims(), lstm.hidden_width());
         let w_ih = compute.input(WHOLE, "w_ih", lstm.w_ih.val());
         let of_context = w_ih.clone().narrow(0, width, channels);
-        let projected = inputs.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width))
-            + lstm.bias.val().unsqueeze();
+        let bias = lstm.bias.val().unsqueeze::<2>();
+        let projected = match width {
+            0 => bias.expand([steps * batch, 4 * hidden]),
+            _ => inputs.reshape([steps * batch, width]).matmul(w_ih.narrow(0, 0, width)) + bias,
+        };
         let initial =
             Tensor::cat(vec![self.context(&attended), state, attended.narrow(1, 0, 2 * symbols)], 1);
         let with = AttentionLstmInputs {
