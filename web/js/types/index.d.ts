@@ -4,8 +4,29 @@ import { Storage } from "./storage.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
+export type Audio = import("./clip.js").Audio;
+export type Clip = import("./clip.js").Clip;
 export type Device = import("./device.js").Device;
 export type SelfTest = import("./device.js").SelfTest;
+export type Aligning = import("./progress.js").Aligning;
+export type CloneProgress = import("./progress.js").CloneProgress;
+export type FetchingBase = import("./progress.js").FetchingBase;
+export type FetchingProgram = import("./progress.js").FetchingProgram;
+export type Finishing = import("./progress.js").Finishing;
+export type LoadProgress = import("./progress.js").LoadProgress;
+export type NotStored = import("./progress.js").NotStored;
+export type Picture = import("./progress.js").Picture;
+export type PictureTaken = import("./progress.js").PictureTaken;
+export type Preview = import("./progress.js").Preview;
+export type Starting = import("./progress.js").Starting;
+export type TrainingStep = import("./progress.js").TrainingStep;
+export type ClipReport = import("./reports.js").ClipReport;
+export type DeviceMemory = import("./reports.js").DeviceMemory;
+export type PrecisionMetrics = import("./reports.js").PrecisionMetrics;
+export type PrecisionReport = import("./reports.js").PrecisionReport;
+export type PrecisionRow = import("./reports.js").PrecisionRow;
+export type Profile = import("./reports.js").Profile;
+export type ProfileRow = import("./reports.js").ProfileRow;
 export type Recording = import("./storage.js").Recording;
 export type StoredTraining = import("./storage.js").StoredTraining;
 export type Usage = import("./storage.js").Usage;
@@ -72,97 +93,6 @@ export type LoadOptions = {
     workletUrl?: string | URL;
 };
 /**
- * The WebAssembly module is being fetched.
- */
-export type FetchingProgram = {
-    status: "fetching";
-    what: "program";
-    loadedBytes: number;
-};
-/**
- * The base voice is being fetched.
- */
-export type FetchingBase = {
-    status: "fetching";
-    what: "base";
-    loadedBytes: number;
-    totalBytes: number;
-};
-/**
- * Everything is fetched; the device is being prepared.
- */
-export type Starting = {
-    status: "starting";
-};
-/**
- * Progress of `load`, discriminated by `status` and `what`.
- */
-export type LoadProgress = FetchingProgram | FetchingBase | Starting;
-/**
- * Mono sound.
- */
-export type Audio = {
-    /**
-     * From -1 to 1.
-     */
-    samples: Float32Array;
-    /**
-     * Hz, from 8,000 to 192,000.
-     */
-    sampleRate: number;
-};
-/**
- * A recording and its text.
- */
-export type Clip = {
-    /**
-     * Mono, from -1 to 1.
-     */
-    samples: Float32Array;
-    /**
-     * Hz, from 8,000 to 192,000.
-     */
-    sampleRate: number;
-    /**
-     * The words that are spoken.
-     */
-    text: string;
-};
-/**
- * Measurements of a clip.
- */
-export type ClipReport = {
-    seconds: number;
-    /**
-     * Without the silence around the speech.
-     */
-    speechSeconds: number;
-    /**
-     * Level of the speech, below full scale.
-     */
-    levelDb: number;
-    /**
-     * Level of the background, below full scale.
-     */
-    noiseDb: number;
-    /**
-     * Signal-to-noise ratio.
-     */
-    snrDb: number;
-    /**
-     * Samples at full scale.
-     */
-    clippedPercent: number;
-    /**
-     * Where the clip begins or ends within speech.
-     */
-    cutOff: "start" | "end" | null;
-    /**
-     * Mean log-posterior of the text's phones: 0 is certain, below -2.8 is a mismatch; null without a text.
-     */
-    score: number | null;
-};
-/**
  * The speaker's consent.
  */
 export type Consent = {
@@ -176,6 +106,7 @@ export type Consent = {
     recording?: Audio;
 };
 /**
+<<<<<<< HEAD
  * The clips are being aligned with their texts.
  */
 export type Aligning = {
@@ -409,6 +340,8 @@ export type DeviceMemory = {
     heldBytes: number;
 };
 /**
+=======
+>>>>>>> dabd5b9 (Circles among modules and scripts are gone, and a test finds them; one training configuration; words with one meaning; comments in plain English; the command line's tests walk all verbs)
  * A sentence to be read aloud.
  */
 export type Prompt = {
