@@ -159,7 +159,7 @@ fn faults(rooms: &[String], modules: &Graph) -> Vec<String> {
 #[test]
 fn rooms_import_only_those_above_them_in_the_design() {
     let modules = rust_modules(&root().join("crate/src"));
-    assert!(modules["train::finetune"].contains("align") && modules["cli::measure"].contains("pipeline"));
+    assert!(modules["train::clip"].contains("align") && modules["cli::measure"].contains("pipeline"));
     let rooms = rooms(&read_text(&root().join("DESIGN.md")).expect("the design"));
     assert_eq!(faults(&rooms, &modules), Vec::<String>::new());
 }

@@ -1,6 +1,6 @@
 //! Every format that is read from untrusted files, damaged as a fuzzer decides: an error or a value, never a panic, and no memory beyond a multiple of the file.
 //!
-//! `tests/hostile.rs` draws the decisions at random; `crate/fuzz` has them made by libFuzzer, which looks for new ways through the code.
+//! `crate/tests/hostile.rs` draws the decisions at random; `crate/fuzz` has them made by libFuzzer, which looks for new ways through the code.
 //!
 //! One long file: a target a format.
 

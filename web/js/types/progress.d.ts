@@ -62,6 +62,10 @@ export type TrainingStep = {
      */
     overflows: number;
     /**
+     * The operation where this overflow began.
+     */
+    fault: string | null;
+    /**
      * In the last iteration, its reason: the limit, or no more gain on the held-out clips.
      */
     stop: "iterations" | "held-out" | null;
