@@ -7,7 +7,8 @@ import { addFiles, checkAgain, droppedFiles, removeFile, write } from "./files.j
 import { activate, workOffline } from "./offline.js";
 import { position } from "./play.js";
 import { copyReport, measure } from "./profile.js";
-import { closeMicrophone, discard, go, live, playClip, toggleRecording, togglePlaying } from "./recording.js";
+import { togglePlaying } from "./playback.js";
+import { closeMicrophone, discard, go, live, playClip, toggleRecording } from "./recording.js";
 import { $ } from "./dom.js";
 import { offerLanguages, render, renderMoving, translate } from "./render.js";
 import { openVoice, saveOther, saveVoice, speak } from "./speaking.js";

@@ -1,7 +1,8 @@
 // Records sentences, card by card.
 
 import { $ } from "./dom.js";
-import { play, position, stop as stopPlaying } from "./play.js";
+import { stop as stopPlaying } from "./play.js";
+import { togglePlaying } from "./playback.js";
 import { checked, currentPrompt, failure, isLost, mayRecord, measureUsage, state, studio, update } from "./state.js";
 import { t } from "./strings.js";
 
@@ -106,19 +107,6 @@ export function go(index) {
   update({ current: index, microphoneError: null });
   // The card may have moved to another step.
   $("card").scrollIntoView({ block: "nearest" });
-}
-
-/** @param {string} key @param {{ samples: Float32Array, sampleRate: number } | null | undefined} audio */
-export function togglePlaying(key, audio) {
-  if (position(key) !== null) return stopPlaying();
-  playFrom(key, audio, 0);
-}
-
-/** @param {string} key @param {{ samples: Float32Array, sampleRate: number } | null | undefined} audio @param {number} part Where it begins, 0 to 1. */
-export function playFrom(key, audio, part) {
-  if (!audio?.samples.length) return;
-  play(key, audio, () => update({}), part);
-  update({});
 }
 
 export function playClip() {

@@ -4,7 +4,7 @@ import { renderPrecision, renderProfile } from "./profile.js";
 import { $, element, fail, ofCard, place, say } from "./dom.js";
 import { drawLive } from "./draw.js";
 import { position } from "./play.js";
-import { playFrom } from "./recording.js";
+import { playFrom } from "./playback.js";
 import { renderTraining } from "./render-training.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, mayRecord } from "./state.js";
 import { LANGUAGES, clock, language, number, t, warningInWords } from "./strings.js";

@@ -3,7 +3,8 @@
 import { stayAwake } from "./awake.js";
 import { differenceDb } from "./heat.js";
 import { isSilent } from "./play.js";
-import { closeMicrophone, go, togglePlaying } from "./recording.js";
+import { togglePlaying } from "./playback.js";
+import { closeMicrophone, go } from "./recording.js";
 import { take } from "./speaking.js";
 import { CONSENT, failure, goodClips, initial, isLost, measureUsage, state, studio, update } from "./state.js";
 

@@ -1,4 +1,6 @@
 //! The one error of the crate: opaque, with a kind and a stable code that the JavaScript boundary and the command line repeat.
+//!
+//! One long file: a table of kinds and a constructor each, which are added together.
 
 use std::{
     fmt,
@@ -329,6 +331,10 @@ impl Error {
 
     pub fn base_corrupt(reason: impl fmt::Display) -> Self {
         Self::new(ErrorKind::BaseCorrupt, format!("the base voice is damaged: {reason}"))
+    }
+
+    pub(crate) fn lexicon_corrupt(what: &str) -> Self {
+        Self::base_corrupt(format_args!("lexicon: {what}"))
     }
 
     pub fn no_adapter(reason: impl fmt::Display) -> Self {

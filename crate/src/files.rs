@@ -30,7 +30,7 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     })
 }
 
-/// Whether [`write`] can write here, asked before work that takes hours. What is no file, such as a device, is not replaced by one.
+/// Whether [`write`] can write here, checked before work that takes hours. What is no file, such as a device, is not replaced by one.
 pub fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));

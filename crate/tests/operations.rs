@@ -15,7 +15,7 @@ use ownvoice::{
         AttentiveTacotron, Tacotron, TacotronConfig,
         vocoder::{Filters, SourceFilter, VocoderConfig},
     },
-    nn::{ComputePlan, Mode, Operation, Precision, Scope, compute::Fault, patches::Patch},
+    nn::{ComputePlan, Mode, Operation, Precision, Scope, compute::PlantedFault, patches::Patch},
     precision::{Bisection, Comparison, Culprit, Dump, Replayer, What, first_fault, to_the_end},
     train::{
         batch::Batch,
@@ -154,8 +154,8 @@ impl<M: Stepped> Drill<M> {
     }
 
     /// The fault is there with every other operation plain, and gone with its own. Nothing is there where nothing is planted.
-    fn check(&self, operation: Operation, fault: Fault, plain: BTreeSet<Operation>) {
-        let passes = |plain: &BTreeSet<Operation>, faults: &[Fault]| {
+    fn check(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
+        let passes = |plain: &BTreeSet<Operation>, faults: &[PlantedFault]| {
             let (plain, faults) = (plain.clone(), faults.to_vec());
             self.compare(ComputePlan { plain, faults, ..ComputePlan::default() }).1.passes()
         };
@@ -169,7 +169,7 @@ impl<M: Stepped> Drill<M> {
     }
 
     /// Bisection names the operation, and no other.
-    fn bisect(&self, operation: Operation, fault: Fault, plain: BTreeSet<Operation>) {
+    fn bisect(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         let plan = ComputePlan { plain, faults: vec![fault], ..ComputePlan::default() };
         let features = sample_features(self.step.config.mels);
         let found = self.sides(plan, |reference, found| {
@@ -182,7 +182,7 @@ impl<M: Stepped> Drill<M> {
     }
 
     /// Both. Bisection runs a step a dozen times, and its choices do not hang on the device: on the CPU alone.
-    fn run(&self, operation: Operation, fault: Fault, plain: BTreeSet<Operation>) {
+    fn run(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         self.check(operation, fault.clone(), plain.clone());
         if self.device == Device::flex() {
             self.bisect(operation, fault, plain);
@@ -196,7 +196,7 @@ fn bisection_names_each_operation_in_which_a_sign_is_wrong() {
         let is_cpu = device == Device::flex();
         for operation in Operation::ALL {
             let (runs, fault) = place(operation);
-            let fault: Fault = fault.parse().unwrap();
+            let fault: PlantedFault = fault.parse().unwrap();
             assert_eq!(fault.operation, operation);
             let none = BTreeSet::new();
             match runs {

@@ -2,6 +2,8 @@
 //!
 //! `tests/parity/generate.py` made the fixtures and documents them; nothing here needs PyTorch. With `--nocapture` each test
 //! prints its worst deviation.
+//!
+//! One long file: a test a fixture.
 
 use std::{
     cell::RefCell,

@@ -11,7 +11,7 @@ use ownvoice::{
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
         ComputePlan, Mode, Operation, Precision,
-        compute::{Fault, FaultKind},
+        compute::{PlantedFault, PlantedFaultKind},
     },
     precision::{
         CallRecord, Comparison, Culprit, Dump, Replayer, Row, What, dump::About, first_fault,
@@ -52,19 +52,19 @@ fn compared(device: &Device, plan: &ComputePlan, mode: Mode) -> (Dump, Dump, Com
 }
 
 fn wrong_sign() -> ComputePlan {
-    let fault = Fault {
+    let fault = PlantedFault {
         path: "decoder.second".into(),
         operation: Operation::Lstm,
-        kind: FaultKind::GradientSign("w_hh".into()),
+        kind: PlantedFaultKind::GradientSign("w_hh".into()),
     };
     ComputePlan { faults: vec![fault], ..ComputePlan::default() }
 }
 
 fn overflow() -> ComputePlan {
-    let fault = Fault {
+    let fault = PlantedFault {
         path: "postnet.convolutions.1".into(),
         operation: Operation::Convolution,
-        kind: FaultKind::Overflow("input".into()),
+        kind: PlantedFaultKind::Overflow("input".into()),
     };
     ComputePlan { faults: vec![fault], ..ComputePlan::of(Precision::Mixed) }
 }
@@ -239,10 +239,10 @@ fn attention_is_recorded_as_one_operation_and_passes() {
 
 #[test]
 fn a_wrong_sign_in_attention_is_found_whether_it_runs_as_a_whole_or_by_steps() {
-    let sign = |operation, input: &str| Fault {
+    let sign = |operation, input: &str| PlantedFault {
         path: "decoder.attention".into(),
         operation,
-        kind: FaultKind::GradientSign(input.into()),
+        kind: PlantedFaultKind::GradientSign(input.into()),
     };
     let whole = ComputePlan {
         faults: vec![sign(Operation::AttentionLstm, "query.weight")],
@@ -315,6 +315,6 @@ fn a_check_can_be_cancelled_and_refuses_what_is_no_fault_and_no_cosine() {
     let beyond = CheckOptions { cosine: 1.5, ..check_options(Precision::F32, &[]) };
     assert_eq!(checked(beyond).unwrap_err().code(), "option-invalid");
     for text in ["overflow:postnet", "overflow:a:lstm", "sign:a:lstm", "sign:a:none:w", ""] {
-        assert_eq!(text.parse::<Fault>().unwrap_err().code(), "option-invalid", "{text}");
+        assert_eq!(text.parse::<PlantedFault>().unwrap_err().code(), "option-invalid", "{text}");
     }
 }

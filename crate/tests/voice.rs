@@ -1,4 +1,6 @@
 //! From recordings to a voice and its speech, on a tiny base: the state machine, the files, and what happens to bad input.
+//!
+//! One long file: its tests share one tiny base.
 
 mod common;
 

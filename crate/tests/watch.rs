@@ -16,18 +16,18 @@ use ownvoice::{
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
     nn::{
         ComputePlan, Mode, Operation, Precision, Scope,
-        compute::{Fault, FaultKind},
+        compute::{PlantedFault, PlantedFaultKind},
     },
     precision::{
         Culprit, Dump, Replayer, first_fault,
         preflight::{Fact, RunFacts, preflight},
     },
-    ranks::{Ranks, Shard},
+    ranks::Shard,
     report::Report,
     train::{
         batch::{Batch, Extent, UtteranceSource},
         features::Features,
-        feeder::{FeederConfig, Source},
+        feeder::Source,
         order::Draw,
         pretrain::pretrain,
         run::{Learner, Recipe, Run, RunConfig},
@@ -57,15 +57,7 @@ fn recipe(steps: usize) -> Recipe {
 }
 
 fn run_config(folder: &Path, recipe: Recipe) -> RunConfig {
-    RunConfig {
-        recipe,
-        directory: folder.to_path_buf(),
-        resume: false,
-        device: Device::flex().autodiff(),
-        feeder: FeederConfig::default(),
-        ranks: Ranks::default(),
-        watch: WatchConfig::default(),
-    }
+    RunConfig::new(recipe, folder.to_path_buf(), &Device::flex())
 }
 
 fn config(features: &Features) -> TacotronConfig {
@@ -205,10 +197,10 @@ fn a_clip_that_is_no_number_is_named() {
 #[test]
 fn an_overflow_is_dumped_at_its_step_and_named_and_the_loss_scale_falls() {
     let folder = tempfile::tempdir().unwrap();
-    let fault = Fault {
+    let fault = PlantedFault {
         path: "decoder.projection".into(),
         operation: Operation::Matmul,
-        kind: FaultKind::Overflow("input".into()),
+        kind: PlantedFaultKind::Overflow("input".into()),
     };
     let compute = ComputePlan { faults: vec![fault], ..ComputePlan::of(Precision::Mixed) };
     let notes = Notes::default();

@@ -1,5 +1,6 @@
 // The whole path as a visitor meets it: record from a microphone, let it learn, speak before and after, save and open the voice; and not one
 // request meanwhile.
+// One long file: its tests go on from one visit.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -20,7 +20,7 @@ test("web/js/types is made of web/js", () => {
 });
 
 test("they hold the public interface and nothing else", () => {
-  assert.deepEqual(files, ["device", "errors", "index", "microphone", "storage", "voice", "wav"].map((name) => `${name}.d.ts`));
+  assert.deepEqual(files, ["clip", "device", "errors", "index", "microphone", "options", "progress", "reports", "storage", "voice", "wav"].map((name) => `${name}.d.ts`));
   for (const file of files) assert.doesNotMatch(text(file), /Remote|pkg\/|: any\b|@internal|@typedef/, file);
   assert.equal(files.map(text).join("").match(/\bconstructor\(/g)?.length, 1, "errors are made by embedders too, other objects are not");
 });

@@ -15,8 +15,34 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 
 /** @import { Inherited } from "./start.js" */
 
+/** @typedef {import("./clip.js").Audio} Audio */
+/** @typedef {import("./clip.js").Clip} Clip */
 /** @typedef {import("./device.js").Device} Device */
 /** @typedef {import("./device.js").SelfTest} SelfTest */
+/** @typedef {import("./options.js").CloneOptions} CloneOptions */
+/** @typedef {import("./options.js").Consent} Consent */
+/** @typedef {import("./options.js").ResumeOptions} ResumeOptions */
+/** @typedef {import("./options.js").TrainingControls} TrainingControls */
+/** @typedef {import("./options.js").TrainingOptions} TrainingOptions */
+/** @typedef {import("./progress.js").Aligning} Aligning */
+/** @typedef {import("./progress.js").CloneProgress} CloneProgress */
+/** @typedef {import("./progress.js").FetchingBase} FetchingBase */
+/** @typedef {import("./progress.js").FetchingProgram} FetchingProgram */
+/** @typedef {import("./progress.js").Finishing} Finishing */
+/** @typedef {import("./progress.js").LoadProgress} LoadProgress */
+/** @typedef {import("./progress.js").NotStored} NotStored */
+/** @typedef {import("./progress.js").Picture} Picture */
+/** @typedef {import("./progress.js").PictureTaken} PictureTaken */
+/** @typedef {import("./progress.js").Preview} Preview */
+/** @typedef {import("./progress.js").Starting} Starting */
+/** @typedef {import("./progress.js").TrainingStep} TrainingStep */
+/** @typedef {import("./reports.js").ClipReport} ClipReport */
+/** @typedef {import("./reports.js").DeviceMemory} DeviceMemory */
+/** @typedef {import("./reports.js").PrecisionMetrics} PrecisionMetrics */
+/** @typedef {import("./reports.js").PrecisionReport} PrecisionReport */
+/** @typedef {import("./reports.js").PrecisionRow} PrecisionRow */
+/** @typedef {import("./reports.js").Profile} Profile */
+/** @typedef {import("./reports.js").ProfileRow} ProfileRow */
 /** @typedef {import("./storage.js").Recording} Recording */
 /** @typedef {import("./storage.js").StoredTraining} StoredTraining */
 /** @typedef {import("./storage.js").Usage} Usage */
@@ -48,203 +74,10 @@ export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
  */
 
 /**
- * The WebAssembly module is being fetched.
- * @typedef {object} FetchingProgram
- * @property {"fetching"} status
- * @property {"program"} what
- * @property {number} loadedBytes
- */
-/**
- * The base voice is being fetched.
- * @typedef {object} FetchingBase
- * @property {"fetching"} status
- * @property {"base"} what
- * @property {number} loadedBytes
- * @property {number} totalBytes
- */
-/**
- * Everything is fetched; the device is being prepared.
- * @typedef {object} Starting
- * @property {"starting"} status
- */
-/**
- * Progress of `load`, discriminated by `status` and `what`.
- * @typedef {FetchingProgram | FetchingBase | Starting} LoadProgress
- */
-
-/**
- * Mono sound.
- * @typedef {object} Audio
- * @property {Float32Array} samples From -1 to 1.
- * @property {number} sampleRate Hz, from 8,000 to 192,000.
- */
-/**
- * A recording and its text.
- * @typedef {object} Clip
- * @property {Float32Array} samples Mono, from -1 to 1.
- * @property {number} sampleRate Hz, from 8,000 to 192,000.
- * @property {string} text The words that are spoken.
- */
-/**
- * Measurements of a clip.
- * @typedef {object} ClipReport
- * @property {number} seconds
- * @property {number} speechSeconds Without the silence around the speech.
- * @property {number} levelDb Level of the speech, below full scale.
- * @property {number} noiseDb Level of the background, below full scale.
- * @property {number} snrDb Signal-to-noise ratio.
- * @property {number} clippedPercent Samples at full scale.
- * @property {"start" | "end" | null} cutOff Where the clip begins or ends within speech.
- * @property {number | null} score Mean log-posterior of the text's phones: 0 is certain, below -2.8 is a mismatch; null without a text.
- */
-/**
- * The speaker's consent.
- * @typedef {object} Consent
- * @property {string} text The statement.
- * @property {Audio} [recording] The speaker reading it.
- */
-
-/**
- * The clips are being aligned with their texts.
- * @typedef {object} Aligning
- * @property {"aligning"} status
- */
-/**
- * One training iteration.
- * @typedef {object} TrainingStep
- * @property {"training"} status
- * @property {number} iteration From 1.
- * @property {number} iterations How many there will be; fewer after early stopping.
- * @property {number} loss The latest that was read from the device.
- * @property {number} seconds Since the first iteration.
- * @property {number | null} heldOutLoss Of the held-out clips, where this iteration measured it.
- * @property {number} overflows Iterations that were skipped because their gradients overflowed half precision.
- * @property {string | null} fault The operation where this overflow began.
- * @property {"iterations" | "held-out" | null} stop In the last iteration, its reason: the limit, or no more gain on the held-out clips.
- */
-/**
- * The voice as it stands has spoken the preview sentence.
- * @typedef {object} Preview
- * @property {"preview"} status
- * @property {number} iteration
- * @property {Speech} speech
- */
-/**
- * Spectrograms and alignment as they stand.
- * @typedef {object} PictureTaken
- * @property {"picture"} status
- * @property {number} iteration
- * @property {Picture} picture
- */
-/**
- * The training could not be stored (once): it continues, but will not outlive the tab.
- * @typedef {object} NotStored
- * @property {"not-stored"} status
- * @property {string} code For example `storage-full`.
- * @property {string} message
- */
-/**
- * The best weights are being made into a voice.
- * @typedef {object} Finishing
- * @property {"finishing"} status
- */
-/**
- * Progress of a training, discriminated by `status`.
- * @typedef {Aligning | TrainingStep | Preview | PictureTaken | NotStored | Finishing} CloneProgress
- */
-/**
- * One clip as it was recorded and as the model predicts it; a held-out clip, where there are five clips or more.
- * @typedef {object} Picture
- * @property {number} mels Mel channels (M).
- * @property {number} frameSeconds Duration of a frame.
- * @property {Float32Array} recorded Log-mel spectrogram of the recording, `[T, M]`.
- * @property {Float32Array} predicted Log-mel spectrogram of the model, `[T, M]`.
- * @property {Float32Array} alignment Posterior of each symbol in each predicted frame, `[T, L]`, 0 to 1.
- * @property {Uint32Array} durations Frames of each symbol, `[L]`.
- * @property {string[]} symbols Names of the symbols, `[L]`.
- */
-
-/**
- * Cost of one module in a training step. Dispatches and bytes are counted on a GPU only.
- * @typedef {object} ProfileRow
- * @property {string} module Its name, or `whole step`.
- * @property {number} forwardMs
- * @property {number | null} backwardMs Null where there is no backward pass.
- * @property {number | null} forwardDispatches
- * @property {number | null} backwardDispatches
- * @property {number | null} forwardBytes Size of the buffers that the dispatches read or write.
- * @property {number | null} backwardBytes
- */
-/**
- * Cost of a training step, module by module.
- * @typedef {object} Profile
- * @property {ProfileRow[]} rows
- * @property {number | null} deviceBytes Graphics memory held; null on the CPU.
- */
-/**
- * Distance of a tensor from the CPU's; NaN where either holds something that is no number.
- * @typedef {object} PrecisionMetrics
- * @property {number} cosine 1: the same direction.
- * @property {number} relativeError Norm of the difference over the CPU's.
- * @property {number} sqnrDb Signal to quantisation noise; infinite where nothing differs.
- * @property {number} largestDifference Of one value.
- */
-/**
- * One tensor that differs.
- * @typedef {object} PrecisionRow
- * @property {string} module Its path: `decoder.second`.
- * @property {string | null} operation Null for a parameter that no compared operation reads.
- * @property {string} tensor `output`, `gradient of w_hh` ..
- * @property {PrecisionMetrics | null} whole In the network, with all error that came before.
- * @property {PrecisionMetrics | null} alone Of the operation by itself, on the CPU's inputs.
- */
-/**
- * A training step on this device, compared with the CPU.
- * @typedef {object} PrecisionReport
- * @property {boolean} passes Whether nothing differs.
- * @property {string} verdict Which operation is at fault, or that none is, in a sentence.
- * @property {{ module: string, operation: string | null } | null} fault The first operation that makes something that is no number, else the first that is off by itself.
- * @property {number} tensors How many were compared.
- * @property {PrecisionRow[]} rows Those that differ, the first divergence first.
- * @property {string} text All of it, to be copied into a report. It holds no speech.
- */
-/**
- * Graphics memory.
- * @typedef {object} DeviceMemory
- * @property {number} usedBytes
- * @property {number} heldBytes Including what is held for the next use.
- */
-/**
  * A sentence to be read aloud.
  * @typedef {object} Prompt
  * @property {string} id
  * @property {string} text
- */
-
-/**
- * Options of `studio.resume`.
- * @typedef {object} ResumeOptions
- * @property {string} [preview] A sentence that the voice speaks every 25 iterations.
- * @property {boolean} [pictures] Sends a `picture` at the start, every 25 iterations and at the end.
- * @property {(progress: CloneProgress) => void} [onStep] Called at each step.
- * @property {AbortSignal} [signal] Ends the training with `cancelled` and discards it.
- * @property {AbortSignal} [stopSignal] Ends the training early and returns the best voice so far.
- */
-/**
- * Options of `studio.clone` beside those of `studio.resume`.
- * @typedef {object} TrainingOptions
- * @property {number} [iterations] At most this many (200).
- * @property {number} [seed] The same seed, clips and device give the same voice.
- * @property {"f32" | "mixed"} [precision] `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
- * @property {number} [rehearsal] Weight of the base's own speech in the loss: higher is clearer, lower is closer to the speaker; 0 to 10 (0.2).
- * @property {Consent} [consent] Stored in the voice: the text, and the SHA-256 of the recording as a 16-bit WAV file.
- */
-/** @typedef {TrainingOptions & ResumeOptions} CloneOptions */
-/**
- * Changes to a running training.
- * @typedef {object} TrainingControls
- * @property {boolean} [paused]
- * @property {string | null} [preview] Another preview sentence; null for none.
  */
 
 /**

@@ -3,7 +3,7 @@
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
 import { check } from "./errors.js";
 
-/** @import { Audio } from "./index.js" */
+/** @import { Audio } from "./clip.js" */
 
 /** The microphone without echo cancellation, noise suppression or gain control, at its own sample rate. `studio.microphone` is one. */
 export class Microphone {

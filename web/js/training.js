@@ -8,7 +8,8 @@ import { each, idOf } from "./voices.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Engine, Tuner, Voice } from "../pkg/ownvoice_web.js" */
-/** @import { Clip, Consent, TrainingControls, TrainingOptions } from "./index.js" */
+/** @import { Clip } from "./clip.js" */
+/** @import { Consent, TrainingControls, TrainingOptions } from "./options.js" */
 /** @import { Helpers } from "./helpers.js" */
 /** @import { Context } from "./rpc.js" */
 /** @import { Store } from "./store.js" */

@@ -5,7 +5,7 @@ import { either } from "./rpc.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Remote } from "./rpc.js" */
-/** @import { Clip } from "./index.js" */
+/** @import { Clip } from "./clip.js" */
 
 /**
  * A sentence is about to be spoken.

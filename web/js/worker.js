@@ -15,7 +15,7 @@ import { each, hold, idOf, release, using } from "./voices.js";
 
 /** @import { Engine } from "../pkg/ownvoice_web.js" */
 /** @import { Context } from "./rpc.js" */
-/** @import { Clip } from "./index.js" */
+/** @import { Clip } from "./clip.js" */
 /** @import { Delivery } from "./voice.js" */
 
 /** @type {Engine} */

@@ -1,12 +1,15 @@
 //! The boundary between `ownvoice` and JavaScript: convert, call the crate, convert back. It holds no maths.
 //!
-//! One module serves three times: in the worker as [`engine`], in its helpers as [`helper`], on the page as [`capture`], which needs a window.
+//! One module serves three times: in the worker as [`engine`], with [`voice`] and [`tuner`], in its helpers as [`helper`], on the page as [`capture`], which needs a window.
 
 pub mod capture;
 pub mod convert;
 pub mod engine;
 pub mod helper;
 pub mod micro_kernel;
+pub mod tuner;
+pub mod values;
+pub mod voice;
 
 use wasm_bindgen::prelude::*;
 

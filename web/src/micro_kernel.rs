@@ -1,4 +1,4 @@
-//! Faster products where the browser can multiply and add in one instruction (relaxed SIMD: Chromium from 114 on, Firefox from 146 on, not Safari).
+//! A faster matmul where the browser can multiply and add in one instruction (relaxed SIMD: Chromium from 114 on, Firefox from 146 on, not Safari).
 
 use js_sys::{Object, Reflect, Uint8Array, WebAssembly};
 use ownvoice::nn::{MicroKernel, use_micro_kernel};

@@ -23,54 +23,20 @@ async fn device() -> Device {
     DEVICE.with(|cell| cell.get_or_init(|| device).clone())
 }
 
-#[wasm_bindgen_test]
-async fn recurrence() {
-    cases::recurrence(&device().await).await;
+macro_rules! on_the_adapter {
+    ($($case:ident)*) => {
+        $(#[wasm_bindgen_test]
+        async fn $case() {
+            cases::$case(&device().await).await;
+        })*
+    };
 }
 
-#[wasm_bindgen_test]
-async fn matmul() {
-    cases::matmul(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn matmul_concat() {
-    cases::matmul_concat(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn convolution() {
-    cases::convolution(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn patches() {
-    cases::patches(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn loss() {
-    cases::loss(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn optimizer() {
-    cases::optimizer(&device().await).await;
-}
-
-#[wasm_bindgen_test]
-async fn overflow() {
-    cases::overflow(&device().await).await;
-}
+cases::each!(on_the_adapter);
 
 #[wasm_bindgen_test]
 async fn half_precision() {
     if !cases::half_precision(&device().await).await {
         wasm_bindgen_test::console_log!("NOT RUN: this adapter has no shader-f16");
     }
-}
-
-#[wasm_bindgen_test]
-async fn attention() {
-    cases::attention(&device().await).await;
 }

@@ -2,7 +2,7 @@
 //! `dist/minified`, lists the site's files by their hash, and lays out the site.
 
 use crate::notices;
-use crate::setup::{self, WASM};
+use crate::setup::{self, WASM, cargo_wasm};
 use crate::shell::{
     Result, command, copy_dir, create_dir, fingerprint, prepend_path, read, read_text, remove_dir, root, run,
     timed, wasm_target, write,
@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Which folder answers for which first part of a path. The page is last: it answers for the rest.
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];
@@ -232,25 +231,6 @@ fn site(to: &Path) -> Result {
         create_dir(target.parent().expect("it lies in the folder"))?;
         fs::copy(served(root(), &name, &source), target).map_err(|e| format!("{name}: {e}"))?;
     }
-    Ok(())
-}
-
-/// cargo with the compiler, the build folder and the flags of the wasm.
-pub fn cargo_wasm() -> Result<Command> {
-    let mut cargo = command("cargo");
-    wasm_environment(&mut cargo)?;
-    Ok(cargo)
-}
-
-/// For cargo, and for wasm-pack, which calls it.
-pub fn wasm_environment(command: &mut Command) -> Result {
-    create_dir(&wasm_target())?;
-    setup::wasm_toolchain()?.apply(command);
-    // RUSTFLAGS of the environment would silently replace those of .cargo/config.toml, and SIMD with them.
-    command
-        .env("CARGO_TARGET_DIR", wasm_target())
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS");
     Ok(())
 }
 

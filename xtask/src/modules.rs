@@ -1,63 +1,136 @@
-//! Which modules of the library import which: only those above them in DESIGN's table, so that none imports itself over others.
+//! Which modules import which: the library's rooms only those above them in DESIGN's table, and no source itself over others.
 
-use crate::shell::{read_text, root};
+use crate::shell::{files, read_text, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names after `crate::` in a source, in paths and in trees of `use`; comments and unit tests are left out.
-fn imports(source: &str) -> BTreeSet<String> {
+/// Modules, each with those that it imports.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// Paths after `crate`, `super` and `self` in a source, with that word, in expressions and in trees of `use`; comments and unit tests are left out.
+fn paths(source: &str) -> Vec<Vec<String>> {
     let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let code: String =
         code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
-    let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let mut names = BTreeSet::new();
-    for rest in code.split("crate::").skip(1) {
-        let Some(tree) = rest.strip_prefix('{') else {
-            names.insert(name(rest));
-            continue;
-        };
-        let (mut depth, mut begins) = (0, true);
-        for (at, c) in tree.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' => begins = depth == 0,
-                c if c.is_whitespace() => {}
-                _ if begins && depth == 0 => {
-                    names.insert(name(&tree[at..]));
-                    begins = false;
-                }
-                _ => {}
+    let mut found = Vec::new();
+    for root in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(root) {
+            if !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+                found.extend(tree(&code[at..]).0);
             }
         }
     }
-    names
+    found
 }
 
-/// The first modules of the library's paths, each with those that it imports.
-fn modules(sources: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (module, path) in rust_files(sources, sources) {
-        modules.entry(module).or_default().extend(imports(&read_text(&path).expect("a source")));
+/// The paths of a tree as `use` has it, and what follows.
+fn tree(text: &str) -> (Vec<Vec<String>>, &str) {
+    let text = text.trim_start();
+    if let Some(mut rest) = text.strip_prefix('{') {
+        let mut all = Vec::new();
+        while !rest.is_empty() && !rest.starts_with('}') {
+            let (paths, behind) = tree(rest);
+            all.extend(paths);
+            // "as other" up to the comma.
+            let end = behind.find([',', '}']).unwrap_or(behind.len());
+            rest = behind[end..].trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+        }
+        return (all, rest.strip_prefix('}').unwrap_or_default());
     }
-    modules
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    match rest.strip_prefix("::").filter(|rest| !rest.starts_with('<')) {
+        Some(below) => {
+            let (paths, rest) = tree(below);
+            (paths.into_iter().map(|path| [vec![name.to_string()], path].concat()).collect(), rest)
+        }
+        None => (vec![vec![name.to_string()]], rest),
+    }
 }
 
-/// The sources below a folder, each with its first module.
-fn rust_files(sources: &Path, folder: &Path) -> Vec<(String, PathBuf)> {
-    let mut found = Vec::new();
-    for path in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            found.extend(rust_files(sources, &path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let below = path.strip_prefix(sources).expect("it is below");
-            let module = below.iter().next().and_then(|name| name.to_str()).expect("a name");
-            found.push((module.trim_end_matches(".rs").to_string(), path));
+/// The module of a source: `["text", "letters"]`; none for the crate's root.
+fn module_of(below: &Path) -> Vec<String> {
+    let mut path: Vec<String> =
+        below.with_extension("").iter().map(|name| name.to_string_lossy().to_string()).collect();
+    if matches!(path.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+        path.pop();
+    }
+    path
+}
+
+/// The modules of a crate but its root, each with those that it imports. What a module imports from below itself is its own.
+fn rust_modules(sources: &Path) -> Graph {
+    let module = |path: &Path| module_of(path.strip_prefix(sources).expect("it is below"));
+    let modules: BTreeMap<_, _> =
+        rust_files(sources).iter().map(|path| (module(path), read_text(path))).collect();
+    let mut graph = Graph::new();
+    for (module, text) in modules.iter().filter(|(module, _)| !module.is_empty()) {
+        let imported = paths(text.as_deref().expect("a source")).into_iter().filter_map(|path| {
+            let mut names = resolved(module, &path);
+            while !modules.contains_key(&names) {
+                names.pop();
+            }
+            (!names.is_empty() && !names.starts_with(module)).then(|| names.join("::"))
+        });
+        graph.insert(module.join("::"), imported.collect());
+    }
+    graph
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    entries
+        .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect()
+}
+
+/// A path from the crate's root on.
+fn resolved(module: &[String], path: &[String]) -> Vec<String> {
+    let ups = path.iter().filter(|name| *name == "super").count();
+    let base = if path[0] == "crate" { &[] } else { &module[..module.len().saturating_sub(ups)] };
+    let below = path.iter().filter(|name| !matches!(name.as_str(), "crate" | "super" | "self"));
+    base.iter().chain(below).cloned().collect()
+}
+
+/// The scripts of a folder, each with those beside it that it imports, types included.
+fn scripts(folder: &Path) -> Graph {
+    let scripts = files(folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "js"));
+    let name = |path: &Path| path.file_name().expect("a file").to_string_lossy().to_string();
+    let imported = |path: &Path| {
+        let text = read_text(path).expect("a script");
+        let quoted = text.split("\"./").skip(1).filter_map(|rest| rest.split('"').next());
+        quoted.filter(|script| script.ends_with(".js")).map(str::to_string).collect()
+    };
+    scripts.map(|path| (name(&path), imported(&path))).collect()
+}
+
+/// Modules that import each other over others, by circle.
+fn circles(graph: &Graph) -> Vec<Vec<&str>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        graph.keys().map(|module| (module.as_str(), reach(graph, module))).collect();
+    let mut circles: Vec<Vec<&str>> = Vec::new();
+    for (module, those) in &reached {
+        if those.contains(module) && !circles.iter().any(|circle| circle.contains(module)) {
+            circles.push(those.iter().copied().filter(|other| reached[other].contains(module)).collect());
         }
     }
-    found
+    circles
+}
+
+fn reach<'a>(graph: &'a Graph, module: &str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&str> = vec![module];
+    while let Some(next) = open.pop() {
+        let imported = graph.get_key_value(next).into_iter().flat_map(|(_, imported)| imported);
+        for name in imported.filter(|name| graph.contains_key(*name)) {
+            if reached.insert(name.as_str()) {
+                open.push(name);
+            }
+        }
+    }
+    reached
 }
 
 /// Modules in the order of DESIGN's table, from the first on.
@@ -68,37 +141,65 @@ fn rooms(design: &str) -> Vec<String> {
     cells.flat_map(|cell| cell.split("`crate/src/").map(module).collect::<Vec<_>>()).collect()
 }
 
-/// What imports a module that is not above it.
-fn faults(rooms: &[String], modules: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+/// What imports a module of a room that is not above it.
+fn faults(rooms: &[String], modules: &Graph) -> Vec<String> {
+    let room = |module: &str| module.split("::").next().unwrap_or_default().to_string();
     let mut faults = Vec::new();
     for (module, imported) in modules {
-        let Some(place) = rooms.iter().position(|room| room == module) else {
+        let Some(place) = rooms.iter().position(|name| *name == room(module)) else {
             faults.push(format!("{module} is not in the table"));
             continue;
         };
-        let below = imported.iter().filter(|name| *name != module && rooms[place..].contains(name));
+        let below = imported.iter().filter(|name| rooms[place + 1..].contains(&room(name)));
         faults.extend(below.map(|name| format!("{module} imports {name}")));
     }
     faults
 }
 
 #[test]
-fn modules_import_only_those_above_them_in_the_design() {
-    let mut modules = modules(&root().join("crate/src"));
-    assert!(modules["train"].contains("align") && modules["cli"].contains("pipeline"), "{modules:?}");
-    modules.remove("main");
+fn rooms_import_only_those_above_them_in_the_design() {
+    let modules = rust_modules(&root().join("crate/src"));
+    assert!(modules["train::clip"].contains("align") && modules["cli::measure"].contains("pipeline"));
     let rooms = rooms(&read_text(&root().join("DESIGN.md")).expect("the design"));
     assert_eq!(faults(&rooms, &modules), Vec::<String>::new());
 }
 
 #[test]
+fn no_source_imports_itself_over_others() {
+    for sources in ["crate/src", "web/src", "xtask/src"] {
+        let modules = rust_modules(&root().join(sources));
+        assert_eq!(circles(&modules), Vec::<Vec<&str>>::new(), "{sources}");
+    }
+    for folder in ["web/js", "www"] {
+        let scripts = scripts(&root().join(folder));
+        assert!(scripts.len() > 10, "{folder}: {scripts:?}");
+        assert_eq!(circles(&scripts), Vec::<Vec<&str>>::new(), "{folder}");
+    }
+}
+
+#[test]
+fn imports_are_found_wherever_they_stand() {
+    let source = "use crate::{\n    Error,\n    b::{c as x, d},\n};\nuse super::f;\n// crate::x\nfn f() { crate::e::g(); a::super::z() }\n#[cfg(test)]\nmod tests { use crate::y; }\n";
+    let found: Vec<String> = paths(source).iter().map(|path| path.join("::")).collect();
+    assert_eq!(found, ["crate::Error", "crate::b::c", "crate::b::d", "crate::e::g", "super::f"]);
+    let names = |path: &str| path.split("::").map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(resolved(&names("a::b"), &names("super::super::c")), names("c"));
+    assert_eq!(resolved(&names("a::b"), &names("self::c")), names("a::b::c"));
+    assert_eq!(module_of(Path::new("text/mod.rs")), ["text"]);
+    assert_eq!(module_of(Path::new("lib.rs")), Vec::<String>::new());
+}
+
+#[test]
 fn a_module_that_imports_from_below_is_found() {
-    let source = "use crate::{\n    Error,\n    b::{c, d},\n};\n// crate::x\nfn f() { crate::e::g() }\n#[cfg(test)]\nmod tests { use crate::y; }\n";
-    let found = imports(source);
-    assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["Error", "b", "e"]);
     let rooms =
         rooms("| `crate/src/e.rs`, `crate/src/a` | x |\n| other |\n| `crate/src/b` | `crate/src/z` |\n");
     assert_eq!(rooms, ["e", "a", "b"]);
-    let modules = BTreeMap::from([("a".to_string(), found), ("c".to_string(), BTreeSet::new())]);
-    assert_eq!(faults(&rooms, &modules), ["a imports b", "c is not in the table"]);
+    let graph = |edges: &[(&str, &[&str])]| -> Graph {
+        let imported = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        edges.iter().map(|(module, names)| (module.to_string(), imported(names))).collect()
+    };
+    let modules = graph(&[("a::x", &["b::y", "e", "a"]), ("c", &[])]);
+    assert_eq!(faults(&rooms, &modules), ["a::x imports b::y", "c is not in the table"]);
+    let modules = graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["b", "d"]), ("d", &[])]);
+    assert_eq!(circles(&modules), [["b", "c"]]);
 }

@@ -1,7 +1,6 @@
 //! The licences of what is compiled into the wasm: most of them ask to stay with every copy.
 
-use crate::build;
-use crate::setup::WASM;
+use crate::setup::{WASM, cargo_wasm};
 use crate::shell::{Result, output, read_text};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +19,7 @@ struct Notice {
 /// The notices of all crates in `ownvoice-web`, each text once.
 pub fn wasm() -> Result<String> {
     // What is linked: `metadata` would name what other members of the workspace need as well. Macros run at build time and leave no code of their own.
-    let mut tree = build::cargo_wasm()?;
+    let mut tree = cargo_wasm()?;
     tree.args([
         "tree",
         "--package",
@@ -34,7 +33,7 @@ pub fn wasm() -> Result<String> {
         "--no-dedupe",
     ]);
     let linked = linked(&output(&mut tree)?);
-    let mut metadata = build::cargo_wasm()?;
+    let mut metadata = cargo_wasm()?;
     metadata.args(["metadata", "--format-version", "1", "--filter-platform", WASM]);
     let metadata: Value =
         serde_json::from_str(&output(&mut metadata)?).map_err(|e| format!("cargo metadata: {e}"))?;

@@ -98,7 +98,7 @@ impl Figures {
         Ok(keys.into_iter().map(value).collect::<Result<Vec<_>>>()?.join(", "))
     }
 
-    /// Clones of people whom nothing was trained on, by judges from outside.
+    /// Clones of people whom nothing was trained on, by external evaluators.
     fn people(&self) -> Result<String> {
         const FIRST: &str = "people.similarity.clone.";
         let rows = self

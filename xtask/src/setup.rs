@@ -2,7 +2,7 @@
 
 use crate::shell::{
     Result, cache, command, create_dir, files, find, fingerprint, output, prepend_path, read_text,
-    remove_dir, root, run, timed, write,
+    remove_dir, root, run, timed, wasm_target, write,
 };
 use std::env;
 use std::fs;
@@ -131,6 +131,25 @@ fn debian_library(rustup: bool) -> Result {
 /// `LLVM version: 22.1.8` -> `22`
 fn llvm_major(rustc: &str) -> Option<&str> {
     rustc.lines().find_map(|line| line.strip_prefix("LLVM version: "))?.split('.').next()
+}
+
+/// cargo with the compiler, the build folder and the flags of the wasm.
+pub fn cargo_wasm() -> Result<Command> {
+    let mut cargo = command("cargo");
+    wasm_environment(&mut cargo)?;
+    Ok(cargo)
+}
+
+/// For cargo, and for wasm-pack, which calls it.
+pub fn wasm_environment(command: &mut Command) -> Result {
+    create_dir(&wasm_target())?;
+    wasm_toolchain()?.apply(command);
+    // RUSTFLAGS of the environment would silently replace those of .cargo/config.toml, and SIMD with them.
+    command
+        .env("CARGO_TARGET_DIR", wasm_target())
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    Ok(())
 }
 
 /// The folder of wasm-bindgen's tools, of the very version that the library was resolved to.

@@ -98,7 +98,7 @@ struct Check {
     rustdocflags: &'static str,
 }
 
-const CHECKS: [Check; 3] = [
+const CHECKS: [Check; 4] = [
     Check { name: "format", tool: "fmt", arguments: &["--all", "--check"], rustdocflags: "" },
     Check {
         name: "lints",
@@ -122,6 +122,13 @@ const CHECKS: [Check; 3] = [
         arguments: &["--release", "--quiet", "--no-deps", "--package", "ownvoice"],
         rustdocflags: "--deny warnings",
     },
+    // What `cargo publish --dry-run` checks before it builds: the manifest, and that each file of the crate is there.
+    Check {
+        name: "crate",
+        tool: "package",
+        arguments: &["--package", "ownvoice", "--no-verify", "--allow-dirty", "--offline", "--quiet"],
+        rustdocflags: "",
+    },
 ];
 
 fn house_rule(check: &Check) -> Count {
@@ -137,8 +144,13 @@ fn house_rule(check: &Check) -> Count {
     if !rustdocflags.is_empty() {
         command.env("RUSTDOCFLAGS", rustdocflags);
     }
+    one_test(name, &mut command)
+}
+
+/// Counts a command as one test, which passes where the command succeeds.
+fn one_test(name: &str, command: &mut Command) -> Count {
     let passed = command.stdout(stderr()).status().is_ok_and(|status| status.success());
-    eprintln!("{name}: {}", if passed { "ok".into() } else { format!("FAILED: {}", shown(&command)) });
+    eprintln!("{name}: {}", if passed { "ok".into() } else { format!("FAILED: {}", shown(command)) });
     Count { passed: usize::from(passed), failed: usize::from(!passed), skipped: 0 }
 }
 
@@ -159,7 +171,7 @@ fn wasm() -> Result<Outcome> {
     let browser = setup::browser()?;
     let mut wasm_pack = command("wasm-pack");
     setup::with_tools(&mut wasm_pack)?;
-    build::wasm_environment(&mut wasm_pack)?;
+    setup::wasm_environment(&mut wasm_pack)?;
     // no-install: what it needs is there, and it must fetch nothing.
     wasm_pack
         .args(["test", "--mode", "no-install", "--headless", "--chrome", "--chromedriver"])
@@ -193,10 +205,7 @@ fn js() -> Result<Outcome> {
     build::page()?;
     let mut tsc = command("node");
     tsc.args(["tests/node_modules/typescript/bin/tsc", "--project", "tests"]);
-    let status = tsc.stdout(stderr()).status().map_err(|e| e.to_string())?;
-    eprintln!("types: {}", if status.success() { "ok" } else { "FAILED" });
-    let types =
-        Count { passed: usize::from(status.success()), failed: usize::from(!status.success()), skipped: 0 };
+    let types = one_test("types", &mut tsc);
     let scripts = tests(&root().join("tests/js"));
     let mut outcome = if scripts.is_empty() { Outcome::default() } else { node(&scripts, &[])? };
     outcome.count += types;
@@ -207,8 +216,15 @@ fn package() -> Result<Outcome> {
     setup::node_modules()?;
     let browser = setup::browser()?;
     let tarball = pack::pack()?;
+    let published = one_test(
+        "npm",
+        setup::npm().args(["publish", "--dry-run", "--offline", "--loglevel", "warn"]).arg(&tarball),
+    );
     let scripts = tests(&root().join("tests/package"));
-    node(&scripts, &[("OWNVOICE_TARBALL", tarball.as_os_str()), ("CHROMIUM", browser.chromium.as_os_str())])
+    let environment = [("OWNVOICE_TARBALL", tarball.as_os_str()), ("CHROMIUM", browser.chromium.as_os_str())];
+    let mut outcome = node(&scripts, &environment)?;
+    outcome.count += published;
+    Ok(outcome)
 }
 
 fn browser() -> Result<Outcome> {

@@ -1,4 +1,4 @@
-//! One target of `tests/common/hostile.rs`, which `OWNVOICE_FUZZ_TARGET` names. Run from `crate`.
+//! One target of `crate/tests/common/hostile.rs`, which `OWNVOICE_FUZZ_TARGET` names. Run from `crate`.
 #![no_main]
 
 #[path = "../../tests/common/hostile.rs"]

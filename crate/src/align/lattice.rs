@@ -8,7 +8,7 @@ use crate::{
 
 /// Phones shorter than this are rare; fewer frames are given only where there are too few for all.
 pub(super) const PHONE_FRAMES: usize = 2;
-/// A pause that no punctuation asks for lasts at least this long; stops between words are shorter silences.
+/// A pause without punctuation lasts at least this long; stops between words are shorter silences.
 const PAUSE_FRAMES: usize = 4;
 /// What entering such a pause costs, in nats.
 const PAUSE_COST: f32 = 4.0;

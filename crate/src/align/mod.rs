@@ -1,11 +1,11 @@
 //! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
-//! [`attention`] is the other way, kept for comparison.
 
-pub mod attention;
 mod lattice;
+mod phoneme_errors;
 
 use burn::prelude::*;
 use lattice::{Lattice, PHONE_FRAMES};
+pub use phoneme_errors::{Edits, PhonemeErrors, edits, said};
 
 use crate::{
     Error, Result,
@@ -35,15 +35,6 @@ pub struct Alignment {
     pub score: f32,
 }
 
-/// Edits between the recogniser's phones and those of the text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PhonemeErrors {
-    /// Phones to put in, take out or exchange.
-    pub errors: usize,
-    /// Phones of the text.
-    pub length: usize,
-}
-
 impl Alignment {
     /// The longest row of phones that each have the fewest frames possible: a word that was not said.
     pub fn hasty_phones(&self) -> usize {
@@ -58,23 +49,11 @@ impl Alignment {
     }
 }
 
-impl std::ops::AddAssign for PhonemeErrors {
-    fn add_assign(&mut self, other: Self) {
-        *self = Self { errors: self.errors + other.errors, length: self.length + other.length };
-    }
-}
-
-impl PhonemeErrors {
-    pub fn rate(self) -> f32 {
-        self.errors as f32 / self.length.max(1) as f32
-    }
-}
-
 /// Below this mean log posterior another text was spoken. Measured on two held-out voices: their own texts score -2.0 or more, -2.5 in a noisy room
 /// with echoes; texts of another sentence of the same length -3.5 to -4.0 at the median, and below this nine times in ten.
 pub const MISMATCH_SCORE: f32 = -2.8;
 /// A frame may count no less than this: one badly recognised phone must not displace its neighbours.
-const FLOOR: f32 = -8.0;
+const MIN_LOG_POSTERIOR: f32 = -8.0;
 /// Cost of a change of phone in free decoding, where no text gives the next one, in nats.
 const CHANGE_COST: f32 = 3.0;
 
@@ -106,7 +85,7 @@ impl ForcedAligner {
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let alignment = self.align_anyway(mel, symbols, word_ends).await?;
         match alignment.score < MISMATCH_SCORE {
-            true => Err(Error::clip_mismatch("something else is heard")),
+            true => Err(Error::clip_mismatch("the recording has other words")),
             false => Ok(alignment),
         }
     }
@@ -127,8 +106,8 @@ impl ForcedAligner {
 
     /// Phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
-        let (heard, said) = (self.transcribe(mel).await?, said(symbols));
-        Ok(PhonemeErrors { errors: edits(&heard, &said).count, length: said.len() })
+        let (recognised, said) = (self.transcribe(mel).await?, said(symbols));
+        Ok(PhonemeErrors { errors: edits(&recognised, &said).count, length: said.len() })
     }
 
     /// Classes of the recognised phones, without pauses.
@@ -137,7 +116,7 @@ impl ForcedAligner {
     }
 
     /// Posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, wherever in the text the symbol stands.
-    pub async fn heard(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
+    pub async fn symbol_posteriors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
         let posteriors = self.posteriors(mel).await?;
         Ok(posteriors
             .iter()
@@ -179,7 +158,7 @@ impl ForcedAligner {
             .expect("posteriors are f32");
         Ok(values
             .chunks_exact(CLASSES)
-            .map(|frame| std::array::from_fn(|class| frame[class].max(FLOOR)))
+            .map(|frame| std::array::from_fn(|class| frame[class].max(MIN_LOG_POSTERIOR)))
             .collect())
     }
 }
@@ -196,14 +175,6 @@ fn share(symbols: &[Symbol], durations: &mut [u32]) {
             .for_each(|(frames, index)| *frames = total * (index + 1) / count - total * index / count);
         first += group.len();
     }
-}
-
-/// The classes of a text's phones as an ear would count them, without pauses.
-pub fn said(symbols: &[Symbol]) -> Vec<usize> {
-    let mut said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).collect();
-    said.dedup(); // "bad day" has one audible D.
-    said.retain(|&class| class != PAUSE);
-    said
 }
 
 /// The likeliest phones where any may follow any, without pauses: each change costs [`CHANGE_COST`], so that a single odd frame is no phone.
@@ -235,46 +206,6 @@ fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     path
 }
 
-/// The edits that make one sequence the other.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Edits {
-    pub count: usize,
-    /// Indices into both sequences of the equal items that stay.
-    pub kept: Vec<(usize, usize)>,
-}
-
-/// The fewest insertions, deletions and substitutions (Levenshtein 1966).
-pub fn edits(from: &[usize], to: &[usize]) -> Edits {
-    let width = to.len() + 1;
-    let mut table: Vec<usize> = (0..width).collect();
-    for (row, item) in from.iter().enumerate() {
-        table.push(row + 1);
-        for (column, other) in to.iter().enumerate() {
-            let above = row * width + column;
-            let exchanged = table[above] + usize::from(item != other);
-            table.push(exchanged.min(table[above + 1] + 1).min(table[above + width] + 1));
-        }
-    }
-    let (mut row, mut column) = (from.len(), to.len());
-    let mut kept = Vec::new();
-    while row > 0 && column > 0 {
-        let (here, diagonal) = (table[row * width + column], table[(row - 1) * width + column - 1]);
-        let equal = from[row - 1] == to[column - 1];
-        if here == diagonal + usize::from(!equal) {
-            (row, column) = (row - 1, column - 1);
-            if equal {
-                kept.push((row, column));
-            }
-        } else if here == table[(row - 1) * width + column] + 1 {
-            row -= 1;
-        } else {
-            column -= 1;
-        }
-    }
-    kept.reverse();
-    Edits { count: table[from.len() * width + to.len()], kept }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,9 +218,9 @@ mod tests {
     const WEIGHTS: &[u8] = include_bytes!("../../../models/base/aligner.safetensors");
 
     /// Posteriors of a recogniser that is nearly sure: a name a frame.
-    fn heard(names: &str) -> Vec<[f32; CLASSES]> {
+    fn posteriors(names: &str) -> Vec<[f32; CLASSES]> {
         let classes = symbols::parse(names).unwrap().into_iter().map(class);
-        classes.map(|heard| std::array::from_fn(|class| if class == heard { -0.1 } else { -6.0 })).collect()
+        classes.map(|best| std::array::from_fn(|class| if class == best { -0.1 } else { -6.0 })).collect()
     }
 
     /// Aligns symbols where `|` marks the end of a word.
@@ -304,13 +235,13 @@ mod tests {
                 }
             }
         }
-        let posteriors = heard(frames);
+        let posteriors = posteriors(frames);
         let alignment = Lattice::fitting(&all, &ends, posteriors.len())?.best_path(&posteriors)?;
         Some((symbols::format(&alignment.symbols), alignment.durations))
     }
 
     #[test]
-    fn frames_go_to_the_symbols_that_are_heard() {
+    fn frames_go_to_the_most_probable_symbols() {
         let frames = "_ _ K K K AE0 AE0 AE0 AE0 T T _ _ _ _ _";
         // The last two pauses share their five frames.
         assert_eq!(
@@ -364,15 +295,7 @@ mod tests {
     #[test]
     fn a_single_odd_frame_is_no_phone() {
         let names = |frames: &str| symbols::parse(frames).unwrap().into_iter().map(class).collect::<Vec<_>>();
-        assert_eq!(decode(&heard("_ _ K K K T K K AE1 AE1 AE1 _ _ _")), names("K AE1"));
-    }
-
-    #[test]
-    fn edits_and_what_stays() {
-        let bytes = |word: &str| word.bytes().map(usize::from).collect::<Vec<_>>();
-        let kept = vec![(1, 1), (2, 2), (3, 3), (5, 5)];
-        assert_eq!(edits(&bytes("kitten"), &bytes("sitting")), Edits { count: 3, kept });
-        assert_eq!(edits(&[], &[1, 2]), Edits { count: 2, kept: vec![] });
+        assert_eq!(decode(&posteriors("_ _ K K K T K K AE1 AE1 AE1 _ _ _")), names("K AE1"));
     }
 
     #[test]
@@ -385,7 +308,7 @@ mod tests {
 
     /// The first two sentences of a voice that nobody trained on.
     #[test]
-    fn tells_a_sentence_from_another() {
+    fn another_sentence_scores_lower() {
         let clip = wav::read(include_bytes!("../../../tests/fixtures/held-out.wav")).unwrap();
         let mel =
             MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize]);

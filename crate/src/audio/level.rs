@@ -2,6 +2,8 @@
 //!
 //! Everything rests on the levels of frames of 20 ms. The *loud* level is the one that 0.2 s of the clip reach, so that no single click sets it; frames within
 //! 30 dB of it, and clear of the background, are speech. The background is the level that a tenth of the frames stay below.
+//!
+//! One long file: all of it rests on one measurement of levels.
 
 use std::ops::Range;
 
@@ -40,7 +42,7 @@ const EDGE_SECONDS: f32 = 0.06;
 const EDGE_RANGE_DB: f32 = 12.0;
 /// Where levelling starts to bend peaks, and what they never reach.
 const KNEE: f32 = 0.8;
-const CEILING: f32 = 0.95;
+const MAX_AMPLITUDE: f32 = 0.95;
 
 /// What the check of a clip measured.
 #[warn(missing_docs)]
@@ -172,7 +174,11 @@ pub fn normalize(samples: &[f32], target_db: f32) -> Vec<f32> {
 /// `x` where it is below 0.8, bent towards 0.95 above.
 pub fn limit(x: f32) -> f32 {
     let over = x.abs() - KNEE;
-    if over <= 0.0 { x } else { (KNEE + (CEILING - KNEE) * (over / (CEILING - KNEE)).tanh()).copysign(x) }
+    if over <= 0.0 {
+        x
+    } else {
+        (KNEE + (MAX_AMPLITUDE - KNEE) * (over / (MAX_AMPLITUDE - KNEE)).tanh()).copysign(x)
+    }
 }
 
 /// The part of a clip that holds its speech, with 50 ms around it; `0..0` if it holds none. Clicks shorter than 60 ms are not speech.

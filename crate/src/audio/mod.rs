@@ -40,7 +40,7 @@ impl Audio {
     }
 }
 
-/// Reads a recording: a WAV file or, with the feature `formats`, any that [`decode`] knows.
+/// Reads a recording: a WAV file or, with the feature `formats`, any that [`decode`] supports.
 ///
 /// # Errors
 /// `audio-unreadable`

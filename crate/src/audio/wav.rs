@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// Programs that write to a pipe write a length from here on, before the true one is determined; such a file is read to its end.
 const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
 
-/// Reads a WAV file, mixing its channels down to their mean. The header's lengths are never believed before the bytes are there.
+/// Reads a WAV file, mixing its channels down to their mean. The header's lengths are not used before the bytes are checked to be there.
 ///
 /// A file that is shorter than its header states, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
 /// A file without samples gives an empty [`Audio`].
@@ -62,7 +62,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of synthetic speech, as the page writes it too (`Speech` in `web/js/index.js`). `voice` is the voice's id, [`voice_id`].
+    /// Of synthetic speech, as the page writes it too (`Speech` in `web/js/voice.js`). `voice` is the voice's id, [`voice_id`].
     pub fn synthetic(voice: &str) -> Self {
         Self {
             software: "ownvoice".into(),

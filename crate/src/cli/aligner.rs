@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Result,
-    align::{Alignment, ForcedAligner, PhonemeErrors, attention::AttentionAligner, edits},
+    align::{Alignment, ForcedAligner, PhonemeErrors, edits},
     audio::mel::{Mel, MelConfig, MelExtractor},
     corpus::{Labels, Recording, label, layouts},
     files,
@@ -82,9 +82,6 @@ pub struct VerifyArguments {
     /// Adapt the aligner to each speaker first, on the recordings of as many seconds, as cloning does
     #[arg(long, value_name = "SECONDS")]
     adapt: Option<f32>,
-    /// Measure a model of `ownvoice pretrain --path attention` instead
-    #[arg(long)]
-    attention: Option<PathBuf>,
 }
 
 /// One recording with its true times.
@@ -182,9 +179,6 @@ pub fn verify_aligner(arguments: &VerifyArguments, console: &Console) -> Result<
             speakers.entry(recording.speaker).or_default().push(item);
         }
     }
-    if let Some(path) = &arguments.attention {
-        return verify_attention(path, arguments.device, &speakers, config.frame_seconds(), console);
-    }
     console.heading(format_args!("{} | {}", Boundaries::COLUMNS, Scores::COLUMNS));
     for (speaker, items) in &speakers {
         let aligner = match arguments.adapt {
@@ -213,31 +207,6 @@ fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<For
         .map(|item| Spoken { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends })
         .collect();
     pollster::block_on(adapt(aligner, &recordings, &AdaptConfig::default()))
-}
-
-/// The same for the way that was not taken.
-fn verify_attention(
-    path: &std::path::Path,
-    device: DeviceArguments,
-    speakers: &BTreeMap<String, Vec<Item>>,
-    frame_seconds: f32,
-    console: &Console,
-) -> Result<()> {
-    let aligner = AttentionAligner::load(&files::read(path)?, &device.open()?)?;
-    console.heading(Boundaries::COLUMNS);
-    for (speaker, items) in speakers {
-        let mut boundaries = Boundaries::default();
-        for item in items {
-            let aligned = async {
-                let durations = aligner.align(&item.mel, &item.symbols).await?;
-                Ok(Alignment { symbols: item.symbols.clone(), durations, score: 0.0 })
-            };
-            pollster::block_on(boundaries.take(item, frame_seconds, aligned))?;
-        }
-        let (row, json) = boundaries.row(speaker, items.len());
-        console.result(&json, row);
-    }
-    Ok(())
 }
 
 /// `None` where the engine spoke another text.

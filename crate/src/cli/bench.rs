@@ -47,7 +47,9 @@ pub struct BenchArguments {
     /// Folder of a base of lips, whose speaking of a drawn video is timed too; needs ffmpeg
     #[arg(long)]
     lips: Option<PathBuf>,
-    /// Iterations that are timed, after five that are not
+    /// Iterations of the training
+    ///
+    /// Those that are timed, after five that are not.
     #[arg(long, default_value_t = 20)]
     iterations: usize,
 }
@@ -95,7 +97,7 @@ pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
     let row = |name: String, value: f64, unit: &str| json!({"name": name, "value": value, "unit": unit});
     let mut rows = vec![
         row(name("s_per_iter"), trained.s_per_iter, "s (small, 8 x 128 frames)"),
-        row(name("gemm_s"), gemm_s, "s (its matrix products alone)"),
+        row(name("gemm_s"), gemm_s, "s (its matmuls alone)"),
         row(name("gemm_share"), limit_s / trained.s_per_iter, "of an iteration: the device's own limit is 1"),
     ];
     rows.push(row(
@@ -116,7 +118,7 @@ pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
         );
     } else {
         rows.extend(
-            burn_gemm_s.map(|seconds| row(name("burn_gemm_s"), seconds, "s (the same products by burn)")),
+            burn_gemm_s.map(|seconds| row(name("burn_gemm_s"), seconds, "s (the same matmuls by burn)")),
         );
         rows.push(row(name("dispatch_s"), trained.dispatch_s, "s until an iteration is queued"));
         rows.push(row(
@@ -256,8 +258,7 @@ fn train_op_by_op(base: &Base, iterations: usize) -> f64 {
     begun.elapsed().as_secs_f64() / iterations as f64
 }
 
-/// Seconds of an iteration's matrix products, forward and backward, with nothing between them, the recurrences as if no step waited for the one
-/// before: what the device could do at best, but for the CPU's convolutions, which multiply less.
+/// Lower bound of an iteration's seconds: time of the matmuls alone, recurrences treated as parallel. The CPU's convolutions multiply less (Winograd).
 fn gemms(
     config: &TacotronConfig,
     device: &Device,
@@ -271,17 +272,17 @@ fn gemms(
     let edge = |layer: usize| {
         if layer == 0 || layer == config.postnet_layers { config.mels } else { config.postnet_width }
     };
-    let mut products: Vec<[usize; 3]> =
+    let mut matmuls: Vec<[usize; 3]> =
         [context, hidden, hidden, hidden].map(|inputs| [steps, inputs, 4 * hidden]).into();
-    products.push([steps, hidden + context, config.reduction * config.mels]);
-    products.extend(
+    matmuls.push([steps, hidden + context, config.reduction * config.mels]);
+    matmuls.extend(
         (0..config.postnet_layers)
             .map(|layer| [batch * window, config.postnet_kernel * edge(layer), edge(layer + 1)]),
     );
     let random = |rows, columns| {
         operand(Tensor::<2>::random([rows, columns], Distribution::Normal(0.0, 1.0), device), precision)
     };
-    let operands: Vec<_> = products
+    let operands: Vec<_> = matmuls
         .iter()
         .map(|&[rows, inputs, outputs]| {
             (random(rows, inputs), random(inputs, outputs), random(rows, outputs))

@@ -34,7 +34,9 @@ pub struct CloneArguments {
     /// The voice file to write
     #[arg(long)]
     out: PathBuf,
-    /// Iterations at most: the training ends early where it no longer gains
+    /// Iterations of the training
+    ///
+    /// At most: it ends early where it no longer gains.
     #[arg(long, default_value_t = CloneOptions::default().iterations)]
     iterations: usize,
     #[command(flatten)]
@@ -47,10 +49,12 @@ pub struct CloneArguments {
     /// Use no more speech than this
     #[arg(long)]
     seconds: Option<f32>,
-    /// Learning rate of decoder and postnet
+    /// Learning rate at the start
+    ///
+    /// Of decoder and postnet.
     #[arg(long, default_value_t = CloneOptions::default().rate)]
     rate: f64,
-    /// How much the base's own voices count beside the new one, so that the model does not forget how to speak; 0: nothing is rehearsed
+    /// How much the base's own voices count beside the new one, against forgetting; 0: no rehearsal
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
 }

@@ -59,10 +59,12 @@ pub struct CompareArguments {
     /// A model of the attention path, to stand beside the base
     #[arg(long)]
     attention: Option<PathBuf>,
-    /// Sentences that are said as recorded
+    /// Sentences to say
+    ///
+    /// Of the recorded ones.
     #[arg(long, default_value_t = SENTENCES)]
     sentences: usize,
-    /// Say hard sentences too, and count faults by kind
+    /// Say hard sentences as well, and count faults by kind
     #[arg(long)]
     by_error: bool,
     /// Folder for what is said, as WAV files by speaker and row, for external evaluators

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Result,
-    corpus::{MakeOptions, people::make_people},
+    corpus::{MakeOptions, make_people::make_people},
     pipeline::{self, PrepareConfig, make_corpus},
     report::Report,
 };

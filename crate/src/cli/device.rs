@@ -1,4 +1,4 @@
-//! `--device` and `--precision`: where the tensors live, and how exact their products are.
+//! `--device` and `--precision`: where the tensors live, and the precision of their matmuls.
 
 use burn::prelude::Device;
 use clap::{Args, ValueEnum};
@@ -74,7 +74,7 @@ impl DeviceName {
 /// `--precision`
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PrecisionArguments {
-    /// Mixed: products in half precision, where the device has it
+    /// Mixed: matmuls in half precision, where the device has it
     #[arg(long, value_enum, default_value = "f32")]
     precision: PrecisionName,
 }

@@ -35,10 +35,12 @@ pub struct EvaluateArguments {
     /// Other recordings of the speaker: `metadata.csv` of `id|text` and `wavs/id.wav`
     #[arg(long, visible_alias = "clips")]
     reference: PathBuf,
-    /// Sentences to say, from the end of the folder: clones learn from its start
+    /// Sentences to say
+    ///
+    /// They are taken from the end of the folder: clones learn from its start.
     #[arg(long, default_value_t = 10)]
     sentences: usize,
-    /// Say hard sentences as well and count what goes wrong, by kind
+    /// Say hard sentences as well, and count faults by kind
     #[arg(long)]
     by_error: bool,
     /// Folder for what is compared, as WAV files: target, same-speaker, base, clone

@@ -2,17 +2,14 @@
 
 use std::path::PathBuf;
 
-use burn::prelude::Device;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::{
     console::Console,
-    device::{DeviceArguments, PlanArguments},
-    feeder::FeederArguments,
+    device::DeviceArguments,
     output::{self, Made},
-    pretraining::print,
-    ranks::RanksArguments,
+    training::TrainingArguments,
 };
 use crate::{
     Result,
@@ -24,8 +21,7 @@ use crate::{
         LipVoices, evaluate_lips, make_lip_corpus, prepare, speak_video, train_lips,
     },
     ranks::Ranks,
-    report::Report,
-    train::{run::Recipe, watch::WatchConfig},
+    train::run::Recipe,
 };
 
 #[derive(Args)]
@@ -82,7 +78,9 @@ pub struct CorpusArguments {
     /// A speaker for each of these voices of the base, separated by commas [default: voices from all over its table]
     #[arg(long, value_delimiter = ',')]
     voices: Vec<String>,
-    /// Sentences of each speaker
+    /// Sentences to say
+    ///
+    /// By each speaker.
     #[arg(long, default_value_t = 40)]
     sentences: usize,
     /// Faces of each speaker, one after the other [default: as many as sentences]
@@ -135,38 +133,27 @@ pub struct TrainArguments {
     /// Sizes of the model
     #[arg(long, value_enum, default_value = "lips-small")]
     preset: PresetName,
-    #[command(flatten)]
-    device: DeviceArguments,
     /// Steps of the training
     #[arg(long, default_value_t = Recipe::lips().steps)]
     steps: usize,
     /// Windows of a batch
     #[arg(long, default_value_t = Recipe::lips().batch)]
     batch: usize,
-    /// Frames of a window, 80 a second
+    /// Frames of a window
+    ///
+    /// 80 a second.
     #[arg(long, default_value_t = Recipe::lips().window)]
     window: usize,
-    #[command(flatten)]
-    plan: PlanArguments,
-    /// Learning rate at the start; it falls to a twentieth
+    /// Learning rate at the start
+    ///
+    /// It falls to a twentieth.
     #[arg(long, default_value_t = Recipe::lips().rate_start)]
     rate: f64,
     /// The same seed, input and device give the same result
     #[arg(long, default_value_t = Recipe::lips().seed)]
     seed: u64,
-    /// Go on from the checkpoint in the folder for runs
-    #[arg(long)]
-    resume: bool,
-    /// Steps from one count of magnitudes, in statistics.jsonl of the folder for runs, to the next; 0: none
-    #[arg(long, default_value_t = WatchConfig::default().statistics_every)]
-    statistics_every: usize,
-    /// Folder for checkpoint and curve [default: OUT/run]
-    #[arg(long)]
-    run: Option<PathBuf>,
     #[command(flatten)]
-    feeder: FeederArguments,
-    #[command(flatten)]
-    ranks: RanksArguments,
+    training: TrainingArguments,
 }
 
 #[derive(Args)]
@@ -191,17 +178,17 @@ pub struct SayArguments {
 
 #[derive(Args)]
 #[command(after_help = "Examples:
-  ownvoice lips evaluate drawn-held-out --base models/lips --out spoken
-  ownvoice lips evaluate Lip2Wav/Dataset --base models/lips --out spoken --json")]
+  ownvoice lips evaluate drawn-held-out --base models/lips --wavs spoken
+  ownvoice lips evaluate Lip2Wav/Dataset --base models/lips --wavs spoken --json")]
 pub struct EvaluateArguments {
     /// Folder of videos, in the layout that `lips prepare` reads; none of them should have been trained on
     videos: PathBuf,
     /// Folder of the base of lips
     #[arg(long)]
     base: PathBuf,
-    /// Folder for the speech: of the videos, of still faces and of other videos, for other judges
-    #[arg(long)]
-    out: PathBuf,
+    /// Folder for what is compared, as WAV files: speech of the videos, of still faces and of other videos
+    #[arg(long, alias = "out")]
+    wavs: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -269,41 +256,24 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
 
 fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::LipBase, console)?;
-    let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
-        // One rank speaks for all.
-        let report: &dyn Report = if ranks.is_first() { console } else { &() };
-        train_lips(&config(arguments, ranks, device)?, report)
-    })?;
-    print(&trained, console);
-    Ok(())
-}
-
-fn config(arguments: &TrainArguments, ranks: &Ranks, device: &Device) -> Result<LipTrainConfig> {
-    Ok(LipTrainConfig {
-        data: arguments.data.clone(),
-        out: arguments.out.clone(),
-        base: arguments.base.clone(),
-        preset: match arguments.preset {
-            PresetName::Lips => LipPreset::Lips,
-            PresetName::LipsSmall => LipPreset::LipsSmall,
-            PresetName::Tiny => LipPreset::Tiny,
-        },
-        recipe: Recipe {
-            steps: arguments.steps,
-            batch: arguments.batch,
-            window: arguments.window,
-            seed: arguments.seed,
-            compute: arguments.plan.get()?,
-            rate_start: arguments.rate,
-            rate_end: arguments.rate / 20.0,
-            ..Recipe::lips()
-        },
-        device: device.clone(),
-        resume: arguments.resume,
-        run: arguments.run.clone().unwrap_or_else(|| arguments.out.join("run")),
-        feeder: arguments.feeder.get(),
-        ranks: ranks.clone(),
-        watch: WatchConfig { statistics_every: arguments.statistics_every, ..WatchConfig::default() },
+    let TrainArguments { data, out, base, preset, steps, batch, window, rate, seed, training } = arguments;
+    let preset = match preset {
+        PresetName::Lips => LipPreset::Lips,
+        PresetName::LipsSmall => LipPreset::LipsSmall,
+        PresetName::Tiny => LipPreset::Tiny,
+    };
+    let recipe = Recipe {
+        steps: *steps,
+        batch: *batch,
+        window: *window,
+        seed: *seed,
+        rate_start: *rate,
+        rate_end: rate / 20.0,
+        ..Recipe::lips()
+    };
+    training.train(&recipe, out, ranks, console, |training, report| {
+        let (data, out, base) = (data.clone(), out.clone(), base.clone());
+        train_lips(&LipTrainConfig { data, out, base, preset, training }, report)
     })
 }
 
@@ -344,9 +314,9 @@ fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
 }
 
 fn evaluate(arguments: &EvaluateArguments, console: &Console) -> Result<()> {
-    output::check(&arguments.out, Made::Files, console)?;
+    output::check(&arguments.wavs, Made::Files, console)?;
     let base = LipBase::open(&arguments.base, &arguments.device.open()?)?;
-    let config = LipEvaluateConfig { videos: arguments.videos.clone(), out: arguments.out.clone() };
+    let config = LipEvaluateConfig { videos: arguments.videos.clone(), out: arguments.wavs.clone() };
     let evaluation = evaluate_lips(&base, &config, console)?;
     let rows = evaluation.conditions.iter().map(|row| {
         let Intelligibility { stoi, estoi } = row.intelligibility;

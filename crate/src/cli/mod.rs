@@ -25,6 +25,7 @@ mod recipe;
 mod say;
 mod speaker_encoder;
 mod spectrogram;
+mod training;
 mod vocoder;
 
 use std::process::ExitCode;
@@ -99,6 +100,17 @@ enum Command {
     Man(pages::ManArguments),
 }
 
+impl Command {
+    /// Whether several ranks share its work.
+    fn is_shared(&self) -> bool {
+        match self {
+            Self::Pretrain(_) | Self::TrainVocoder(_) | Self::Profile(_) => true,
+            Self::Lips(verb) => matches!(verb.command, lips::LipsCommand::Train(_)),
+            _ => false,
+        }
+    }
+}
+
 /// Verbs as `--help` groups them.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Use a voice", &["clone", "say", "evaluate", "spectrogram", "vocode"]),
@@ -147,9 +159,9 @@ pub fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
-    // This thread works in the pool as well: otherwise it would sleep through each of a step's products, and waking costs as much as a small one takes.
+    // This thread works in the pool as well: otherwise it would sleep through each of a step's matmuls, and waking costs as much as a small one takes.
     rayon::ThreadPoolBuilder::new().use_current_thread().build_global().expect("nothing has used the pool");
-    let ranks = match ranks::join(&arguments.command) {
+    let ranks = match ranks::join(arguments.command.is_shared()) {
         Ok(ranks) => ranks,
         Err(error) => {
             print_error(&error, arguments.json);
@@ -171,7 +183,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Help and version are printed; what cannot be understood is an error in the form that was asked for.
+/// Help and version are printed; a line that cannot be parsed is an error, in JSON if `--json` is given.
 fn refuse(error: &clap::Error) -> ExitCode {
     let is_error = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if is_error && std::env::args().any(|argument| argument == "--json") {
@@ -215,7 +227,7 @@ fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn the_definition_holds_together() {
@@ -231,42 +243,59 @@ mod tests {
         assert_eq!(grouped.into_iter().collect::<BTreeSet<_>>(), verbs);
     }
 
-    #[test]
-    fn each_verb_and_each_option_is_explained() {
-        for verb in command().get_subcommands() {
-            let name = verb.get_name();
-            assert!(verb.get_about().is_some(), "{name}");
-            for argument in verb.get_arguments() {
-                assert!(argument.get_help().is_some(), "{name}: {argument}");
-            }
-            let examples = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let count = examples.lines().filter(|line| line.starts_with("  ownvoice ")).count();
-            assert!(examples.starts_with("Examples:\n") && count >= 2, "{name}: {examples}");
+    /// All verbs and, behind `lips` and `precision`, their own verbs, each with the words that call it.
+    fn verbs() -> Vec<(String, clap::Command)> {
+        fn below(words: &str, command: &clap::Command) -> Vec<(String, clap::Command)> {
+            let verbs = command.get_subcommands();
+            let named = verbs.map(|verb| (format!("{words} {}", verb.get_name()), verb.clone()));
+            named
+                .flat_map(|(words, verb)| {
+                    let own = below(&words, &verb);
+                    std::iter::once((words, verb)).chain(own)
+                })
+                .collect()
         }
+        below("ownvoice", &command())
     }
 
     #[test]
+    fn each_verb_and_each_option_is_explained() {
+        let verbs = verbs();
+        assert!(verbs.iter().any(|(words, _)| words == "ownvoice lips say"));
+        for (words, verb) in verbs {
+            assert!(verb.get_about().is_some(), "{words}");
+            for argument in verb.get_arguments() {
+                assert!(argument.get_help().is_some(), "{words}: {argument}");
+            }
+            let examples = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let count = examples.lines().filter(|line| line.starts_with(&format!("  {words} "))).count();
+            assert!(examples.starts_with("Examples:\n") && count >= 2, "{words}: {examples}");
+        }
+    }
+
+    /// The same flag has the same type everywhere, and the same help unless it names a file, which is another one for each verb.
+    #[test]
     fn one_flag_is_one_thing() {
-        let command = command();
-        for flag in ["device", "precision", "seed", "resume", "data"] {
-            let with_flag = command.get_subcommands().flat_map(clap::Command::get_arguments);
-            let explained: BTreeSet<String> = with_flag
-                .filter(|argument| argument.get_long() == Some(flag))
-                .filter_map(|argument| Some(argument.get_help()?.to_string()))
-                .map(|help| help.replace(" with durations", ""))
-                .collect();
-            assert!(explained.len() <= 1, "--{flag}: {explained:?}");
-        }
-        for verb in command.get_subcommands() {
+        let path = clap::value_parser!(std::path::PathBuf).type_id();
+        let mut flags: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+        for (words, verb) in verbs() {
+            for argument in verb.get_arguments() {
+                let Some(flag) = argument.get_long() else { continue };
+                let (kind, help) = (argument.get_value_parser().type_id(), argument.get_help());
+                let help = help.filter(|_| kind != path).map(ToString::to_string).unwrap_or_default();
+                flags.entry(flag.to_string()).or_default().insert((format!("{kind:?}"), help));
+            }
             let kinds = verb.get_positionals().count();
-            assert!(kinds <= 1, "{}: one kind of input has no flag", verb.get_name());
+            assert!(kinds <= 1, "{words}: one kind of input has no flag");
         }
+        let several: Vec<_> = flags.iter().filter(|(_, things)| things.len() > 1).collect();
+        assert!(several.is_empty(), "{several:#?}");
     }
 
     /// Every example of every verb is understood.
     #[test]
     fn examples_are_understood() {
-        for verb in command().get_subcommands() {
+        for (_, verb) in verbs() {
             for line in verb.get_after_help().map(ToString::to_string).unwrap_or_default().lines().skip(1) {
                 let line = line.trim().split(['>', '|']).next().unwrap();
                 // A text between quotes is one word.
@@ -288,6 +317,7 @@ mod tests {
             "ownvoice train-vocoder --corpus c --out v --run r",
             "ownvoice evaluate --reference r --json",
             "ownvoice evaluate --clips r",
+            "ownvoice lips evaluate v --base l --out w",
         ] {
             assert!(command().try_get_matches_from(line.split(' ')).is_ok(), "{line}");
         }

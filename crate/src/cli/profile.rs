@@ -100,13 +100,13 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
     if let Some(bytes) = peak_memory_bytes {
         text += &format!("\n{:.0} MB of memory at most", bytes as f64 / 1e6);
     }
-    console.result(&Found { batch, profile: found, loaders, peak_memory_bytes }, text);
+    console.result(&MeasuredStep { batch, profile: found, loaders, peak_memory_bytes }, text);
     Ok(())
 }
 
 /// What is printed as JSON.
 #[derive(Serialize)]
-struct Found {
+struct MeasuredStep {
     /// Windows of the whole batch.
     batch: usize,
     #[serde(flatten)]

@@ -1,12 +1,13 @@
-//! Several ranks: whether `mpirun` started this process, and which verbs share their work.
+//! Several ranks: whether `mpirun` started this process, and which devices the ranks of one process have.
 
 use burn::prelude::Device;
 use clap::Args;
 
-use super::{Command, device::DeviceArguments, lips::LipsCommand};
+use super::{console::Console, device::DeviceArguments};
 use crate::{
     Error, Result,
     ranks::{Ranks, devices},
+    report::Report,
 };
 
 /// `--devices`
@@ -23,8 +24,13 @@ impl RanksArguments {
         self,
         device: DeviceArguments,
         ranks: &Ranks,
-        work: impl Fn(&Ranks, &Device) -> Result<R> + Sync,
+        console: &Console,
+        work: impl Fn(&Ranks, &Device, &dyn Report) -> Result<R> + Sync,
     ) -> Result<R> {
+        // One rank speaks for all.
+        let work = |ranks: &Ranks, device: &Device| {
+            work(ranks, device, if ranks.is_first() { console } else { &() })
+        };
         match self.devices {
             0 => Err(Error::option_invalid("no device to train on")),
             1 => work(ranks, &device.open()?),
@@ -36,31 +42,32 @@ impl RanksArguments {
     }
 }
 
-/// This process among those that `mpirun` started; alone where it started none. Fails with `option-invalid` where several would do the same work beside each other.
-pub fn join(command: &Command) -> Result<Ranks> {
+/// This process among those that `mpirun` started; alone where it started none.
+///
+/// * `shared`: whether the verb shares its work among ranks; fails with `option-invalid` where several would do the same work beside each other
+pub fn join(shared: bool) -> Result<Ranks> {
     let size = SIZES.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());
     if size.is_none_or(|size| size < 2) {
         return Ok(Ranks::default());
     }
-    match command {
-        Command::Pretrain(_) | Command::TrainVocoder(_) | Command::Profile(_) => engine(),
-        Command::Lips(verb) if matches!(verb.command, LipsCommand::Train(_)) => engine(),
-        _ => Err(Error::option_invalid(
+    if !shared {
+        return Err(Error::option_invalid(
             "only pretrain, train-vocoder, lips train and profile share their work among ranks",
-        )),
+        ));
     }
+    join_mpi()
 }
 
 /// Where Open MPI, and MPICH and Slurm, say how many processes they started.
 const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 #[cfg(feature = "mpi")]
-fn engine() -> Result<Ranks> {
+fn join_mpi() -> Result<Ranks> {
     crate::ranks::mpi::join()
 }
 
 #[cfg(not(feature = "mpi"))]
-fn engine() -> Result<Ranks> {
+fn join_mpi() -> Result<Ranks> {
     Err(Error::option_invalid("this build cannot share its work among ranks; build with `--features mpi`"))
 }
 

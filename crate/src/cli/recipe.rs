@@ -27,10 +27,12 @@ pub struct RecipeArguments {
     /// Folder for corpus, features and checkpoints: some gigabytes, and what lets a run that was cut short go on
     #[arg(long)]
     work: PathBuf,
-    /// Hours of speech from engines
+    /// Hours of speech
     #[arg(long, default_value_t = MakeOptions::default().hours)]
     hours: f32,
-    /// Steps of the base's training
+    /// Steps of the training
+    ///
+    /// Of the base; the other parts have their own.
     #[arg(long, default_value_t = Recipe::base().steps)]
     steps: usize,
     /// Corpus folder of people, as `corpus --people` makes it: those to train on join the base, the others are measured

@@ -9,7 +9,7 @@ use super::{
     console::Console,
     device::DeviceArguments,
     output::{self, Made},
-    pretraining::print,
+    training::print,
 };
 use crate::{
     Result,

@@ -11,9 +11,9 @@ use super::{
     device::{DeviceArguments, PlanArguments},
     feeder::FeederArguments,
     output::{self, Made},
-    pretraining::print,
     ranks::RanksArguments,
     say::{VocoderName, choose},
+    training::print,
 };
 use crate::{
     Result,
@@ -26,8 +26,7 @@ use crate::{
     nn::ComputePlan,
     pipeline::{self, TrainVocoderConfig},
     ranks::Ranks,
-    report::Report,
-    train::run::Recipe,
+    train::run::{Recipe, RunConfig},
     voice::Base,
 };
 
@@ -58,7 +57,7 @@ pub struct TrainVocoderArguments {
     /// Steps of the training
     #[arg(long, default_value_t = Recipe::vocoder().steps)]
     steps: usize,
-    /// Learning rate to begin with
+    /// Learning rate at the start
     #[arg(long, default_value_t = Recipe::vocoder().rate_start)]
     rate: f64,
     /// The same seed, input and device give the same result
@@ -75,9 +74,7 @@ pub struct TrainVocoderArguments {
 
 pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::Weights, console)?;
-    let trained = arguments.ranks.train(arguments.device, ranks, |ranks, device| {
-        // One rank speaks for all.
-        let report: &dyn Report = if ranks.is_first() { console } else { &() };
+    let trained = arguments.ranks.train(arguments.device, ranks, console, |ranks, device, report| {
         pipeline::train_vocoder(&config(arguments, ranks, device)?, report)
     })?;
     print(&trained, console);
@@ -88,17 +85,19 @@ fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> 
     let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, feeder, .. } =
         arguments;
     let compute = arguments.plan.over(ComputePlan::of_vocoder)?;
+    let recipe = Recipe { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Recipe::vocoder() };
+    let directory = run.clone().unwrap_or_else(|| out.with_extension("run"));
     Ok(TrainVocoderConfig {
         corpus: corpus.clone(),
         out: out.clone(),
         base: base.clone(),
         from: from.clone(),
-        recipe: Recipe { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Recipe::vocoder() },
-        device: device.clone(),
-        resume: *resume,
-        run: run.clone().unwrap_or_else(|| out.with_extension("run")),
-        feeder: feeder.get(),
-        ranks: ranks.clone(),
+        training: RunConfig {
+            resume: *resume,
+            feeder: feeder.get(),
+            ranks: ranks.clone(),
+            ..RunConfig::new(recipe, directory, device)
+        },
     })
 }
 

@@ -18,7 +18,7 @@ const LEVEL: f32 = 0.08;
 const HEADER: &str = "utterance";
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Engine {
+pub enum SpeechEngine {
     /// A voice built into flite.
     Flite { voice: &'static str },
     /// A Scheme procedure that selects a festival voice.
@@ -35,7 +35,7 @@ pub struct Utterance {
     pub phones: Option<Vec<EnginePhone>>,
 }
 
-impl Engine {
+impl SpeechEngine {
     pub fn program(&self) -> &'static str {
         match self {
             Self::Flite { .. } => "flite",

@@ -3,6 +3,8 @@
 //! Engines speak other reductions than our dictionary ("and" as `ae n d`), join phones (`el`) and pause where no comma is. The result holds what was
 //! spoken, in our symbols: where the two differ the engine's phone replaces ours and keeps our stress, and its pauses become silences. Alike phones
 //! are cheap to exchange; an utterance that would need too much of this is rejected.
+//!
+//! One long file: the table of phones and the dynamic programme over them are read together.
 
 use super::phones::{EnginePhone, is_pause};
 use crate::text::symbols::{self, SILENCE, Symbol};

@@ -1,4 +1,6 @@
 //! The folders that speech corpora come in: LJSpeech, LibriTTS, VCTK, and our own of several speakers.
+//!
+//! One long file: four layouts of the same shape, and the tests of each.
 
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::{fmt::Write, fs, io, path::Path};
 
-use super::engines::{Engine, SAMPLE_RATE_HZ, Utterance};
+use super::engines::{SAMPLE_RATE_HZ, SpeechEngine, Utterance};
 use super::perturbation::Perturbation;
 use super::phones::to_csv;
 use super::sentences::Sentences;
@@ -40,7 +40,7 @@ const BATCH: usize = 40;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speaker {
     pub name: String,
-    pub engine: Engine,
+    pub engine: SpeechEngine,
     /// Another speaker out of the engine's.
     pub perturbation: Perturbation,
     /// Share of the corpus, relative to the other speakers.
@@ -48,7 +48,7 @@ pub struct Speaker {
 }
 
 impl Speaker {
-    fn new(name: &str, engine: Engine, weight: f32) -> Self {
+    fn new(name: &str, engine: SpeechEngine, weight: f32) -> Self {
         Self { name: name.to_string(), engine, perturbation: Perturbation::NONE, weight }
     }
 
@@ -75,15 +75,15 @@ const PERTURBED_SHARE: f32 = 0.2;
 /// All speakers for training: recorded voices get the most of the hours, formant synthesis the least.
 pub fn training_speakers() -> Vec<Speaker> {
     let voices = [
-        Speaker::new("flite-slt", Engine::Flite { voice: "slt" }, 24.0),
-        Speaker::new("flite-rms", Engine::Flite { voice: "rms" }, 24.0),
-        Speaker::new("flite-kal16", Engine::Flite { voice: "kal16" }, 12.0),
+        Speaker::new("flite-slt", SpeechEngine::Flite { voice: "slt" }, 24.0),
+        Speaker::new("flite-rms", SpeechEngine::Flite { voice: "rms" }, 24.0),
+        Speaker::new("flite-kal16", SpeechEngine::Flite { voice: "kal16" }, 12.0),
         Speaker::new(
             "festival-us-slt-hts",
-            Engine::Festival { procedure: "voice_cmu_us_slt_arctic_hts" },
+            SpeechEngine::Festival { procedure: "voice_cmu_us_slt_arctic_hts" },
             10.0,
         ),
-        Speaker::new("festival-kallpc16k", Engine::Festival { procedure: "voice_kal_diphone" }, 8.0),
+        Speaker::new("festival-kallpc16k", SpeechEngine::Festival { procedure: "voice_kal_diphone" }, 8.0),
     ];
     let mut speakers = Vec::new();
     for voice in voices {
@@ -104,7 +104,7 @@ pub fn training_speakers() -> Vec<Speaker> {
     for (variant, pitch) in variants {
         speakers.push(Speaker::new(
             &format!("espeak-en-us-{variant}"),
-            Engine::Espeak { variant, pitch, words_per_minute: 155 },
+            SpeechEngine::Espeak { variant, pitch, words_per_minute: 155 },
             2.0,
         ));
     }
@@ -126,13 +126,14 @@ pub fn foreign_speakers() -> Vec<Speaker> {
     ];
     voices
         .map(|(name, procedure)| {
-            Speaker::new(&format!("festival-{name}"), Engine::Festival { procedure }, 1.0)
+            Speaker::new(&format!("festival-{name}"), SpeechEngine::Festival { procedure }, 1.0)
         })
         .into()
 }
 
 pub fn held_out_speakers() -> Vec<Speaker> {
-    let engines = [Engine::Flite { voice: "awb" }, Engine::Festival { procedure: "voice_ked_diphone" }];
+    let engines =
+        [SpeechEngine::Flite { voice: "awb" }, SpeechEngine::Festival { procedure: "voice_ked_diphone" }];
     HELD_OUT.iter().zip(engines).map(|(name, engine)| Speaker::new(name, engine, 1.0)).collect()
 }
 
@@ -402,7 +403,7 @@ mod tests {
     #[test]
     fn a_corpus_that_was_cut_short_goes_on() {
         let out = tempfile::tempdir().unwrap();
-        let speaker = Speaker::new("someone", Engine::Festival { procedure: "no_such_voice" }, 1.0);
+        let speaker = Speaker::new("someone", SpeechEngine::Festival { procedure: "no_such_voice" }, 1.0);
         let path = out.path().join("someone/speaker.json");
         let summary =
             SpeakerSummary { name: "someone".into(), utterances: 2, seconds: 5.0, phone_times: false };

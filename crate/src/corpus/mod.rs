@@ -6,6 +6,8 @@ pub mod ipa;
 pub mod labels;
 pub mod layouts;
 pub mod make;
+pub mod make_people;
+mod packages;
 pub mod people;
 pub mod perturbation;
 pub mod phones;

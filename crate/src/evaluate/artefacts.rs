@@ -24,7 +24,7 @@ const HOP: usize = 256;
 /// Share of the frames that count as pauses.
 const PAUSES: f32 = 0.1;
 /// Power below this is digital silence.
-const FLOOR: f32 = 1e-10;
+const MIN_POWER: f32 = 1e-10;
 
 impl Artefacts {
     /// Of samples at 16 kHz or near it, `[S]`. Nothing is clean.
@@ -33,7 +33,7 @@ impl Artefacts {
         let mut frames: Vec<(f32, f32)> = Vec::new();
         Stft::new(WINDOW, WINDOW, HOP).analyze(samples, |_, spectrum| {
             // The lowest bins hold the offset, which is measured by itself.
-            let powers = spectrum[2..].iter().map(|x| x.norm_sqr() + FLOOR);
+            let powers = spectrum[2..].iter().map(|x| x.norm_sqr() + MIN_POWER);
             let mean = powers.clone().sum::<f32>() / (spectrum.len() - 2) as f32;
             let geometric = (powers.map(f32::ln).sum::<f32>() / (spectrum.len() - 2) as f32).exp();
             frames.push((mean, geometric / mean));
@@ -49,7 +49,7 @@ impl Artefacts {
             clipped_share: samples.iter().filter(|x| x.abs() >= FULL_SCALE).count() as f32 / count,
             offset: samples.iter().sum::<f32>() / count,
             pause_level_db: if speech_db > level::SILENCE_DB {
-                10.0 * power.max(FLOOR).log10() - speech_db
+                10.0 * power.max(MIN_POWER).log10() - speech_db
             } else {
                 level::SILENCE_DB
             },

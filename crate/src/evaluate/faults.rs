@@ -53,7 +53,7 @@ impl Fault {
 pub struct Spoken<'a> {
     /// Classes of the recogniser, without pauses: of the text, and recognised.
     pub said: &'a [usize],
-    pub heard: &'a [usize],
+    pub recognised: &'a [usize],
     /// Frames of each phone, by aligning the sound against the text.
     pub phone_frames: &'a [u32],
     /// Frames that the sentence should last.
@@ -83,7 +83,7 @@ const OFFSET: f32 = 0.01;
 
 /// The faults of one sentence, each at most once.
 pub fn faults(spoken: &Spoken) -> Vec<Fault> {
-    let runs = runs(spoken.said, spoken.heard);
+    let runs = runs(spoken.said, spoken.recognised);
     let longest = |length: fn(&Run) -> usize| runs.iter().map(length).max().unwrap_or(0);
     let (skipped, repeated) = (longest(|run| run.dropped), longest(|run| run.added));
     let seconds = spoken.frames as f32 * spoken.frame_seconds;
@@ -111,15 +111,15 @@ pub struct Run {
 }
 
 /// The run between each two phones that match.
-pub fn runs(said: &[usize], heard: &[usize]) -> Vec<Run> {
+pub fn runs(said: &[usize], recognised: &[usize]) -> Vec<Run> {
     let mut last = (0, 0);
     let between = |(a, b): (usize, usize)| {
         let (wanted, got) = (a - last.0, b - last.1);
         last = (a + 1, b + 1);
         Run { dropped: wanted.saturating_sub(got), added: got.saturating_sub(wanted) }
     };
-    let kept = edits(said, heard).kept;
-    kept.into_iter().chain([(said.len(), heard.len())]).map(between).collect()
+    let kept = edits(said, recognised).kept;
+    kept.into_iter().chain([(said.len(), recognised.len())]).map(between).collect()
 }
 
 /// Jumps of three semitones and more from one voiced frame to the next, over gaps too short for a consonant.
@@ -148,7 +148,7 @@ mod tests {
     fn found<'a>((pitch, artefacts): &'a (Pitch, Artefacts), change: impl Fn(&mut Spoken<'a>)) -> Vec<Fault> {
         let mut spoken = Spoken {
             said: &PHONES,
-            heard: &PHONES,
+            recognised: &PHONES,
             phone_frames: &[8; 12],
             expected_frames: 150.0,
             frames: 160,
@@ -166,7 +166,10 @@ mod tests {
         let clean = clean();
         assert_eq!(found(&clean, |_| ()), []);
         // Two exchanged, one missed, one too many.
-        assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 5, 20, 7, 31, 12, 28, 2, 2, 16, 9]), []);
+        assert_eq!(
+            found(&clean, |spoken| spoken.recognised = &[3, 9, 5, 20, 7, 31, 12, 28, 2, 2, 16, 9]),
+            []
+        );
     }
 
     #[test]
@@ -181,9 +184,10 @@ mod tests {
             (artefacts(0.001, 0.0, -45.0), artefacts(0.0, 0.02, -45.0), artefacts(0.0, 0.0, -20.0));
         let jumping = Pitch { f0_hz: (0..160).map(|t| [120.0, 120.0, 170.0, 170.0][t % 4]).collect() };
         let clean = clean();
-        assert_eq!(found(&clean, |spoken| spoken.heard = &[3, 9, 4, 28, 2, 16, 8]), [Fault::Skipped]);
+        assert_eq!(found(&clean, |spoken| spoken.recognised = &[3, 9, 4, 28, 2, 16, 8]), [Fault::Skipped]);
         assert_eq!(
-            found(&clean, |spoken| spoken.heard = &[3, 9, 4, 20, 7, 3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8]),
+            found(&clean, |spoken| spoken.recognised =
+                &[3, 9, 4, 20, 7, 3, 9, 4, 20, 7, 31, 12, 5, 28, 2, 16, 8]),
             [Fault::Repeated]
         );
         assert_eq!(found(&clean, |spoken| spoken.frames = 240), [Fault::Runaway]);

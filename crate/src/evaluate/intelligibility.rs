@@ -23,7 +23,7 @@ const HOP: usize = FRAME / 2;
 const FFT: usize = 512;
 /// Thirds of an octave from 150 Hz on.
 const BANDS: usize = 15;
-const LOWEST_HZ: f64 = 150.0;
+const MIN_HZ: f64 = 150.0;
 /// Frames that are compared at once, 384 ms.
 const SEGMENT: usize = 30;
 /// Frames of the recording that are this much weaker than its strongest are left out.
@@ -95,7 +95,7 @@ fn joined(samples: &[f64], kept: &[bool]) -> Vec<f64> {
 fn bands() -> [std::ops::Range<usize>; BANDS] {
     let bin = |hz: f64| (hz * FFT as f64 / f64::from(RATE_HZ)).round() as usize;
     std::array::from_fn(|band| {
-        let edge = |sixths: i32| bin(LOWEST_HZ * 2f64.powf(f64::from(sixths) / 6.0));
+        let edge = |sixths: i32| bin(MIN_HZ * 2f64.powf(f64::from(sixths) / 6.0));
         edge(2 * band as i32 - 1)..edge(2 * band as i32 + 1)
     })
 }
@@ -270,6 +270,7 @@ mod tests {
         }
     }
 
+    /// The bands of the package `pystoi` at 10 kHz; `tests/evaluators/lips.py` compares the measures on recordings.
     #[test]
     fn bands_are_those_of_the_paper() {
         let bands = bands();

@@ -1,4 +1,6 @@
 //! A voice against recordings of its speaker: every figure of `ownvoice evaluate`, similarities between their anchors.
+//!
+//! One long file: the figures share the speech that they are measured on.
 
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
@@ -293,7 +295,7 @@ impl<'a> Evaluation<'a> {
         let (base, config) = (self.base, self.base.mel_config());
         let mel = self.extractor.extract(&samples);
         let (symbols, word_ends) = spell(&base.phonemizer.words(text)?);
-        let (heard, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
+        let (recognised, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
         let alignment = base.aligner.align_anyway(&mel, &symbols, &word_ends).await?;
         let phones = alignment
             .symbols
@@ -301,8 +303,8 @@ impl<'a> Evaluation<'a> {
             .zip(&alignment.durations)
             .filter(|(symbol, _)| symbols::is_phone(**symbol));
         let phone_frames: Vec<u32> = phones.map(|(_, &frames)| frames).collect();
-        let runs = runs(&said, &heard);
-        measured.phonemes += PhonemeErrors { errors: edits(&heard, &said).count, length: said.len() };
+        let runs = runs(&said, &recognised);
+        measured.phonemes += PhonemeErrors { errors: edits(&recognised, &said).count, length: said.len() };
         measured.dropped += runs.iter().map(|run| run.dropped).sum::<usize>();
         measured.added += runs.iter().map(|run| run.added).sum::<usize>();
         if let Some((meant, _)) = meant.filter(|(meant, _)| meant.len() == phone_frames.len()) {
@@ -312,7 +314,7 @@ impl<'a> Evaluation<'a> {
         let artefacts = Artefacts::of(&samples, config.sample_rate_hz);
         measured.faults.push(faults(&Spoken {
             said: &said,
-            heard: &heard,
+            recognised: &recognised,
             phone_frames: &phone_frames,
             expected_frames: self.speaking_rate.expects(&symbols),
             frames: mel.frames(),
@@ -395,8 +397,8 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-fn is_outlier(meant: u32, heard: u32) -> bool {
-    let (short, long) = (meant.min(heard), meant.max(heard));
+fn is_outlier(meant: u32, measured: u32) -> bool {
+    let (short, long) = (meant.min(measured), meant.max(measured));
     long >= short + OUTLIER_FRAMES && long as f32 > OUTLIER_FACTOR * short as f32
 }
 

@@ -1,7 +1,7 @@
 //! Reads NVIDIA's public Tacotron 2, a PyTorch checkpoint, into [`AttentiveTacotron`].
 //!
 //! Sizes come from the tensors. The file is untrusted: its pickle is parsed as data and never executed, and names, shapes and sizes are
-//! checked before anything is believed.
+//! checked before use.
 
 mod names;
 mod pickle;

@@ -10,9 +10,9 @@ use super::image::{Image, Square};
 /// Weights of the detector (BSD-2-Clause, see the licence beside them).
 static WEIGHTS: &[u8] = include_bytes!("../../data/seeta_fd_frontal_v1.0.bin");
 /// The detector looks at pictures of at most this size; the smallest face that it finds is 40 pixels of them high.
-const LONGEST_SIDE: usize = 320;
+const MAX_SIDE: usize = 320;
 /// No smaller picture is looked at.
-const SHORTEST_SIDE: usize = 48;
+const MIN_SIDE: usize = 48;
 /// Scores below it are no faces. The detector's own examples use 2; drawn and photographed faces score 5 and more.
 const MIN_SCORE: f64 = 2.5;
 
@@ -34,8 +34,8 @@ impl Default for FaceDetector {
 impl FaceDetector {
     /// Squares of the faces, the largest first.
     pub fn detect(&mut self, image: &Image) -> Vec<Square> {
-        let (small, factor) = image.shrunk(LONGEST_SIDE);
-        if small.width.min(small.height) < SHORTEST_SIDE {
+        let (small, factor) = image.shrunk(MAX_SIDE);
+        if small.width.min(small.height) < MIN_SIDE {
             return Vec::new();
         }
         let grey = small.grey();

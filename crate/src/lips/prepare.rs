@@ -16,7 +16,7 @@ use super::{
     features::{Filmed, LipFeatureWriter, SIDE, samples},
     image::Image,
     layout::{self, VideoFile},
-    track::{Fault, MIN_FRAMES, SEARCH_EVERY, Search, Track, tracks},
+    track::{MIN_FRAMES, SEARCH_EVERY, Search, Track, UnusableStretch, tracks},
     video::{FRAMES_PER_SECOND, read_frames, read_sound},
 };
 use crate::{
@@ -126,7 +126,7 @@ pub struct Searched {
     path: PathBuf,
     seconds: f32,
     pub tracks: Vec<Track>,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<UnusableStretch>,
     /// At the mel's rate.
     pub sound: Vec<f32>,
 }
@@ -140,8 +140,8 @@ impl Searched {
 
     /// What is wrong with the file, as errors, each with its seconds.
     pub fn errors(&self) -> Vec<(Error, Option<[f32; 2]>)> {
-        let error = |fault: &Fault| {
-            let Fault { kind, from_seconds, to_seconds } = *fault;
+        let error = |fault: &UnusableStretch| {
+            let UnusableStretch { kind, from_seconds, to_seconds } = *fault;
             let error = Error::video_unusable(kind, from_seconds, to_seconds).in_file(&self.path);
             (error, Some([from_seconds, to_seconds]))
         };

@@ -25,18 +25,18 @@ use crate::{
 pub struct FaceSpeech {
     pub mel: Mel,
     /// Of each window, `[steps, pictures]`.
-    pub alignments: Vec<Alignment>,
+    pub alignments: Vec<AttentionMap>,
 }
 
 /// What the steps of a window attended to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Alignment {
+pub struct AttentionMap {
     /// `[steps, pictures]`, each row sums to one
     pub weights: Vec<f32>,
     pub pictures: usize,
 }
 
-impl Alignment {
+impl AttentionMap {
     /// Whether no step attends to an earlier picture than the one before it, but for the jitter of one.
     pub fn is_monotonic(&self) -> bool {
         let attended: Vec<usize> = self
@@ -68,7 +68,7 @@ pub async fn speak_faces_async(base: &LipBase, faces: &[u8], speaker: usize) -> 
         let refined = said.frames.clone() + model.postnet.forward(said.frames, Mode::Eval);
         values.extend(read(refined.reshape([frames * mels])).await?);
         let weights = read(said.alignment.reshape([steps * window.len()])).await?;
-        alignments.push(Alignment { weights, pictures: window.len() });
+        alignments.push(AttentionMap { weights, pictures: window.len() });
     }
     Ok(FaceSpeech { mel: config.log_mels(values, mel), alignments })
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn attention_that_goes_back_is_not_monotonic() {
-        let alignment = |attended: &[usize]| Alignment {
+        let alignment = |attended: &[usize]| AttentionMap {
             weights: attended
                 .iter()
                 .flat_map(|&at| (0..4).map(move |picture| f32::from(u8::from(picture == at))))

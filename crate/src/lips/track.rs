@@ -36,7 +36,7 @@ pub struct Track {
 
 /// A stretch of a video that cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fault {
+pub struct UnusableStretch {
     /// `NoFace`, `SeveralFaces` or `VideoCut`.
     pub kind: ErrorKind,
     pub from_seconds: f32,
@@ -56,7 +56,7 @@ fn face(search: &Search) -> Result<Square, ErrorKind> {
 ///
 /// * `searches`: one every [`SEARCH_EVERY`] pictures, from the first on
 /// * `frames`:   pictures of the video
-pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<Fault>) {
+pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<UnusableStretch>) {
     let mut found: Vec<Result<Square, ErrorKind>> = searches.iter().map(face).collect();
     // A face that is missed once, between two sightings of it, is bridged.
     for index in 1..found.len().saturating_sub(1) {
@@ -70,7 +70,7 @@ pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<Fault>) {
         }
     }
     let seconds = |index: usize| (index * SEARCH_EVERY).min(frames) as f32 / FRAMES_PER_SECOND as f32;
-    let (mut tracks, mut faults): (Vec<Track>, Vec<Fault>) = (Vec::new(), Vec::new());
+    let (mut tracks, mut faults): (Vec<Track>, Vec<UnusableStretch>) = (Vec::new(), Vec::new());
     let mut run: Vec<Square> = Vec::new();
     let mut close = |run: &mut Vec<Square>, end: usize| {
         let first = end - run.len();
@@ -86,7 +86,11 @@ pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<Fault>) {
                 if !run.is_empty() && (jumped || searches[index].after_cut) {
                     close(&mut run, index);
                     let at = seconds(index);
-                    faults.push(Fault { kind: ErrorKind::VideoCut, from_seconds: at, to_seconds: at });
+                    faults.push(UnusableStretch {
+                        kind: ErrorKind::VideoCut,
+                        from_seconds: at,
+                        to_seconds: at,
+                    });
                 }
                 run.push(square);
             }
@@ -97,7 +101,7 @@ pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<Fault>) {
                     Some(last) if last.kind == kind && last.to_seconds == from_seconds => {
                         last.to_seconds = to_seconds;
                     }
-                    _ => faults.push(Fault { kind, from_seconds, to_seconds }),
+                    _ => faults.push(UnusableStretch { kind, from_seconds, to_seconds }),
                 }
             }
         }

@@ -16,13 +16,8 @@ use crate::{
     Error, Result, files,
     nn::{ComputePlan, Mode, Scope},
     pipeline::Trained,
-    ranks::Ranks,
     report::Report,
-    train::{
-        feeder::FeederConfig,
-        run::{Learner, Recipe, Run, RunConfig, curve_path, split},
-        watch::WatchConfig,
-    },
+    train::run::{Learner, Recipe, Run, RunConfig, curve_path, split},
     vocoder::NeuralVocoder,
     voice::folder,
 };
@@ -110,16 +105,7 @@ pub struct LipTrainConfig {
     /// Folder of the base whose vocoder speaks.
     pub base: PathBuf,
     pub preset: LipPreset,
-    pub recipe: Recipe,
-    /// Without gradients.
-    pub device: Device,
-    /// Go on from the checkpoint, where there is one.
-    pub resume: bool,
-    /// Folder for checkpoint and curve.
-    pub run: PathBuf,
-    pub feeder: FeederConfig,
-    pub ranks: Ranks,
-    pub watch: WatchConfig,
+    pub training: RunConfig,
 }
 
 /// Trains, and writes a base of lips.
@@ -127,8 +113,8 @@ pub struct LipTrainConfig {
 /// # Errors
 /// `corpus-invalid`, `base-corrupt`, `option-invalid`, `precision-unsupported`, `training-diverged`, `rank-lost`, `io`.
 pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Trained> {
-    let LipTrainConfig { data, out, base, preset, recipe, device, resume, run, feeder, ranks, watch } =
-        config;
+    let LipTrainConfig { data, out, base, preset, training } = config;
+    let RunConfig { recipe, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
     let features = LipFeatures::load(data)?;
     let sounds = &features.sounds;
@@ -144,17 +130,8 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
-    let run_config = RunConfig {
-        recipe: recipe.clone(),
-        directory: run.clone(),
-        resume: *resume,
-        device: device.clone().autodiff(),
-        feeder: *feeder,
-        ranks: ranks.clone(),
-        watch: *watch,
-    };
     let sizes = preset.config(sounds.speakers.len());
-    let (model, held_out_loss) = train(&features, &sizes, &run_config, report)?;
+    let (model, held_out_loss) = train(&features, &sizes, training, report)?;
     let trained = base::Trained {
         model: &model,
         config: sizes,
@@ -172,7 +149,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     let weights = base::weights(&trained)?;
     if ranks.is_first() {
         base::write(out, trained, &weights)?;
-        report.curve(&curve_path(run), &out.join(WEIGHTS).with_extension(""))?;
+        report.curve(&curve_path(directory), &out.join(WEIGHTS).with_extension(""))?;
     }
     Ok(Trained { path: out.join(WEIGHTS), bytes: weights.len(), held_out_loss })
 }

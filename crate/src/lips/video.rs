@@ -17,7 +17,7 @@ use crate::{Error, Result, audio::wav, files};
 /// Pictures a second.
 pub const FRAMES_PER_SECOND: usize = 25;
 /// Pictures are shrunk to at most this size before they are looked at.
-const LONGEST_SIDE: usize = 720;
+const MAX_SIDE: usize = 720;
 /// What ffmpeg writes about a damaged file may go on for as long as the file does.
 const MAX_COMPLAINT: u64 = 4096;
 
@@ -63,7 +63,7 @@ fn decoder(path: &Path) -> Command {
 pub fn read_frames(path: &Path, mut each: impl FnMut(usize, Image) -> Result<()>) -> Result<usize> {
     fs::File::open(path).map_err(Error::io(path))?;
     let filters = format!(
-        "fps={FRAMES_PER_SECOND}:start_time=0,scale=w='min({LONGEST_SIDE},iw)':h='min({LONGEST_SIDE},ih)':force_original_aspect_ratio=decrease"
+        "fps={FRAMES_PER_SECOND}:start_time=0,scale=w='min({MAX_SIDE},iw)':h='min({MAX_SIDE},ih)':force_original_aspect_ratio=decrease"
     );
     let mut command = decoder(path);
     command.args(["-map", "0:v:0", "-vf", &filters, "-c:v", "ppm", "-f", "image2pipe", "-"]);
@@ -99,7 +99,7 @@ fn read_ppm(output: &mut dyn BufRead) -> io::Result<Option<Image>> {
     }
     let number = |field: &String| field.parse::<usize>().map_err(|_| io::ErrorKind::InvalidData);
     let (width, height) = (number(&fields[1])?, number(&fields[2])?);
-    if fields[0] != "P6" || ![width, height].iter().all(|side| (1..=LONGEST_SIDE).contains(side)) {
+    if fields[0] != "P6" || ![width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut rgb = vec![0; width * height * 3];

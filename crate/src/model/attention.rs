@@ -231,7 +231,7 @@ impl AttentionDecoder {
         Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
     }
 
-    /// Speaks one utterance, each step hearing the last frame of the one before, the first hearing zeros.
+    /// Speaks one utterance: the input of each step is the last frame of the one before, of the first zeros.
     ///
     /// It ends after the step whose gate opens (a probability above one half), before `max_frames` are exceeded, or as soon as
     /// `proceed`, called before each step with the frames so far, returns false.

@@ -43,7 +43,7 @@ impl AttentiveTacotron {
         }
     }
 
-    /// In what the products of encoder and postnet are computed; the decoder's, a step at a time, stay f32.
+    /// Precision of the matmuls of encoder and postnet; the decoder's, a step at a time, stay f32.
     pub fn with_precision(self, precision: Precision) -> Self {
         self.computing(&Scope::new(ComputePlan::of(precision)))
     }
@@ -64,7 +64,7 @@ impl AttentiveTacotron {
         Self { encoder: self.encoder.with_ranks(ranks), postnet: self.postnet.with_ranks(ranks), ..self }
     }
 
-    /// Reads a file that [`Self::serialize`] made, for inference. It is not trusted.
+    /// Reads a file that [`Self::serialize`] made, for inference. The file is untrusted.
     ///
     /// * `symbols`: how many symbols the table of a version has, where that version is known
     pub fn load(
@@ -98,7 +98,7 @@ impl AttentiveTacotron {
         serialize(collect(self), storage, more).await
     }
 
-    /// Decodes while hearing the true frames.
+    /// Decodes with the true frames as inputs.
     ///
     /// * `speaker`:  `[B, V]`
     /// * `previous`: `[B, N, M]`, the frame before each step's first

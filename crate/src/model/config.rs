@@ -27,7 +27,7 @@ pub struct TacotronConfig {
     pub encoder_layers: usize,
     /// Of one direction, in the duration and range predictors, and in the pitch predictor.
     pub duration_width: usize,
-    /// Whether the decoder is given each frame's pitch: from the recording in training, predicted in synthesis. Bases before 0.2 have none.
+    /// Whether the decoder is given each frame's pitch: from the recording in training, predicted in synthesis. Manifests without the field are of bases without pitch.
     #[serde(default)]
     pub pitch: bool,
     /// Whether the previous frame is an input of the decoder. Without, all frames come out of one pass, and training and synthesis
@@ -81,7 +81,7 @@ impl TacotronConfig {
             postnet_width: 192,
             postnet_kernel: 5,
             postnet_layers: 5,
-            dropout: 0.0, // Three hours of engine speech are not learned by heart in one pass of training.
+            dropout: 0.0, // One pass over three hours of engine speech does not overfit.
             attention_width: 128,
             location_filters: 32,
             location_kernel: 31,

@@ -71,10 +71,10 @@ impl Decoder {
     pub fn new(config: &TacotronConfig, device: &Device) -> Self {
         let (width, reduction) = (config.decoder_width, config.reduction);
         let context = reduction * config.context_width() + config.speaker_width;
-        let heard = if config.autoregressive { config.prenet_width } else { 0 };
+        let fed_back = if config.autoregressive { config.prenet_width } else { 0 };
         Self {
             prenet: config.autoregressive.then(|| Prenet::new(config, device)),
-            first: Lstm::new(heard + context, width, device),
+            first: Lstm::new(fed_back + context, width, device),
             second: Lstm::new(width, width, device),
             projection: init::linear(width + context, reduction * config.mels, device),
             reduction,
@@ -129,10 +129,10 @@ impl Decoder {
         let input = match &self.prenet {
             None => context.clone(),
             Some(prenet) => {
-                let heard = prenet
+                let fed_back = prenet
                     .forward(previous.expect("an autoregressive decoder is given previous frames"))
                     .swap_dims(0, 1);
-                Tensor::cat(vec![heard, context.clone()], 2)
+                Tensor::cat(vec![fed_back, context.clone()], 2)
             }
         };
         let (hidden, first) =

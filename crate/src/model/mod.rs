@@ -1,4 +1,4 @@
-//! Tacotron 2 (Shen et al. 2018) with two aligners: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive attention.
+//! Tacotron 2 (Shen et al. 2018) along two paths: durations (Non-Attentive Tacotron, Shen et al. 2020) and location-sensitive attention.
 
 pub mod attention;
 pub mod attentive;

@@ -72,7 +72,7 @@ pub struct Intonation {
 }
 
 impl Intonation {
-    /// Whether a person can speak so: untrusted files are asked.
+    /// Whether a person can speak so; values of untrusted files are checked by it.
     pub fn is_human(self) -> bool {
         (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz) && SPREADS.contains(&self.spread)
     }

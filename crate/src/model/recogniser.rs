@@ -90,8 +90,8 @@ pub fn normalise(frames: &mut [f32], mels: usize) {
             .for_each(|((sum, x), mean)| *sum += (x - mean).powi(2) / count);
     }
     // A constant channel must not be scaled to unit variance.
-    const FLOOR: f32 = 0.01;
-    let scale: Vec<f32> = square.iter().map(|variance| (variance + FLOOR).sqrt().recip()).collect();
+    const MIN_VARIANCE: f32 = 0.01;
+    let scale: Vec<f32> = square.iter().map(|variance| (variance + MIN_VARIANCE).sqrt().recip()).collect();
     for frame in frames.chunks_exact_mut(mels) {
         frame.iter_mut().zip(&mean).zip(&scale).for_each(|((x, mean), scale)| *x = (*x - mean) * scale);
     }

@@ -14,7 +14,7 @@ use super::{
     postnet::Postnet,
 };
 use crate::{
-    nn::{ComputePlan, Mode, Precision, Scope, init::Fill, matmul::products, upsample::gaussian_weights},
+    nn::{ComputePlan, Mode, Precision, Scope, init::Fill, matmul::batched, upsample::gaussian_weights},
     ranks::Ranks,
 };
 
@@ -78,7 +78,7 @@ impl Tacotron {
         }
     }
 
-    /// In what its products are computed, but for those of the predictors, which are small.
+    /// Precision of its matmuls, except those of the predictors, which are small.
     pub fn with_precision(self, precision: Precision) -> Self {
         self.computing(&Scope::new(ComputePlan::of(precision)))
     }
@@ -129,7 +129,7 @@ impl Tacotron {
         positions: Tensor<3>,
     ) -> Tensor<3> {
         let weights = self.alignment(symbols, encoded.clone(), durations, times);
-        Tensor::cat(vec![products(weights, encoded), positions], 2) // (B, T, L) x (B, L, E)
+        Tensor::cat(vec![batched(weights, encoded), positions], 2) // (B, T, L) x (B, L, E)
     }
 
     /// Weight of each symbol in each frame, `[B, T, L]`. Shapes as in [`Tacotron::upsample`].

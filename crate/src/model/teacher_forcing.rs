@@ -81,11 +81,11 @@ mod tests {
 
     /// Both implementations have the same shapes.
     fn shapes<A: TeacherForcing>(
-        aligner: &A,
+        model: &A,
         spoken: Spoken,
         timing: A::Timing,
     ) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
-        let decoded = aligner.teacher_force(spoken, timing);
+        let decoded = model.teacher_force(spoken, timing);
         let [batch, rows, _] = decoded.alignment.dims();
         let ones = Tensor::<3>::ones([batch, rows, 1], &Device::flex()).into_data();
         decoded
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn both_aligners_decode_the_same_utterance() {
+    fn both_paths_decode_the_same_utterance() {
         let device = Device::flex();
         let config = TacotronConfig::tiny(1);
         let model = Tacotron::new(&config, &device);

@@ -15,86 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Precision,
+    operation::Operation,
     trace::{Attributes, Call, Probe, Value},
 };
 use crate::{Error, Result};
 
-/// A fused operation, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Operation {
-    /// A product of two matrices.
-    Matmul,
-    /// A product beside what stays the same at all steps.
-    MatmulConcat,
-    /// The recurrence of an LSTM.
-    Lstm,
-    /// A convolution over time.
-    Convolution,
-    /// Normalisation by running statistics, with its activation.
-    Normalise,
-    /// An activation alone, after batch statistics.
-    Activate,
-    /// Neighbours in time, side by side.
-    Unfold,
-    /// Neighbours in a picture, side by side.
-    UnfoldPatches,
-    /// A step of location-sensitive attention.
-    Attention,
-    /// All steps of attention and its LSTM.
-    AttentionLstm,
-    /// The error of a spectrogram.
-    Loss,
-    /// An update of all parameters.
-    Adam,
-}
-
-impl Operation {
-    pub const ALL: [Self; 12] = [
-        Self::Matmul,
-        Self::MatmulConcat,
-        Self::Lstm,
-        Self::Convolution,
-        Self::Normalise,
-        Self::Activate,
-        Self::Unfold,
-        Self::UnfoldPatches,
-        Self::Attention,
-        Self::AttentionLstm,
-        Self::Loss,
-        Self::Adam,
-    ];
-
-    /// A hyphenated name: `matmul-concat`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Matmul => "matmul",
-            Self::MatmulConcat => "matmul-concat",
-            Self::Lstm => "lstm",
-            Self::Convolution => "convolution",
-            Self::Normalise => "normalise",
-            Self::Activate => "activate",
-            Self::Unfold => "unfold",
-            Self::UnfoldPatches => "unfold-patches",
-            Self::Attention => "attention",
-            Self::AttentionLstm => "attention-lstm",
-            Self::Loss => "loss",
-            Self::Adam => "adam",
-        }
-    }
-
-    /// The operation of that [`name`](Self::name).
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|operation| operation.name() == name)
-    }
-
-    /// Whether it multiplies, in half where its module does: only these overflow f16, and only these are as large as their input.
-    fn is_product(self) -> bool {
-        matches!(self, Self::Matmul | Self::MatmulConcat | Self::Convolution)
-    }
-}
-
-/// Modules whose products are in half by default, with all below them. The predictors are small and stay in single precision.
+/// Modules whose matmuls are in half precision by default, with all below them. The predictors are small and stay in single precision.
 const HALF: [&str; 3] = ["encoder", "decoder", "postnet"];
 
 /// The same of a vocoder: what it makes of its trunk spans the range of speech in logarithms, and stays in single precision.
@@ -111,7 +37,7 @@ pub struct ComputePlan {
     pub plain: BTreeSet<Operation>,
     /// Planted for drills and tests; no run has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<PlantedFault>,
 }
 
 impl Default for ComputePlan {
@@ -156,37 +82,41 @@ impl ComputePlan {
 
 /// A fault that is planted in one fused operation of one module. Its plain twin has none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct PlantedFault {
     /// The module's path; of the optimizer, the parameter's.
     pub path: String,
     pub operation: Operation,
-    pub kind: FaultKind,
+    pub kind: PlantedFaultKind,
 }
 
-impl Display for Fault {
+impl Display for PlantedFault {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (path, operation) = (&self.path, self.operation.name());
         match &self.kind {
-            FaultKind::Overflow(_) => write!(f, "overflow:{path}:{operation}"),
-            FaultKind::GradientSign(input) => write!(f, "sign:{path}:{operation}:{input}"),
-            FaultKind::GradientNan(input) => write!(f, "nan:{path}:{operation}:{input}"),
+            PlantedFaultKind::Overflow(_) => write!(f, "overflow:{path}:{operation}"),
+            PlantedFaultKind::GradientSign(input) => write!(f, "sign:{path}:{operation}:{input}"),
+            PlantedFaultKind::GradientNan(input) => write!(f, "nan:{path}:{operation}:{input}"),
         }
     }
 }
 
 /// `overflow:MODULE:OPERATION`, of its first input, `sign:MODULE:OPERATION:INPUT` or `nan:MODULE:OPERATION:INPUT`. Fails with `option-invalid`, also for an
-/// overflow of what is no product.
-impl FromStr for Fault {
+/// overflow of what is no matmul.
+impl FromStr for PlantedFault {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         let parts: Vec<&str> = text.split(':').collect();
         let found = match parts[..] {
-            ["overflow", path, operation] => Some((path, operation, FaultKind::Overflow("input".into()))),
-            ["sign", path, operation, input] => {
-                Some((path, operation, FaultKind::GradientSign(input.into())))
+            ["overflow", path, operation] => {
+                Some((path, operation, PlantedFaultKind::Overflow("input".into())))
             }
-            ["nan", path, operation, input] => Some((path, operation, FaultKind::GradientNan(input.into()))),
+            ["sign", path, operation, input] => {
+                Some((path, operation, PlantedFaultKind::GradientSign(input.into())))
+            }
+            ["nan", path, operation, input] => {
+                Some((path, operation, PlantedFaultKind::GradientNan(input.into())))
+            }
             _ => None,
         };
         let fault = found.and_then(|(path, operation, kind)| {
@@ -198,8 +128,8 @@ impl FromStr for Fault {
             ))
         })?;
         match &fault.kind {
-            FaultKind::Overflow(_) if !fault.operation.is_product() => {
-                let products = Operation::ALL.into_iter().filter(|operation| operation.is_product());
+            PlantedFaultKind::Overflow(_) if !fault.operation.is_matmul() => {
+                let products = Operation::ALL.into_iter().filter(|operation| operation.is_matmul());
                 let products = products.map(Operation::name).collect::<Vec<_>>().join(", ");
                 Err(Error::option_invalid(format!("{text:?} overflows no product: {products}")))
             }
@@ -210,16 +140,16 @@ impl FromStr for Fault {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FaultKind {
+pub enum PlantedFaultKind {
     /// The gradient of the input of that name has the wrong sign.
     GradientSign(String),
     /// The gradient of the input of that name is no number.
     GradientNan(String),
-    /// The input of that name is multiplied by [`OVERFLOW`] and the output divided by it: nothing in f32, an overflow in f16. Of products alone.
+    /// The input of that name is multiplied by [`OVERFLOW`] and the output divided by it: nothing in f32, an overflow in f16. Of matmuls alone.
     Overflow(String),
 }
 
-impl FaultKind {
+impl PlantedFaultKind {
     /// The input that it is planted at.
     fn input(&self) -> &str {
         let (Self::GradientSign(input) | Self::GradientNan(input) | Self::Overflow(input)) = self;
@@ -241,17 +171,17 @@ pub struct Scope {
 
 /// Faults that an operation has met.
 #[derive(Debug, Clone, Default)]
-struct Planted(Arc<Mutex<Vec<Fault>>>);
+struct Planted(Arc<Mutex<Vec<PlantedFault>>>);
 
 impl Planted {
-    fn put(&self, fault: &Fault) {
+    fn put(&self, fault: &PlantedFault) {
         let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !met.contains(fault) {
             met.push(fault.clone());
         }
     }
 
-    fn has(&self, fault: &Fault) -> bool {
+    fn has(&self, fault: &PlantedFault) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(fault)
     }
 }
@@ -273,7 +203,7 @@ impl Scope {
         Self { path, ..self.clone() }
     }
 
-    /// The same in single precision, whatever the plan says.
+    /// The same in single precision, whatever the plan.
     pub fn in_single(&self) -> Self {
         Self {
             plan: Arc::new(ComputePlan { precision: Precision::F32, ..(*self.plan).clone() }),
@@ -286,7 +216,7 @@ impl Scope {
     }
 
     /// Faults of the plan that no operation has met, though theirs is fused: the path, or the name of the input, is none of the model's.
-    pub fn unplanted(&self) -> impl Iterator<Item = &Fault> {
+    pub fn unplanted(&self) -> impl Iterator<Item = &PlantedFault> {
         let plan = &self.plan;
         plan.faults.iter().filter(|fault| !plan.plain.contains(&fault.operation) && !self.planted.has(fault))
     }
@@ -299,7 +229,7 @@ impl Scope {
     /// How the module at this path computes.
     pub fn compute(&self) -> Compute {
         let plan = &*self.plan;
-        let faults: Vec<Fault> =
+        let faults: Vec<PlantedFault> =
             plan.faults.iter().filter(|fault| fault.path == self.path).cloned().collect();
         let precision = plan.precision_at(&self.path);
         if self.probe.is_none() && plan.plain.is_empty() && faults.is_empty() {
@@ -315,9 +245,9 @@ impl Scope {
 /// [`crate::nn::patches`], [`crate::nn::attention`] and [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
 #[derive(Debug, Clone, Default)]
 pub struct Compute {
-    /// In what products are computed.
+    /// Precision of the matmuls.
     pub precision: Precision,
-    /// `None` in every usual run, which then costs one look at an option.
+    /// `None` in usual runs, which then cost one check of an option.
     special: Option<Arc<Special>>,
 }
 
@@ -331,7 +261,7 @@ pub(crate) struct Begun {
 #[derive(Debug)]
 struct Special {
     plain: BTreeSet<Operation>,
-    faults: Vec<Fault>,
+    faults: Vec<PlantedFault>,
     planted: Planted,
     probe: Option<Probe>,
     path: String,
@@ -355,10 +285,10 @@ impl Compute {
         value: Tensor<D>,
     ) -> Tensor<D> {
         match self.fault(operation, name) {
-            Some(FaultKind::GradientSign(_)) => value.clone().detach().mul_scalar(2.0) - value,
+            Some(PlantedFaultKind::GradientSign(_)) => value.clone().detach().mul_scalar(2.0) - value,
             // The root of nothing is nothing, and its slope is infinite.
-            Some(FaultKind::GradientNan(_)) => value.clone() + (value.clone() - value.detach()).sqrt(),
-            Some(FaultKind::Overflow(_)) => value.mul_scalar(OVERFLOW),
+            Some(PlantedFaultKind::GradientNan(_)) => value.clone() + (value.clone() - value.detach()).sqrt(),
+            Some(PlantedFaultKind::Overflow(_)) => value.mul_scalar(OVERFLOW),
             None => value,
         }
     }
@@ -371,17 +301,17 @@ impl Compute {
         value: Tensor<D>,
     ) -> Tensor<D> {
         match self.fault(operation, name) {
-            Some(FaultKind::GradientSign(_)) => value.neg(),
+            Some(PlantedFaultKind::GradientSign(_)) => value.neg(),
             _ => value,
         }
     }
 
-    /// The output of a fused operation, see [`FaultKind::Overflow`].
+    /// The output of a fused operation, see [`PlantedFaultKind::Overflow`].
     pub(crate) fn output<const D: usize>(&self, operation: Operation, value: Tensor<D>) -> Tensor<D> {
         let Some(special) = &self.special else { return value };
-        let overflows = |fault: &&Fault| {
+        let overflows = |fault: &&PlantedFault| {
             fault.operation == operation
-                && matches!(fault.kind, FaultKind::Overflow(_))
+                && matches!(fault.kind, PlantedFaultKind::Overflow(_))
                 && special.planted.has(fault)
         };
         match special.faults.iter().find(overflows) {
@@ -391,12 +321,12 @@ impl Compute {
     }
 
     /// What is planted at an input of that name.
-    fn fault(&self, operation: Operation, name: &str) -> Option<&FaultKind> {
+    fn fault(&self, operation: Operation, name: &str) -> Option<&PlantedFaultKind> {
         let special = self.special.as_ref()?;
-        let here = |fault: &&Fault| {
+        let here = |fault: &&PlantedFault| {
             fault.operation == operation
                 && fault.kind.input() == name
-                && (operation.is_product() || !matches!(fault.kind, FaultKind::Overflow(_)))
+                && (operation.is_matmul() || !matches!(fault.kind, PlantedFaultKind::Overflow(_)))
         };
         let fault = special.faults.iter().find(here)?;
         special.planted.put(fault);
@@ -484,10 +414,10 @@ mod tests {
     fn a_planted_sign_changes_the_gradient_alone() {
         let device = Device::flex().autodiff();
         let plan = ComputePlan {
-            faults: vec![Fault {
+            faults: vec![PlantedFault {
                 path: "a.b".into(),
                 operation: Operation::Lstm,
-                kind: FaultKind::GradientSign("w".into()),
+                kind: PlantedFaultKind::GradientSign("w".into()),
             }],
             ..ComputePlan::default()
         };
@@ -510,11 +440,11 @@ mod tests {
     #[test]
     fn a_fault_is_its_text_and_only_products_overflow() {
         for text in ["overflow:a.b:matmul-concat", "sign:a:lstm:w_hh", "nan:a.0:convolution:weight"] {
-            assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<PlantedFault>().unwrap().to_string(), text);
         }
         for text in ["overflow:a:lstm", "overflow:a:loss", "overflow:a:activate", "overflow:a", "sign:a:lstm"]
         {
-            assert_eq!(text.parse::<Fault>().unwrap_err().code(), "option-invalid", "{text}");
+            assert_eq!(text.parse::<PlantedFault>().unwrap_err().code(), "option-invalid", "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Layers with fresh parameters.
 //!
-//! As burn's own initialiser makes them, but for orthogonal matrices, which nobody draws here: those take products of matrices, and with burn's product in all
-//! the forms that it can take on a graphics card the page's program would be a fifth larger. `tests/js/module.test.mjs` looks for it.
+//! Matches burn's initialiser except orthogonal, which would link burn's matmul and enlarge the wasm by a fifth; `tests/js/module.test.mjs` asserts that it is
+//! not linked.
 
 use burn::{
     module::{Param, ParamId, RunningState},
@@ -21,7 +21,7 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// A parameter that is filled when it is first asked for; one that is loaded before never is.
+    /// A parameter that is filled on first use, unless weights are loaded before.
     pub fn init<const D: usize>(self, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
         let fill = move |device: &Device| match self {
             Self::Constant(value) => Tensor::full(shape, value, device),

@@ -1,6 +1,7 @@
-//! Layers: recurrence, attention, convolution, products in two precisions, upsampling and always-on dropout.
+//! Layers: recurrence, attention, convolution, matmul in two precisions, upsampling and always-on dropout.
 
 pub mod attention;
+mod backward_prelude;
 pub mod compute;
 pub mod conv;
 #[cfg(feature = "cube")]
@@ -13,6 +14,7 @@ pub mod loss;
 pub mod lstm;
 pub mod matmul;
 pub mod norm;
+mod operation;
 pub mod patches;
 pub mod readback;
 pub mod trace;
@@ -22,10 +24,11 @@ pub use exchange::sum_over_ranks;
 
 use burn::{backend::DispatchDevice, prelude::Device};
 
-pub use compute::{Compute, ComputePlan, Operation, Scope};
+pub use compute::{Compute, ComputePlan, Scope};
 #[cfg(target_arch = "wasm32")]
 pub use flex::{MicroKernel, use_micro_kernel};
 pub use matmul::Precision;
+pub use operation::Operation;
 
 /// What a forward pass is for. Given explicitly, so that no layer guesses it from its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

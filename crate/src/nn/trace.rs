@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use burn::{prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 
-use super::{Precision, compute::Operation, conv::Activation, lstm::ScanOptions, patches::Patch};
+use super::{
+    Precision, conv::activation::Activation, lstm::options::ScanOptions, operation::Operation,
+    patches::patch::Patch,
+};
 
 /// A tensor of any rank, without gradients.
 #[derive(Debug, Clone)]
@@ -47,7 +50,7 @@ pub struct Call {
     /// The module's path.
     pub path: String,
     pub operation: Operation,
-    /// In which it computed: a module may keep to another than its plan's.
+    /// In which it computed: a module may have another than its plan.
     pub precision: Precision,
     pub attributes: Attributes,
     /// None where outputs alone are kept.
@@ -92,7 +95,7 @@ impl Probe {
         self.calls().len()
     }
 
-    /// Forgets the calls since there were `count`.
+    /// Drops all calls but the first `count`.
     pub fn truncate(&self, count: usize) {
         self.calls().truncate(count);
     }

@@ -12,16 +12,13 @@ use crate::{
     corpus::HELD_OUT,
     files,
     model::{AttentiveTacotron, Tacotron, TacotronConfig},
-    ranks::Ranks,
     report::Report,
     text::{Phonemizer, symbols},
     train::{
         features::Features,
-        feeder::FeederConfig,
         pretrain::pretrain as train,
         run::{Recipe, RunConfig, curve_path},
         warm_start::WarmStart,
-        watch::WatchConfig,
     },
     voice::{AttentiveVoice, FileEntry, Files, Manifest, Table, folder},
     weights::{Metadata, Storage, collect, deserialize, serialize},
@@ -63,46 +60,31 @@ pub struct PretrainConfig {
     pub out: PathBuf,
     pub preset: Preset,
     pub path: AlignmentPath,
-    pub recipe: Recipe,
-    pub device: Device,
     /// Folder of a base that training begins with.
     pub from: Option<PathBuf>,
-    /// Go on from the checkpoint in the folder for runs, where there is one.
-    pub resume: bool,
-    /// Folder for checkpoint and curve.
-    pub run: PathBuf,
-    /// How batches are made ahead.
-    pub feeder: FeederConfig,
-    /// With whom the batches are shared. The first rank writes; a folder must be the same for all.
-    pub ranks: Ranks,
-    /// What is looked at while it trains.
-    pub watch: WatchConfig,
+    pub training: RunConfig,
 }
 
 impl PretrainConfig {
     /// The shipped base's.
-    pub fn new(data: PathBuf, out: PathBuf, device: Device) -> Self {
+    ///
+    /// * `device`: without gradients
+    pub fn new(data: PathBuf, out: PathBuf, device: &Device) -> Self {
         Self {
             data,
             preset: Preset::Small,
             path: AlignmentPath::Durations,
-            recipe: Recipe::base(),
-            device,
             from: None,
-            resume: false,
-            run: out.join("run"),
-            watch: WatchConfig::default(),
+            training: RunConfig::new(Recipe::base(), out.join("run"), device),
             out,
-            feeder: FeederConfig::default(),
-            ranks: Ranks::default(),
         }
     }
 }
 
 /// Trains, and writes weights and manifest of a base, or the one file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
-    let PretrainConfig { data, out, preset, path, recipe, device, from, resume, run, feeder, ranks, watch } =
-        config;
+    let PretrainConfig { data, out, preset, path, from, training } = config;
+    let RunConfig { recipe, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
     if let AlignmentPath::Durations = path {
         check_parts(out)?;
@@ -112,15 +94,6 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
     }
-    let run_config = RunConfig {
-        recipe: recipe.clone(),
-        directory: run.clone(),
-        resume: *resume,
-        device: device.clone().autodiff(),
-        feeder: *feeder,
-        ranks: ranks.clone(),
-        watch: *watch,
-    };
     let start = from.as_ref().map(|base| {
         let Manifest { model: config, speakers, .. } = folder::read_manifest(base)?;
         let (weights, _) = deserialize(&files::read(&base.join(WEIGHTS))?).map_err(Error::base_corrupt)?;
@@ -130,21 +103,21 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     let trained = match path {
         AlignmentPath::Durations => {
             let (model, held_out_loss) =
-                train::<Tacotron>(&features, &model_config, &run_config, start, report)?;
+                train::<Tacotron>(&features, &model_config, training, start, report)?;
             write_base(config, &features, model_config, &model, held_out_loss)?
         }
         AlignmentPath::Attention => {
             // Attention is always autoregressive, and finds its own timing: no pitch could be given by frame.
             let sizes = TacotronConfig { autoregressive: true, pitch: false, ..model_config };
             let (model, held_out_loss) =
-                train::<AttentiveTacotron>(&features, &sizes, &run_config, start, report)?;
+                train::<AttentiveTacotron>(&features, &sizes, training, start, report)?;
             let voice = AttentiveVoice {
                 model: model.valid(),
                 config: sizes,
                 mel: features.mel.clone(),
                 table: Table::Own,
                 speaker: default_speaker(&features),
-                device: run_config.device.clone().inner(),
+                device: device.clone().inner(),
             };
             let path = out.join(AttentiveVoice::FILE);
             let bytes = pollster::block_on(voice.serialize(Storage::Half))?;
@@ -155,12 +128,12 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
         }
     };
     if ranks.is_first() {
-        report.curve(&curve_path(run), &trained.path.with_extension(""))?;
+        report.curve(&curve_path(directory), &trained.path.with_extension(""))?;
     }
     Ok(trained)
 }
 
-/// Whether the files that a base's manifest names beside its weights are there and of use, asked before hours of training.
+/// Whether the files that a base's manifest names beside its weights exist and are valid, checked before hours of training.
 fn check_parts(out: &Path) -> Result<()> {
     let read = |name: &str| files::read(&out.join(name));
     Phonemizer::new(&read(LEXICON)?)?;
@@ -176,7 +149,7 @@ fn write_base(
     model: &Tacotron,
     held_out_loss: f32,
 ) -> Result<Trained> {
-    let PretrainConfig { out, recipe, ranks, .. } = config;
+    let PretrainConfig { out, training: RunConfig { recipe, ranks, .. }, .. } = config;
     let read = |name: &str| files::read(&out.join(name));
     let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
@@ -233,8 +206,12 @@ mod tests {
         let out = folder.path().join("base");
         let config = PretrainConfig {
             preset: Preset::Tiny,
-            recipe: Recipe { steps: 1, batch: 1, ..Recipe::base() },
-            ..PretrainConfig::new(folder.path().join("features"), out.clone(), Device::flex())
+            training: RunConfig::new(
+                Recipe { steps: 1, batch: 1, ..Recipe::base() },
+                out.join("run"),
+                &Device::flex(),
+            ),
+            ..PretrainConfig::new(folder.path().join("features"), out.clone(), &Device::flex())
         };
         let missing = || pretrain(&config, &()).unwrap_err().to_string();
         assert!(missing().contains("en.lex"), "{}", missing());

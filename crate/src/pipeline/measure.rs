@@ -13,8 +13,10 @@ use super::{
 use crate::{
     Error, Result,
     corpus::{
-        HELD_OUT, PERTURBED, make_perturbed,
-        people::{PEOPLE, PersonSummary, Role},
+        HELD_OUT, PERTURBED,
+        make_people::PersonSummary,
+        make_perturbed,
+        people::{PEOPLE, Role},
     },
     evaluate::{encoder::SpeakerVerifier, report::Evaluation, sentences::NEW_SENTENCES},
     files,

@@ -22,10 +22,12 @@ use crate::{
     Error, Result,
     corpus::{self, MakeOptions},
     files,
-    ranks::Ranks,
     report::{Progress, Report},
     text::Phonemizer,
-    train::{feeder::FeederConfig, recogniser::RecogniserConfig, run::Recipe},
+    train::{
+        recogniser::RecogniserConfig,
+        run::{Recipe, RunConfig},
+    },
     voice::{
         FileEntry,
         folder::{read_manifest, write_manifest, write_part},
@@ -89,27 +91,26 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
     report.note(&format!("5/9 base voice: {steps} steps"));
     let pretraining = PretrainConfig {
-        recipe: Recipe { steps, seed, ..Recipe::base() },
-        resume: true,
-        run: work.join("run"),
-        ..PretrainConfig::new(aligned, out.clone(), device.clone())
+        training: RunConfig {
+            resume: true,
+            ..RunConfig::new(Recipe { steps, seed, ..Recipe::base() }, work.join("run"), device)
+        },
+        ..PretrainConfig::new(aligned, out.clone(), device)
     };
     pretrain(&pretraining, report)?;
     let (on_recordings, on_base) = (Recipe::vocoder(), Recipe::vocoder_end());
-    let heard = work.join("vocoder-heard.safetensors");
+    let on_recordings_only = work.join("vocoder-heard.safetensors");
     let vocoder = TrainVocoderConfig {
         corpus: corpus_folder.clone(),
-        out: heard.clone(),
+        out: on_recordings_only.clone(),
         base: None,
         from: None,
-        run: work.join("vocoder-heard"),
-        device: device.clone(),
-        recipe: Recipe { seed, ..on_recordings.clone() },
-        resume: true,
-        feeder: FeederConfig::default(),
-        ranks: Ranks::default(),
+        training: RunConfig {
+            resume: true,
+            ..RunConfig::new(Recipe { seed, ..on_recordings.clone() }, work.join("vocoder-heard"), device)
+        },
     };
-    if !heard.exists() {
+    if !on_recordings_only.exists() {
         report.note(&format!("6/9 vocoder, on recordings: {} steps", on_recordings.steps));
         train_vocoder(&vocoder, report)?;
     }
@@ -118,9 +119,12 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     let end = TrainVocoderConfig {
         out: spoken.clone(),
         base: Some(out.clone()),
-        from: Some(heard),
-        run: work.join("vocoder-spoken"),
-        recipe: Recipe { seed, ..on_base },
+        from: Some(on_recordings_only),
+        training: RunConfig {
+            directory: work.join("vocoder-spoken"),
+            recipe: Recipe { seed, ..on_base },
+            ..vocoder.training
+        },
         ..vocoder
     };
     train_vocoder(&end, report)?;

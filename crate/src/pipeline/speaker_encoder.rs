@@ -15,13 +15,10 @@ use crate::{
     corpus::{FOREIGN, Perturbation, Recording, layouts},
     evaluate::encoder::{SpeakerEmbedding, SpeakerVerifier, encoder_input, equal_error_rate},
     files::{self, read_audio},
-    ranks::Ranks,
     report::Report,
     train::{
-        feeder::FeederConfig,
         run::{Recipe, RunConfig, curve_path},
         speaker_encoder::{Sample, train},
-        watch::WatchConfig,
     },
     voice::folder,
 };
@@ -83,16 +80,8 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
     };
     let samples = tasks.par_iter().map(sample).collect::<Result<Vec<_>>>()?;
     report.note(&format!("{} clips of {speakers} speakers", samples.len()));
-    let run_config = RunConfig {
-        recipe: recipe.clone(),
-        directory: run.clone(),
-        resume: *resume,
-        device: device.clone().autodiff(),
-        feeder: FeederConfig::default(),
-        // The embedding is normalised over a batch by the running statistics of one rank.
-        ranks: Ranks::default(),
-        watch: WatchConfig::default(),
-    };
+    // On one rank: the embedding is normalised over a batch by the running statistics of one.
+    let run_config = RunConfig { resume: *resume, ..RunConfig::new(recipe.clone(), run.clone(), device) };
     let (model, held_out_loss) = train(&samples, mel.mels, &run_config, report)?;
     let bytes = pollster::block_on(SpeakerVerifier::serialize(&model.valid()))?;
     folder::write_part(out, &bytes)?;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use burn::prelude::Device;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -18,15 +17,12 @@ use crate::{
     files,
     model::vocoder::{SourceFilter, VocoderConfig},
     nn::Scope,
-    ranks::Ranks,
     report::Report,
     synth::speak::copy_prosody,
     train::{
-        feeder::FeederConfig,
-        run::{Recipe, RunConfig, curve_path},
+        run::{RunConfig, curve_path},
         takes::{Take, Takes},
         vocoder::train,
-        watch::WatchConfig,
     },
     vocoder::NeuralVocoder,
     voice::{Base, Voice, folder},
@@ -44,16 +40,7 @@ pub struct TrainVocoderConfig {
     pub base: Option<PathBuf>,
     /// Weights to start from.
     pub from: Option<PathBuf>,
-    pub recipe: Recipe,
-    pub device: Device,
-    /// Go on from the checkpoint in the folder for runs, where there is one.
-    pub resume: bool,
-    /// Folder for checkpoint and curve.
-    pub run: PathBuf,
-    /// How batches are made ahead.
-    pub feeder: FeederConfig,
-    /// With whom the batches are shared. The first rank writes; a folder must be the same for all.
-    pub ranks: Ranks,
+    pub training: RunConfig,
 }
 
 /// Recordings that are analysed at once.
@@ -61,7 +48,8 @@ const CHUNK: usize = 64;
 
 /// Trains and writes the weights. A base that they are part of stays whole.
 pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Result<Trained> {
-    let TrainVocoderConfig { corpus, out, base, from, recipe, device, resume, run, feeder, ranks } = options;
+    let TrainVocoderConfig { corpus, out, base, from, training } = options;
+    let RunConfig { recipe, directory, device, ranks, .. } = training;
     files::check_writable(out)?;
     if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
@@ -73,7 +61,7 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         counter.count();
         take(recording, recipe.seed + index as u64, &extractor)
     };
-    let mut takes = Takes::create(run, extractor.config().mels)?;
+    let mut takes = Takes::create(directory, extractor.config().mels)?;
     let numbered: Vec<(usize, &Recording)> = recordings.iter().enumerate().collect();
     for chunk in numbered.chunks(CHUNK) {
         let read = chunk.par_iter().copied().map(read).collect::<Result<Vec<Take>>>()?;
@@ -82,7 +70,7 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         }
     }
     if let Some(folder) = base {
-        let base = Base::open(folder, device)?;
+        let base = Base::open(folder, &device.clone().inner())?;
         let counter = Counter::new(report, recordings.len(), "spoken by the base");
         for recording in &recordings {
             if let Some(take) = spoken(&base, recording, &extractor)? {
@@ -93,27 +81,17 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
     }
     report.note(&format!("{} takes of {} recordings", takes.len(), recordings.len()));
     let config = VocoderConfig::small();
-    let run_config = RunConfig {
-        recipe: recipe.clone(),
-        directory: run.clone(),
-        resume: *resume,
-        device: device.clone().autodiff(),
-        feeder: *feeder,
-        ranks: ranks.clone(),
-        watch: WatchConfig::default(),
-    };
-    run_config.device.seed(recipe.seed);
-    let mut blank =
-        SourceFilter::new(&config, &run_config.device).computing(&Scope::new(recipe.compute.clone()));
+    device.seed(recipe.seed);
+    let mut blank = SourceFilter::new(&config, device).computing(&Scope::new(recipe.compute.clone()));
     if let Some(path) = from {
         let (weights, _) = deserialize(&files::read(path)?).map_err(Error::checkpoint_corrupt)?;
         blank = apply(blank, weights).map_err(Error::checkpoint_corrupt)?;
     }
-    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, &run_config, report)?;
+    let (model, held_out_loss) = train(&takes, extractor.config(), &config, blank, training, report)?;
     let bytes = pollster::block_on(NeuralVocoder::serialize(&model, &config))?;
     if ranks.is_first() {
         folder::write_part(out, &bytes)?;
-        report.curve(&curve_path(run), &out.with_extension(""))?;
+        report.curve(&curve_path(directory), &out.with_extension(""))?;
     }
     Ok(Trained::new(out, &bytes, held_out_loss))
 }

@@ -119,10 +119,10 @@ impl Comparison {
     }
 }
 
-/// Asked before each operation, with how many are done and of how many: whether to go on.
+/// Called before each operation with the number done and the total; false cancels.
 pub type GoOn<'a> = dyn FnMut(usize, usize) -> Pin<Box<dyn Future<Output = bool>>> + 'a;
 
-/// Of those who wait for the end.
+/// Never cancels.
 pub fn to_the_end(_: usize, _: usize) -> Pin<Box<dyn Future<Output = bool>>> {
     Box::pin(std::future::ready(true))
 }
@@ -132,7 +132,7 @@ pub fn to_the_end(_: usize, _: usize) -> Pin<Box<dyn Future<Output = bool>>> {
 /// * `replayers`:     compute as `reference` did, and as `found`
 /// * `alone_updates`: what the optimizer of `found` makes of the gradients of `reference`
 ///
-/// Fails with `device-lost` where a device no longer answers, and with `cancelled` where `go_on` says so.
+/// Fails with `device-lost` where a device no longer answers, and with `cancelled` where `go_on` returns false.
 pub async fn compare(
     reference: &Dump,
     found: &Dump,

@@ -168,7 +168,7 @@ impl Dump {
             .expect("names are distinct")
     }
 
-    /// The inverse of [`Self::serialize`]. The file is not trusted. Fails with `checkpoint-corrupt`.
+    /// The inverse of [`Self::serialize`]. The file is untrusted. Fails with `checkpoint-corrupt`.
     pub fn deserialize(bytes: &[u8]) -> Result<Self> {
         let corrupt = |what: String| Error::checkpoint_corrupt(format!("the dump: {what}"));
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| corrupt(error.to_string()))?;

@@ -1,10 +1,10 @@
 //! Finding faults of precision: what overflows, which operation differs from its reference, what two runs do not share.
 //!
 //! A [`Dump`] is one training step as data: what went into each operation and what came out, forward and backward.
-//! [`fault`] names the first operation of a dump that makes something that is no number; [`mod@compare`] joins two dumps by module and operation, and computes each
-//! operation alone on the inputs of the first, so that an operation's own error is told from what it was handed; [`mod@bisect`] finds the fused operations whose
-//! plain twins make a mismatch go away; [`propose`] lists the modules that half precision serves; [`preflight`] compares two runs before anyone looks at a
-//! curve; [`statistics`] is cheap enough to stay on. How a step is run is no business of this room: see [`crate::train::step_dump`].
+//! [`fault`] names the first operation of a dump with a non-finite output; [`mod@compare`] joins two dumps by module and operation, and computes each
+//! operation alone on the inputs of the first, which separates an operation's own error from the error of its inputs; [`mod@bisect`] finds the fused operations
+//! whose plain twins remove a mismatch; [`propose`] lists the modules for which half precision suffices; [`preflight`] compares two runs before their curves are
+//! compared; [`statistics`] is cheap enough to stay on. [`crate::train::step_dump`] runs and records the steps.
 
 pub mod bisect;
 pub mod compare;

@@ -1,4 +1,4 @@
-//! Two runs side by side before anyone looks at a curve: configuration, weights, data, order, seeds, precision.
+//! Two runs side by side, before their curves are compared: configuration, weights, data, order, seeds, precision.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

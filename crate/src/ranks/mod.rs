@@ -1,7 +1,7 @@
 //! Ranks: the processes or devices that train one model together, each on its shard of every batch (data parallelism).
 //!
 //! Each rank has the whole model and makes the same updates to it. What differs is summed over all of them where it is needed: gradients and losses under
-//! the optimizer, batch statistics in the layers that have them. Engines of the sum stand behind [`Exchange`].
+//! the optimizer, batch statistics in the layers that have them. The transports of the sum implement [`Exchange`].
 
 #[cfg(feature = "pretraining")]
 pub mod devices;
@@ -24,7 +24,7 @@ use burn::tensor::Device;
 use crate::{Error, Result};
 pub use shard::Shard;
 
-/// What an engine does. Every rank makes the same calls in the same order; each returns when all ranks have made theirs, or fails with `rank-lost`.
+/// A transport of sums. Every rank makes the same calls in the same order; each returns when all ranks have made theirs, or fails with `rank-lost`.
 pub trait Exchange: Send + Sync {
     fn shard(&self) -> Shard;
 
@@ -37,12 +37,12 @@ pub trait Exchange: Send + Sync {
     }
 }
 
-/// This rank among all of its training: alone, unless an engine is given.
+/// This rank among all of its training: alone, unless an exchange is given.
 #[derive(Clone, Default)]
 pub struct Ranks(Option<Arc<Joined>>);
 
 struct Joined {
-    engine: Box<dyn Exchange>,
+    exchange: Box<dyn Exchange>,
     /// Nothing is exchanged after a failure: the ranks are no longer at the same place.
     failed: AtomicBool,
     /// Bytes that this rank gave to be summed, and how often.
@@ -51,9 +51,9 @@ struct Joined {
 }
 
 impl Ranks {
-    pub fn new(engine: Box<dyn Exchange>) -> Self {
+    pub fn new(exchange: Box<dyn Exchange>) -> Self {
         Self(Some(Arc::new(Joined {
-            engine,
+            exchange,
             failed: AtomicBool::new(false),
             bytes: AtomicU64::new(0),
             exchanges: AtomicU64::new(0),
@@ -62,7 +62,7 @@ impl Ranks {
 
     /// The part of each batch that is this rank's.
     pub fn shard(&self) -> Shard {
-        self.0.as_ref().map_or(Shard::WHOLE, |joined| joined.engine.shard())
+        self.0.as_ref().map_or(Shard::WHOLE, |joined| joined.exchange.shard())
     }
 
     pub fn is_alone(&self) -> bool {
@@ -76,7 +76,7 @@ impl Ranks {
 
     /// See [`Exchange::devices`].
     pub fn devices(&self) -> Option<&[Device]> {
-        self.0.as_ref()?.engine.devices()
+        self.0.as_ref()?.exchange.devices()
     }
 
     /// Replaces the values by their sums over all ranks.
@@ -84,10 +84,10 @@ impl Ranks {
         let Some(joined) = self.0.as_ref().filter(|_| !self.is_alone()) else { return Ok(()) };
         self.check()?;
         self.count(values.len());
-        joined.engine.sum(values).inspect_err(|_| joined.failed.store(true, Relaxed))
+        joined.exchange.sum(values).inspect_err(|_| joined.failed.store(true, Relaxed))
     }
 
-    /// Fails where an exchange has failed before, in a layer that could not say so.
+    /// Fails where an exchange has failed before, in a layer that cannot return errors.
     pub fn check(&self) -> Result<()> {
         match &self.0 {
             Some(joined) if joined.failed.load(Relaxed) => Err(Error::rank_lost("an exchange failed")),

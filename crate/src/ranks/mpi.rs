@@ -1,7 +1,7 @@
 //! Ranks as processes that `mpirun` starts, on one machine or several (Message Passing Interface 3.1, section 5.12).
 //!
-//! By rsmpi's bindings alone: its safe layer has no word for a rank that dies, and takes over the process' end. Sums are asked for without blocking and
-//! looked after, so that the signal by which `mpirun` ends what is left of a run is seen while waiting.
+//! By rsmpi's bindings alone: its safe layer cannot represent the death of a rank, and controls how the process exits. Sums are non-blocking and
+//! polled, so that the signal by which `mpirun` ends the rest of a run is noticed while waiting.
 
 use mpi_sys as sys;
 use std::{
@@ -24,7 +24,7 @@ extern "C" fn terminate(_: c_int) {
 /// Joins the others. To be called once, by the thread that trains.
 pub fn join() -> Result<Ranks> {
     let (mut provided, mut rank, mut size) = (0, 0, 0);
-    // SAFETY: MPI is initialised here and nowhere else, and asked for what it has in places that are ours.
+    // SAFETY: MPI is initialised here and nowhere else; the outputs are our own variables.
     unsafe {
         check(sys::MPI_Init_thread(null_mut(), null_mut(), sys::RSMPI_THREAD_SERIALIZED, &raw mut provided))?;
         check(sys::MPI_Comm_set_errhandler(sys::RSMPI_COMM_WORLD, sys::RSMPI_ERRORS_RETURN))?;
@@ -37,7 +37,7 @@ pub fn join() -> Result<Ranks> {
     Ok(Ranks::new(Box::new(Process { shard })))
 }
 
-/// Ends the exchange in order. A process that ends without tells `mpirun` to end the others.
+/// Ends the exchange in order. If a process exits without this call, `mpirun` ends the others.
 pub fn leave() {
     // SAFETY: all exchanges are done.
     unsafe {

@@ -2,7 +2,7 @@
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
-/// What a character is written as in plain ASCII (and a few marks that the normalizer reads); `None` where it cannot be spoken.
+/// What a character is written as in plain ASCII (and a few marks that the normaliser reads); `None` where it cannot be spoken.
 fn ascii(c: char) -> Option<&'static str> {
     Some(match c {
         '÷' => " divided by ",

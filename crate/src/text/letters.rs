@@ -3,12 +3,13 @@
 //! Each letter is read as none, one or two phones, by the widest known context around it (Torkkola 1993, "An efficient way to learn English
 //! grapheme-to-phoneme rules automatically"): a wider rule is kept only where it corrects the narrower ones. Fitting first aligns letters with phones by
 //! a few rounds of Viterbi training.
+//!
+//! One long file: fitting, packing and reading of the same rules.
 
 use std::collections::HashMap;
 
-use super::lexicon::corrupt;
 use super::symbols::{self, Symbol};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Letters to the left and right that each level of rules sees, from narrow to wide.
 const LEVELS: [(usize, usize); 10] =
@@ -154,7 +155,7 @@ impl Letters {
             let length = reader.byte()? as usize;
             let output = reader.take(length)?;
             if !output.iter().all(|symbol| symbols::is_phone(*symbol)) {
-                return Err(corrupt("the sound of a letter"));
+                return Err(Error::lexicon_corrupt("the sound of a letter"));
             }
             letters.outputs.push(output.to_vec());
         }
@@ -162,7 +163,7 @@ impl Letters {
             let count = u32::from_le_bytes(reader.take(4)?.try_into().expect("four bytes")) as usize;
             // Each rule takes two bytes at least.
             if count > reader.0.len() / 2 {
-                return Err(corrupt("more rules than bytes"));
+                return Err(Error::lexicon_corrupt("more rules than bytes"));
             }
             let mut keys = Vec::with_capacity(count);
             for index in 0..count {
@@ -172,19 +173,19 @@ impl Letters {
                     .copied()
                     .unwrap_or(0u64)
                     .checked_add(delta)
-                    .ok_or_else(|| corrupt("a rule"))?;
+                    .ok_or_else(|| Error::lexicon_corrupt("a rule"))?;
                 if delta == 0 && index > 0 {
-                    return Err(corrupt("rules out of order"));
+                    return Err(Error::lexicon_corrupt("rules out of order"));
                 }
                 keys.push(key);
             }
             let outputs = reader.take(count)?;
             if outputs.iter().any(|output| *output as usize >= letters.outputs.len()) {
-                return Err(corrupt("a rule without a sound"));
+                return Err(Error::lexicon_corrupt("a rule without a sound"));
             }
             letters.rules.push(keys.into_iter().zip(outputs.iter().copied()).collect());
         }
-        if reader.0.is_empty() { Ok(letters) } else { Err(corrupt("bytes behind the rules")) }
+        if reader.0.is_empty() { Ok(letters) } else { Err(Error::lexicon_corrupt("bytes behind the rules")) }
     }
 }
 
@@ -192,7 +193,8 @@ struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(count).ok_or_else(|| corrupt("rules cut short"))?;
+        let (head, tail) =
+            self.0.split_at_checked(count).ok_or_else(|| Error::lexicon_corrupt("rules cut short"))?;
         self.0 = tail;
         Ok(head)
     }
@@ -210,7 +212,7 @@ impl<'a> Reader<'a> {
                 return Ok(value);
             }
         }
-        Err(corrupt("a number"))
+        Err(Error::lexicon_corrupt("a number"))
     }
 }
 

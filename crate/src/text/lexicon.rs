@@ -8,7 +8,7 @@
 //!   rules:  letter-to-sound rules (see `letters`)
 //! ```
 //!
-//! Loading trusts nothing: sizes are limited before anything is inflated, and order, letters and symbols are checked.
+//! The file is untrusted: sizes are limited before anything is inflated, and order, letters and symbols are checked.
 
 use super::letters::Letters;
 use super::symbols::{self, Symbol};
@@ -41,11 +41,11 @@ impl Lexicon {
         let (Some(count), Some(words), Some(phones), Some(rules)) =
             (header.next(), header.next(), header.next(), header.next())
         else {
-            return Err(corrupt("no header"));
+            return Err(Error::lexicon_corrupt("no header"));
         };
         let body = &inflated[16..];
         if words.checked_add(phones).and_then(|sum| sum.checked_add(rules)) != Some(body.len()) {
-            return Err(corrupt("sections do not fill the file"));
+            return Err(Error::lexicon_corrupt("sections do not fill the file"));
         }
         let (word_section, rest) = body.split_at(words);
         let (phone_section, rule_section) = rest.split_at(phones);
@@ -59,23 +59,24 @@ impl Lexicon {
         };
         let mut previous: Vec<u8> = Vec::new();
         for entry in terminated(word_section)? {
-            let (shared, rest) = entry.split_first().ok_or_else(|| corrupt("an empty word"))?;
+            let (shared, rest) =
+                entry.split_first().ok_or_else(|| Error::lexicon_corrupt("an empty word"))?;
             // Zero ends an entry, so the shared length is stored plus one.
             let shared = (*shared as usize).wrapping_sub(1);
             if shared > previous.len()
                 || shared + rest.len() > MAX_WORD
                 || !rest.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'\'')
             {
-                return Err(corrupt("a word"));
+                return Err(Error::lexicon_corrupt("a word"));
             }
             let mut word = previous[..shared].to_vec();
             word.extend_from_slice(rest);
             if word <= previous {
-                return Err(corrupt("words out of order"));
+                return Err(Error::lexicon_corrupt("words out of order"));
             }
             // Two bytes may stand for a word of sixty.
             if lexicon.words.len() > MAX_INFLATED {
-                return Err(corrupt("too large"));
+                return Err(Error::lexicon_corrupt("too large"));
             }
             lexicon.words.extend_from_slice(&word);
             lexicon.word_starts.push(lexicon.words.len() as u32);
@@ -83,7 +84,7 @@ impl Lexicon {
         }
         for entry in terminated(phone_section)? {
             if entry.is_empty() || !entry.iter().all(|symbol| symbols::is_phone(*symbol)) {
-                return Err(corrupt("a pronunciation"));
+                return Err(Error::lexicon_corrupt("a pronunciation"));
             }
             lexicon.phones.extend_from_slice(entry);
             lexicon.phone_starts.push(lexicon.phones.len() as u32);
@@ -91,7 +92,7 @@ impl Lexicon {
         if lexicon.word_starts.len() != count.saturating_add(1)
             || lexicon.phone_starts.len() != lexicon.word_starts.len()
         {
-            return Err(corrupt("words and pronunciations differ in number"));
+            return Err(Error::lexicon_corrupt("words and pronunciations differ in number"));
         }
         Ok(lexicon)
     }
@@ -172,8 +173,8 @@ pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
         if !plain || entries.contains_key(&word) {
             continue;
         }
-        let phones =
-            symbols::parse(phones).ok_or_else(|| corrupt(&format!("the pronunciation of {word:?}")))?;
+        let phones = symbols::parse(phones)
+            .ok_or_else(|| Error::lexicon_corrupt(&format!("the pronunciation of {word:?}")))?;
         entries.insert(word, phones);
     }
     let made_by_rule = |word: &str, phones: &[Symbol]| {
@@ -190,16 +191,19 @@ pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
 }
 
 fn inflate(file: &[u8]) -> Result<Vec<u8>> {
-    let rest = file.strip_prefix(MAGIC).ok_or_else(|| corrupt("not a lexicon, or of another version"))?;
-    let (length, stream) = rest.split_first_chunk::<4>().ok_or_else(|| corrupt("cut short"))?;
+    let rest = file
+        .strip_prefix(MAGIC)
+        .ok_or_else(|| Error::lexicon_corrupt("not a lexicon, or of another version"))?;
+    let (length, stream) =
+        rest.split_first_chunk::<4>().ok_or_else(|| Error::lexicon_corrupt("cut short"))?;
     let length = u32::from_le_bytes(*length) as usize;
     if length > MAX_INFLATED.min(MAX_RATIO * file.len()) {
-        return Err(corrupt("too large"));
+        return Err(Error::lexicon_corrupt("too large"));
     }
     let inflated = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(stream, length)
-        .map_err(|error| corrupt(&error.to_string()))?;
+        .map_err(|error| Error::lexicon_corrupt(&error.to_string()))?;
     if inflated.len() != length {
-        return Err(corrupt("cut short"));
+        return Err(Error::lexicon_corrupt("cut short"));
     }
     Ok(inflated)
 }
@@ -209,13 +213,9 @@ fn terminated(section: &[u8]) -> Result<impl Iterator<Item = &[u8]>> {
     let entries = match section.split_last() {
         None => None,
         Some((0, entries)) => Some(entries),
-        Some(_) => return Err(corrupt("an entry without an end")),
+        Some(_) => return Err(Error::lexicon_corrupt("an entry without an end")),
     };
     Ok(entries.into_iter().flat_map(|entries| entries.split(|byte| *byte == 0)))
-}
-
-pub(super) fn corrupt(what: &str) -> Error {
-    Error::base_corrupt(format!("lexicon: {what}"))
 }
 
 #[cfg(test)]

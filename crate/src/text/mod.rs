@@ -1,5 +1,7 @@
 //! From written English to speech symbols: [`normalize()`] writes out what is not a word, [`Phonemizer`] looks words up, and what the dictionary lacks
 //! is taken apart or read letter by letter.
+//!
+//! One long file: a third of it are tests of whole sentences, which need all of the room.
 
 pub mod affixes;
 pub mod fold;
@@ -41,15 +43,15 @@ impl Word {
 
 /// Symbols of words in a row with silence at both ends, and for each symbol whether a word ends with it.
 pub fn spell(words: &[Word]) -> (Vec<Symbol>, Vec<bool>) {
-    let (mut spelt, mut ends) = (vec![SILENCE], vec![false]);
+    let (mut spelled, mut ends) = (vec![SILENCE], vec![false]);
     for word in words {
-        spelt.extend_from_slice(&word.symbols);
-        ends.resize(spelt.len() - 1, false);
+        spelled.extend_from_slice(&word.symbols);
+        ends.resize(spelled.len() - 1, false);
         ends.push(!word.is_pause());
     }
-    spelt.push(SILENCE);
+    spelled.push(SILENCE);
     ends.push(false);
-    (spelt, ends)
+    (spelled, ends)
 }
 
 /// American English text to symbols. Deterministic.

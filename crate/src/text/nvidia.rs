@@ -2,7 +2,7 @@
 //! (`text/symbols.py` and `text/cmudict.py` of github.com/NVIDIA/tacotron2).
 //!
 //! It was trained on letters and phones mixed (issue 329 there), and speaks phones alone. Between words it expects a space, which our own
-//! table has no symbol for: so its table stays as it is, and texts are spelt in it.
+//! table has no symbol for: so its table stays as it is, and texts are spelled in it.
 
 use super::{Word, symbols};
 
@@ -33,18 +33,18 @@ fn phone(wanted: &str) -> Option<u8> {
 
 /// Words as phones with a space before each but the first; punctuation follows its word at once. Nothing stands at the ends.
 pub fn spell(words: &[Word]) -> Vec<u8> {
-    let mut spelt = Vec::new();
+    let mut spelled = Vec::new();
     for word in words {
-        if !spelt.is_empty() && !word.is_pause() {
-            spelt.extend(character(" "));
+        if !spelled.is_empty() && !word.is_pause() {
+            spelled.extend(character(" "));
         }
-        spelt.extend(word.symbols.iter().map(|&symbol| {
+        spelled.extend(word.symbols.iter().map(|&symbol| {
             let name = symbols::name(symbol).expect("words hold symbols of the table");
             let there = if symbols::is_phone(symbol) { phone(name) } else { character(name) };
             there.expect("NVIDIA's table has all of ours but padding")
         }));
     }
-    spelt
+    spelled
 }
 
 #[cfg(test)]
@@ -74,10 +74,10 @@ mod tests {
 
     #[test]
     fn words_are_parted_by_spaces_and_punctuation_follows_its_word() {
-        let spelt = spell(&Phonemizer::embedded().words("Go, a bee!").unwrap());
+        let spelled = spell(&Phonemizer::embedded().words("Go, a bee!").unwrap());
         let names = ["@G", "@OW1", ",", " ", "@AH0", " ", "@B", "@IY1", "!"];
         let expected =
             names.map(|name| name.strip_prefix('@').map_or_else(|| character(name), phone).unwrap());
-        assert_eq!(spelt, expected);
+        assert_eq!(spelled, expected);
     }
 }

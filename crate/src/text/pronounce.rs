@@ -1,4 +1,6 @@
 //! Pronunciations that depend on the neighbours: reduced function words, and words that are spelled alike and spoken differently.
+//!
+//! One long file: much of it are tables of words.
 
 use super::affixes;
 use super::normalize::place::is_plural;
@@ -98,7 +100,7 @@ pub fn in_context(word: &str, around: Neighbours) -> Option<Vec<Symbol>> {
     alone(word, around).and_then(symbols::parse)
 }
 
-/// Names that are other words in lower case; the normalizer keeps their capital where they are meant.
+/// Names that are other words in lower case; the normaliser keeps their capital where they are meant.
 pub const NAMESAKES: &[(&str, &str)] = &[
     ("Mobile", "M OW0 B IY1 L"),
     ("Nice", "N IY1 S"),

@@ -104,7 +104,7 @@ async fn expect(aligner: &ForcedAligner, recording: &Spoken<'_>) -> Result<Optio
     }))
 }
 
-/// Random windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording shorter than the window is followed by frames that ask for nothing.
+/// Random windows: frames `[B, T, M]` and targets `[B, T, CLASSES]`. A recording shorter than the window is padded by frames without targets.
 fn draw(
     examples: &[Example],
     mels: usize,

@@ -61,14 +61,14 @@ mod tests {
         // A second of speech, then silence.
         let clip: Vec<f32> =
             (0..16 * 160 * 80).map(|at| if (at / 80) % 160 < 80 { -3.0 } else { -11.5 }).collect();
-        let heard = augment(Tensor::from_data(TensorData::new(clip, [16, 160, 80]), &device))
+        let augmented = augment(Tensor::from_data(TensorData::new(clip, [16, 160, 80]), &device))
             .into_data()
             .try_to_vec::<f32>()
             .unwrap();
-        assert!(heard.iter().all(|x| x.is_finite() && (-11.6..0.0).contains(x)));
+        assert!(augmented.iter().all(|x| x.is_finite() && (-11.6..0.0).contains(x)));
         let mean = |item: usize, frames: std::ops::Range<usize>| {
             let range = (item * 160 + frames.start) * 80..(item * 160 + frames.end) * 80;
-            heard[range.clone()].iter().sum::<f32>() / range.len() as f32
+            augmented[range.clone()].iter().sum::<f32>() / range.len() as f32
         };
         let silences: Vec<f32> = (0..16).map(|item| mean(item, 140..160)).collect();
         assert!(

@@ -45,7 +45,7 @@ fn cpu() -> Device {
 /// How batches are made ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeederConfig {
-    /// None makes each batch when it is asked for: the blocking loader.
+    /// 0 makes each batch on demand: the blocking loader.
     pub threads: usize,
     /// Batches that may wait, of all threads together; at least one a thread.
     pub depth: usize,
@@ -143,7 +143,7 @@ impl<S: Source> Feeder<'_, S> {
         Ok(Fed { batch, waited: begun.elapsed(), ready })
     }
 
-    /// A batch that is no part of the order, made when it is asked for.
+    /// A batch that is no part of the order, made on demand.
     pub fn draw(&self, draw: Draw) -> Result<S::Batch> {
         self.source.draw(draw, self.device)
     }

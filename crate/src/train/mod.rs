@@ -11,6 +11,8 @@ pub mod features;
 #[cfg(feature = "pretraining")]
 pub mod feeder;
 pub mod finetune;
+#[cfg(feature = "pretraining")]
+mod learner;
 pub mod loss;
 pub mod optimizer_state;
 pub mod options;
@@ -20,6 +22,8 @@ pub mod precision_check;
 #[cfg(feature = "pretraining")]
 pub mod pretrain;
 pub mod profile;
+#[cfg(feature = "pretraining")]
+mod recipe;
 #[cfg(feature = "pretraining")]
 pub mod recogniser;
 #[cfg(feature = "pretraining")]

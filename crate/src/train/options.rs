@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     audio::variance_scale::VarianceScale,
-    nn::{ComputePlan, Operation, Precision, compute::Fault},
+    nn::{ComputePlan, Operation, Precision, compute::PlantedFault},
 };
 
 /// How a voice is cloned. The defaults are what the project's figures are measured with.
@@ -46,7 +46,7 @@ pub struct CloneOptions {
     /// Planted as a drill; no training has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[doc(hidden)]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<PlantedFault>,
 }
 
 fn half() -> Vec<String> {

@@ -37,13 +37,13 @@ impl Shown {
     /// With the current prediction beside the recording.
     pub async fn beside(&self, predicted: Mel, aligner: &ForcedAligner) -> Result<Picture> {
         let Self { symbols, durations, recorded } = self.clone();
-        let mut alignment = aligner.heard(&predicted, &symbols).await?;
+        let mut alignment = aligner.symbol_posteriors(&predicted, &symbols).await?;
         for (time, row) in alignment.chunks_exact_mut(symbols.len()).enumerate() {
             let mut begin = 0;
-            for (heard, &frames) in row.iter_mut().zip(&durations) {
+            for (posterior, &frames) in row.iter_mut().zip(&durations) {
                 let place = begin - REACH_FRAMES..begin + i64::from(frames) + REACH_FRAMES;
                 if !place.contains(&(time as i64)) {
-                    *heard = 0.0;
+                    *posterior = 0.0;
                 }
                 begin += i64::from(frames);
             }

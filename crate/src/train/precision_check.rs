@@ -1,6 +1,6 @@
 //! Whether a device computes a step of training as the CPU does, operation by operation: what a page runs on the visitor's adapter.
 //!
-//! The self-test ([`super::self_test`]) looks at a few figures before a device is used; this looks at each operation, and takes seconds.
+//! The self-test ([`super::self_test`]) compares a few figures before a device is used; this compares each operation, and takes seconds.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::step_dump::{Side, StepConfig, compare_steps, sample_features};
 use crate::{
     Error, Result,
     model::Tacotron,
-    nn::{ComputePlan, Mode, Operation, Precision, compute::Fault, is_cpu, readback::read},
+    nn::{ComputePlan, Mode, Operation, Precision, compute::PlantedFault, is_cpu, readback::read},
     precision::{Comparison, Culprit, GoOn, Replayer, dump::About, first_fault, report::report},
     voice::Base,
     weights::{apply, collect},
@@ -25,7 +25,7 @@ pub struct CheckOptions {
     /// What passes.
     pub cosine: f64,
     /// Planted in the device's operations, as a drill.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<PlantedFault>,
 }
 
 /// What a check found.

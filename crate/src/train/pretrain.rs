@@ -228,13 +228,10 @@ mod tests {
             fails: Option<usize>,
         ) -> Result<f32> {
             let run_config = RunConfig {
-                recipe: self.recipe.clone(),
-                directory: directory.to_path_buf(),
                 resume,
-                device: Device::flex().autodiff(),
                 feeder: FeederConfig { threads, depth: 4 },
                 ranks: ranks.clone(),
-                watch: WatchConfig::default(),
+                ..RunConfig::new(self.recipe.clone(), directory.to_path_buf(), &Device::flex())
             };
             let blank = Tacotron::blank(&self.config, &ranks, &run_config.device);
             let run = Run::open(apply(blank, self.weights.clone()).unwrap(), &run_config)?;

@@ -302,8 +302,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let silence = vec![-11.5f32; 20 * 80];
         for _ in 0..20 {
-            let heard = augmented(&silence, 80, &mut rng);
-            assert!(heard.iter().all(|value| value.is_finite() && *value > -11.6), "{heard:?}");
+            let noisy = augmented(&silence, 80, &mut rng);
+            assert!(noisy.iter().all(|value| value.is_finite() && *value > -11.6), "{noisy:?}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, reports and a curve.
 
 use burn::{prelude::*, tensor::Gradients};
-use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, OpenOptions},
     io::Write,
@@ -11,66 +10,22 @@ use std::{
 
 use super::{
     adam::{Adam, AdamConfig},
-    batch::Data,
     exchange::sum_gradients,
-    feeder::{Fed, Feeder, FeederConfig, Source, feed},
+    feeder::{Fed, Feeder, Source, feed},
     optimizer_state::{optimizer_weights, restore_optimizer},
     order::Draw,
-    watch::{Watch, WatchConfig},
+    watch::Watch,
+};
+pub use super::{
+    learner::Learner,
+    recipe::{Recipe, RunConfig},
 };
 use crate::{
     Error, Result, files,
-    nn::{ComputePlan, Mode, Scope},
-    ranks::Ranks,
+    nn::{Mode, Scope},
     report::{Progress, Report},
     weights::{Metadata, Storage, Weights, apply, collect, deserialize, serialize},
 };
-
-/// How a model is trained; kept beside it, so that the same command makes it again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recipe {
-    pub steps: usize,
-    pub batch: usize,
-    /// Frames.
-    pub window: usize,
-    pub seed: u64,
-    pub rate_start: f64,
-    pub rate_end: f64,
-    /// Every how many steps the state is saved and the held-out loss taken.
-    pub checkpoint_every: usize,
-    /// Precision, and which operations are fused.
-    #[serde(flatten)]
-    pub compute: ComputePlan,
-}
-
-impl Recipe {
-    /// Short warm-up, then exponential decay from start to end.
-    fn rate(&self, step: usize) -> f64 {
-        const WARM_UP_STEPS: f64 = 100.0;
-        let progress = step as f64 / self.steps as f64;
-        let decayed = self.rate_start * (self.rate_end / self.rate_start).powf(progress);
-        decayed * ((step + 1) as f64 / WARM_UP_STEPS).min(1.0)
-    }
-}
-
-/// A model with the losses that train it.
-pub trait Learner: Module {
-    type Batch: Data;
-
-    /// Names of what [`Self::losses`] returns.
-    const LOSSES: &'static [&'static str];
-    /// Index of the loss that is reported on held-out batches.
-    const CRITERION: usize;
-
-    /// Each `[1]`; training minimises their sum.
-    fn losses(&self, batch: &Self::Batch, mode: Mode) -> Vec<Tensor<1>>;
-
-    /// How its operations are computed, where they can be computed in more than one way.
-    #[must_use]
-    fn computing(self, _scope: &Scope) -> Self {
-        self
-    }
-}
 
 /// Splits a corpus' usable items, by index, into those to train on and those kept from it: one in fifty.
 pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usize>)> {
@@ -93,36 +48,18 @@ pub fn curve_path(directory: &Path) -> PathBuf {
     directory.join("curve.csv")
 }
 
-/// A recipe, and where and on which device it runs.
-#[derive(Debug, Clone)]
-pub struct RunConfig {
-    pub recipe: Recipe,
-    /// Holds checkpoint and curve.
-    pub directory: PathBuf,
-    /// Go on from the checkpoint, where there is one.
-    pub resume: bool,
-    /// Tracks gradients.
-    pub device: Device,
-    /// How batches are made ahead; the result is the same in any way.
-    pub feeder: FeederConfig,
-    /// With whom the batches are shared. The result is the same with any number of ranks, but for rounding and for dropout, which each rank makes of its own.
-    pub ranks: Ranks,
-    /// What is looked at while it trains; the result is the same in any way.
-    pub watch: WatchConfig,
-}
-
 /// A training on its way.
 pub struct Run<'a, M: Learner> {
     pub model: M,
     adam: Adam,
     run_config: &'a RunConfig,
     watch: Watch<M>,
-    /// What the watch over the latest step came to; the other ranks learn it in the next exchange.
+    /// What the watch over the latest step came to; the next exchange passes it to the other ranks.
     watched: Result<()>,
 }
 
 impl<'a, M: Learner> Run<'a, M> {
-    /// Starts from `blank`, which must be on the plan's device, or from the checkpoint.
+    /// Starts from `blank`, which must be on the run's device, or from the checkpoint.
     pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
         let watch = Watch::open(&blank, run_config, run_config.resume)?;

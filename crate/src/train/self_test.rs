@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::nn::{
         Operation, Scope,
-        compute::{Fault, FaultKind},
+        compute::{PlantedFault, PlantedFaultKind},
     };
     use std::path::Path;
 
@@ -233,10 +233,10 @@ mod tests {
         let folder = &Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/base");
         let on_cpu = Base::open(folder, &Device::flex()).unwrap();
         let mut wrong = Base::open(folder, &Device::flex()).unwrap();
-        let fault = Fault {
+        let fault = PlantedFault {
             path: "postnet.convolutions.3".into(),
             operation: Operation::Convolution,
-            kind: FaultKind::GradientSign("weight".into()),
+            kind: PlantedFaultKind::GradientSign("weight".into()),
         };
         let plan = ComputePlan { faults: vec![fault], ..ComputePlan::default() };
         wrong.model = wrong.model.computing(&Scope::new(plan));

@@ -201,10 +201,6 @@ pub fn train(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        ranks::Ranks,
-        train::{feeder::FeederConfig, watch::WatchConfig},
-    };
 
     #[test]
     fn the_margin_makes_the_right_answer_harder() {
@@ -244,15 +240,7 @@ mod tests {
             checkpoint_every: 20,
             ..Recipe::speaker_encoder()
         };
-        let run_config = RunConfig {
-            recipe,
-            directory: folder.path().to_path_buf(),
-            resume: false,
-            device: Device::flex().autodiff(),
-            feeder: FeederConfig::default(),
-            ranks: Ranks::default(),
-            watch: WatchConfig::default(),
-        };
+        let run_config = RunConfig::new(recipe, folder.path().to_path_buf(), &Device::flex());
         let (encoder, loss) = train(&samples, 80, &run_config, &()).unwrap();
         assert!(loss < 1.0, "{loss}");
         let vector = |speaker: usize| {
@@ -272,15 +260,8 @@ mod tests {
         let samples: Vec<Sample> =
             (0..60).map(|_| Sample::new(0, &Mel { mels: 80, data: vec![-3.0; 200 * 80] })).collect();
         let folder = tempfile::tempdir().unwrap();
-        let run_config = RunConfig {
-            recipe: Recipe::speaker_encoder(),
-            directory: folder.path().to_path_buf(),
-            resume: false,
-            device: Device::flex().autodiff(),
-            feeder: FeederConfig::default(),
-            ranks: Ranks::default(),
-            watch: WatchConfig::default(),
-        };
+        let run_config =
+            RunConfig::new(Recipe::speaker_encoder(), folder.path().to_path_buf(), &Device::flex());
         assert_eq!(train(&samples, 80, &run_config, &()).err().unwrap().code(), "corpus-invalid");
     }
 }

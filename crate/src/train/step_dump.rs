@@ -181,7 +181,7 @@ fn first_scale(plan: &ComputePlan) -> f32 {
 ///
 /// * `cosine`: what passes
 ///
-/// Fails with `cancelled` where `go_on` says so.
+/// Fails with `cancelled` where `go_on` returns false.
 pub async fn compare_steps<M: Stepped>(
     reference: &Side<'_, M>,
     found: &Side<'_, M>,
@@ -339,12 +339,12 @@ async fn updates_of<M: Stepped>(
     gradients: &BTreeMap<String, Values>,
 ) -> Result<BTreeMap<String, Values>> {
     /// The sum of each parameter times a constant, whose gradient is that constant.
-    struct Products<'a> {
+    struct WeightedSum<'a> {
         path: Vec<String>,
         gradients: &'a BTreeMap<String, Values>,
         sum: Option<Tensor<1>>,
     }
-    impl ModuleMapper for Products<'_> {
+    impl ModuleMapper for WeightedSum<'_> {
         track_path!();
 
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
@@ -361,10 +361,10 @@ async fn updates_of<M: Stepped>(
         }
     }
     let model = side.model.valid().train();
-    let mut products = Products { path: Vec::new(), gradients, sum: None };
-    let model = model.map(&mut products);
+    let mut weighted = WeightedSum { path: Vec::new(), gradients, sum: None };
+    let model = model.map(&mut weighted);
     let scale = first_scale(&side.plan);
-    match products.sum {
+    match weighted.sum {
         Some(sum) => {
             updates(model, &sum.mul_scalar(scale).backward(), &Scope::new(side.plan.clone()), scale).await
         }
@@ -372,7 +372,7 @@ async fn updates_of<M: Stepped>(
     }
 }
 
-/// Clips whose data hold something that is no number, each with the name of the tensor.
+/// Clips with non-finite data, each with the name of the tensor.
 ///
 /// * `data`: one row a clip
 pub async fn bad_clips(clips: &[String], data: Vec<(&'static str, Value)>) -> Result<Vec<(String, String)>> {

@@ -2,6 +2,8 @@
 //!
 //! The filters make a power spectrum of two sources whose own are known, and that is compared with the recording's: no phase, no
 //! adversary and no sound has to be made while training.
+//!
+//! One long file: the trainer and its losses, which nothing else uses, and their tests.
 
 use burn::{
     prelude::*,
@@ -52,8 +54,8 @@ impl Recipe {
 
 /// Windows under which spectra are compared, in samples. 50 ms resolves harmonics, and so separates pulses from noise.
 const LONG_WINDOW: usize = 800;
-/// 20 ms resolves time. A low voice has two pulses in it, and how they interfere depends on where they lie: only the powers' sum is
-/// compared, or noise, which is never quite wrong, would win over pulses, which always are.
+/// 20 ms resolves time. In a low voice this window holds two pulses, whose interference depends on their position: only the sum of the powers is compared, or
+/// the loss would prefer noise.
 const SHORT_WINDOW: usize = 320;
 
 /// What the spectra of one window length are compared with.
@@ -145,7 +147,7 @@ impl Learner for SourceFilter {
 }
 
 /// Amplitudes below this are silence, as in the spectrograms.
-const FLOOR: f32 = 1e-5;
+const MIN_MAGNITUDE: f32 = 1e-5;
 
 /// What noise of unit power typically has in a bin: its power there is spread exponentially, and [`divergence`] is least when this stands for it.
 const TYPICAL_NOISE: f32 = 0.61;
@@ -155,7 +157,7 @@ const TYPICAL_NOISE: f32 = 0.61;
 /// It forgives alike what is far too loud and far too quiet. Itakura and Saito's, the likelihood of noise, does not: the nulls between
 /// the pulses' harmonics, which lie elsewhere in the recording, then drown the voice in noise.
 fn divergence(spectra: &Spectra, harmonic: Tensor<3>, noise: Tensor<3>) -> Tensor<1> {
-    let floor = FLOOR * FLOOR * spectra.noise;
+    let floor = MIN_MAGNITUDE * MIN_MAGNITUDE * spectra.noise;
     let power = harmonic * spectra.pulses.clone() + noise.mul_scalar(TYPICAL_NOISE * spectra.noise) + floor;
     let ratio = (spectra.target.clone() + floor) / power;
     (ratio.clone().add_scalar(1.0).log().mul_scalar(2.0) - ratio.log()).mean() - 2.0 * std::f32::consts::LN_2
@@ -316,7 +318,7 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
     shares
 }
 
-/// Trains `blank`, which is on the plan's device, to the recipe's last step and returns the network and its held-out spectral loss.
+/// Trains `blank`, which is on the run's device, to the recipe's last step and returns the network and its held-out spectral loss.
 pub fn train(
     takes: &Takes,
     mel: &MelConfig,
@@ -342,7 +344,7 @@ mod tests {
         audio::source::noise,
         precision::preflight::RunFacts,
         ranks::{Ranks, threads},
-        train::{feeder::FeederConfig, takes::Take, watch::WatchConfig},
+        train::takes::Take,
         weights::{Metadata, Storage, apply, collect, deserialize, serialize},
     };
     use rand::SeedableRng;
@@ -420,15 +422,7 @@ mod tests {
         }
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { steps: 200, batch: 4, window: 24, rate_start: 5e-3, ..Recipe::vocoder() };
-        let run_config = RunConfig {
-            recipe,
-            directory: folder.path().to_path_buf(),
-            resume: false,
-            device: Device::flex().autodiff(),
-            feeder: FeederConfig::default(),
-            ranks: Ranks::default(),
-            watch: WatchConfig::default(),
-        };
+        let run_config = RunConfig::new(recipe, folder.path().to_path_buf(), &Device::flex());
         train(&takes, &mel, &config, SourceFilter::new(&config, &run_config.device), &run_config, &())
             .unwrap();
         let curve = std::fs::read_to_string(crate::train::run::curve_path(folder.path())).unwrap();

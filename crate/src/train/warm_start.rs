@@ -10,8 +10,8 @@ pub struct WarmStart {
 }
 
 impl WarmStart {
-    /// Its weights in the shapes of a model with `config` and `speakers`. A speaker that it lacks begins as the mean of those that it has; what the decoder is
-    /// given beyond what it was given here begins with weights of zero.
+    /// Its weights in the shapes of a model with `config` and `speakers`. Missing speakers start at the mean; weights for new inputs
+    /// start at zero.
     pub fn fit(mut self, config: &TacotronConfig, speakers: &[String]) -> HostWeights {
         if let Some((shape, table)) = self.weights.remove("speakers") {
             let width = shape[1];

@@ -1,4 +1,4 @@
-//! What is kept an eye on while a run trains: magnitudes every few steps, the step at which something is no number, and the facts that tell two runs apart.
+//! The watch over a run: magnitudes every few steps, dumps of non-finite steps, and the facts that distinguish two runs.
 //!
 //! The outcome of a step is read back while the next one is computed, so that a device never waits for the host; until then the step's weights and batch are
 //! held, and it can be run again under a probe.
@@ -12,10 +12,12 @@ use std::{
 use burn::{module::Module, prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 
+pub use super::recipe::WatchConfig;
 use super::{
     adam::SCALING,
     batch::Data,
-    run::{Learner, RunConfig},
+    learner::Learner,
+    recipe::RunConfig,
     step_dump::{bad_clips, dump_step},
 };
 use crate::{
@@ -33,21 +35,6 @@ use crate::{
     voice::sha256_hex,
     weights::{Metadata, Storage, collect, serialize},
 };
-
-/// What a run looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WatchConfig {
-    /// Steps from one count of magnitudes to the next; 0: none.
-    pub statistics_every: usize,
-    /// Steps at most whose dump is written where something is no number: a loss' scale that grows overflows now and then.
-    pub max_dumps: usize,
-}
-
-impl Default for WatchConfig {
-    fn default() -> Self {
-        Self { statistics_every: 25, max_dumps: 3 }
-    }
-}
 
 /// Magnitudes at one step: a line of [`statistics_path`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -182,7 +169,7 @@ impl<M: Learner> Watch<M> {
         Taken { step, model, batch, outcome: Tensor::cat(vec![losses.sum(), hidden, before, after], 0) }
     }
 
-    /// Looks at the step before this one.
+    /// Examines the step before this one.
     pub fn observe(&mut self, taken: Taken<M>, report: &dyn Report) -> Result<()> {
         if self.facts.order.len() == taken.step && self.facts.order.len() < RunFacts::BATCHES {
             self.facts.order.push(taken.batch.clips().whole.clone());
@@ -193,7 +180,7 @@ impl<M: Learner> Watch<M> {
         Ok(())
     }
 
-    /// Looks at the last step.
+    /// Examines the last step.
     pub fn finish(&mut self, report: &dyn Report) -> Result<()> {
         if let Some(last) = self.latest.take() {
             self.look(last, report)?;
@@ -221,7 +208,7 @@ impl<M: Learner> Watch<M> {
         Ok(())
     }
 
-    /// Runs the step again under a probe, writes it down and notes what was at fault.
+    /// Runs the step again under a probe, writes its dump and reports the fault.
     async fn dump(&self, taken: Taken<M>, loss_scale: f32, report: &dyn Report) -> Result<()> {
         let Taken { step, model, batch, .. } = taken;
         let clips = batch.clips().here().to_vec();

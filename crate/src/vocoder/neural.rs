@@ -1,7 +1,7 @@
 //! The neural vocoder: pitch and filters from the network of [`crate::model::vocoder`], sound from pulses and noise.
 //!
-//! The sound is then looked at again as a spectrogram, and its spectra are corrected by what it lacks of the one asked for: the network
-//! gives the composition of a frame, the spectrogram its amount.
+//! The spectrogram of that sound is then compared with the given one, and its spectra are scaled by the ratio: the network determines the composition of a
+//! frame, the spectrogram its level.
 
 use burn::prelude::*;
 use burn::tensor::activation::sigmoid;

@@ -80,7 +80,7 @@ pub struct Manifest {
     pub quality: serde_json::Value,
 }
 
-/// The bytes of a base, for [`Base::load`]. They come over the network or from a disk: nothing in them is believed unchecked.
+/// The bytes of a base, for [`Base::load`]. They come over the network or from a disk: everything is validated.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy)]
 pub struct BaseFiles<'a> {

@@ -42,7 +42,7 @@ pub struct Adapted {
 }
 
 impl Adapted {
-    /// Sets the precision of their products.
+    /// Sets the precision of their matmuls.
     pub fn with_precision(self, precision: Precision) -> Self {
         self.computing(&Scope::new(ComputePlan::of(precision)))
     }

@@ -1,6 +1,8 @@
 //! Every format that is read from untrusted files, damaged as a fuzzer decides: an error or a value, never a panic, and no memory beyond a multiple of the file.
 //!
-//! `tests/hostile.rs` draws the decisions at random; `crate/fuzz` has them made by libFuzzer, which looks for new ways through the code.
+//! `crate/tests/hostile.rs` draws the decisions at random; `crate/fuzz` has them made by libFuzzer, which looks for new ways through the code.
+//!
+//! One long file: a target a format.
 
 #[path = "mod.rs"]
 mod common;
@@ -56,7 +58,7 @@ use serde_json::{Value, json};
 struct Counting;
 
 static NOW: AtomicIsize = AtomicIsize::new(0);
-static MOST: AtomicIsize = AtomicIsize::new(0);
+static MAX: AtomicIsize = AtomicIsize::new(0);
 /// Held while an input is read, so that tests beside each other do not count for one another.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -74,7 +76,7 @@ unsafe impl GlobalAlloc for Counting {
             return std::ptr::null_mut();
         }
         let size = layout.size() as isize;
-        MOST.fetch_max(NOW.fetch_add(size, Relaxed) + size, Relaxed);
+        MAX.fetch_max(NOW.fetch_add(size, Relaxed) + size, Relaxed);
         unsafe { System.alloc(layout) }
     }
 
@@ -106,9 +108,9 @@ pub struct Outcome {
 /// Reads an input of `length` bytes; the damage is done by then, and counts for nothing.
 fn measured<T>(length: usize, read: impl FnOnce() -> ownvoice::Result<T>) -> Outcome {
     let before = NOW.load(Relaxed);
-    MOST.store(before, Relaxed);
+    MAX.store(before, Relaxed);
     let read = read();
-    let taken = (MOST.load(Relaxed) - before).max(0) as usize;
+    let taken = (MAX.load(Relaxed) - before).max(0) as usize;
     Outcome { length, taken, code: read.err().map(|error| error.code()) }
 }
 

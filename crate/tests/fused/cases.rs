@@ -1,4 +1,6 @@
 //! Each fused operation against plain tensor code, values and gradients, on any device: natively and, by `web/tests/fused.rs`, in the browser.
+//!
+//! One long file: a case an operation.
 
 use burn::module::Param;
 use burn::nn::{Linear, LinearConfig};
@@ -12,6 +14,14 @@ use ownvoice::nn::matmul;
 use ownvoice::nn::patches::{Patch, unfold_patches, unfold_patches_with_tensors};
 use ownvoice::nn::{Compute, ComputePlan, Mode, Precision, Scope};
 use ownvoice::train::adam::{Adam, AdamConfig};
+
+/// Hands a macro the cases of every device; [`half_precision`] and [`attention_scan`] are not of every one.
+macro_rules! each {
+    ($test:ident) => {
+        $test! { recurrence matmul matmul_concat convolution patches loss optimizer overflow attention }
+    };
+}
+pub(crate) use each;
 
 /// Absolute; values and gradients here are about one.
 const TOLERANCE: f32 = 1e-4;
@@ -461,7 +471,7 @@ pub async fn attention_scan(device: &Device) {
             noise(shape, 10 * number + seed, &device).div_scalar(scale).detach().require_grad()
         };
         let query = grown([hidden, width], 3, 1.0);
-        let heard = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
+        let fed_back = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
         let (state, start) = (
             grown([batch, 2 * hidden], 7, 1.0),
             noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad(),
@@ -470,8 +480,8 @@ pub async fn attention_scan(device: &Device) {
         let memory = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let mut results = Vec::new();
         for scan in [Attended::scan, Attended::scan_by_steps] {
-            let first = scan(&memory, heard.clone(), &lstm, query.clone(), state.clone(), start.clone());
-            let found = scan(&memory, heard.clone(), &lstm, query.clone(), first.state, first.attended);
+            let first = scan(&memory, fed_back.clone(), &lstm, query.clone(), state.clone(), start.clone());
+            let found = scan(&memory, fed_back.clone(), &lstm, query.clone(), first.state, first.attended);
             let said = Tensor::cat(vec![found.context, found.hidden, found.weights, first.context], 2);
             let last = Tensor::cat(vec![found.state, found.attended], 1);
             let (of_said, of_last) =
@@ -480,7 +490,7 @@ pub async fn attention_scan(device: &Device) {
             results.push([
                 read(said).await,
                 read(last).await,
-                gradient(&heard, &gradients).await,
+                gradient(&fed_back, &gradients).await,
                 gradient(&lstm.w_ih.val(), &gradients).await,
                 gradient(&lstm.w_hh.val(), &gradients).await,
                 gradient(&lstm.bias.val(), &gradients).await,

@@ -41,12 +41,3 @@ export type Device = {
      */
     selfTest: SelfTest | null;
 };
-/** The CPU in place of an adapter that failed. @param {string} name @param {unknown} error @returns {Device} */
-export declare function rejected(name: string, error: unknown): Device;
-/** Reports when a device of this thread is lost. The device is internal to the module, so that it is intercepted where it is requested. @param {(message: string) => void} onLost */
-export declare function onDeviceLost(onLost: (message: string) => void): void;
-/**
- * @param {"auto" | "webgpu" | "cpu"} wanted
- * @returns {Promise<Device>}
- */
-export declare function chooseDevice(wanted: "auto" | "webgpu" | "cpu"): Promise<Device>;

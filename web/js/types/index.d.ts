@@ -4,8 +4,34 @@ import { Storage } from "./storage.js";
 import { Speech, Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
+export type Audio = import("./clip.js").Audio;
+export type Clip = import("./clip.js").Clip;
 export type Device = import("./device.js").Device;
 export type SelfTest = import("./device.js").SelfTest;
+export type CloneOptions = import("./options.js").CloneOptions;
+export type Consent = import("./options.js").Consent;
+export type ResumeOptions = import("./options.js").ResumeOptions;
+export type TrainingControls = import("./options.js").TrainingControls;
+export type TrainingOptions = import("./options.js").TrainingOptions;
+export type Aligning = import("./progress.js").Aligning;
+export type CloneProgress = import("./progress.js").CloneProgress;
+export type FetchingBase = import("./progress.js").FetchingBase;
+export type FetchingProgram = import("./progress.js").FetchingProgram;
+export type Finishing = import("./progress.js").Finishing;
+export type LoadProgress = import("./progress.js").LoadProgress;
+export type NotStored = import("./progress.js").NotStored;
+export type Picture = import("./progress.js").Picture;
+export type PictureTaken = import("./progress.js").PictureTaken;
+export type Preview = import("./progress.js").Preview;
+export type Starting = import("./progress.js").Starting;
+export type TrainingStep = import("./progress.js").TrainingStep;
+export type ClipReport = import("./reports.js").ClipReport;
+export type DeviceMemory = import("./reports.js").DeviceMemory;
+export type PrecisionMetrics = import("./reports.js").PrecisionMetrics;
+export type PrecisionReport = import("./reports.js").PrecisionReport;
+export type PrecisionRow = import("./reports.js").PrecisionRow;
+export type Profile = import("./reports.js").Profile;
+export type ProfileRow = import("./reports.js").ProfileRow;
 export type Recording = import("./storage.js").Recording;
 export type StoredTraining = import("./storage.js").StoredTraining;
 export type Usage = import("./storage.js").Usage;
@@ -72,409 +98,11 @@ export type LoadOptions = {
     workletUrl?: string | URL;
 };
 /**
- * The WebAssembly module is being fetched.
- */
-export type FetchingProgram = {
-    status: "fetching";
-    what: "program";
-    loadedBytes: number;
-};
-/**
- * The base voice is being fetched.
- */
-export type FetchingBase = {
-    status: "fetching";
-    what: "base";
-    loadedBytes: number;
-    totalBytes: number;
-};
-/**
- * Everything is fetched; the device is being prepared.
- */
-export type Starting = {
-    status: "starting";
-};
-/**
- * Progress of `load`, discriminated by `status` and `what`.
- */
-export type LoadProgress = FetchingProgram | FetchingBase | Starting;
-/**
- * Mono sound.
- */
-export type Audio = {
-    /**
-     * From -1 to 1.
-     */
-    samples: Float32Array;
-    /**
-     * Hz, from 8,000 to 192,000.
-     */
-    sampleRate: number;
-};
-/**
- * A recording and its text.
- */
-export type Clip = {
-    /**
-     * Mono, from -1 to 1.
-     */
-    samples: Float32Array;
-    /**
-     * Hz, from 8,000 to 192,000.
-     */
-    sampleRate: number;
-    /**
-     * The words that are spoken.
-     */
-    text: string;
-};
-/**
- * Measurements of a clip.
- */
-export type ClipReport = {
-    seconds: number;
-    /**
-     * Without the silence around the speech.
-     */
-    speechSeconds: number;
-    /**
-     * Level of the speech, below full scale.
-     */
-    levelDb: number;
-    /**
-     * Level of the background, below full scale.
-     */
-    noiseDb: number;
-    /**
-     * Signal-to-noise ratio.
-     */
-    snrDb: number;
-    /**
-     * Samples at full scale.
-     */
-    clippedPercent: number;
-    /**
-     * Where the clip begins or ends within speech.
-     */
-    cutOff: "start" | "end" | null;
-    /**
-     * Mean log-posterior of the text's phones: 0 is certain, below -2.8 is a mismatch; null without a text.
-     */
-    score: number | null;
-};
-/**
- * The speaker's consent.
- */
-export type Consent = {
-    /**
-     * The statement.
-     */
-    text: string;
-    /**
-     * The speaker reading it.
-     */
-    recording?: Audio;
-};
-/**
- * The clips are being aligned with their texts.
- */
-export type Aligning = {
-    status: "aligning";
-};
-/**
- * One training iteration.
- */
-export type TrainingStep = {
-    status: "training";
-    /**
-     * From 1.
-     */
-    iteration: number;
-    /**
-     * How many there will be; fewer after early stopping.
-     */
-    iterations: number;
-    /**
-     * The latest that was read from the device.
-     */
-    loss: number;
-    /**
-     * Since the first iteration.
-     */
-    seconds: number;
-    /**
-     * Of the held-out clips, where this iteration measured it.
-     */
-    heldOutLoss: number | null;
-    /**
-     * Iterations that were skipped because their gradients overflowed half precision.
-     */
-    overflows: number;
-    /**
-     * The operation where this overflow began.
-     */
-    fault: string | null;
-    /**
-     * In the last iteration, its reason: the limit, or no more gain on the held-out clips.
-     */
-    stop: "iterations" | "held-out" | null;
-};
-/**
- * The voice as it stands has spoken the preview sentence.
- */
-export type Preview = {
-    status: "preview";
-    iteration: number;
-    speech: Speech;
-};
-/**
- * Spectrograms and alignment as they stand.
- */
-export type PictureTaken = {
-    status: "picture";
-    iteration: number;
-    picture: Picture;
-};
-/**
- * The training could not be stored (once): it continues, but will not outlive the tab.
- */
-export type NotStored = {
-    status: "not-stored";
-    /**
-     * For example `storage-full`.
-     */
-    code: string;
-    message: string;
-};
-/**
- * The best weights are being made into a voice.
- */
-export type Finishing = {
-    status: "finishing";
-};
-/**
- * Progress of a training, discriminated by `status`.
- */
-export type CloneProgress = Aligning | TrainingStep | Preview | PictureTaken | NotStored | Finishing;
-/**
- * One clip as it was recorded and as the model predicts it; a held-out clip, where there are five clips or more.
- */
-export type Picture = {
-    /**
-     * Mel channels (M).
-     */
-    mels: number;
-    /**
-     * Duration of a frame.
-     */
-    frameSeconds: number;
-    /**
-     * Log-mel spectrogram of the recording, `[T, M]`.
-     */
-    recorded: Float32Array;
-    /**
-     * Log-mel spectrogram of the model, `[T, M]`.
-     */
-    predicted: Float32Array;
-    /**
-     * Posterior of each symbol in each predicted frame, `[T, L]`, 0 to 1.
-     */
-    alignment: Float32Array;
-    /**
-     * Frames of each symbol, `[L]`.
-     */
-    durations: Uint32Array;
-    /**
-     * Names of the symbols, `[L]`.
-     */
-    symbols: string[];
-};
-/**
- * Cost of one module in a training step. Dispatches and bytes are counted on a GPU only.
- */
-export type ProfileRow = {
-    /**
-     * Its name, or `whole step`.
-     */
-    module: string;
-    forwardMs: number;
-    /**
-     * Null where there is no backward pass.
-     */
-    backwardMs: number | null;
-    forwardDispatches: number | null;
-    backwardDispatches: number | null;
-    /**
-     * Size of the buffers that the dispatches read or write.
-     */
-    forwardBytes: number | null;
-    backwardBytes: number | null;
-};
-/**
- * Cost of a training step, module by module.
- */
-export type Profile = {
-    rows: ProfileRow[];
-    /**
-     * Graphics memory held; null on the CPU.
-     */
-    deviceBytes: number | null;
-};
-/**
- * Distance of a tensor from the CPU's; NaN where either holds something that is no number.
- */
-export type PrecisionMetrics = {
-    /**
-     * 1: the same direction.
-     */
-    cosine: number;
-    /**
-     * Norm of the difference over the CPU's.
-     */
-    relativeError: number;
-    /**
-     * Signal to quantisation noise; infinite where nothing differs.
-     */
-    sqnrDb: number;
-    /**
-     * Of one value.
-     */
-    largestDifference: number;
-};
-/**
- * One tensor that differs.
- */
-export type PrecisionRow = {
-    /**
-     * Its path: `decoder.second`.
-     */
-    module: string;
-    /**
-     * Null for a parameter that no compared operation reads.
-     */
-    operation: string | null;
-    /**
-     * `output`, `gradient of w_hh` ..
-     */
-    tensor: string;
-    /**
-     * In the network, with all error that came before.
-     */
-    whole: PrecisionMetrics | null;
-    /**
-     * Of the operation by itself, on the CPU's inputs.
-     */
-    alone: PrecisionMetrics | null;
-};
-/**
- * A training step on this device, compared with the CPU.
- */
-export type PrecisionReport = {
-    /**
-     * Whether nothing differs.
-     */
-    passes: boolean;
-    /**
-     * Which operation is at fault, or that none is, in a sentence.
-     */
-    verdict: string;
-    /**
-     * The first operation that makes something that is no number, else the first that is off by itself.
-     */
-    fault: {
-        module: string;
-        operation: string | null;
-    } | null;
-    /**
-     * How many were compared.
-     */
-    tensors: number;
-    /**
-     * Those that differ, the first divergence first.
-     */
-    rows: PrecisionRow[];
-    /**
-     * All of it, to be copied into a report. It holds no speech.
-     */
-    text: string;
-};
-/**
- * Graphics memory.
- */
-export type DeviceMemory = {
-    usedBytes: number;
-    /**
-     * Including what is held for the next use.
-     */
-    heldBytes: number;
-};
-/**
  * A sentence to be read aloud.
  */
 export type Prompt = {
     id: string;
     text: string;
-};
-/**
- * Options of `studio.resume`.
- */
-export type ResumeOptions = {
-    /**
-     * A sentence that the voice speaks every 25 iterations.
-     */
-    preview?: string;
-    /**
-     * Sends a `picture` at the start, every 25 iterations and at the end.
-     */
-    pictures?: boolean;
-    /**
-     * Called at each step.
-     */
-    onStep?: (progress: CloneProgress) => void;
-    /**
-     * Ends the training with `cancelled` and discards it.
-     */
-    signal?: AbortSignal;
-    /**
-     * Ends the training early and returns the best voice so far.
-     */
-    stopSignal?: AbortSignal;
-};
-/**
- * Options of `studio.clone` beside those of `studio.resume`.
- */
-export type TrainingOptions = {
-    /**
-     * At most this many (200).
-     */
-    iterations?: number;
-    /**
-     * The same seed, clips and device give the same voice.
-     */
-    seed?: number;
-    /**
-     * `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
-     */
-    precision?: "f32" | "mixed";
-    /**
-     * Weight of the base's own speech in the loss: higher is clearer, lower is closer to the speaker; 0 to 10 (0.2).
-     */
-    rehearsal?: number;
-    /**
-     * Stored in the voice: the text, and the SHA-256 of the recording as a 16-bit WAV file.
-     */
-    consent?: Consent;
-};
-export type CloneOptions = TrainingOptions & ResumeOptions;
-/**
- * Changes to a running training.
- */
-export type TrainingControls = {
-    paused?: boolean;
-    /**
-     * Another preview sentence; null for none.
-     */
-    preview?: string | null;
 };
 /**
  * Fetches the program and the base voice, and prepares the device.

@@ -1,4 +1,4 @@
-import type { Audio } from "./index.js";
+import type { Audio } from "./clip.js";
 /** The microphone without echo cancellation, noise suppression or gain control, at its own sample rate. `studio.microphone` is one. */
 export declare class Microphone {
     #private;

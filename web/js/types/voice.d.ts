@@ -1,4 +1,4 @@
-import type { Clip } from "./index.js";
+import type { Clip } from "./clip.js";
 /**
  * A sentence is about to be spoken.
  */

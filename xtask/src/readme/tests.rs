@@ -1,4 +1,6 @@
 //! The documents against the repository: figures, links, paths, commands and names.
+//!
+//! One long file: its checks share the search of documents and sources.
 
 use super::{BENCH, Figures, README};
 use crate::shell::{files, read_text, root};
@@ -208,20 +210,28 @@ fn paths_exist() {
             }
         }
     }
-    // Comments of the code that give a document as their reason.
     for (name, path) in
         tracked(&["rs", "js", "mjs", "py"]).iter().filter(|(name, _)| !name.starts_with("xtask/src/readme"))
     {
         let source = read_text(path).unwrap();
-        let words = source
-            .split(|c: char| c.is_whitespace() || "()`,;:".contains(c))
-            .map(|word| word.trim_end_matches('.'));
-        let documents = words.filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
-        missing.extend(
-            documents.filter(|path| !root().join(path).exists()).map(|path| format!("{name}: {path}")),
-        );
+        let named = source.lines().filter_map(comment).flat_map(|comment| {
+            let documents = comment
+                .split(|c: char| c.is_whitespace() || "()`,;:".contains(c))
+                .map(|word| word.trim_end_matches('.'))
+                .filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
+            code_spans(comment).into_iter().flat_map(paths).chain(documents).collect::<Vec<_>>()
+        });
+        missing
+            .extend(named.filter(|path| !root().join(path).exists()).map(|path| format!("{name}: {path}")));
     }
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// The comment that a line is or ends with.
+fn comment(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let whole = ["//", "/**", "*", "#", "\"\"\""].iter().find_map(|start| line.strip_prefix(start));
+    whole.or_else(|| line.split_once(" // ").map(|(_, comment)| comment))
 }
 
 /// Paths of the repository in a code span, but for what a build or the command itself makes, and for patterns.
@@ -334,6 +344,11 @@ fn what_is_looked_for_is_found() {
         paths("node tests/a.mjs tests/NAME.mjs --base models/base --out models/new www/pkg"),
         ["tests/a.mjs", "models/base"]
     );
+    assert_eq!(comment("  /// See `tests/a.py`."), Some("/ See `tests/a.py`."));
+    assert_eq!(comment("let a = 1; // b"), Some("b"));
+    assert_eq!(comment("let a = \"https://b\";"), None);
+    assert_eq!(commits("at 9c21a78, 1234567 of abcdefg").collect::<Vec<_>>(), ["9c21a78"]);
+    assert!(is_test("two_ranks_train_as_one") && !is_test("duration_scale") && is_command("cargo test"));
     assert_eq!(kebab("TrainSpeakerEncoder"), "train-speaker-encoder");
     assert_eq!(
         ["EarlyStopping", "B", "MAX_CORES", "WAV", "a_word", "A::B", "word", "MAX_", "_hz"].map(is_name),
@@ -354,8 +369,62 @@ fn each_decision_is_in_the_index() {
     assert!(names.len() > 50, "{names:?}");
     let missing: Vec<_> = names.iter().filter(|name| !listed.contains(&(name.as_str(), None))).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    for name in &names {
-        let text = read_text(&folder.join(name)).unwrap();
-        assert!(text.contains("\n## Context\n") && text.contains("\n## Decision\n"), "{name}");
+}
+
+/// Without evidence that can be run, read or checked out, a decision is an opinion.
+#[test]
+fn each_decision_has_evidence() {
+    let git = |arguments: &[&str]| {
+        let done = std::process::Command::new("git").args(arguments).current_dir(root()).output();
+        done.ok().filter(|done| done.status.success())
+    };
+    // A shallow checkout, and the sources without git, lack commits.
+    let is_whole = git(&["rev-parse", "--is-shallow-repository"])
+        .is_some_and(|answer| String::from_utf8_lossy(&answer.stdout).trim() == "false");
+    let mut faults = Vec::new();
+    for (name, text) in documents() {
+        let Some(file) = name.strip_prefix("docs/decisions/").filter(|file| *file != "README.md") else {
+            continue;
+        };
+        let section = |title: &str| {
+            let rest = text.split_once(&format!("\n## {title}\n"))?.1;
+            rest.split("\n## ").next().filter(|body| !body.trim().is_empty())
+        };
+        let (Some(_), Some(_), Some(evidence)) =
+            (section("Context"), section("Decision"), section("Evidence"))
+        else {
+            faults.push(format!("{file} lacks a section"));
+            continue;
+        };
+        let spans = code_spans(evidence);
+        let is_cited = spans.iter().any(|span| is_command(span) || !paths(span).is_empty() || is_test(span))
+            || commits(evidence).next().is_some();
+        if !is_cited {
+            faults.push(format!("{file} cites neither a command nor a test, a path or a commit"));
+        }
+        let unknown =
+            commits(&text).filter(|hash| git(&["cat-file", "-e", &format!("{hash}^{{commit}}")]).is_none());
+        faults.extend(unknown.filter(|_| is_whole).map(|hash| format!("{file}: no commit {hash}")));
     }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+fn is_command(span: &str) -> bool {
+    ["ownvoice ", "cargo ", "node ", "npm ", "python ", "mpirun "].iter().any(|start| span.starts_with(start))
+}
+
+/// The name of a test: words of the code, joined.
+fn is_test(span: &str) -> bool {
+    span.matches('_').count() > 1 && span.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+}
+
+/// Abbreviated hashes of commits in a text.
+fn commits(text: &str) -> impl Iterator<Item = &str> {
+    let is_hash = |word: &&str| {
+        (7..=40).contains(&word.len())
+            && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_lowercase())
+    };
+    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_hash)
 }

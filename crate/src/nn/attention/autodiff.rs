@@ -1,19 +1,10 @@
 //! The gradients of an attention step under autodiff, see [`AttentionBackwardOps`].
 
-use burn::backend::{
-    Autodiff,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
-
 use super::{
     AttendInputs,
     ops::{AttentionBackwardOps, AttentionOps},
 };
+use crate::nn::backward_prelude::*;
 
 impl<B: AttentionOps> From<[FloatTensor<B>; 6]> for AttendInputs<B> {
     fn from([query, keys, energy, location, before, values]: [FloatTensor<B>; 6]) -> Self {

@@ -1,4 +1,4 @@
-//! A step of attention on the CPU: products over an item's symbols, and one pass over them each way.
+//! A step of attention on the CPU: matmuls over an item's symbols, and one pass over them each way.
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
@@ -182,7 +182,7 @@ impl Item<'_> {
     }
 
     /// The way back. `grad` holds the gradients of weights, of their sum, and of the context; adds those of the query and of both of `before`.
-    /// The values' is left to the caller: over several steps it is one product.
+    /// The gradient of the values is left to the caller: over several steps it is one matmul.
     #[expect(clippy::too_many_arguments, reason = "slices of one step, three of them grouped already")]
     pub fn backward(
         &self,

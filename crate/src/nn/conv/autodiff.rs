@@ -1,19 +1,12 @@
 //! The gradients of a convolution under autodiff, see [`ConvBackwardOps`].
 
-use burn::backend::{
-    Autodiff, AutodiffBackend,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
+use burn::backend::AutodiffBackend;
 
 use super::{
     Activation,
     ops::{ConvBackwardOps, ConvOps},
 };
+use crate::nn::backward_prelude::*;
 
 #[derive(Debug)]
 struct UnfoldBackward;

@@ -1,4 +1,6 @@
 //! A convolution's parts on GPUs: one dispatch each.
+//!
+//! One long file: kernels of a few lines each, and the dispatch of each beside it.
 
 use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::{FloatDType, Shape};

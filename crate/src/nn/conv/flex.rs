@@ -1,4 +1,4 @@
-//! A convolution's parts on the CPU: one pass each, and products that read each step's neighbours where they lie.
+//! A convolution's parts on the CPU: one pass each, and matmuls that read each step's neighbours in place.
 
 use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
@@ -58,7 +58,7 @@ impl Signal {
         tensor(self.values, shape)
     }
 
-    /// With `[K C, Cout]`, to `[B, T, Cout]`. One product over all items: the rows that reach from one item into the next are left out afterwards.
+    /// With `[K C, Cout]`, to `[B, T, Cout]`. One matmul over all items: the rows that reach from one item into the next are left out afterwards.
     fn convolve(&self, weight: &[f32]) -> FlexTensor {
         let width = self.taps * self.channels;
         let outputs = weight.len() / width;
@@ -260,7 +260,7 @@ impl ConvBackwardOps for Flex {
             return tensor(weight, vec![taps * inputs, outputs]);
         }
         let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
-        // One product over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
+        // One matmul over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
         let mut grad_weight = vec![0.0; width * grad.channels];
         let (rows, aligned) =
             (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);

@@ -1,5 +1,6 @@
-//! Convolution over time with batch normalisation and activation, as one matrix product on `[B, T, C]`.
+//! Convolution over time with batch normalisation and activation, as one matmul on `[B, T, C]`.
 
+pub(super) mod activation;
 mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
@@ -8,6 +9,7 @@ mod ops;
 mod plain;
 mod winograd;
 
+pub use activation::Activation;
 use burn::{
     backend::Dispatch,
     module::{Module, Param},
@@ -16,7 +18,6 @@ use burn::{
 };
 use ops::ConvOps;
 pub use plain::{activate_with_tensors, convolve_with_tensors, normalise_with_tensors, unfold_with_tensors};
-use serde::{Deserialize, Serialize};
 
 use super::{
     Compute, Mode, Operation, Scope,
@@ -26,14 +27,6 @@ use super::{
     trace::{Attributes, Value},
 };
 use crate::ranks::Ranks;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Activation {
-    None,
-    Relu,
-    Tanh,
-}
 
 /// A convolution of odd width over time that keeps the length, then batch normalisation.
 #[derive(Module, Debug)]
@@ -106,7 +99,7 @@ impl ConvNorm {
         let norm = &self.norm;
         let running = [&norm.running_mean, &norm.running_var];
         let [running_mean, running_var] = running.map(|value| value.value_sync().to_device(&device));
-        // Squares are summed around a mean that all ranks know: a sum of squares around zero loses what is small beside the mean.
+        // Squares are summed around the running mean, which all ranks share: a sum around zero loses what is small beside the mean.
         let shifted = input - running_mean.clone().unsqueeze::<2>(); // (N, C)
         let sums = Tensor::cat(
             vec![

@@ -1,6 +1,6 @@
 //! Convolutions of five taps on the CPU, in two fifths of the multiplications: minimal filtering over time (Winograd 1980; Lavin & Gray 2016).
 //!
-//! A tile of eight frames and the five taps are polynomials. Evaluated at eight places, they take eight products of matrices, where four frames that are
+//! A tile of eight frames and the five taps are polynomials. Evaluated at eight places, they take eight matmuls, where four frames that are
 //! made step by step take twenty; what was evaluated is made frames again by the transpose. Gradients go the same way back.
 
 use std::array::from_fn;
@@ -234,7 +234,7 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
     unsafe { written(inputs * row, share * row, write) }
 }
 
-/// A product at each place: `[M, 8, N]`. `places` are the strides from place to place in both matrices.
+/// A matmul at each place: `[M, 8, N]`. `places` are the strides from place to place in both matrices.
 fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> Vec<f32> {
     let share = share(m);
     let write = |number: usize, made: &mut Unwritten| {

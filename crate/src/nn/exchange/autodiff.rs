@@ -1,16 +1,7 @@
 //! The gradient of the sum over ranks.
 
-use burn::backend::{
-    Autodiff,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
-
 use super::ops::ExchangeOps;
+use crate::nn::backward_prelude::*;
 use crate::ranks::Ranks;
 
 #[derive(Debug)]
@@ -21,7 +12,7 @@ impl<B: ExchangeOps> Backward<B, 1> for SumBackward {
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        // Every rank is in its own backward pass here, whether its parent wants a gradient or not.
+        // Every rank is in its own backward pass here, whether its parent needs a gradient or not.
         let grad = B::sum_over_ranks(grad, ops.state);
         if let [Some(parent)] = ops.parents {
             grads.register::<B>(parent.id, grad);

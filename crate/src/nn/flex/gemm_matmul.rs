@@ -69,7 +69,7 @@ pub fn matmul_into(
     unsafe { call(on, sizes, (out.as_mut_ptr().cast(), out_row), false, a, b) };
 }
 
-/// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a product then
+/// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a matmul then
 /// reads memory in order and packs nothing.
 pub struct PackedWeights<'a> {
     matrix: Matrix<'a>,
@@ -80,7 +80,7 @@ pub struct PackedWeights<'a> {
 
 /// Columns of a panel: as many as fill the registers of the widest processors, whole cache lines for all.
 const PANEL: usize = 64;
-/// Cutting costs about as much as so many products of few rows gain.
+/// Packing costs about as much as this many matmuls of few rows gain.
 const WORTH_CUTTING: usize = 8;
 
 impl<'a> PackedWeights<'a> {

@@ -1,4 +1,4 @@
-//! What fused operations on the CPU share: tensors as slices, products, and functions without branches or calls, so that the compiler vectorises them.
+//! What fused operations on the CPU share: tensors as slices, matmul, and functions without branches or calls, so that the compiler vectorises them.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod gemm_matmul;

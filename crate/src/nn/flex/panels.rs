@@ -1,5 +1,4 @@
-//! Products in a browser. The library's micro-kernel for wasm needs more registers than wasm's values of four have on most processors, and spends its time
-//! putting sums away and fetching them back; these fit: 3 rows by 12 columns, which is the fastest, and 4 by 8 for what has few rows.
+//! Matmul in a browser. gemm's wasm kernel spills registers; these 3x12 and 4x8 kernels do not. 3 rows by 12 columns is the fastest, 4 by 8 serves few rows.
 
 use std::{mem::MaybeUninit, sync::OnceLock};
 
@@ -45,7 +44,7 @@ pub struct Panels<const ROWS: usize, const COLUMNS: usize> {
 pub type PackedWeights = Panels<4, 8>;
 
 impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
-    /// Worth it even for one step, since every product needs it.
+    /// Worth it even for one step, since every matmul needs it.
     pub fn new(
         Matrix { values, strides: [row, column] }: Matrix,
         [terms, columns]: [usize; 2],

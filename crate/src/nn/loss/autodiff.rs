@@ -1,16 +1,7 @@
 //! The gradient of the spectrogram loss under autodiff, see [`LossBackwardOps`].
 
-use burn::backend::{
-    Autodiff,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
-
 use super::ops::{LossBackwardOps, LossOps};
+use crate::nn::backward_prelude::*;
 
 #[derive(Debug)]
 struct ErrorsBackward;

@@ -1,19 +1,10 @@
 //! Registers the fused scan with autodiff: the backward pass is hand-written, see [`LstmBackwardOps::lstm_backward`].
 
-use burn::backend::{
-    Autodiff,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
-
 use super::{
     ScanOptions,
     ops::{LstmBackwardOps, LstmOps},
 };
+use crate::nn::backward_prelude::*;
 
 #[derive(Debug)]
 struct LstmBackward;

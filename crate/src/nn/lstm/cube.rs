@@ -4,6 +4,8 @@
 //! its own: a dispatch costs a browser 24 to 71 us, and a step of `small` reads 2.4 MB of weights, some 25 us from one core's cache.
 //! Threads lie along the units: what they read of the weights is contiguous, each weight is read once for all items of the workgroup,
 //! and the state stands in shared memory.
+//!
+//! One long file: the forward and the backward kernel mirror each other.
 
 use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::{FloatDType, Shape};
@@ -56,7 +58,7 @@ impl Layout {
     }
 }
 
-/// Past an item's length the state goes on unchanged, and the gates say so: keep the cell, take nothing in, put nothing out.
+/// Past an item's length the state is carried unchanged, and the gates are stored accordingly: forget gate open, input and output gates shut.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn forward_kernel<W: Float>(
@@ -412,7 +414,7 @@ impl LstmBackwardOps for CubeBackend {
                 layout,
             );
         }
-        // Weights: the products of all steps are one product over time and batch.
+        // Weights: one matmul over time and batch.
         let rows = |tensor, width| {
             let rows = Self::float_reshape(tensor, Shape::from([steps * batch, width]));
             if half { Self::float_cast(rows, FloatDType::F16) } else { rows }

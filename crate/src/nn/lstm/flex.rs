@@ -1,4 +1,4 @@
-//! The fused scan on the CPU: each core takes some items of the batch through all steps, a product and a pass over the gates each, and waits for no other.
+//! The fused scan on the CPU: each core takes some items of the batch through all steps, a matmul and a pass over the gates each, and waits for no other core.
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
@@ -60,7 +60,7 @@ pub(in crate::nn) fn cell_backward(
         d_candidate[j] = d_c * input[j] * (1.0 - candidate[j] * candidate[j]);
         d_forget[j] = d_c * old_cell[j] * forget[j] * (1.0 - forget[j]);
         d_cell[j] = d_c * forget[j];
-        d_hidden[j] = 0.0; // Refilled by the product that follows.
+        d_hidden[j] = 0.0; // Refilled by the matmul that follows.
     }
 }
 
@@ -197,7 +197,7 @@ fn backward(
             weights.matmul_add(step, count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
         }
     });
-    // Weights: the products of all steps with a step before them are one product over time and batch. Before the first there is rest, mostly.
+    // Weights: one matmul over time and batch for all steps that have a step before them. Before the first step the state is mostly zero.
     let (first, before, after) = if scan.reverse { (steps - 1, state_row, 0) } else { (0, 0, gate_row) };
     let size = |rows: usize| [hidden, rows, 4 * hidden];
     let mut grad_w_hh = match steps {

@@ -1,6 +1,6 @@
 //! LSTM over a whole sequence as one operation, forward and backward.
 //!
-//! With known inputs only `h W_hh` is sequential: the input projection is one matrix product before the scan, the weight
+//! With known inputs only `h W_hh` is sequential: the input projection is one matmul before the scan, the weight
 //! gradient one after it. The scan is fused on the CPU (`flex`) and on GPUs (`cube`); elsewhere it is a plain loop of tensor operations.
 //! Gates stand in PyTorch's order: input, forget, cell, output.
 
@@ -9,6 +9,7 @@ mod autodiff;
 mod cube;
 pub(super) mod flex;
 mod ops;
+pub(super) mod options;
 
 use burn::{
     backend::Dispatch,
@@ -17,7 +18,7 @@ use burn::{
     tensor::activation::{sigmoid, tanh},
 };
 use ops::LstmOps;
-use serde::{Deserialize, Serialize};
+pub use options::ScanOptions;
 
 use super::{
     Compute, Operation, Precision, Scope,
@@ -26,15 +27,6 @@ use super::{
     matmul::{operand, plain, result},
     trace::{Attributes, Value},
 };
-
-/// How a scan runs over time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ScanOptions {
-    /// From the last step to the first.
-    pub reverse: bool,
-    /// Valid steps of each batch item; beyond them the state is carried unchanged. `None`: all steps of all items.
-    pub lengths: Option<Vec<usize>>,
-}
 
 /// Runs the recurrence on whatever device the tensors are on. Shapes as in `LstmOps`; returns the states `[T, B, 2H]`.
 pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
@@ -134,7 +126,7 @@ pub struct Lstm {
     pub w_hh: Param<Tensor<2>>,
     /// `[4H]`
     pub bias: Param<Tensor<1>>,
-    /// Of its products and its recurrence.
+    /// Of its matmuls and its recurrence.
     #[module(skip)]
     compute: Compute,
 }

@@ -1,21 +1,14 @@
-//! The gradients of products under autodiff: products again.
+//! The gradients of matmuls under autodiff: matmuls again.
 
-use burn::backend::{
-    Autodiff, TensorMetadata,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
+use burn::backend::TensorMetadata;
 use burn::tensor::Shape;
 
 use super::ops::{MatmulOps, rows};
+use crate::nn::backward_prelude::*;
 
 #[derive(Debug)]
 struct MatmulBackward {
-    /// Whether products are burn's own.
+    /// Whether burn's own matmul computes it.
     plain: bool,
 }
 
@@ -26,12 +19,12 @@ impl<B: MatmulOps> Backward<B, 2> for MatmulBackward {
         let [of_a, of_b] = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
         let (a, b) = ops.state;
-        let product = if self.plain { B::plain_matmul } else { B::matmul };
+        let matmul = if self.plain { B::plain_matmul } else { B::matmul };
         if let Some(node) = of_a {
-            grads.register::<B>(node.id, product(grad.clone(), B::float_transpose(b)));
+            grads.register::<B>(node.id, matmul(grad.clone(), B::float_transpose(b)));
         }
         if let Some(node) = of_b {
-            grads.register::<B>(node.id, product(B::float_transpose(a), grad));
+            grads.register::<B>(node.id, matmul(B::float_transpose(a), grad));
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The product on GPUs: a workgroup makes a square of the result, a thread 8 by 8 of it, from pieces of both operands in shared memory.
+//! Matmul on GPUs: a workgroup makes a square of the result, a thread 8 by 8 of it, from pieces of both operands in shared memory.
 //!
-//! It takes a convolution's windows as they lie in the signal, so that no step's neighbours are laid side by side first. burn's own product
+//! It takes a convolution's windows as they lie in the signal, so that no step's neighbours are laid side by side first. burn's own matmul
 //! is chosen by trying many, which a browser cannot wait for; the one that it takes untried is a tenth as fast on SwiftShader.
 
 #[cfg(not(target_family = "wasm"))]
@@ -295,13 +295,13 @@ pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> Cub
     made
 }
 
-/// Whether a device has units for products of matrices, which burn's own product uses. WebGPU offers none, and then burn's product, a fifth of the program
+/// Whether a device has matrix units, which burn's own matmul uses. WebGPU offers none, and then burn's matmul, a fifth of the program
 /// that a page loads, is not built in.
 pub fn has_units(tensor: &CubeTensor) -> bool {
     cfg!(not(target_family = "wasm")) && !tensor.client.features().matmul.cmma.is_empty()
 }
 
-/// burn's own product, where it is built in.
+/// burn's own matmul, where it is built in.
 pub fn burns_own(a: CubeTensor, b: CubeTensor) -> CubeTensor {
     #[cfg(target_family = "wasm")]
     return CubeBackend::matmul(a, b);

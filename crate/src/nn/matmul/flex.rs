@@ -51,7 +51,7 @@ impl MatmulOps for Flex {
             matmul_into(ALL_CORES, [above, dims(&a)[1], n], (first, n), Matrix::of(&a), Matrix::of(&b));
             matmul_into(ALL_CORES, [below, dims(&c)[1], n], (second, n), Matrix::of(&c), Matrix::of(&d));
         };
-        // SAFETY: the two products are all there is.
+        // SAFETY: the two matmuls are all there is.
         let made = unsafe { written((above + below) * n, (above + below) * n, put) };
         tensor(made, vec![above + below, n])
     }

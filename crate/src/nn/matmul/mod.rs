@@ -1,6 +1,6 @@
-//! Matrix products in single or in half precision.
+//! Matmul in single or in half precision.
 //!
-//! Mixed precision (Micikevicius et al. 2018): the operands of products, and so what the backward pass keeps of them, are f16; products add
+//! Mixed precision (Micikevicius et al. 2018): the operands of a matmul, and so what the backward pass keeps of them, are f16; sums
 //! up in f32 where the device does, and master weights, losses and all other arithmetic stay f32. Gradients come back through the casts as
 //! f32; [`crate::train::adam`] scales the loss so that small ones survive.
 
@@ -19,7 +19,7 @@ use super::{
     trace::{Attributes, Value},
 };
 
-/// Precision of the matrix products in training.
+/// Precision of the matmuls in training.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -52,7 +52,7 @@ impl Precision {
     }
 }
 
-/// A tensor as the operand of a product: f16 in mixed precision.
+/// A tensor as an operand of a matmul: f16 in mixed precision.
 pub fn operand<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::F32 => tensor,
@@ -60,7 +60,7 @@ pub fn operand<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tenso
     }
 }
 
-/// The result of a product in f32, for all other arithmetic.
+/// The result of a matmul in f32, for all other arithmetic.
 pub fn result<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::F32 => tensor,
@@ -77,14 +77,13 @@ pub fn matmul(input: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tens
     result(Tensor::from_dispatch(made), precision)
 }
 
-/// The same by burn's own product: the reference. In a page, where the reference runs on the CPU, a graphics card is left without burn's product: with all the
-/// forms that it could take it would be a fifth of the program, and `Tensor::matmul` anywhere in the page's program brings it back.
+/// Reference via burn's matmul. GPU wasm builds omit that for its size, a fifth of the program, so never call `Tensor::matmul` in what the page reaches.
 pub fn plain(a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::plain_matmul(a.into_dispatch(), b.into_dispatch()))
 }
 
-/// Products of a batch of matrices, `[B, N, K]` times `[B, K, M]`, unrecorded. In a page one by one, see [`plain`]: there are few, and none in a training.
-pub fn products(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
+/// Batched matmul, `[B, N, K]` times `[B, K, M]`, unrecorded. In a page item by item, see [`plain`]: there are few, and none in a training.
+pub fn batched(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
     #[cfg(not(target_family = "wasm"))]
     return a.matmul(b);
     #[cfg(target_family = "wasm")]
@@ -154,7 +153,7 @@ impl Compute {
         self.record(CONCAT, Attributes::None, inputs, made)
     }
 
-    /// A layer's product, recorded, and its bias: `[.., K]` to `[.., M]`.
+    /// A layer's matmul, recorded, and its bias: `[.., K]` to `[.., M]`.
     pub fn linear<const D: usize>(&self, layer: &Linear, input: Tensor<D>) -> Tensor<D> {
         let mut shape = input.dims();
         let rows: usize = shape[..D - 1].iter().product();

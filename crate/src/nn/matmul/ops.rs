@@ -11,7 +11,7 @@ pub trait MatmulOps: Backend {
     /// `[N, K]` times `[K, M]`, both in f32 or both in f16, in the same.
     fn matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 
-    /// The same by burn's own product; on a browser's graphics card by ours, see [`super::plain`].
+    /// The same by burn's own matmul; on a browser's GPU by ours, see [`super::plain`].
     fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 
     /// `[T B, K]` and, beside each of its T steps, `steady: [B, J]`, times `[K + J, M]`, to `[T B, M]`; all in f32 or all in f16.
@@ -48,7 +48,7 @@ pub(super) fn beside<B: MatmulOps>(
     B::matmul(B::float_cat(vec![a, B::float_reshape(repeated, Shape::new([rows, width]))], 1), weight)
 }
 
-/// [`MatmulOps::matmul_stacked`] by two products.
+/// [`MatmulOps::matmul_stacked`] by two matmuls.
 pub(super) fn stacked<B: MatmulOps>(
     a: FloatTensor<B>,
     b: FloatTensor<B>,

@@ -1,19 +1,12 @@
 //! The gradient of patches under autodiff, see [`PatchBackwardOps`].
 
-use burn::backend::{
-    Autodiff, TensorMetadata,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
+use burn::backend::TensorMetadata;
 
 use super::{
     Patch,
     ops::{PatchBackwardOps, PatchOps},
 };
+use crate::nn::backward_prelude::*;
 
 #[derive(Debug)]
 struct UnfoldBackward;

@@ -8,33 +8,18 @@ mod autodiff;
 mod cube;
 mod flex;
 mod ops;
+pub(super) mod patch;
 mod plain;
 
 use burn::{backend::Dispatch, prelude::*};
 use ops::PatchOps;
+pub use patch::Patch;
 pub use plain::unfold_patches_with_tensors;
-use serde::{Deserialize, Serialize};
 
 use super::{
     Compute, Operation,
     trace::{Attributes, Value},
 };
-
-/// How places of a picture become places of the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Patch {
-    /// Height and width, odd.
-    pub side: usize,
-    /// Places from one patch to the next, in both directions.
-    pub stride: usize,
-}
-
-impl Patch {
-    /// Patches in a row of so many places, the first and the last of which are centres where the stride allows it; beyond them is zero.
-    pub fn count(self, places: usize) -> usize {
-        places.div_ceil(self.stride)
-    }
-}
 
 /// `[B, D, W, N, C]` to `[B, D / stride, W / stride, N, side side C]`, rounded up, rows of a patch slowest.
 pub fn unfold_patches(input: Tensor<5>, patch: Patch) -> Tensor<5> {

@@ -1,13 +1,15 @@
 //! Where a short form is an abbreviation, and of what.
+//!
+//! One long file: each class of short forms is a few lines, and their order matters.
 
 use super::place::{Chunk, Place, Reading, is_capitalized, starts_with_digit};
 use super::roman::is_numeral;
-use super::sentence_end::is_starter;
 use super::short_forms::When::{Always, Capital, Counting, Inside, MayEnd};
 use super::short_forms::{
     ALSO_WORDS, BEFORE_SAINT, MONTHS, NUMBERED, SHORT_BEFORE_WORDS, SHORTENED_STATES, SHORTENED_WORDS,
     STATES, STREETS, STREETS_WITHOUT_PERIOD, calendar_name, find,
 };
+use super::words::is_starter;
 
 pub fn read(place: &Place) -> Reading {
     let short = Short::new(place)?;

@@ -1,6 +1,6 @@
 //! Addresses of the web and of mail, file names, hashtags and handles.
 
-use super::digits::number_or_year;
+use super::numerals::number_or_year;
 use super::place::{Place, Reading};
 
 const DOMAINS: &[&str] = &[

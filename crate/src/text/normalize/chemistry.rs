@@ -17,7 +17,7 @@ const OTHERS: &[&str] = &["CoS", "HeLa", "InS", "NaN", "PoS", "ThS"];
 /// Whether a text is the symbol of an element, of two letters, that is written before a mass: "Cs-137".
 pub fn is_isotope(symbol: &str, mass: &str) -> bool {
     let behind = |c: &str| symbol.len() == 2 && ISOTOPES.contains(&c);
-    behind(symbol) && (2..=3).contains(&mass.len()) && super::digits::is_digits(mass)
+    behind(symbol) && (2..=3).contains(&mass.len()) && super::numerals::is_digits(mass)
 }
 
 /// The symbol of an element that a text begins with, of two letters where there is one.

@@ -1,6 +1,6 @@
 //! Citations of scripture and of law: "1 Cor. 13:4-7", "Ps. 23", "501(c)(3)".
 
-use super::digits::{in_pairs, integer, is_digits};
+use super::numerals::{in_pairs, integer, is_digits};
 use super::place::{Chunk, Place, Reading, is_capitalized};
 use super::roman::is_numeral;
 use crate::text::numbers::cardinal;

@@ -1,6 +1,6 @@
 //! Places on the globe: "51°30'26"N".
 
-use super::digits::Number;
+use super::numerals::Number;
 use super::place::Reading;
 
 pub fn read(body: &str) -> Reading {

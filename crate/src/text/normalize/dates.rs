@@ -1,7 +1,7 @@
 //! Times of day, dates and decades.
 
-use super::digits::{integer, is_digits, short_year, split_fraction};
-use super::place::{Chunk, Place, Reading, starts_with_digit};
+use super::numerals::{Number, integer, is_digits, short_year, split_fraction};
+use super::place::{Chunk, Place, Reading, is_capitalized, starts_with_digit};
 use super::short_forms::{MONTHS, calendar_name};
 use crate::text::numbers::{self, cardinal, decade, ordinal};
 
@@ -211,7 +211,7 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
                 && a < b
                 && place.body(1).is_some_and(|next| {
                     next.bytes().all(|byte| byte.is_ascii_lowercase())
-                        && !super::quantity::FUNCTION_WORDS.contains(&next)
+                        && !super::words::FUNCTION_WORDS.contains(&next)
                 }) =>
             {
                 return None;
@@ -306,4 +306,15 @@ pub fn decades(place: &Place, body: &str) -> Reading {
         || place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next))
             && !body.starts_with('\'');
     (!seconds).then_some((words, 1))
+}
+
+/// "4 July" as "the fourth of july".
+pub fn day_before_month(number: &Number, place: &Place) -> Reading {
+    let day = number.value().filter(|day| (1..=31).contains(day) && number.whole.len() <= 2)?;
+    let month = place
+        .body(1)
+        .filter(|next| is_capitalized(next) && next.len() > 2 && is_month(next))
+        .and_then(calendar_name)?;
+    let article = if place.word_before() == "the" { "" } else { "the " };
+    Some((format!("{article}{} of {month}", ordinal(day)), 2))
 }

@@ -1,8 +1,8 @@
 //! Numbers that are written in a manner of their own: "batting .325", "10 000", "14th–17th".
 
-use super::digits::{self, Number, integer};
+use super::amount::Amount;
+use super::numerals::{self, Number, integer};
 use super::place::{Place, Reading};
-use super::quantity::Amount;
 use crate::text::numbers::{cardinal, ordinal};
 
 /// "14th"
@@ -25,14 +25,14 @@ pub fn behind_point(place: &Place, amount: &Amount, rest: &str) -> Reading {
     let batting = digits.len() == 3
         && (BATTING.contains(&place.word_before().as_str())
             || ["average", "batter", "hitter"].contains(&next.as_str()));
-    (batting || CALIBERS.contains(&next.as_str())).then(|| (digits::in_pairs(digits), 1))
+    (batting || CALIBERS.contains(&next.as_str())).then(|| (numerals::in_pairs(digits), 1))
 }
 
 /// "10 000", "1 250 000"
 pub fn spaced_thousands(place: &Place, body: &str) -> Reading {
     let first = integer(body).filter(|_| body.len() < 4 && !body.starts_with('0'))?;
     let groups: Vec<&str> = (1..5)
-        .map_while(|at| place.body(at).filter(|group| group.len() == 3 && digits::is_digits(group)))
+        .map_while(|at| place.body(at).filter(|group| group.len() == 3 && numerals::is_digits(group)))
         .collect();
     if groups.last() != Some(&"000") {
         return None;

@@ -1,6 +1,6 @@
 //! A number without a unit, by what it counts, names or dials: "Flight 1549", "dial 311", "0630 hours", "in 1066".
 
-use super::digits::{Number, in_pairs, integer, number_or_year, short_year};
+use super::numerals::{Number, in_pairs, integer, military_time};
 use super::place::{Place, is_capitalized, is_plural};
 use crate::text::numbers::{self, one_by_one};
 
@@ -169,18 +169,4 @@ fn medieval_year(label: &Label) -> Option<String> {
     let medieval = label.has(4..=4) && label.digits.starts_with("10") && !label.digits.ends_with("00");
     (medieval && !label.counts() && label.before_is(&["in", "since", "until", "year"]))
         .then(|| in_pairs(label.digits))
-}
-
-/// "0630" as "zero six thirty", "2200" as "twenty two hundred"; nothing where it is no time.
-pub fn military_time(digits: &str) -> Option<String> {
-    let (hours, minutes) = digits.split_at_checked(2).filter(|(_, minutes)| minutes.len() == 2)?;
-    if integer(hours)? > 24 || integer(minutes)? > 59 {
-        return None;
-    }
-    let hours = if hours.starts_with('0') { one_by_one(hours) } else { number_or_year(hours) };
-    Some(if minutes == "00" {
-        format!("{hours} hundred")
-    } else {
-        format!("{hours} {}", short_year(minutes))
-    })
 }

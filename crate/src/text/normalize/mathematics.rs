@@ -1,6 +1,6 @@
 //! Expressions written together: "E=mc^2", "6.6×10^-34", "f(x)", "2x" in an equation.
 
-use super::digits::{Number, integer, is_digits};
+use super::numerals::{Number, integer, is_digits};
 use super::place::{Place, Reading};
 use super::units::unit;
 use crate::text::numbers::{cardinal, ordinal};
@@ -30,7 +30,8 @@ pub fn read(place: &Place, body: &str) -> Reading {
         .or_else(|| body.contains(['^', '=', '*', '<', '>', '≤', '≥']).then(|| expression(body))?)
         .map(|words| {
             // "10^-27 kg"
-            let unit = super::quantity::unit_of(place, "").filter(|_| super::place::starts_with_digit(body));
+            let unit =
+                super::unit_behind::unit_of(place, "").filter(|_| super::place::starts_with_digit(body));
             unit.map_or((words.clone(), 1), |((_, many), used)| (format!("{words} {many}"), used))
         })
 }

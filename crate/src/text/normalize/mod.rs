@@ -8,6 +8,7 @@
 
 mod abbreviations;
 mod address;
+mod amount;
 mod capitals;
 mod chemistry;
 mod chess;
@@ -20,6 +21,7 @@ mod labels;
 mod mathematics;
 mod money;
 mod music;
+mod numerals;
 mod operators;
 pub(super) mod place;
 mod quantity;
@@ -29,7 +31,9 @@ mod sentences;
 mod short_forms;
 mod shorthand;
 mod telephone;
+mod unit_behind;
 mod units;
+mod words;
 mod writer;
 
 pub use sentences::sentences;
@@ -84,7 +88,7 @@ fn read(place: &Place, body: &str) -> Reading {
     let reading = reading.or_else(|| telephone::read(place));
     reading
         .or_else(|| address::read(place))
-        .or_else(|| quantity::unit_behind_word(place, body))
+        .or_else(|| unit_behind::unit_behind_word(place, body))
         .or_else(|| roman::is_counted(place).then(|| roman::read(place))?)
         .or_else(|| capitals::initials(place, body))
         .or_else(|| roman::read(place))

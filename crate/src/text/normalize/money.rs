@@ -1,8 +1,8 @@
 //! Money: amounts with a mark or a name of a currency.
 
-use super::digits::{Number, integer};
+use super::amount::{Amount, SCALES, is_adjective};
+use super::numerals::{Number, integer};
 use super::place::{Place, Reading, starts_with_digit};
-use super::quantity::{Amount, SCALES, is_adjective};
 use super::units::simple_unit;
 use crate::text::numbers::{self, cardinal};
 

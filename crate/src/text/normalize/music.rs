@@ -1,6 +1,6 @@
 //! Notes, chords and meters: "B♭", "F♯m7", "Bb major", "6/8 time".
 
-use super::digits::split_fraction;
+use super::numerals::split_fraction;
 use super::place::{Place, Reading};
 use crate::text::numbers::cardinal;
 

@@ -1,7 +1,7 @@
 //! Signs before numbers and between blanks: "~5", "-40", "5 < 6", "File > Save As".
 
 use super::place::{Place, Reading, is_capitalized, starts_with_digit};
-use super::{dates, digits, mathematics, money, quantity};
+use super::{dates, digits, mathematics, money, numerals, quantity};
 use crate::text::numbers::cardinal;
 
 /// What begins like a number, perhaps behind a sign.
@@ -46,7 +46,7 @@ pub fn numeric(place: &Place, body: &str) -> Reading {
 pub fn ratio(body: &str) -> Reading {
     let (a, b) = body.split_once(':')?;
     let seconds = b.len() == 2;
-    let (a, b) = digits::integer(a).zip(digits::integer(b))?;
+    let (a, b) = numerals::integer(a).zip(numerals::integer(b))?;
     // "45:00" of a game
     if seconds && a > 24 && b < 60 {
         let minutes = cardinal(a);

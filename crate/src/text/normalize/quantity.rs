@@ -1,85 +1,12 @@
 //! Numbers with what they count: units of measure, ordinals, plurals.
 
-use super::digits::{self, Number, integer};
+use super::amount::{Amount, SCALES, is_adjective};
 use super::figures;
-use super::place::{Chunk, Place, Reading, is_plural, starts_with_digit};
-use super::sentence_end::is_starter;
-use super::units::{is_short_unit, simple_unit, unit};
+use super::numerals::{self, Number, integer};
+use super::place::{Place, Reading, starts_with_digit};
+use super::unit_behind::{marks_inches, unit_of};
+use super::units::unit;
 use crate::text::numbers::{cardinal, one_by_one, ordinal};
-
-/// Units that are words or letters when a blank stands before them.
-const ATTACHED_ONLY: &[&str] =
-    &["in", "x", "l", "v", "cal", "mo", "pt", "ac", "ha", "ct", "T", "M", "F", "A", "H"];
-/// Quotes are not longer, in words.
-const MAX_QUOTE: usize = 100;
-pub const SCALES: [&str; 4] = ["thousand", "million", "billion", "trillion"];
-/// Words that no noun phrase goes on with: "a 5 km and a 10 km run".
-#[rustfmt::skip]
-pub const FUNCTION_WORDS: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "away", "but", "by", "came", "can", "each", "for", "from", "goes", "had", "has", "have", "he", "i", "if", "in", "is", "it", "of", "off", "on",
-    "or", "paid", "per", "she", "should", "so", "spent", "than", "that", "the", "they", "this", "to", "was", "we", "went", "were", "when", "which", "will", "with", "would", "you",
-];
-
-/// A number, or two with a dash between: `5`, `10-20`, `20°-25`, `$10-$20`.
-pub struct Amount<'a> {
-    pub from: Number<'a>,
-    pub to: Option<Number<'a>>,
-}
-
-impl<'a> Amount<'a> {
-    pub fn scan(text: &'a str, mark: &str) -> Option<(Self, &'a str)> {
-        let (from, rest) = Number::scan(text)?;
-        let bare = rest.trim_start_matches(['°', '%']);
-        let second = bare
-            .strip_prefix(['-', '–'])
-            .map(|rest| rest.strip_prefix(mark).unwrap_or(rest))
-            .and_then(Number::scan);
-        match second.filter(|(to, rest)| !to.whole.is_empty() && !rest.starts_with(['-', '–', '/', ':'])) {
-            Some((to, rest)) => Some((Self { from, to: Some(to) }, rest)),
-            None => Some((Self { from, to: None }, rest)),
-        }
-    }
-
-    pub fn count(&self) -> String {
-        self.to
-            .as_ref()
-            .map_or_else(|| self.from.count(), |to| format!("{} to {}", self.from.count(), to.count()))
-    }
-
-    pub fn is_one(&self) -> bool {
-        self.to.is_none() && self.from.is_one()
-    }
-}
-
-/// Whether a noun follows what `used` chunks hold and an article stands before: "a twenty dollar bill", "the twenty dollar bill".
-pub fn is_adjective(place: &Place, used: usize) -> bool {
-    // "1 (15 oz) can"
-    const CONTAINERS: &[&str] =
-        &["bag", "bottle", "box", "can", "cans", "carton", "container", "jar", "package", "packages", "tin"];
-    if place.chunk(used - 1).is_some_and(|chunk| chunk.close == ")")
-        && place.raw(used).is_some_and(|next| CONTAINERS.contains(&next))
-    {
-        return true;
-    }
-    const DETERMINERS: &[&str] = &[
-        "a", "an", "the", "this", "that", "my", "your", "his", "her", "its", "our", "their", "another",
-        "every", "each", "per",
-    ];
-    // "twenty pound weights"
-    let short = used > 1
-        && place.chunk(used - 1).is_some_and(|unit| is_short_unit(unit.body) && !unit.body.ends_with('s'));
-    if short && place.raw(used).is_some_and(is_plural) {
-        return true;
-    }
-    // "a 4-year, $92M deal"
-    let listed = place.before().is_some_and(|before| before.ends_with(',') && before.contains('-'))
-        && place.back(2).is_some_and(|article| DETERMINERS.contains(&article.to_ascii_lowercase().as_str()));
-    (listed || DETERMINERS.contains(&place.word_before().as_str()))
-        && place.raw(used).is_some_and(|next| {
-            next.starts_with(|c: char| c.is_ascii_alphabetic()) && !FUNCTION_WORDS.contains(&next)
-        })
-        && place.chunk(used - 1).is_some_and(|chunk| matches!(chunk.close, "" | "."))
-}
 
 /// `5'11"`, `6'`, `27"`
 fn feet_and_inches(place: &Place, body: &str) -> Reading {
@@ -111,111 +38,6 @@ fn feet_and_inches(place: &Place, body: &str) -> Reading {
     Some((format!("{} {name}", number.count()), 1))
 }
 
-/// Whether the quotation mark behind a chunk stands for inches: one that opened before would close here instead.
-pub fn marks_inches(place: &Place) -> bool {
-    let Some(chunk) = place.chunk(0).filter(|chunk| chunk.close.starts_with('"')) else { return false };
-    let mut open = 0;
-    for chunk in &place.chunks[place.index.saturating_sub(MAX_QUOTE)..place.index] {
-        let chunk = Chunk::new(chunk);
-        open += chunk.open.matches('"').count();
-        open -= chunk.close.matches('"').count().min(open);
-    }
-    open == 0 && !chunk.open.contains('"')
-}
-
-/// The unit behind a number: attached, in the next chunk, or in the next two ("sq. ft.", "° F").
-pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
-    let next = place.body(1);
-    if rest == "°" || rest.is_empty() && next == Some("°") {
-        let at = if rest.is_empty() { 2 } else { 1 };
-        if let Some(scale) = place.body(at).filter(|scale| ["C", "F", "N", "S", "E", "W"].contains(scale)) {
-            return Some((unit(&format!("°{scale}"))?, at + 1));
-        }
-    }
-    if !rest.is_empty() {
-        return Some((unit(rest)?, 1));
-    }
-    let next = next?;
-    let behind = place.chunk(2).map(|chunk| chunk.body);
-    if let "sq" | "cu" = next
-        && let Some((one, many)) = behind.and_then(simple_unit)
-    {
-        let power = if next == "sq" { "square" } else { "cubic" };
-        return Some(((format!("{power} {one}"), format!("{power} {many}")), 3));
-    }
-    if next == "fl" && behind == Some("oz") {
-        return Some((("fluid ounce".into(), "fluid ounces".into()), 3));
-    }
-    // "8 L/100 km"
-    if next.ends_with("/100")
-        && let Some(both) = behind.and_then(|below| unit(&format!("{next}{below}")))
-    {
-        return Some((both, 3));
-    }
-    // "0.1 M NaOH"
-    if next == "M" && behind.is_some_and(|solute| super::chemistry::read(solute).is_some()) {
-        return Some((("molar".into(), "molar".into()), 2));
-    }
-    // "50 hrs./wk."
-    if let Some((above, below)) = next.split_once("./")
-        && let Some(both) = unit(&format!("{above}/{below}"))
-    {
-        return Some((both, 2));
-    }
-    let dimension = behind
-        .is_none_or(|next| ["tall", "long", "wide", "high", "deep", "thick", "x", "by"].contains(&next));
-    let close = place.chunk(1)?.close;
-    // "1 c. milk"
-    if next == "c" && close == "." && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
-    {
-        return Some((("cup".into(), "cups".into()), 2));
-    }
-    // "2 T. oil"
-    if let Some((one, many)) = match next {
-        "T" => Some(("tablespoon", "tablespoons")),
-        "t" => Some(("teaspoon", "teaspoons")),
-        _ => None,
-    } && close == "."
-        && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
-    {
-        return Some(((one.into(), many.into()), 2));
-    }
-    // "42 W. 5th St."
-    let goes_on = place.raw(2).is_some_and(|after| {
-        after.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()) && !is_starter(after)
-    });
-    if next.len() == 1
-        && next.starts_with(|c: char| c.is_ascii_uppercase())
-        && matches!(close, "" | ".")
-        && goes_on
-    {
-        return None;
-    }
-    if ATTACHED_ONLY.contains(&next)
-        && !(next == "in" && (dimension || close.starts_with('.')))
-        && !(["ac", "cal"].contains(&next) && close.starts_with('.'))
-        && next != "ha"
-        && next != "pt"
-    {
-        return None;
-    }
-    Some((unit(next)?, 2))
-}
-
-/// A unit behind a word that one follows: "350 nautical mi.", "per kg".
-pub fn unit_behind_word(place: &Place, body: &str) -> Reading {
-    // Every word comes here; few stand behind one of these.
-    let before = place.before().filter(|_| body.bytes().all(|byte| byte.is_ascii_lowercase()))?;
-    let one = ["each", "every", "per"].contains(&before);
-    let many = ["nautical", "square", "cubic"].contains(&before)
-        || ["few", "more", "several"].contains(&before) && body.len() > 1 && body != "in";
-    if !one && !many {
-        return None;
-    }
-    let (singular, plural) = simple_unit(body)?;
-    Some((if one { singular } else { plural }, 1))
-}
-
 /// A chunk that begins with a digit, and what belongs to it.
 pub fn number(place: &Place, body: &str) -> Reading {
     if let Some(reading) = feet_and_inches(place, body)
@@ -241,9 +63,9 @@ fn ordinal_range(body: &str) -> Reading {
 fn hyphenated_fraction(place: &Place, body: &str) -> Reading {
     let (whole, parts) = body.split_once('-')?;
     let (top, bottom) =
-        digits::split_fraction(parts).filter(|(top, bottom)| top < bottom && *bottom <= 64)?;
+        numerals::split_fraction(parts).filter(|(top, bottom)| top < bottom && *bottom <= 64)?;
     let (unit, used) = unit_behind_fraction(place);
-    Some((format!("{} and {} {unit}", cardinal(integer(whole)?), digits::fraction(top, bottom)?), used))
+    Some((format!("{} and {} {unit}", cardinal(integer(whole)?), numerals::fraction(top, bottom)?), used))
 }
 
 /// The unit behind a whole number and a fraction, perhaps none, and how many chunks both take.
@@ -322,7 +144,7 @@ fn ordinal_figure(quantity: &Quantity) -> Reading {
 fn plural_model(quantity: &Quantity) -> Reading {
     let model =
         quantity.single("s").or_else(|| quantity.single("'s")).filter(|from| from.whole.len() == 3)?;
-    Some((plural(&digits::in_pairs(model.whole)), 1))
+    Some((plural(&numerals::in_pairs(model.whole)), 1))
 }
 
 /// "latitude 34.05 N"
@@ -360,15 +182,15 @@ fn round_plural(quantity: &Quantity) -> Reading {
 fn range_to_fraction(quantity: &Quantity) -> Reading {
     quantity.range()?;
     let (top, bottom) =
-        quantity.place.body(1).and_then(digits::split_fraction).filter(|(top, bottom)| top < bottom)?;
-    let parts = digits::fraction(top, bottom)?;
+        quantity.place.body(1).and_then(numerals::split_fraction).filter(|(top, bottom)| top < bottom)?;
+    let parts = numerals::fraction(top, bottom)?;
     let (unit, used) =
         unit_of(&quantity.behind(), "").map_or((String::new(), 1), |((_, many), used)| (many, used));
     Some((format!("{} and {parts} {unit}", quantity.amount.count()), 1 + used))
 }
 
 fn day_of_month(quantity: &Quantity) -> Reading {
-    digits::day_before_month(quantity.single("")?, quantity.place)
+    super::dates::day_before_month(quantity.single("")?, quantity.place)
 }
 
 /// "2 1/2 hrs", "2 1/2-hour", "1 1/2–2 hrs"
@@ -376,8 +198,8 @@ fn mixed_number(quantity: &Quantity) -> Reading {
     let from = quantity.single("")?;
     let body = quantity.place.body(1)?;
     let (parts, noun) = body.split_once(['-', '–']).unwrap_or((body, ""));
-    let (top, bottom) = digits::split_fraction(parts).filter(|(top, bottom)| top < bottom)?;
-    let parts = digits::fraction(top, bottom)?;
+    let (top, bottom) = numerals::split_fraction(parts).filter(|(top, bottom)| top < bottom)?;
+    let parts = numerals::fraction(top, bottom)?;
     let (unit, used) = unit_behind_fraction(&quantity.behind());
     if let Some((to, "")) = Number::scan(noun) {
         return Some((format!("{} and {parts} to {} {unit}", from.count(), to.count()), 1 + used));
@@ -394,7 +216,7 @@ fn dimensions(quantity: &Quantity) -> Reading {
         return None;
     }
     let from = &amount.from;
-    let by = if from.is_year() { digits::in_pairs(by.whole) } else { by.words() };
+    let by = if from.is_year() { numerals::in_pairs(by.whole) } else { by.words() };
     let measured = unit_of(place, "").filter(|(_, used)| *used > 1);
     let (unit, used) = measured.map_or((String::new(), 1), |((one, many), used)| {
         (if is_adjective(place, used) { one } else { many }, used)
@@ -415,7 +237,7 @@ fn lettered_place(quantity: &Quantity) -> Reading {
             PLACES.contains(&before.trim_end_matches('.').to_ascii_lowercase().as_str())
         });
     (letter.len() == 1 && letter.bytes().all(|byte| byte.is_ascii_uppercase()) && named)
-        .then(|| (format!("{} {letter}", digits::in_pairs(quantity.amount.from.whole)), 1))
+        .then(|| (format!("{} {letter}", numerals::in_pairs(quantity.amount.from.whole)), 1))
 }
 
 /// "9.46 trillion km"
@@ -462,7 +284,7 @@ fn alone(quantity: &Quantity) -> Reading {
 fn codes(quantity: &Quantity) -> Reading {
     let (from, to) = quantity.range()?;
     let place = quantity.place;
-    let in_pairs = |number: &Number| digits::in_pairs(number.whole);
+    let in_pairs = |number: &Number| numerals::in_pairs(number.whole);
     let airliner = from.whole.len() == 3 && from.whole.starts_with('7') && from.whole.ends_with('7');
     let words = if from.whole.len() == 5 && to.whole.len() == 4 && !from.whole.contains(',') {
         format!("{} dash {}", one_by_one(from.whole), one_by_one(to.whole))
@@ -485,14 +307,14 @@ fn codes(quantity: &Quantity) -> Reading {
 
 fn between(quantity: &Quantity) -> Reading {
     let (from, to) = quantity.range()?;
-    Some((digits::range(from, to), 1))
+    Some((numerals::range(from, to), 1))
 }
 
 /// "1080p"
 fn resolution(quantity: &Quantity) -> Reading {
     const LINES: &[&str] = &["480", "576", "720", "1080", "1440", "2160"];
     let from = quantity.single("p").or_else(|| quantity.single("i"))?;
-    let words = format!("{} {}", digits::in_pairs(from.whole), quantity.rest.to_ascii_uppercase());
+    let words = format!("{} {}", numerals::in_pairs(from.whole), quantity.rest.to_ascii_uppercase());
     LINES.contains(&from.whole).then_some((words, 1))
 }
 

@@ -1,7 +1,7 @@
 //! Roman numerals: "Henry the eighth", "chapter four", and letters that are none: "an IV".
 
 use super::place::{Chunk, Place, Reading, is_capitalized};
-use super::sentence_end::is_starter;
+use super::words::is_starter;
 use crate::text::numbers::{cardinal, ordinal};
 
 #[rustfmt::skip]

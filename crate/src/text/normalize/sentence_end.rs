@@ -5,32 +5,7 @@ use super::place::{Chunk, is_capitalized, starts_with_digit};
 use super::short_forms::When::{Always, Capital, Counting, Inside, MayEnd};
 use super::short_forms::{SHORT_BEFORE_WORDS, SHORTENED_STATES, calendar_name, find};
 use super::units::is_short_unit;
-
-/// Words that begin a sentence far more often than they follow an abbreviation with a capital.
-#[rustfmt::skip]
-const STARTERS: &[&str] = &[
-    "a", "after", "all", "also", "although", "an", "and", "are", "as", "at", "because", "before", "but", "by", "can", "could", "did", "do", "does", "each", "every",
-    "everyone", "everything", "few", "for", "from", "had", "has", "have", "he", "her", "here", "his", "how", "however", "i", "i'm", "i've", "i'll", "i'd", "if", "in", "is",
-    "it", "it's", "its", "later", "let", "let's", "many", "maybe", "meanwhile", "most", "my", "never", "no", "nobody", "not", "nothing", "now", "of", "on", "once", "one",
-    "our", "perhaps", "please", "she", "should", "since", "so", "some", "someone", "soon", "still", "that", "that's", "the", "their", "then", "there", "there's", "these",
-    "they", "they're", "this", "those", "though", "to", "today", "was", "we", "we're", "we'll", "were", "what", "when", "where", "which", "while", "who", "why", "will",
-    "with", "would", "yes", "yet", "you", "you're", "your",
-    // Requests.
-    "add", "ask", "bring", "call", "come", "get", "give", "go", "keep", "leave", "look", "make", "meet", "mix", "put", "read", "see", "send", "stir", "stop", "take", "tell", "try",
-    "turn", "use", "wait", "write",
-];
-
-/// Whether a capitalized word begins a sentence rather than going on with a name.
-pub fn is_starter(word: &str) -> bool {
-    let bare = word
-        .trim_start_matches(['"', '\'', '(', '[', '“', '‘'])
-        .trim_end_matches(|c: char| !c.is_alphanumeric());
-    // An initial is none: "A. B. Lee".
-    let initial = bare.len() == 1 && bare != "I" && word.ends_with('.');
-    is_capitalized(bare)
-        && !initial
-        && STARTERS.contains(&bare.replace('’', "'").to_ascii_lowercase().as_str())
-}
+use super::words::is_starter;
 
 /// Whether a sentence ends behind `chunk`, seen from its punctuation and the word that follows.
 pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {

@@ -1,6 +1,6 @@
 //! Telephone numbers and other digits in groups.
 
-use super::digits::{is_digits, number_or_year};
+use super::numerals::{is_digits, number_or_year};
 use super::place::{Chunk, Place, Reading};
 use crate::text::numbers::{cardinal, one_by_one};
 

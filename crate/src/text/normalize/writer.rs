@@ -1,7 +1,7 @@
 //! Writes words and pauses; takes chunks apart that no reader takes whole.
 
 use super::capitals::{camel_case, capitals_and_word, is_spelled, spelled};
-use super::digits::{self, number_or_year};
+use super::numerals::{self, number_or_year};
 use super::operators::operator;
 use super::place::{Chunk, Place, starts_with_digit};
 use super::sentence_end::ends_sentence;
@@ -72,7 +72,7 @@ impl Writer {
         }
         // "3! = 6"
         if let Some(number) = raw.strip_suffix('!').filter(|_| place.raw(1) == Some("="))
-            && let Some(number) = digits::integer(number)
+            && let Some(number) = numerals::integer(number)
         {
             self.words(&format!("{} factorial", cardinal(number)));
             return 1;
@@ -167,23 +167,23 @@ impl Writer {
             let (number, many) = part.strip_suffix('s').map_or((part, false), |number| (number, true));
             // "the under-21s"
             let ages = many
-                && digits::is_digits(number)
+                && numerals::is_digits(number)
                 && ["over", "under"].contains(&before.to_ascii_lowercase().as_str());
             // "C-130J"
             let bare = number.trim_end_matches(|c: char| c.is_ascii_uppercase());
             let suffix = &number[bare.len()..];
             let number = if suffix.len() == 1 { bare } else { number };
             let model =
-                model && digits::is_digits(number) && (number.len() == 3 || many || suffix.len() == 1);
+                model && numerals::is_digits(number) && (number.len() == 3 || many || suffix.len() == 1);
             match key
                 .map(|key| (key.to_string(), 1))
                 .or_else(|| read(&alone, part))
                 .filter(|_| !part.is_empty())
             {
-                _ if ages => self.words(&super::quantity::plural(&digits::number_or_year(number))),
-                _ if model && many => self.words(&super::quantity::plural(&digits::in_pairs(number))),
+                _ if ages => self.words(&super::quantity::plural(&numerals::number_or_year(number))),
+                _ if model && many => self.words(&super::quantity::plural(&numerals::in_pairs(number))),
                 _ if model => {
-                    self.words(&digits::in_pairs(number));
+                    self.words(&numerals::in_pairs(number));
                     self.words(&spelled(suffix));
                 }
                 _ if letters => self.words(&spelled(part)),
@@ -218,7 +218,7 @@ impl Writer {
                     return;
                 }
                 "^" if digits => self.words("to the power of"),
-                "-" if matches!(part, "UTC" | "GMT") && digits::is_digits(rest) => self.words("minus"),
+                "-" if matches!(part, "UTC" | "GMT") && numerals::is_digits(rest) => self.words("minus"),
                 "-" if part.is_empty() && before.is_empty() && rest.is_empty() => self.pause(','),
                 "-" if part.is_empty() => self.pause(','),
                 // "yes–no", not "K–12"
@@ -250,7 +250,7 @@ impl Writer {
                 let length = run(|c| c.is_ascii_digit());
                 // "A320"
                 self.words(&if after_letter {
-                    digits::in_pairs(&rest[..length])
+                    numerals::in_pairs(&rest[..length])
                 } else {
                     number_or_year(&rest[..length])
                 });

@@ -1,7 +1,6 @@
-//! The state of a training rounded to bfloat16 wherever a checkpoint is taken of it: kept so, it is half as large, and a training that goes on from it is
-//! bit for bit the one that was not interrupted.
+//! Training state is rounded to bfloat16 at checkpoints, halving their size; resuming is bit-exact.
 //!
-//! Moments are rounded themselves, parameters in their difference from the base's: .4 % of what they have learned, where a voice file keeps 8 bits a row.
+//! Moments are rounded themselves, parameters in their difference from the base's: to 0.4 % of the change, where a voice file keeps 8 bits a row.
 
 use burn::{
     module::{Module, ModuleMapper, Param},

@@ -1,19 +1,12 @@
 //! Registers the scan with autodiff: the backward pass is hand-written, see [`AttentionLstmBackwardOps::attention_lstm_backward`].
 
-use burn::backend::{
-    Autodiff, AutodiffBackend,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
-    },
-    tensor::FloatTensor,
-};
+use burn::backend::AutodiffBackend;
 
 use super::{
     AttentionLstmInputs,
     ops::{AttentionLstmBackwardOps, AttentionLstmOps},
 };
+use crate::nn::backward_prelude::*;
 
 impl<B: AttentionLstmOps> From<[FloatTensor<B>; 7]> for AttentionLstmInputs<B> {
     fn from([weights, query, keys, energy, location, values, initial]: [FloatTensor<B>; 7]) -> Self {

@@ -38,7 +38,7 @@ impl Row {
     }
 
     /// Of what the LSTM's weights are multiplied by: context and hidden state.
-    fn heard(self) -> usize {
+    fn inputs(self) -> usize {
         self.channels + self.hidden
     }
 
@@ -80,8 +80,11 @@ impl Scan<'_> {
     fn forward(&self, gates: &mut [f32], mask: &[f32]) -> Vec<f32> {
         let &Self { steps, batch, row, memory, .. } = self;
         let (hidden, share, Sizes { symbols, width, .. }) = (row.hidden, self.share(), memory.sizes);
-        let weights =
-            PackedWeights::new(Matrix::row_major(self.weights, 4 * hidden), [row.heard(), 4 * hidden], steps);
+        let weights = PackedWeights::new(
+            Matrix::row_major(self.weights, 4 * hidden),
+            [row.inputs(), 4 * hidden],
+            steps,
+        );
         let query = PackedWeights::new(Matrix::row_major(self.query, width), [hidden, width], steps);
         let mut rows = vec![0.0; steps * batch * row.width()];
         let gates = shares(gates, batch * 4 * hidden, share * 4 * hidden);
@@ -135,7 +138,7 @@ impl Scan<'_> {
         let (hidden, share, all) = (row.hidden, self.share(), steps * batch);
         let weights = PackedWeights::new(
             Matrix::column_major(self.weights, 4 * hidden),
-            [4 * hidden, row.heard()],
+            [4 * hidden, row.inputs()],
             steps,
         );
         let query = PackedWeights::new(Matrix::column_major(self.query, width), [width, hidden], steps);
@@ -221,7 +224,7 @@ impl Scan<'_> {
                         d_contexts[item * channels..][..channels].copy_from_slice(carried.context);
                         carried.weights.copy_from_slice(d_weights);
                         carried.cumulative.copy_from_slice(d_cumulative);
-                        carried.context.fill(0.0); // Refilled by the product that follows.
+                        carried.context.fill(0.0); // Refilled by the matmul that follows.
                     }
                     query.matmul_add(
                         step,
@@ -254,21 +257,21 @@ impl Scan<'_> {
                 }
             },
         );
-        // What all steps share: products over time and batch.
-        let mut d_weights = vec![0.0; row.heard() * 4 * hidden];
-        let mut heard = |count: usize, before: &[f32], d_gates: &[f32]| {
+        // What all steps share: matmuls over time and batch.
+        let mut d_weights = vec![0.0; row.inputs() * 4 * hidden];
+        let mut add_weights = |count: usize, before: &[f32], d_gates: &[f32]| {
             let out = (&mut d_weights[..], 4 * hidden);
             matmul_add(
                 ALL_CORES,
-                [row.heard(), count, 4 * hidden],
+                [row.inputs(), count, 4 * hidden],
                 out,
                 Matrix::column_major(before, row.width()),
                 Matrix::row_major(d_gates, 4 * hidden),
             );
         };
-        heard(batch, self.initial, &d_projected);
+        add_weights(batch, self.initial, &d_projected);
         if steps > 1 {
-            heard((steps - 1) * batch, rows, &d_projected[batch * 4 * hidden..]);
+            add_weights((steps - 1) * batch, rows, &d_projected[batch * 4 * hidden..]);
         }
         let mut d_query = vec![0.0; hidden * width];
         matmul_add(
@@ -291,7 +294,7 @@ impl Scan<'_> {
             },
         );
         let with = AttentionLstmInputs {
-            weights: tensor(d_weights, vec![row.heard(), 4 * hidden]),
+            weights: tensor(d_weights, vec![row.inputs(), 4 * hidden]),
             query: tensor(d_query, vec![hidden, width]),
             keys: tensor(d_keys, dims(&memory.keys)),
             energy: tensor(sums(&d_energy, width), dims(&memory.energy)),

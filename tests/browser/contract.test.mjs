@@ -1,4 +1,5 @@
 // The JavaScript contract: what each bad input is called, what can be cancelled, and that good input of every kind is taken.
+// One long file: its tests share one visit.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,10 +1,10 @@
-"""All judges over what `ownvoice measure --wavs DIR` or `ownvoice compare --wavs DIR` wrote: one table a speaker, and the figures as JSON.
+"""All evaluators over what `ownvoice measure --wavs DIR` or `ownvoice compare --wavs DIR` wrote: one table a speaker, and the figures as JSON.
 
-A development tool: nothing of the product needs it. See the judges beside it for what to install.
+A development tool: nothing of the product needs it. See the evaluators beside it for what to install.
 
-    python tests/judge/table.py DIR [--json FILE]
+    python tests/evaluators/table.py DIR [--json FILE]
 
-A row's similarity and sharpness are those of its new English sentences and, behind the slash, of its recorded sentences. Words are judged in the new ones, which
+A row's similarity and sharpness are those of its new English sentences and, behind the slash, of its recorded sentences. Words are counted in the new ones, which
 everybody says in the same language. `same speaker` is what a person's other recordings reach; `clone, own prosody` says the recorded sentences with the recordings'
 timing and pitch, so that what it lacks is lost by spectra alone.
 """
@@ -26,9 +26,9 @@ import words
 def misheard(folder):
     texts = (folder.parent / "texts.txt").read_text().splitlines()
     files = sorted(folder.glob("*.wav"))
-    judge = Decoder(loglevel="FATAL", samprate=16000)
-    heard = [words.hear(judge, file) for file in files]
-    return 100 * jiwer.process_words(texts[: len(files)], heard, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer
+    evaluator = Decoder(loglevel="FATAL", samprate=16000)
+    recognised = [words.recognise(evaluator, file) for file in files]
+    return 100 * jiwer.process_words(texts[: len(files)], recognised, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer
 
 
 def sharpness(folder):
@@ -36,7 +36,7 @@ def sharpness(folder):
     return float(np.nanmean(harmonicity)), float(np.nanmean(prominence)), float(np.concatenate(semitones).std())
 
 
-def judge_all(folder, encoder, network):
+def evaluate_all(folder, encoder, network):
     target, _ = speaker.voice(encoder, folder / "target")
 
     def of(clips):
@@ -65,11 +65,11 @@ def show(name, rows):
 
 
 def main(root, *more):
-    encoder, network = speaker.Judge().eval(), dnsmos.network()
+    encoder, network = speaker.SpeakerEncoder().eval(), dnsmos.network()
     folders = [folder for folder in sorted(pathlib.Path(root).iterdir()) if (folder / "target").is_dir()]
     found = {}
     for folder in folders:
-        found[folder.name] = judge_all(folder, encoder, network)
+        found[folder.name] = evaluate_all(folder, encoder, network)
         show(folder.name, found[folder.name])
     names = set.intersection(*(set(rows) for rows in found.values()))
     means = {}

@@ -1,9 +1,9 @@
-"""How clean speech sounds, by a judge that this project has no part in: DNSMOS P.835 (Reddy et al. 2022), as PyPI's `speechmos` carries it.
+"""How clean speech sounds, by an external evaluator: DNSMOS P.835 (Reddy et al. 2022), as PyPI's `speechmos` carries it.
 
 A development tool: nothing of the product needs it.
 
     pip install --no-deps speechmos && pip install onnxruntime numpy soundfile
-    python tests/judge/dnsmos.py FOLDER [FOLDER ..]      # 16 kHz WAV files; a line a folder
+    python tests/evaluators/dnsmos.py FOLDER [FOLDER ..]      # 16 kHz WAV files; a line a folder
 
 Prints the means of its opinions from 1 to 5: of the speech, of the background, of the whole.
 """
@@ -28,22 +28,22 @@ def network():
     return onnxruntime.InferenceSession(str(folder / "dnsmos_models/sig_bak_ovr.onnx"))
 
 
-def opinions(judge, path):
+def opinions(evaluator, path):
     samples, rate = soundfile.read(path, dtype="float32")
     if rate != 16000 or samples.ndim != 1 or not len(samples):
         sys.exit(f"{path}: 16 kHz, one channel and some samples are wanted")
     samples = np.resize(samples, SAMPLES) if len(samples) < SAMPLES else samples[:SAMPLES]
-    speech, background, overall = judge.run(None, {judge.get_inputs()[0].name: samples[None]})[0][0]
+    speech, background, overall = evaluator.run(None, {evaluator.get_inputs()[0].name: samples[None]})[0][0]
     return SPEECH(speech), BACKGROUND(background), OVERALL(overall)
 
 
 def main(folders):
-    judge = network()
+    evaluator = network()
     for folder in folders:
         files = sorted(pathlib.Path(folder).glob("*.wav"))
         if not files:
             sys.exit(f"{folder}: no WAV files")
-        speech, background, overall = np.mean([opinions(judge, file) for file in files], axis=0)
+        speech, background, overall = np.mean([opinions(evaluator, file) for file in files], axis=0)
         print(f"{folder}: {len(files)} clips, speech {speech:.2f}, background {background:.2f}, overall {overall:.2f}")
 
 

@@ -1,11 +1,11 @@
-"""How well `ownvoice lips evaluate` is understood, by judges that this project has no part in.
+"""How well `ownvoice lips evaluate` is understood, by external evaluators.
 
 A development tool: nothing of the product needs it.
 
     pip install pocketsphinx jiwer soundfile numpy pystoi pesq
-    python tests/judge/lips.py DIR [--json FILE]      # what `ownvoice lips evaluate VIDEOS --base BASE --out DIR` wrote
+    python tests/evaluators/lips.py DIR [--json FILE]      # what `ownvoice lips evaluate VIDEOS --base BASE --wavs DIR` wrote
 
-Words are heard by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: six slots, of each of which it hears one of eight words or phrases. Whoever
+Words are recognised by CMU's recogniser with the grammar of drawn corpora, `commands.gram`: six slots, of each of which it hears one of eight words or phrases. Whoever
 guesses has 87.5 % of the slots wrong and about three quarters of the words, since some phrases share one. STOI and ESTOI are those of pystoi, PESQ is wide-band; each is
 compared with the recorded sound of the same video.
 """
@@ -37,19 +37,19 @@ def slots(grammar, text):
     return said
 
 
-def slots_misheard(grammar, texts, heard):
-    wrong = [[said != other for said, other in zip(slots(grammar, text), slots(grammar, one), strict=True)] for text, one in zip(texts, heard, strict=True)]
+def slots_misheard(grammar, texts, recognised):
+    wrong = [[said != other for said, other in zip(slots(grammar, text), slots(grammar, one), strict=True)] for text, one in zip(texts, recognised, strict=True)]
     return 100 * float(np.mean(sum(wrong, [])))
 
 
-def judge(folder, recorded, texts):
+def evaluate(folder, recorded, texts):
     files = sorted(folder.glob("*.wav"))
     # A decoder adapts to its input: each folder gets its own.
     grammar = folder.parent / "commands.gram"
     recogniser = Decoder(loglevel="FATAL", samprate=16000, jsgf=str(grammar))
-    heard = [words.hear(recogniser, file) for file in files]
-    row = {"words_misheard": 100 * jiwer.process_words(texts, heard, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer}
-    row["slots_misheard"] = slots_misheard(grammar.read_text(), texts, heard)
+    recognised = [words.recognise(recogniser, file) for file in files]
+    row = {"words_misheard": 100 * jiwer.process_words(texts, recognised, reference_transform=words.SPOKEN, hypothesis_transform=words.SPOKEN).wer}
+    row["slots_misheard"] = slots_misheard(grammar.read_text(), texts, recognised)
     if folder != recorded:
         pairs = [(soundfile.read(recorded / file.name)[0], soundfile.read(file)[0]) for file in files]
         pairs = [(one[: len(other)], other[: len(one)]) for one, other in pairs]
@@ -62,7 +62,7 @@ def judge(folder, recorded, texts):
 def main(folder, out=None):
     folder = pathlib.Path(folder)
     texts = (folder / "texts.txt").read_text().splitlines()
-    rows = {name: judge(folder / name, folder / "recorded", texts) for name in ["recorded", "copy", "lips", "still", "another"]}
+    rows = {name: evaluate(folder / name, folder / "recorded", texts) for name in ["recorded", "copy", "lips", "still", "another"]}
     print("| | words misheard, % | slots misheard, % | STOI | ESTOI | PESQ |\n|---|---|---|---|---|---|")
     for name, row in rows.items():
         print(f"| {name} | " + " | ".join(format(row[key], form) if key in row else "" for key, form in COLUMNS.items()) + " |")

@@ -1,9 +1,9 @@
-"""How sharp speech is, by a judge that this project has no part in: Praat (Boersma 2001), as PyPI's `praat-parselmouth` carries it.
+"""How sharp speech is, by an external evaluator: Praat (Boersma 2001), as PyPI's `praat-parselmouth` carries it.
 
 A development tool: nothing of the product needs it.
 
     pip install praat-parselmouth numpy
-    python tests/judge/blur.py FOLDER [FOLDER ..]      # WAV files; a line a folder
+    python tests/evaluators/blur.py FOLDER [FOLDER ..]      # WAV files; a line a folder
 
 Prints the means of harmonicity (HNR, dB, of the frames that have a pitch) and of the smoothed cepstral peak's prominence (CPPS, dB), and the pitch's median (Hz) and
 spread (standard deviation over all voiced frames, semitones). A mean of several renditions is less harmonic than each: what is blurred falls below its recordings.

@@ -1,9 +1,9 @@
-"""How alike two voices are, by a judge that this project has no part in: the encoder of Wan et al. 2018 (GE2E), as PyPI's `resemblyzer` carries it.
+"""How alike two voices are, by an external evaluator: the encoder of Wan et al. 2018 (GE2E), as PyPI's `resemblyzer` carries it.
 
 A development tool: nothing of the product needs it. The package's own reading of sound wants old versions of others, so only its weights are taken.
 
     pip install --no-deps resemblyzer && pip install torch numpy soundfile
-    python tests/judge/speaker.py TARGET FOLDER [FOLDER ..]      # 16 kHz WAV files; a line a folder
+    python tests/evaluators/speaker.py TARGET FOLDER [FOLDER ..]      # 16 kHz WAV files; a line a folder
 
 Prints the cosine between the voice of the first folder and that of each other: `ownvoice evaluate --wavs DIR` writes such folders.
 """
@@ -35,7 +35,7 @@ def filterbank():
     return np.maximum(0, np.minimum(rising, falling)) * (2 / (edges[2:] - edges[:-2]))[:, None]
 
 
-class Judge(torch.nn.Module):
+class SpeakerEncoder(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.lstm = torch.nn.LSTM(CHANNELS, 256, 3, batch_first=True)
@@ -59,7 +59,7 @@ class Judge(torch.nn.Module):
         return torch.nn.functional.normalize(vectors.mean(0), dim=0)
 
 
-def voice(judge, folder):
+def voice(evaluator, folder):
     files = sorted(pathlib.Path(folder).glob("*.wav"))
     if not files:
         sys.exit(f"{folder}: no WAV files")
@@ -68,15 +68,15 @@ def voice(judge, folder):
         samples, rate = soundfile.read(file, dtype="float32")
         if rate != 16000 or samples.ndim != 1 or not len(samples):
             sys.exit(f"{file}: 16 kHz, one channel and some samples are wanted")
-        vectors.append(judge.listen(samples))
+        vectors.append(evaluator.listen(samples))
     return torch.nn.functional.normalize(torch.stack(vectors).mean(0), dim=0), len(files)
 
 
 def main(target, *folders):
-    judge = Judge().eval()
-    wanted, _ = voice(judge, target)
+    evaluator = SpeakerEncoder().eval()
+    wanted, _ = voice(evaluator, target)
     for folder in folders:
-        found, count = voice(judge, folder)
+        found, count = voice(evaluator, folder)
         print(f"{folder}: {count} clips, similarity {float(wanted @ found):.3f}")
 
 

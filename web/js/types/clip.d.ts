@@ -1,0 +1,31 @@
+/**
+ * Mono sound.
+ */
+export type Audio = {
+    /**
+     * From -1 to 1.
+     */
+    samples: Float32Array;
+    /**
+     * Hz, from 8,000 to 192,000.
+     */
+    sampleRate: number;
+};
+/**
+ * A recording and its text.
+ */
+export type Clip = {
+    /**
+     * Mono, from -1 to 1.
+     */
+    samples: Float32Array;
+    /**
+     * Hz, from 8,000 to 192,000.
+     */
+    sampleRate: number;
+    /**
+     * The words that are spoken.
+     */
+    text: string;
+};
+export {};
