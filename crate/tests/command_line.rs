@@ -160,7 +160,11 @@ fn a_place_that_cannot_be_written_is_found_at_once() {
     }
     // No verb is forgotten.
     let verbs = verbs();
-    let verbs = verbs.iter().map(|verb| vec![verb.as_str()]).chain(LIPS.map(|verb| vec!["lips", verb]));
+    let verbs = verbs
+        .iter()
+        .filter(|verb| *verb != "lips")
+        .map(|verb| vec![verb.as_str()])
+        .chain(LIPS.map(|verb| vec!["lips", verb]));
     for verb in verbs {
         let help = out(&ownvoice(&[&verb[..], &["--help"]].concat()));
         for flag in ["--out", "--wavs"] {

@@ -47,12 +47,10 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     let begun = Instant::now();
     let mut table = Vec::new();
     let mut sum = Count::default();
-    for (name, what, stage) in
-        STAGES.into_iter().filter(|(name, ..)| match chosen {
-            [] => *name != ON_DEMAND,
-            named => named.contains(name),
-        })
-    {
+    for (name, what, stage) in STAGES.into_iter().filter(|(name, ..)| match chosen {
+        [] => *name != ON_DEMAND,
+        named => named.contains(name),
+    }) {
         let start = Instant::now();
         eprintln!("\n=== {name}: {what} ({} min so far)", begun.elapsed().as_secs() / 60);
         let Outcome { mut count, trouble, lacking } =
