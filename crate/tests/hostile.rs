@@ -141,7 +141,10 @@ fn texts() {
 /// What takes more than linear time shows when a text is repeated.
 #[test]
 fn texts_that_repeat() {
-    let phonemizer = Phonemizer::embedded();
+    let phonemizer = {
+        let _alone = alone();
+        Phonemizer::embedded()
+    };
     let texts =
         READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1));
     let start = Instant::now();

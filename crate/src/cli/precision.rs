@@ -45,16 +45,34 @@ pub struct PrecisionVerb {
 #[derive(Subcommand)]
 enum PrecisionCommand {
     /// Run one training step on the CPU, in f32 and unfused, and as asked; list what differs, the first divergence first
+    #[command(after_help = "Examples:
+  ownvoice precision compare --device vulkan --precision mixed
+  ownvoice precision compare --plant sign:decoder.second:lstm:w_hh --json")]
     Compare(CompareArguments),
     /// Name the smallest set of fused operations without which the step no longer differs
+    #[command(after_help = "Examples:
+  ownvoice precision bisect --device vulkan
+  ownvoice precision bisect --plant sign:decoder.second:lstm:w_hh")]
     Bisect(StepArguments),
     /// List the modules that half precision serves, and compare again with those alone
+    #[command(after_help = "Examples:
+  ownvoice precision propose --device cuda
+  ownvoice precision propose --device vulkan --json")]
     Propose(StepArguments),
     /// Count magnitudes of a step: largest, zeros, values below f16's range, NaN and infinities
+    #[command(after_help = "Examples:
+  ownvoice precision statistics --precision mixed
+  ownvoice precision statistics --device vulkan --json")]
     Statistics(StepArguments),
     /// Name the first operation at fault in the dump of a step
+    #[command(after_help = "Examples:
+  ownvoice precision fault run/step-000123.safetensors
+  ownvoice precision fault run/step-000123.safetensors --json")]
     Fault(FaultArguments),
     /// Show what two runs do not share: configuration, weights, data order, seed, precision, loss scale
+    #[command(after_help = "Examples:
+  ownvoice precision preflight run-a run-b
+  ownvoice precision preflight run-a run-b --json")]
     Preflight(PreflightArguments),
 }
 
@@ -113,10 +131,9 @@ struct FaultArguments {
 
 #[derive(Args)]
 struct PreflightArguments {
-    /// Folder of the one run
-    run_a: PathBuf,
-    /// Folder of the other
-    run_b: PathBuf,
+    /// Folders of two runs
+    #[arg(num_args = 2, required = true, value_names = ["RUN_A", "RUN_B"])]
+    runs: Vec<PathBuf>,
 }
 
 pub fn precision(arguments: &PrecisionVerb, console: &Console) -> Result<()> {
@@ -320,10 +337,10 @@ fn show_preflight(arguments: &PreflightArguments, console: &Console) -> Result<(
         serde_json::from_slice(&files::read(&path)?)
             .map_err(|error| Error::checkpoint_corrupt(error).in_file(path))
     };
-    let found = preflight(&facts(&arguments.run_a)?, &facts(&arguments.run_b)?);
+    let [run_a, run_b] = &arguments.runs[..] else { unreachable!("clap asks for two") };
+    let found = preflight(&facts(run_a)?, &facts(run_b)?);
     let differing = found.iter().filter(|fact| !fact.same).count();
-    let mut text =
-        format!("{:<2} {:<28} {:<40} {}", "", "", arguments.run_a.display(), arguments.run_b.display());
+    let mut text = format!("{:<2} {:<28} {:<40} {}", "", "", run_a.display(), run_b.display());
     for fact in &found {
         let mark = if fact.same { "" } else { "!" };
         let b = if fact.same && fact.name != "data order" { String::new() } else { short(&fact.b) };
