@@ -288,7 +288,10 @@ mod tests {
             let kinds = verb.get_positionals().count();
             assert!(kinds <= 1, "{words}: one kind of input has no flag");
         }
-        let several: Vec<_> = flags.iter().filter(|(_, things)| things.len() > 1).collect();
+        // `corpus --people` makes the folder that others are given, and each model has presets of its own.
+        let own = ["people", "preset"];
+        let several: Vec<_> =
+            flags.iter().filter(|(flag, things)| things.len() > 1 && !own.contains(&flag.as_str())).collect();
         assert!(several.is_empty(), "{several:#?}");
     }
 

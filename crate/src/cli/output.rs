@@ -120,7 +120,7 @@ pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
     };
     match found {
         Some(found) if found == made => {
-            console.note(&format!("{}: {} is replaced", path.display(), found.name()))
+            console.note(&format!("{}: {} is replaced", path.display(), found.name()));
         }
         Some(found) if made != Files => return refused(found.name()),
         _ => {}
