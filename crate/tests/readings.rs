@@ -84,7 +84,7 @@ fn hard_texts_are_read_as_a_reader_reads_them() {
         match said_instead {
             None if holds => {}
             None => {
-                unexpected.push(format!("{category}: {text}\n  expected {expected}\n  read     {normal}"))
+                unexpected.push(format!("{category}: {text}\n  expected {expected}\n  read     {normal}"));
             }
             Some(_) if holds => unexpected.push(format!("{category}: {text}\n  is right now: unmark it")),
             Some(said) if said == normal => {}
