@@ -1,4 +1,6 @@
 //! Parameters by their path in the module, to and from safetensors.
+//!
+//! One long file: what is written is what is read, and a third of it are tests of damaged files.
 
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},

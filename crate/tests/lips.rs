@@ -1,4 +1,6 @@
 //! Videos of drawn faces through the same preparation as anybody's: good ones, and each kind of bad one. Needs ffmpeg.
+//!
+//! One long file: its tests share the drawn films.
 #![cfg(feature = "lips")]
 
 use std::{

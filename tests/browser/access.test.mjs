@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
-import { DESKTOP, PHONE, chooseFiles, heardTo, inOrder, ready, speak, visit } from "./steps.mjs";
+import { DESKTOP, PHONE, chooseFiles, heardTo, inOrder, learned, ready, speak, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -30,7 +30,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await clean(session, "learning, paused");
     await page.click("#train-pause");
     await page.click("#train-stop");
-    await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+    await learned(page, 2 * MINUTE);
     await speak(page, "base");
     await speak(page, "mine");
     await clean(session, "spoken");
@@ -80,7 +80,7 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
   await page.waitForSelector("#train-stop:not([hidden])");
   await tabTo("#train-stop");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   await tabTo("#text");
   await page.keyboard.type(" Really.");
   await tabTo("#mine .say");

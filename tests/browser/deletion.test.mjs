@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiles, heardTo, inOrder, ready, storedFiles, visit } from "./steps.mjs";
+import { chooseFiles, heardTo, inOrder, learnBriefly, ready, storedFiles, trained, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
@@ -17,10 +17,6 @@ const clickDelete = async (page) => {
 
 /** @param {Page} page @param {number} [timeout] */
 const deleted = (page, timeout = 30_000) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "All of it is deleted.", null, { timeout });
-
-/** @param {Page} page @param {number} iteration */
-const trained = (page, iteration) =>
-  page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout: 2 * MINUTE, polling: 20 });
 
 /** Puts a recording where the page keeps them. @param {Page} page */
 const keepSomething = (page) =>
@@ -56,11 +52,7 @@ test("while it learns: the training ends, and nothing is written again", { timeo
   await deleted(page);
   await page.waitForTimeout(3000);
   assert.deepEqual(await storedFiles(session), {});
-  await chooseFiles(page, 2);
-  await page.click("#train-start");
-  await trained(page, 2);
-  await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learnBriefly(page, 2);
   session.assertQuiet();
 });
 
@@ -116,11 +108,7 @@ test("while the voice speaks: it falls silent and is gone", { timeout: 3 * MINUT
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  await chooseFiles(page, 2);
-  await page.click("#train-start");
-  await trained(page, 3);
-  await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learnBriefly(page, 3);
   await page.fill("#text", "This is one of many sentences, all of them alike. ".repeat(40));
   await page.click("#mine .say");
   await page.waitForFunction(() => document.querySelector("#mine .words")?.textContent === "Speaking", null, { timeout: MINUTE, polling: 5 });

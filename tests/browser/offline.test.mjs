@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { chooseFiles, download, heard, inOrder, ready, record, run, speak, visit } from "./steps.mjs";
+import { chooseFiles, download, heard, inOrder, learned, ready, record, run, speak, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -38,7 +38,7 @@ test("the second visit needs no network: it records, learns, speaks and saves", 
   await page.click("#train-start");
   await page.waitForFunction(() => /^Iteration \d/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
   await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  await learned(page, 2 * MINUTE);
   for (const which of /** @type {const} */ (["base", "mine"])) {
     const { seconds, peak } = heard(await speak(page, which));
     assert.ok(seconds > 1 && peak > 0.05, `${which}: ${seconds} s, peak ${peak}`);

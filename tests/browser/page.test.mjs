@@ -8,7 +8,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { PHONE, SENTENCES, chooseFiles, download, heard, heardTo, inOrder, note, noted, ready, record, speak, spoken, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, chooseFiles, download, heard, heardTo, inOrder, learned, note, noted, ready, record, speak, spoken, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
@@ -29,7 +29,7 @@ test("CPU, full size, 200 iterations: the whole path on a recorded minute", { ti
   await page.click("#train-start");
   await page.waitForFunction(() => /^Iteration [2-9]\d /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 20 * MINUTE });
   await session.screenshot("cpu-learning");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 30 * MINUTE });
+  await learned(page, 30 * MINUTE);
   const loss = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/);
   assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);
   t.diagnostic(`${await page.textContent("#train-words")} ${loss?.[0]}`);
@@ -187,7 +187,7 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   assert.ok(mean < first, `the loss falls: ${losses}, from ${first}`);
   t.diagnostic(`losses ${losses}, from ${first}`);
   await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 5 * MINUTE });
+  await learned(page, 5 * MINUTE);
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
   session.assertNoRequestsSince(loaded, "on WebGPU");
   session.assertQuiet();
@@ -215,7 +215,7 @@ test("phone: every stage fits, and the microphone can be refused", { timeout: 10
   await page.click("#train-start");
   await page.waitForSelector("#train-stop:not([hidden])");
   await session.screenshot("phone-learning");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 8 * MINUTE });
+  await learned(page, 8 * MINUTE);
   await speak(page, "base");
   await speak(page, "mine");
   await session.screenshot("phone-spoken");
@@ -245,7 +245,7 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   await page.click("#train-resume");
   await page.waitForSelector("#train-stop:not([hidden])", { timeout: MINUTE });
   await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   assert.equal((await noted(page))[0], from + 1, "it goes on with the next iteration");
 
   // The finished voice outlives the tab as well; and everything can be deleted.
@@ -437,7 +437,7 @@ test("a voice is replaced while it speaks", { timeout: 3 * MINUTE }, async (t) =
   await chooseFiles(page, 2);
   await page.click("#train-start");
   await page.click("#train-stop", { timeout: MINUTE });
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   const buffer = await download(page, "#save");
   const before = await page.inputValue("#text");
   await page.fill("#text", SENTENCES.map(({ text }) => text).join(" "));

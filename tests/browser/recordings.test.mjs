@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
 import { ROOT } from "./harness.mjs";
-import { PHONE, SENTENCES, heard, ready, speak, visit } from "./steps.mjs";
+import { PHONE, SENTENCES, heard, learned, ready, speak, visit } from "./steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 
@@ -89,7 +89,7 @@ test("a minute in one file with its text in one box makes a voice", { timeout: 5
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the window");
   await page.click("#train-start");
   await page.click("#train-stop", { timeout: 2 * MINUTE });
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  await learned(page, 2 * MINUTE);
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
   session.assertNothingLeft();
   session.assertQuiet();

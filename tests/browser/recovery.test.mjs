@@ -2,27 +2,23 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiles, heard, note, noted, ready, speak, visit } from "./steps.mjs";
+import { chooseFiles, heard, learned, note, noted, ready, speak, trained, visit } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
 const MINUTE = 60_000;
-
-/** Until training has passed an iteration. @param {Session} session @param {number} iteration @param {number} [minutes] */
-const trained = ({ page }, iteration, minutes = 5) =>
-  page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout: minutes * MINUTE, polling: 20 });
 
 /** Trains past a checkpoint, takes the engine away, and asserts that training goes on from there. @param {Session} session @param {() => Promise<unknown>} take */
 async function goesOn(session, take) {
   const { page } = session;
   await chooseFiles(page, 4);
   await page.click("#train-start");
-  await trained(session, 30);
+  await trained(page, 30, 5 * MINUTE);
   await note(page);
   await take();
   await page.waitForSelector("#engine[data-state=restarted]", { timeout: 2 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /started again/);
-  await trained(session, 60);
+  await trained(page, 60, 5 * MINUTE);
   const iterations = await noted(page);
   const jump = iterations.findIndex((iteration, i) => i > 0 && iteration < iterations[i - 1]);
   // Without a step back, the engine was taken before the page had shown an iteration, or right after a checkpoint.
@@ -31,7 +27,7 @@ async function goesOn(session, take) {
   assert.equal(after % 25, 1, `it goes on after a checkpoint: ${iterations}`);
   assert.ok(after > 25 && before - after < 25, `at most 25 iterations are lost: ${before}, then ${after}`);
   await page.click("#train-stop");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
 }
 
@@ -100,7 +96,7 @@ test("the graphics adapter is taken away: it is asked for again, and then the CP
   await ready(session);
   await chooseFiles(page, 2);
   await page.click("#train-start");
-  await trained(session, 27, 4);
+  await trained(page, 27, 4 * MINUTE);
   await destroy();
   await page.waitForSelector("#engine[data-state=restarted]", { timeout: 3 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /graphics card was taken away.*started again/);
@@ -111,7 +107,7 @@ test("the graphics adapter is taken away: it is asked for again, and then the CP
   await destroy();
   await page.waitForFunction(() => /processor/.test(document.querySelector("#device-kind")?.textContent ?? ""), null, { timeout: 3 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /taken away twice.*processor/);
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: 3 * MINUTE });
+  await learned(page, 3 * MINUTE);
   assert.equal((await noted(page))[0], 26, "it goes on from the checkpoint, on another device");
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
   session.assertNothingLeft();

@@ -119,6 +119,23 @@ export async function chooseFiles(page, count) {
   await page.check("#files-agreed");
 }
 
+/** Until the training has ended in a voice. @param {Page} page @param {number} [timeout] in milliseconds */
+export const learned = (page, timeout = MINUTE) =>
+  page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout });
+
+/** Until the training shows this iteration. @param {Page} page @param {number} iteration @param {number} [timeout] in milliseconds */
+export const trained = (page, iteration, timeout = 2 * MINUTE) =>
+  page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout, polling: 20 });
+
+/** Learns a voice from two files, as soon as `iteration` is done. @param {Page} page @param {number} iteration */
+export async function learnBriefly(page, iteration) {
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await trained(page, iteration);
+  await page.click("#train-stop");
+  await learned(page);
+}
+
 /** Notes each iteration that the page shows, from now on; none is too short to be seen. @param {Page} page */
 export const note = (page) =>
   page.evaluate(() => {

@@ -5,7 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { chooseFiles, download, inOrder, ready, record, run, serveBase, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
+import { chooseFiles, download, inOrder, learned, ready, record, run, serveBase, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -91,7 +91,7 @@ test("a voice of another base stays: it can be saved, and the next training leav
     await chooseFiles(page, 2);
     await page.click("#train-start");
     await page.click("#train-stop", { timeout: MINUTE });
-    await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+    await learned(page);
   };
   await ready(session);
   await learn();
@@ -197,7 +197,7 @@ test("a full disk is told, and the training goes on without", { timeout: 3 * MIN
   await page.click("#train-start");
   await page.waitForSelector("#train-unkept:not([hidden])");
   assert.match((await page.textContent("#train-unkept")) ?? "", /no room on this disk.*storage-full/);
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   await speak(page, "mine");
   session.assertQuiet();
 });
@@ -217,7 +217,7 @@ test("without storage the page says so, and works", { timeout: 2 * MINUTE }, asy
   await session.screenshot("private-window", "footer");
   await chooseFiles(page, 2);
   await page.click("#train-start");
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   await speak(page, "mine");
   session.assertQuiet();
 });
@@ -252,7 +252,7 @@ test("the browser is asked to keep it when there is something to lose, and every
   await chooseFiles(page, 2);
   await page.click("#train-start");
   await page.click("#train-stop", { timeout: MINUTE });
-  await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+  await learned(page);
   const before = await storedFiles(session);
   assert.deepEqual(Object.keys(before).map((path) => path.replace(/\.\d+$/, "")).sort(), ["ownvoice/recordings/consent", "ownvoice/recordings/p01", "ownvoice/run/voice"]);
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
-import { DESKTOP, PHONE, SENTENCES, download, heard, heardTo, ready, speak, spoken, spokenSamples, visit, wav } from "./steps.mjs";
+import { DESKTOP, PHONE, SENTENCES, download, heard, heardTo, learned, ready, speak, spoken, spokenSamples, visit, wav } from "./steps.mjs";
 
 /** @import { Page } from "playwright-core" */
 
@@ -143,7 +143,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.waitForSelector("#train-stop:not([hidden])", { timeout: MINUTE });
     await page.waitForFunction(() => /^Iteration (2[5-9]|[3-9]\d|1\d\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
     await page.click("#train-stop");
-    await page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+    await learned(page);
     await page.fill("#speed", "1.5");
     assert.equal(await text("#speed-value"), "1.50 ×");
     assert.ok(await page.isDisabled("#pitch"), "the tiny base has no pitch");

@@ -1,4 +1,6 @@
 //! Finds what building and testing need, or installs it. Each piece is looked for first, so nothing is done twice.
+//!
+//! One long file: a function of a few lines for each thing that may be missing.
 
 use crate::shell::{
     Result, cache, command, create_dir, files, find, fingerprint, output, prepend_path, read_text,
@@ -25,6 +27,11 @@ pub fn all(trunk: bool) -> Result {
     browser()?;
     node_modules()?;
     page_modules()?;
+    // What some tests need, and are skipped without.
+    other_browsers();
+    ffmpeg();
+    mpi();
+    vulkan();
     if trunk {
         let folder = tool("trunk", "trunk", TRUNK_VERSION, &["--locked"])?;
         eprintln!("Trunk is in {}", folder.display());

@@ -20,15 +20,8 @@ const STAGES: [Stage; 6] = [
     ("js", "the types of the JavaScript, and what runs in Node", js),
     ("package", "the npm package, installed by a plain page, Vite and webpack", package),
     ("browser", "the page in Chromium, Firefox and WebKit", browser),
-    (
-        ON_DEMAND,
-        "the kernels by Vulkan, in both precisions: on a graphics card, or on Mesa's software",
-        graphics,
-    ),
+    ("graphics", "the kernels in both precisions, on a graphics card or on Mesa's software; the types of CUDA", graphics),
 ];
-
-/// Runs only where it is named: it compiles burn once more, for Vulkan, which takes as long as all the rest.
-const ON_DEMAND: &str = "graphics";
 
 /// What a stage counted, and what was wrong with it besides failing tests.
 #[derive(Default)]
@@ -47,10 +40,9 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     let begun = Instant::now();
     let mut table = Vec::new();
     let mut sum = Count::default();
-    for (name, what, stage) in STAGES.into_iter().filter(|(name, ..)| match chosen {
-        [] => *name != ON_DEMAND,
-        named => named.contains(name),
-    }) {
+    for (name, what, stage) in
+        STAGES.into_iter().filter(|(name, ..)| chosen.is_empty() || chosen.contains(name))
+    {
         let start = Instant::now();
         eprintln!("\n=== {name}: {what} ({} min so far)", begun.elapsed().as_secs() / 60);
         let Outcome { mut count, trouble, lacking } =
@@ -158,17 +150,22 @@ fn one_test(name: &str, command: &mut Command) -> Count {
     Count { passed: usize::from(passed), failed: usize::from(!passed), skipped: 0 }
 }
 
-/// A build of its own: kernels in half precision, which Chromium's software does not have, and steps of training on them against the CPU.
+/// What only a build for graphics cards has: kernels in half precision, which Chromium's software lacks, and steps of training on them against the CPU.
+/// What only CUDA has is compiled and not run; that needs no CUDA.
 fn graphics() -> Result<Outcome> {
+    let cuda =
+        one_test("cuda", cargo().args(["check", "--release", "--package", "ownvoice", "--features", "cuda"]));
     if !setup::vulkan() {
         let lacking = "SKIPPED: no driver of Vulkan is installed (Debian: mesa-vulkan-drivers libvulkan1); kernels in half precision are tested nowhere else";
         eprintln!("{lacking}");
-        return Ok(Outcome { lacking: Some(lacking.into()), ..Outcome::default() });
+        return Ok(Outcome { count: cuda, lacking: Some(lacking.into()), ..Outcome::default() });
     }
     let mut cargo = cargo();
     cargo.args(["test", "--release", "--no-fail-fast", "--package", "ownvoice", "--features", "webgpu"]);
     cargo.args(["--test", "fused", "--test", "precision", "--test", "operations"]);
-    libtest(&mut cargo)
+    let mut outcome = libtest(&mut cargo)?;
+    outcome.count += cuda;
+    Ok(outcome)
 }
 
 fn wasm() -> Result<Outcome> {

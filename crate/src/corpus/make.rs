@@ -9,6 +9,8 @@
 //! DIR/held-out/<speaker>/..             the same, for speakers that nothing is ever trained on
 //! DIR/foreign/<speaker>/..              voices of other languages, for what learns from sound alone
 //! ```
+//!
+//! One long file: the lists of voices stand beside what is made with them.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -68,8 +68,8 @@ impl LipBatch {
     }
 }
 
-/// `[steps, pictures]`, shares of the two pictures whose middles are around the middle of each step: the nearer one has more, and together they tell when
-/// between them the step is.
+/// `[steps, pictures]`, the shares of the two pictures around the middle of each step: the nearer picture has the larger share, so that both together
+/// place the middle between them.
 ///
 /// * `frames`: of all pictures together
 pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {

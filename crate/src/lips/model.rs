@@ -2,6 +2,8 @@
 //!
 //! Prajwal et al. 2020, section 4: the encoder's pictures take the place of Tacotron 2's characters; attention, decoder and postnet are Tacotron 2's own.
 //! Space shrinks from layer to layer, time does not. Axes: `D` height, `W` width, `N` pictures of an item (its length in time), `C` channels.
+//!
+//! One long file: layer, encoder and model lead to each other, and a quarter of it are tests.
 
 use burn::{
     module::{Module, Param},

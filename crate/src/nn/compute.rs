@@ -2,6 +2,8 @@
 //! and comes out is recorded.
 //!
 //! A model is given a [`ComputePlan`]; each of its layers holds the [`Compute`] of its own path. Nothing is global, so that two plans can run side by side.
+//!
+//! One long file: plan, planted faults, scope and record refer to each other.
 
 use std::{
     collections::BTreeSet,

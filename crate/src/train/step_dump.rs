@@ -1,4 +1,6 @@
 //! One training step of a model, run under a plan and recorded: what [`crate::precision`] compares.
+//!
+//! One long file: the step runs in stages that record into one dump, and both sides of a comparison take the same ones.
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,8 @@
 //!
 //! The encoder is frozen, so the context of each frame is computed once. A step gathers windows from tensors that are already on the device, runs decoder
 //! and postnet, and updates both and the speaker vector.
+//!
+//! One long file: the states of one machine; whatever has a state of its own is a module below.
 
 mod checkpoint;
 mod clip_dataset;
