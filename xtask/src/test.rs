@@ -20,7 +20,11 @@ const STAGES: [Stage; 6] = [
     ("js", "the types of the JavaScript, and what runs in Node", js),
     ("package", "the npm package, installed by a plain page, Vite and webpack", package),
     ("browser", "the page in Chromium, Firefox and WebKit", browser),
-    ("graphics", "the kernels in both precisions, on a graphics card or on Mesa's software; the types of CUDA", graphics),
+    (
+        "graphics",
+        "the kernels in both precisions, on a graphics card or on Mesa's software; the types of CUDA",
+        graphics,
+    ),
 ];
 
 /// What a stage counted, and what was wrong with it besides failing tests.
