@@ -21,7 +21,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask serve [--port N]                       build the page and serve it on 127.0.0.1 (port 8017)
 cargo xtask test [native] [wasm] [js] [package] [browser] [graphics]
-                                                   run the tests: all stages, or those named
+                                                   run the tests: all stages but graphics, or those named
 cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
                                                    card, natively in both precisions and in the browser
 cargo xtask fuzz [TARGET ..] [--inputs N]          coverage-guided damage to all that is read from files (100 million inputs)
