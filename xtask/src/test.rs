@@ -22,12 +22,12 @@ const STAGES: [Stage; 6] = [
     ("browser", "the page in Chromium, Firefox and WebKit", browser),
     (
         ON_DEMAND,
-        "the kernels in both precisions, on a graphics card or on Mesa's software; the types of CUDA",
+        "the kernels by Vulkan, in both precisions: on a graphics card, or on Mesa's software",
         graphics,
     ),
 ];
 
-/// Runs only where it is named: it compiles burn once more, for graphics cards.
+/// Runs only where it is named: it compiles burn once more, for Vulkan, which takes as long as all the rest.
 const ON_DEMAND: &str = "graphics";
 
 /// What a stage counted, and what was wrong with it besides failing tests.
@@ -158,22 +158,17 @@ fn one_test(name: &str, command: &mut Command) -> Count {
     Count { passed: usize::from(passed), failed: usize::from(!passed), skipped: 0 }
 }
 
-/// What only a build for graphics cards has: kernels in half precision, which Chromium's software lacks, and steps of training on them against the CPU.
-/// What only CUDA has is compiled and not run; that needs no CUDA.
+/// A build of its own: kernels in half precision, which Chromium's software does not have, and steps of training on them against the CPU.
 fn graphics() -> Result<Outcome> {
-    let cuda =
-        one_test("cuda", cargo().args(["check", "--release", "--package", "ownvoice", "--features", "cuda"]));
     if !setup::vulkan() {
         let lacking = "SKIPPED: no driver of Vulkan is installed (Debian: mesa-vulkan-drivers libvulkan1); kernels in half precision are tested nowhere else";
         eprintln!("{lacking}");
-        return Ok(Outcome { count: cuda, lacking: Some(lacking.into()), ..Outcome::default() });
+        return Ok(Outcome { lacking: Some(lacking.into()), ..Outcome::default() });
     }
     let mut cargo = cargo();
     cargo.args(["test", "--release", "--no-fail-fast", "--package", "ownvoice", "--features", "webgpu"]);
     cargo.args(["--test", "fused", "--test", "precision", "--test", "operations"]);
-    let mut outcome = libtest(&mut cargo)?;
-    outcome.count += cuda;
-    Ok(outcome)
+    libtest(&mut cargo)
 }
 
 fn wasm() -> Result<Outcome> {
