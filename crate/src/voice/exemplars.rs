@@ -30,7 +30,7 @@ const OTHER_PHONE: f32 = 40.0;
 const JUMP: f32 = 0.5;
 const LEAST_JUMP: f32 = 1.0;
 /// How much of the difference is undone: more is nearer to the speaker, and less intelligible (docs/experiments/people.md).
-const SHARE: f32 = 0.6;
+const SHARE: f32 = 0.3;
 /// Frames on either side that a target is averaged over, so that jumps are not heard.
 const SMOOTH: usize = 1;
 /// Two minutes at 16 kHz: later clips say little that is new, and each frame costs time.
