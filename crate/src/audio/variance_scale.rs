@@ -19,7 +19,7 @@ pub type VarianceScale = [f32; GROUPS.len()];
 pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
 
 /// An orthonormal DCT-II of `mels` bands, a row each coefficient.
-fn dct(mels: usize) -> Vec<Vec<f32>> {
+pub(crate) fn dct(mels: usize) -> Vec<Vec<f32>> {
     let angle = |k: usize, n: usize| std::f32::consts::PI * k as f32 * (n as f32 + 0.5) / mels as f32;
     let scale = |k: usize| (if k == 0 { 1.0 } else { 2.0 } / mels as f32).sqrt();
     (0..mels).map(|k| (0..mels).map(|n| scale(k) * angle(k, n).cos()).collect()).collect()
@@ -31,7 +31,7 @@ fn group(k: usize) -> usize {
 }
 
 /// The proportion of speech in each frame, 0 to 1, by its level.
-fn speech(mel: &Mel) -> Vec<f32> {
+pub(super) fn speech(mel: &Mel) -> Vec<f32> {
     let level = |t: usize| mel.frame(t).iter().sum::<f32>() / mel.mels as f32;
     let levels: Vec<f32> = (0..mel.frames()).map(level).collect();
     let loudest = levels.iter().copied().fold(f32::NEG_INFINITY, f32::max);

@@ -54,7 +54,7 @@ pub struct CloneArguments {
     /// Of decoder and postnet.
     #[arg(long, default_value_t = CloneOptions::default().rate)]
     rate: f64,
-    /// How much the base's own voices count beside the new one, against forgetting; 0: no rehearsal
+    /// How much sentences that the base says in the new voice count beside the clips, against forgetting; 0: no rehearsal
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
 }

@@ -13,7 +13,10 @@ use crate::{
     nn::{Mode, readback::read},
     text::{self, Word},
     vocoder::Vocoder,
-    voice::{Base, Voice},
+    voice::{
+        Base, Voice,
+        exemplars::{Frames, by_frame},
+    },
 };
 
 /// How a text is spoken.
@@ -291,7 +294,8 @@ async fn frames(
         }
         _ => Vec::new(),
     };
-    Ok((decode(base, voice, context, total, &f0_hz).await?, f0_hz))
+    let mel = decode(base, voice, context, total, &f0_hz).await?;
+    Ok((voice.exemplars.attract(mel, Frames { symbols: &by_frame(spoken, durations), f0_hz: &f0_hz }), f0_hz))
 }
 
 /// The spectrogram of symbols whose frames and whose pitch are known, as those of a recording.
@@ -307,7 +311,8 @@ pub(crate) async fn copy_prosody(
 ) -> Result<Mel> {
     let total = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
-    decode(base, voice, context, total, f0_hz).await
+    let mel = decode(base, voice, context, total, f0_hz).await?;
+    Ok(voice.exemplars.attract(mel, Frames { symbols: &by_frame(symbols, durations), f0_hz }))
 }
 
 /// * `context`: `[1, T, C]` without excitation, T at least `total`
@@ -321,7 +326,11 @@ async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total: usize, f0
     };
     let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
     let values = read(frames.narrow(1, 0, total).reshape([total * config.mels])).await?;
-    Ok(scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale))
+    let mel = scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale);
+    Ok(match &voice.spectral_match {
+        Some(found) => found.apply(mel),
+        None => mel,
+    })
 }
 
 /// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.

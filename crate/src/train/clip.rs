@@ -20,7 +20,7 @@ use crate::{
         self,
         symbols::{SILENCE, Symbol},
     },
-    voice::Base,
+    voice::{Base, exemplars::by_frame},
 };
 
 /// A recording and its text.
@@ -62,6 +62,11 @@ pub struct AlignedClip {
 impl AlignedClip {
     pub fn frames(&self) -> usize {
         self.durations.iter().sum::<u32>() as usize
+    }
+
+    /// The symbol of each frame.
+    pub fn phones(&self) -> Vec<Symbol> {
+        by_frame(&self.symbols, &self.durations)
     }
 }
 

@@ -24,7 +24,7 @@ pub struct CloneOptions {
     pub batch: usize,
     /// Frames of a window: 1.6 s at 16 kHz.
     pub window: usize,
-    /// Weight of the rehearsed windows in the loss, relative to the clips'; 0: no rehearsal.
+    /// Weight of the rehearsed windows in the loss, relative to the clips'; 0: no rehearsal. A higher one is clearer, a lower one nearer to the speaker.
     pub rehearsal: f32,
     /// The same seed, clips and device give the same voice.
     pub seed: u64,
@@ -59,7 +59,7 @@ impl Default for CloneOptions {
             iterations: 200,
             batch: 8,
             window: 128,
-            rehearsal: 0.2,
+            rehearsal: 1.0,
             seed: 1,
             rate: 2e-3,
             speaker_rate: 2e-3,

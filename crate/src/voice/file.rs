@@ -11,15 +11,19 @@
 //! | `base` | the hash of the base |
 //! | `pace` | the duration scale |
 //! | `variance_scale` | four factors; `contrast` in earlier files, one |
+//! | `spectral_match` | mean, shift and scale of each cepstral coefficient; none in earlier files |
 //! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
 
-use super::Base;
+use super::{Base, exemplars::Exemplars};
 use crate::{
     Error, Result,
-    audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
+    audio::{
+        spectral_match::SpectralMatch,
+        variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
+    },
     model::{decoder::Decoder, pitch::Intonation, postnet::Postnet},
     nn::{ComputePlan, Precision, Scope},
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
@@ -115,6 +119,12 @@ pub struct Voice {
     /// Factors on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
     #[doc(hidden)]
     pub variance_scale: VarianceScale,
+    /// What takes its spectra to its speaker's; `None` where they were not compared.
+    #[doc(hidden)]
+    pub spectral_match: Option<SpectralMatch>,
+    /// Recorded frames that its spectra are drawn towards; none for a speaker of the base.
+    #[doc(hidden)]
+    pub(crate) exemplars: Exemplars,
     /// `None` on a base without pitch.
     #[doc(hidden)]
     pub intonation: Option<Intonation>,
@@ -148,6 +158,8 @@ impl Voice {
             timing_speaker: speaker,
             duration_scale: 1.0,
             variance_scale: FLAT,
+            spectral_match: None,
+            exemplars: Exemplars::default(),
             intonation,
             info: VoiceInfo::default(),
         }
@@ -180,6 +192,7 @@ impl Voice {
         // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
         let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
         delta.insert(TIMING_SPEAKER.into(), timing);
+        self.exemplars.put(&mut delta, &base.device);
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
@@ -191,6 +204,10 @@ impl Voice {
         if let Some(Intonation { mean_hz, spread }) = self.intonation {
             metadata.insert("pitch_hz".into(), mean_hz.to_string());
             metadata.insert("pitch_spread".into(), spread.to_string());
+        }
+        if let Some(SpectralMatch { mean, shift, scale }) = &self.spectral_match {
+            let line = |values: &Vec<f32>| values.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
+            metadata.insert("spectral_match".into(), [mean, shift, scale].map(line).join("\n"));
         }
         if let Some([before, after]) = self.info.held_out_loss {
             metadata.insert("held_out_loss_base".into(), before.to_string());
@@ -248,6 +265,14 @@ impl Voice {
             .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
             .and_then(|factors| VarianceScale::try_from(factors).ok())
             .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
+        let spectral_match = match metadata.get("spectral_match") {
+            None => None,
+            Some(written) => Some(
+                read_match(written)
+                    .filter(|found| found.is_sound(base.config().mels))
+                    .ok_or_else(|| Error::voice_corrupt("its spectral match is out of range"))?,
+            ),
+        };
         let intonation = match base.config().pitch {
             true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
             false => None,
@@ -261,6 +286,8 @@ impl Voice {
             Some((shape, values)) if shape == [width] || shape == [1, width] => values,
             _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
+        let exemplars = Exemplars::take(&mut delta)
+            .ok_or_else(|| Error::voice_corrupt("its exemplars are none of a recording"))?;
         let start = Self::unadapted(base).parts;
         let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
@@ -288,10 +315,21 @@ impl Voice {
             timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
             duration_scale,
             variance_scale,
+            spectral_match,
+            exemplars,
             intonation,
             info,
         })
     }
+}
+
+/// Three lines of numbers.
+fn read_match(written: &str) -> Option<SpectralMatch> {
+    let numbers =
+        |line: &str| line.split(' ').map(|number| number.parse().ok()).collect::<Option<Vec<f32>>>();
+    let lines = written.lines().map(numbers).collect::<Option<Vec<_>>>()?;
+    let [mean, shift, scale] = <[Vec<f32>; 3]>::try_from(lines).ok()?;
+    Some(SpectralMatch { mean, shift, scale })
 }
 
 impl Consent {

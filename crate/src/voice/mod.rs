@@ -2,6 +2,7 @@
 
 mod attentive;
 mod base;
+pub(crate) mod exemplars;
 mod file;
 pub mod folder;
 

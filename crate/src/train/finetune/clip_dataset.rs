@@ -6,21 +6,18 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    frame_store::{FrameStore, Span, WindowBatch, draw},
-    rehearsal::Rehearsal,
-};
+use super::frame_store::{FrameStore, Span, WindowBatch, draw};
 use crate::{
     ranks::Shard,
-    weights::{HostWeights, Weight, Weights},
+    weights::{HostWeights, Weights},
 };
 
 #[derive(Debug, Clone)]
 pub struct ClipDataset {
     /// Frames of all clips, the held-out ones last.
     pub store: FrameStore,
-    /// `None` without rehearsal.
-    pub rehearsal: Option<Rehearsal>,
+    /// Frames of the rehearsed sentences; `None` without rehearsal.
+    pub rehearsal: Option<FrameStore>,
     pub sampler: SamplerConfig,
 }
 
@@ -48,32 +45,29 @@ impl ClipDataset {
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
         self.store.targets.device().seed(rng.random());
         let clips = if in_cooldown { &self.store.clips[..] } else { &self.store.clips[..clips] };
-        let starts: Vec<usize> = (0..batch).map(|_| draw(clips, window, &mut rng)).collect();
-        let valid_frames = starts.iter().map(|&start| self.store.valid(start, window)).sum();
+        let mut draw = |store: &FrameStore, clips: &[Span], count: usize| {
+            let starts: Vec<usize> = (0..count).map(|_| draw(clips, window, &mut rng)).collect();
+            let frames: usize = starts.iter().map(|&start| store.valid(start, window)).sum();
+            (starts, frames)
+        };
+        let (starts, valid_frames) = draw(&self.store, clips, batch);
         let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window, reduction) };
         let Some(rehearsal) = &self.rehearsal else { return windows };
-        let drawn = rehearsal.draw(rehearsed, window, &mut rng);
-        let rehearsed_frames: usize =
-            drawn.iter().map(|drawn| rehearsal.store.valid(drawn.start, window)).sum();
-        if shard.of(&drawn).is_empty() {
+        let (starts, rehearsed_frames) = draw(rehearsal, &rehearsal.clips, rehearsed);
+        if shard.of(&starts).is_empty() {
             return windows;
         }
-        let others = rehearsal.gather(shard.of(&drawn), window, reduction);
-        windows.and(others, weight * valid_frames as f32 / rehearsed_frames as f32)
+        let rehearsed = rehearsal.gather(shard.of(&starts), window, reduction);
+        windows.and(rehearsed, weight * valid_frames as f32 / rehearsed_frames as f32)
     }
 
     /// Adds the tensors to `weights`; returns the rest as JSON.
     pub fn put(&self, weights: &mut Weights) -> String {
         self.store.put("clips.", weights);
-        if let Some(Rehearsal { store, speakers }) = &self.rehearsal {
-            store.put("rehearsal.", weights);
-            let shape = speakers.dims();
-            weights.insert(
-                "rehearsal.speakers".into(),
-                Weight { shape: shape.to_vec(), values: speakers.clone().reshape([shape[0] * shape[1]]) },
-            );
+        if let Some(rehearsal) = &self.rehearsal {
+            rehearsal.put("rehearsal.", weights);
         }
-        let rehearsed = self.rehearsal.as_ref().map(|rehearsal| &rehearsal.store.clips);
+        let rehearsed = self.rehearsal.as_ref().map(|rehearsal| &rehearsal.clips);
         serde_json::to_string(&(&self.sampler, &self.store.clips, rehearsed)).expect("plain data")
     }
 
@@ -83,15 +77,7 @@ impl ClipDataset {
             serde_json::from_str(json).ok()?;
         let rehearsal = match rehearsed {
             None => None,
-            Some(sentences) => {
-                let (shape, values) = weights.remove("rehearsal.speakers")?;
-                let speakers =
-                    Tensor::from_data(TensorData::new(values, <[usize; 2]>::try_from(shape).ok()?), device);
-                Some(Rehearsal {
-                    store: FrameStore::take("rehearsal.", sentences, weights, device)?,
-                    speakers,
-                })
-            }
+            Some(sentences) => Some(FrameStore::take("rehearsal.", sentences, weights, device)?),
         };
         let fits = (1..=clips.len()).contains(&sampler.clips)
             && sampler.reduction > 0

@@ -42,8 +42,6 @@ pub struct WindowBatch {
     pub mask: Tensor<3>,
     /// Frames that the loss is a mean over.
     pub valid_frames: usize,
-    /// Speaker vectors of the last N windows, `[N, V]`, where they are not the one that is trained.
-    pub others: Option<Tensor<2>>,
 }
 
 impl FrameStore {
@@ -70,7 +68,6 @@ impl FrameStore {
             previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
             mask: take(&self.mask, &frames),
             valid_frames,
-            others: None,
         }
     }
 
@@ -107,15 +104,9 @@ fn start_at(clips: &[Span], window: usize, mut at: usize) -> usize {
 /// The windows' spectrograms before and after the postnet, `[B, T, M]`.
 pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>) {
     let [batch, _, _] = windows.targets.dims();
-    let learned = |count: usize| {
-        let speaker = parts.speaker.val();
-        let width = speaker.dims()[1];
-        speaker.expand([count, width])
-    };
-    let speakers = match &windows.others {
-        None => learned(batch),
-        Some(others) => Tensor::cat(vec![learned(batch - others.dims()[0]), others.clone()], 0),
-    };
+    let speaker = parts.speaker.val();
+    let width = speaker.dims()[1];
+    let speakers = speaker.expand([batch, width]);
     let state = parts.decoder.start(batch, &windows.targets.device());
     let (frames, _) =
         parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speakers, state);
@@ -140,7 +131,6 @@ impl WindowBatch {
             previous: self.previous.zip(others.previous).map(|(these, others)| join(these, others)),
             mask: join(self.mask, others.mask.mul_scalar(weight)),
             valid_frames: self.valid_frames,
-            others: others.others,
         }
     }
 

@@ -5,8 +5,10 @@
 //!
 //! One long file: the states of one machine; whatever has a state of its own is a module below.
 
+mod calibration;
 mod checkpoint;
 mod clip_dataset;
+mod conversion;
 mod early_stopping;
 mod fault;
 mod frame_store;
@@ -21,24 +23,31 @@ use web_time::Instant;
 
 use super::{
     adam::{Adam, AdamConfig},
-    clip::{Clip, align_clips},
+    clip::{AlignedClip, Clip, align_clips},
     options::{CloneOptions, ValidationMetrics},
     picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
-    audio::variance_scale::{FLAT, VarianceScale},
+    audio::{
+        mel::Mel,
+        variance_scale::{FLAT, VarianceScale},
+    },
     nn::{Precision, Scope, readback::read},
     ranks::Shard,
-    voice::{Adapted, Base, Voice, VoiceInfo, adaptable},
+    voice::{
+        Adapted, Base, Voice, VoiceInfo, adaptable,
+        exemplars::{Exemplars, Frames, by_frame},
+    },
     weights::Weights,
 };
+use calibration::Calibration;
 use clip_dataset::{ClipDataset, SamplerConfig};
 use early_stopping::{EarlyStopping, Verdict};
-use frame_store::{FrameStore, Span, WindowBatch, assemble, loss, predict, spread};
+use frame_store::{FrameStore, Span, assemble, loss, predict, spread};
 use held_out::HeldOut;
 use prosody::Prosody;
-use rehearsal::Rehearsal;
+use rehearsal::rehearsal;
 use rounding::{round_moments, round_parameters};
 
 pub use helper::{FlatBuffer, Helper};
@@ -137,10 +146,13 @@ pub struct FineTuner {
     adam: Adam,
     dataset: ClipDataset,
     held_out: Option<HeldOut>,
+    /// `None` where the decoder is autoregressive.
+    calibration: Option<Calibration>,
     shown: Shown,
     /// `[1, V]`
     timing_speaker: Tensor<2>,
     prosody: Prosody,
+    exemplars: Exemplars,
     seconds: f32,
     loss: f32,
     overflows: usize,
@@ -198,9 +210,17 @@ impl FineTuner {
         let store = assemble(base, &aligned, options.window);
         let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
         let speaker = nearest_speaker(base, &store, &options).await?;
-        let rehearsal =
-            if options.rehearsal > 0.0 { Some(Rehearsal::of(base, options.window).await?) } else { None };
         let prosody = Prosody::of(base, &aligned, speaker).await?;
+        let calibration = Calibration::of(base, &aligned, speaker, prosody).await?;
+        let rehearsal = match options.rehearsal > 0.0 {
+            true => Some(rehearsal(base, &aligned, speaker, prosody, options.window).await?),
+            false => None,
+        };
+        let mut exemplars = Exemplars::default();
+        for AlignedClip { symbols, durations, mel, f0_hz, .. } in &aligned {
+            let mel = Mel { mels: base.config().mels, data: mel.clone() };
+            exemplars.add(&mel, Frames { symbols: &by_frame(symbols, durations), f0_hz });
+        }
         let sampler = SamplerConfig {
             seed: options.seed,
             clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
@@ -223,10 +243,12 @@ impl FineTuner {
             }),
             dataset: ClipDataset { store, rehearsal, sampler },
             held_out,
+            calibration,
             // A held-out clip, where there is one.
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             prosody,
+            exemplars,
             seconds,
             loss: f32::NAN,
             overflows: 0,
@@ -261,11 +283,7 @@ impl FineTuner {
         let windows = |count: usize| store.gather(&vec![0; count], options.window, config.reduction);
         let windows = match options.rehearsed() {
             0 => windows(options.batch),
-            count => {
-                let speakers = parts.speaker.val().inner().repeat_dim(0, count);
-                windows(options.batch)
-                    .and(WindowBatch { others: Some(speakers), ..windows(count) }, options.rehearsal)
-            }
+            count => windows(options.batch).and(windows(count), options.rehearsal),
         };
         let loss = loss(&parts, &windows);
         let mut adam = Adam::new(AdamConfig {
@@ -469,6 +487,8 @@ impl FineTuner {
             timing_speaker: self.timing_speaker.clone(),
             duration_scale: self.prosody.duration_scale,
             variance_scale: self.variance_scale(),
+            spectral_match: None,
+            exemplars: self.exemplars.clone(),
             intonation: self.prosody.intonation,
             info,
         }
@@ -486,6 +506,10 @@ impl FineTuner {
             self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
         let variance_scale = self.variance_scale();
         let parts = self.best.map_or(self.parts, |(_, best)| best).valid().with_precision(Precision::F32);
+        let spectral_match = match &self.calibration {
+            Some(calibration) => calibration.spectral_match(&parts, variance_scale).await?,
+            None => None,
+        };
         let info =
             VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice {
@@ -493,6 +517,8 @@ impl FineTuner {
             timing_speaker: self.timing_speaker,
             duration_scale: self.prosody.duration_scale,
             variance_scale,
+            spectral_match,
+            exemplars: self.exemplars,
             intonation: self.prosody.intonation,
             info,
         })

@@ -10,7 +10,7 @@ use crate::{
     },
     nn::{Mode, readback::read},
     text::symbols,
-    voice::Base,
+    voice::{Base, Voice},
 };
 
 /// How somebody speaks, apart from the sound of it.
@@ -29,6 +29,14 @@ impl Prosody {
             duration_scale: duration_scale(base, clips, speaker).await?,
             intonation: intonation(base, clips, speaker).await?,
         })
+    }
+
+    /// The speaker of the base, speaking like this.
+    pub fn of_base_speaker(self, base: &Base, speaker: usize) -> Voice {
+        let mut voice = Voice::of_base_speaker(base, speaker);
+        voice.duration_scale = self.duration_scale;
+        voice.intonation = self.intonation;
+        voice
     }
 }
 
@@ -97,16 +105,15 @@ mod tests {
     use burn::prelude::Device;
 
     use super::*;
-    use crate::{synth::speak::say_symbols, voice::Voice};
+    use crate::synth::speak::say_symbols;
 
     #[test]
     fn tempo_and_melody_are_found() {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
-        let mut voice = Voice::of_base_speaker(&base, speaker);
-        voice.duration_scale = 1.3;
-        voice.intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7 });
+        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7 });
+        let voice = Prosody { duration_scale: 1.3, intonation }.of_base_speaker(&base, speaker);
         let texts = [
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",

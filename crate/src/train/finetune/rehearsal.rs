@@ -1,23 +1,21 @@
-//! Pseudorehearsal against catastrophic forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and pseudorehearsal"): part of each batch is what the
-//! base synthesises in its own speakers' voices before training.
+//! Pseudorehearsal against catastrophic forgetting (Robins 1995, "Catastrophic forgetting, rehearsal and pseudorehearsal"), in the clone's own voice: part of
+//! each batch is what the base synthesised before training, converted to the speaker of the clips.
 //!
 //! A minute of speech covers few of a language's pairs of phones. Trained on it alone, a model adopts the speaker and blurs the other pairs.
 
-use burn::prelude::*;
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-
 use super::{
     super::clip::AlignedClip,
-    frame_store::{FrameStore, WindowBatch, assemble, draw},
+    conversion::Differences,
+    frame_store::{FrameStore, assemble},
+    prosody::Prosody,
 };
 use crate::{
     Result,
-    synth::speak::say_symbols,
-    voice::{Base, Voice},
+    synth::speak::{copy_prosody, say_symbols},
+    voice::Base,
 };
 
-/// Each is synthesised with another speaker of the base. They cover rare pairs of phones.
+/// They cover rare pairs of phones.
 const SENTENCES: [&str; 24] = [
     "Both judges gave the younger of the two boys five points.",
     "A thin layer of ash covered the churchyard by four.",
@@ -45,63 +43,41 @@ const SENTENCES: [&str; 24] = [
     "How far away did you hear the owl hoot?",
 ];
 
-/// The sentences as the base synthesises them before training, on the device.
-#[derive(Debug, Clone)]
-pub struct Rehearsal {
-    pub store: FrameStore,
-    /// The speaker vector of each sentence, `[S, V]`
-    pub speakers: Tensor<2>,
-}
-
-/// A window of a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DrawnWindow {
-    /// Its first frame in the store.
-    pub start: usize,
-    pub sentence: usize,
-}
-
-impl Rehearsal {
-    pub async fn of(base: &Base, window: usize) -> Result<Self> {
-        let count = base.manifest.speakers.len();
-        let (mut clips, mut speakers) =
-            (Vec::with_capacity(SENTENCES.len()), Vec::with_capacity(SENTENCES.len()));
-        for (number, sentence) in SENTENCES.iter().enumerate() {
-            // Evenly over the table, in which related speakers are neighbours.
-            let voice = Voice::of_base_speaker(base, number * count / SENTENCES.len());
-            let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
-            clips.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false });
-            speakers.push(voice.timing_speaker);
-        }
-        Ok(Self { store: assemble(base, &clips, window), speakers: Tensor::cat(speakers, 0) })
+/// The sentences, on the device: the speaker of the base says them in the clips' prosody, and their spectra are moved by what separates the clips from the
+/// same speaker's rendition of them.
+///
+/// * `speaker`: of the base
+pub async fn rehearsal(
+    base: &Base,
+    clips: &[AlignedClip],
+    speaker: usize,
+    prosody: Prosody,
+    window: usize,
+) -> Result<FrameStore> {
+    let voice = prosody.of_base_speaker(base, speaker);
+    let mut pairs = Vec::with_capacity(clips.len());
+    for clip in clips {
+        let said = copy_prosody(base, &voice, &clip.symbols, &clip.durations, &clip.f0_hz).await?;
+        pairs.push((clip.phones(), clip.mel.as_slice(), said.data));
     }
-
-    /// So many windows, each of a random sentence.
-    pub fn draw(&self, count: usize, window: usize, rng: &mut ChaCha8Rng) -> Vec<DrawnWindow> {
-        let one = |_| {
-            let sentence = rng.random_range(0..self.store.clips.len());
-            DrawnWindow { start: draw(&self.store.clips[sentence..=sentence], window, rng), sentence }
-        };
-        (0..count).map(one).collect()
+    let differences = Differences::of(&pairs, base.config().mels);
+    let mut sentences = Vec::with_capacity(SENTENCES.len());
+    for sentence in SENTENCES {
+        let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
+        let mut clip = AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false };
+        let phones = clip.phones();
+        differences.convert(&mut clip.mel, &phones);
+        sentences.push(clip);
     }
-
-    /// The windows as a batch, with their speakers.
-    pub fn gather(&self, drawn: &[DrawnWindow], window: usize, reduction: usize) -> WindowBatch {
-        let (starts, sentences): (Vec<usize>, Vec<i32>) =
-            drawn.iter().map(|drawn| (drawn.start, drawn.sentence as i32)).unzip();
-        let count = sentences.len();
-        let rows = Tensor::<1, Int>::from_data(TensorData::new(sentences, [count]), &self.speakers.device());
-        WindowBatch {
-            others: Some(self.speakers.clone().select(0, rows)),
-            ..self.store.gather(&starts, window, reduction)
-        }
-    }
+    Ok(assemble(base, &sentences, window))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::frame_store::Span;
     use super::*;
     use crate::text::{Phonemizer, symbols};
+    use burn::prelude::Device;
     use std::collections::BTreeSet;
 
     #[test]
@@ -115,5 +91,38 @@ mod tests {
             .filter(|symbol| symbol.chars().all(|c| c.is_ascii_uppercase()))
             .collect();
         assert_eq!(phones.len(), 39, "{phones:?}");
+    }
+
+    /// Clips of a speaker of the base, brighter than the base says them: so are the sentences.
+    #[test]
+    fn the_sentences_are_in_the_voice_of_the_clips() {
+        let base = Base::open("../models/base", &Device::flex()).unwrap();
+        let speaker = base.default_speaker();
+        let plain = Prosody { duration_scale: 1.0, intonation: base.intonation(speaker) };
+        let voice = plain.of_base_speaker(&base, speaker);
+        let mels = base.config().mels;
+        let clips: Vec<AlignedClip> = SENTENCES[..6]
+            .iter()
+            .map(|sentence| {
+                let (symbols, durations, mel, f0_hz) =
+                    pollster::block_on(say_symbols(&base, &voice, sentence)).unwrap();
+                let brighter = |(at, value): (usize, f32)| value + 0.02 * (at % mels) as f32;
+                let mel = mel.data.into_iter().enumerate().map(brighter).collect();
+                AlignedClip { symbols, durations, mel, f0_hz, foreign: false }
+            })
+            .collect();
+        let store = pollster::block_on(rehearsal(&base, &clips, speaker, plain, 64)).unwrap();
+        assert_eq!(store.clips.len(), SENTENCES.len());
+        let Span { first, frames } = store.clips[SENTENCES.len() - 1];
+        let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
+        let (.., said, _) =
+            pollster::block_on(say_symbols(&base, &voice, SENTENCES[SENTENCES.len() - 1])).unwrap();
+        let config = base.config();
+        let errors = targets.iter().zip(&said.data).enumerate().map(|(at, (target, said))| {
+            let target = target * config.mel_scale + config.mel_mean;
+            (target - said - 0.02 * (at % mels) as f32).abs()
+        });
+        let mean = errors.sum::<f32>() / said.data.len() as f32;
+        assert!(mean < 0.1, "{mean} beside a mean difference of {}", 0.01 * mels as f32);
     }
 }

@@ -1,0 +1,87 @@
+//! What a finished clone says, compared with what its speaker said: see [`crate::audio::spectral_match`].
+
+use super::{
+    frame_store::{FrameStore, Span, assemble, predict},
+    prosody::Prosody,
+};
+use crate::{
+    Result,
+    audio::{
+        mel::{Mel, MelConfig},
+        spectral_match::{CepstralStats, SpectralMatch},
+        variance_scale::{VarianceScale, scale_variance},
+    },
+    model::TacotronConfig,
+    nn::readback::read,
+    synth::speak::say_symbols,
+    train::clip::AlignedClip,
+    voice::{Adapted, Base},
+};
+
+/// Half a minute of speech: its means are steady then. None is rehearsed: of those a clone knows the spectra already.
+const SENTENCES: [&str; 12] = [
+    "The gardener planted thirty tulips beside the old stone wall.",
+    "Please measure the width of this shelf before you buy it.",
+    "A gentle breeze moved the yellow curtains in the kitchen.",
+    "Their youngest daughter enjoys both chess and judo.",
+    "What would you rather do on such a rainy afternoon?",
+    "He poured a cup of strong coffee and opened the journal.",
+    "My uncle repaired the broken watch in under an hour.",
+    "Fresh bread, ripe cheese and a bowl of sour cherries.",
+    "The train to the coast departs at ten past four.",
+    "Nobody could explain the curious noise above the garage.",
+    "She shut the door, turned the key and walked south.",
+    "Large ships rarely pass through this narrow channel now.",
+];
+
+/// Sentences in the clone's prosody, ready to be decoded, and the statistics of the clips.
+pub struct Calibration {
+    store: FrameStore,
+    recorded: CepstralStats,
+    config: TacotronConfig,
+    mel_config: MelConfig,
+}
+
+impl Calibration {
+    /// * `speaker`: the speaker of the base whose timing and melody are followed
+    ///
+    /// `None` where the decoder is autoregressive: it would have to run step by step.
+    pub async fn of(
+        base: &Base,
+        clips: &[AlignedClip],
+        speaker: usize,
+        prosody: Prosody,
+    ) -> Result<Option<Self>> {
+        let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
+        if config.autoregressive {
+            return Ok(None);
+        }
+        let voice = prosody.of_base_speaker(base, speaker);
+        let mut sentences = Vec::with_capacity(SENTENCES.len());
+        for sentence in SENTENCES {
+            let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
+            sentences.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false });
+        }
+        let recorded: Vec<Mel> =
+            clips.iter().map(|clip| Mel { mels: config.mels, data: clip.mel.clone() }).collect();
+        let store = assemble(base, &sentences, config.reduction);
+        Ok(Some(Self { store, recorded: CepstralStats::of(&recorded), config, mel_config }))
+    }
+
+    /// Speaks the sentences; `None` where nothing is loud enough.
+    pub async fn spectral_match(
+        &self,
+        parts: &Adapted,
+        variance_scale: VarianceScale,
+    ) -> Result<Option<SpectralMatch>> {
+        let TacotronConfig { mels, reduction, .. } = self.config;
+        let mut said = Vec::with_capacity(self.store.clips.len());
+        for &Span { first, frames } in &self.store.clips {
+            let window = self.store.gather(&[first], frames.next_multiple_of(reduction), reduction);
+            let predicted = predict(parts, &window).1.narrow(1, 0, frames).reshape([frames * mels]);
+            let mel = self.config.log_mels(read(predicted).await?, &self.mel_config);
+            said.push(scale_variance(mel, variance_scale));
+        }
+        Ok(SpectralMatch::between(&CepstralStats::of(&said), &self.recorded))
+    }
+}
