@@ -24,7 +24,8 @@ cargo xtask test [native] [wasm] [js] [package] [browser] [graphics]
                                                    run the tests: all stages but graphics, or those named
 cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
                                                    card, natively in both precisions and in the browser
-cargo xtask fuzz [TARGET ..] [--inputs N]          coverage-guided damage to all that is read from files (100 million inputs)
+cargo xtask fuzz [TARGET ..] [--inputs N]          coverage-guided damage to all that is read from files (100 million inputs,
+                                                   those of earlier runs included)
 cargo xtask pack                                   make the npm tarball and print its path
 cargo xtask readme                                 write README's tables anew, from the base's manifest and docs/bench.json
 cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
@@ -33,6 +34,9 @@ cargo xtask setup [--trunk]                        only find or install what the
 Each finds or installs what it needs first, prints what it installs, and does nothing twice.";
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::rustc() {
+        return code;
+    }
     match dispatch() {
         Ok(code) => code,
         Err(message) => {

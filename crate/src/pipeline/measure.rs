@@ -204,3 +204,52 @@ pub fn rounded(figures: Value) -> Value {
         other => round(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audio::wav;
+    use std::fs;
+
+    /// What `--wavs` leaves for external evaluators: speech that nobody said says so, recordings do not.
+    #[test]
+    fn speech_that_nobody_said_is_marked() {
+        let models = include!("../../tests/common/tiny_folder.rs");
+        let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
+        let encoder = fs::read("../models/base/speaker_encoder.safetensors").unwrap();
+        let (recordings, wavs) = (models.path().join("recordings"), models.path().join("wavs"));
+        fs::create_dir_all(recordings.join("wavs")).unwrap();
+        let audio = wav::read(&fs::read("../tests/fixtures/held-out.wav").unwrap()).unwrap();
+        let spoken: Vec<Value> =
+            serde_json::from_slice(&fs::read("../tests/fixtures/held-out.json").unwrap()).unwrap();
+        let mut metadata = String::new();
+        for (index, sentence) in spoken.iter().take(5).enumerate() {
+            let at = |key: &str| (sentence[key].as_f64().unwrap() * f64::from(audio.sample_rate_hz)) as usize;
+            let sound = wav::write(&audio.samples[at("begin")..at("end")], audio.sample_rate_hz);
+            fs::write(recordings.join(format!("wavs/c{index}.wav")), sound).unwrap();
+            metadata += &format!("c{index}|{}\n", sentence["text"].as_str().unwrap());
+        }
+        fs::write(recordings.join("metadata.csv"), metadata).unwrap();
+
+        let verifier = SpeakerVerifier::load(&encoder).unwrap();
+        measure_clone(&base, &verifier, &recordings, Some(&wavs), 1, &()).unwrap();
+        for (folder, marked) in [
+            ("target", false),
+            ("same-speaker", false),
+            ("base", true),
+            ("clone", true),
+            ("own-prosody", true),
+            ("new/base", true),
+            ("new/clone", true),
+        ] {
+            let files: Vec<_> =
+                fs::read_dir(wavs.join(folder)).unwrap().map(|file| file.unwrap().path()).collect();
+            assert!(!files.is_empty(), "{folder}");
+            for file in files {
+                let said = String::from_utf8_lossy(&fs::read(&file).unwrap())
+                    .contains("Synthetic speech, made by ownvoice with voice ");
+                assert_eq!(said, marked, "{}", file.display());
+            }
+        }
+    }
+}

@@ -553,3 +553,56 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     }
     Ok(speakers[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::voice::BaseFiles;
+    use std::ops::Range;
+
+    /// Two clips that begin with a window of one speaker and go on with another: who speaks at first decides nothing.
+    #[test]
+    fn the_nearest_speaker_is_that_of_all_of_the_audio() {
+        let file = |path: &str| std::fs::read(format!("../{path}")).unwrap();
+        let files = BaseFiles {
+            manifest_json: &String::from_utf8(file("tests/fixtures/tiny-base/manifest.json")).unwrap(),
+            weights: &file("tests/fixtures/tiny-base/weights.safetensors"),
+            lexicon: &file("models/lexicon/en.lex"),
+            aligner: &file("models/base/aligner.safetensors"),
+            vocoder: None,
+        };
+        let base = Base::load(files, &Device::flex()).unwrap();
+        let (window, frames, mels) = (16, 256, base.config().mels);
+        let (clip, reduction) = (frames / 2, base.config().reduction);
+        let options = CloneOptions { batch: 8, window, ..CloneOptions::default() };
+        let blank = FrameStore {
+            context: base.contexts(&[1, 9, 20, 30, 1], &[32, 64, 64, 64, 32], frames),
+            targets: Tensor::zeros([1, frames, mels], &base.device),
+            previous: None,
+            mask: Tensor::ones([1, frames, 1], &base.device),
+            clips: vec![],
+        };
+        let starts: Vec<usize> = (0..frames).step_by(window).collect();
+        let says = |speaker: usize, range: Range<usize>| {
+            let windows = blank.gather(&starts, window, reduction);
+            let (_, after) = predict(&Voice::of_base_speaker(&base, speaker).parts, &windows);
+            after.reshape([1, frames, mels]).slice([0..1, range, 0..mels])
+        };
+        for (early, late) in [(4, 28), (28, 4)] {
+            let parts = [(early, 0..window), (late, window..clip)];
+            let second =
+                parts.clone().map(|(speaker, range)| (speaker, clip + range.start..clip + range.end));
+            let targets = parts.into_iter().chain(second).map(|(speaker, range)| says(speaker, range));
+            let targets = Tensor::cat(targets.collect(), 1);
+            let nearest = |ranges: [Range<usize>; 2]| {
+                let clips = ranges.map(|range| Span { first: range.start, frames: range.len() }).to_vec();
+                let store = FrameStore { targets: targets.clone(), clips, ..blank.clone() };
+                pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap()
+            };
+            let begin = nearest([0..window, clip..clip + window]);
+            let rest = nearest([window..clip, clip + window..frames]);
+            assert_ne!(begin, rest, "the premise: they are unlike");
+            assert_eq!(nearest([0..clip, clip..frames]), rest);
+        }
+    }
+}
