@@ -90,12 +90,28 @@ describe("storage and messages", () => {
 
   test("one call fails", { timeout: LONG }, async (t) => {
     const all = points(called);
-    let fired = 0;
-    for (const fault of all) fired += (await tried(session, fault, t)).fired;
+    /** Kinds of which a walk made fewer calls than the one that counted: how often a page reports differs from run to run. @type {Map<string, number>} */
+    const ended = new Map();
+    const faults = [];
+    let failed = 0;
+    for (const fault of all) {
+      const kind = `${fault.where}: ${fault.name}`;
+      if (ended.has(kind)) continue;
+      try {
+        const { fired } = await tried(session, fault, t);
+        failed += fired;
+        if (fired === 0) ended.set(kind, fault.at);
+      } catch (error) {
+        faults.push(/** @type {Error} */ (error).message);
+        // The next walk begins where nothing is left of this one.
+        await session.close();
+        session = await quiet({ device: "cpu" });
+      }
+    }
     const sum = [...called.values()].reduce((a, b) => a + b);
-    t.diagnostic(`${all.length} points of ${sum}, ${fired} failed`);
-    // How often a page reports differs from run to run, so that the last calls of a kind may not be reached.
-    assert.ok(fired > 0.7 * all.length, `${fired} of ${all.length}`);
+    t.diagnostic(`${failed + faults.length} calls of ${sum} failed, and of the ${all.length} asked for there were no more of ${[...ended].map(([kind, at]) => `${kind} ${at}`).join(", ") || "any kind"}`);
+    assert.deepEqual(faults, []);
+    assert.ok(STRIDE || failed > 0.7 * all.length, `only ${failed} calls failed`);
   });
 
   for (const [where, name, at] of /** @type {const} */ ([

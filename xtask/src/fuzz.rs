@@ -1,5 +1,6 @@
 //! `cargo xtask fuzz`: libFuzzer on all that reads untrusted files, from the inputs that earlier runs kept, and on from where they ended.
 
+use crate::setup;
 use crate::shell::{self, Result, cache, create_dir, files, read, read_text, remove_dir, root, timed, write};
 use std::env;
 use std::ffi::OsString;
@@ -10,22 +11,22 @@ use std::time::Instant;
 
 /// Targets of `crate/tests/common/hostile.rs`, and of a hundred thousand inputs how many are theirs: slow ones get fewer.
 const TARGETS: [(&str, u64); 16] = [
-    ("wav", 79_980),
-    ("features", 6_000),
-    ("metadata", 3_000),
-    ("lexicon", 3_000),
-    ("voice", 1_500),
-    ("vocoder", 1_500),
-    ("text", 1_500),
-    ("pytorch", 1_300),
-    ("lips-features", 1_000),
-    ("lips-base", 600),
-    ("aligner", 200),
-    ("speaker-encoder", 200),
-    ("base", 120),
-    ("run", 80),
-    ("recording", 15),
-    ("checkpoint", 5),
+    ("wav", 88_290),
+    ("features", 4_000),
+    ("metadata", 2_000),
+    ("lexicon", 1_500),
+    ("pytorch", 1_000),
+    ("voice", 800),
+    ("vocoder", 800),
+    ("lips-features", 600),
+    ("text", 400),
+    ("lips-base", 300),
+    ("aligner", 100),
+    ("speaker-encoder", 100),
+    ("base", 60),
+    ("run", 40),
+    ("recording", 8),
+    ("checkpoint", 2),
 ];
 
 /// Over all targets.
@@ -108,6 +109,7 @@ pub fn run(chosen: &[&str], inputs: u64) -> Result {
 
 /// The folder of the fuzzers' programs.
 fn build() -> Result<PathBuf> {
+    setup::cpp();
     let target = cache().join("target-fuzz");
     let itself = env::current_exe().map_err(|e| e.to_string())?;
     let mut cargo = shell::command("cargo");

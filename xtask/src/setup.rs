@@ -257,6 +257,16 @@ pub fn ffmpeg() {
     }
 }
 
+/// A compiler of C++, which libFuzzer is built by, where it can be installed; without one its build fails and says so.
+pub fn cpp() {
+    if ["c++", "g++", "clang++"].iter().all(|name| find(name).is_none())
+        && can_apt()
+        && let Err(message) = timed("set-up: g++ (apt)", || apt(&["g++"]))
+    {
+        eprintln!("no g++: {message}");
+    }
+}
+
 /// Whether something computes by Vulkan here: a graphics card, or Mesa's software, which is installed where that is possible.
 pub fn vulkan() -> bool {
     let drivers = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
