@@ -11,22 +11,22 @@ use std::time::Instant;
 
 /// Targets of `crate/tests/common/hostile.rs`, and of a hundred thousand inputs how many are theirs: slow ones get fewer.
 const TARGETS: [(&str, u64); 16] = [
-    ("wav", 88_290),
-    ("features", 4_000),
-    ("metadata", 2_000),
-    ("lexicon", 1_500),
-    ("pytorch", 1_000),
-    ("voice", 800),
-    ("vocoder", 800),
-    ("lips-features", 600),
-    ("text", 400),
-    ("lips-base", 300),
-    ("aligner", 100),
-    ("speaker-encoder", 100),
-    ("base", 60),
-    ("run", 40),
-    ("recording", 8),
-    ("checkpoint", 2),
+    ("wav", 91_485),
+    ("features", 3_000),
+    ("metadata", 1_600),
+    ("lexicon", 1_200),
+    ("pytorch", 700),
+    ("voice", 500),
+    ("vocoder", 500),
+    ("lips-features", 400),
+    ("text", 250),
+    ("lips-base", 200),
+    ("aligner", 60),
+    ("speaker-encoder", 60),
+    ("base", 20),
+    ("run", 20),
+    ("recording", 4),
+    ("checkpoint", 1),
 ];
 
 /// Over all targets.
