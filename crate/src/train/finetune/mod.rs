@@ -580,7 +580,7 @@ mod tests {
             targets: Tensor::zeros([1, frames, mels], &base.device),
             previous: None,
             mask: Tensor::ones([1, frames, 1], &base.device),
-            clips: vec![],
+            clips: vec![Span { first: 0, frames }],
         };
         let starts: Vec<usize> = (0..frames).step_by(window).collect();
         let says = |speaker: usize, range: Range<usize>| {
