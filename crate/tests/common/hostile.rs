@@ -34,7 +34,9 @@ use ownvoice::{
     lips::{
         self, LipBase, LipConfig, LipFeatures, LipTacotron,
         base::{LipBaseFiles, Trained},
-        features::{FACE_BYTES, Filmed, LipFeatureWriter, samples},
+        clock::samples,
+        face::FACE_BYTES,
+        features::{Filmed, LipFeatureWriter},
     },
     model::{Tacotron, TacotronConfig},
     ranks::Ranks,
