@@ -56,7 +56,8 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `cli` (default) | the command `ownvoice`; implies `pretraining` and `lips` |
-//! | `lips` | speech from silent videos of faces: native only; implies `pretraining`, needs the program ffmpeg |
+//! | `lips` | speech from silent videos of faces, and what learns it: native only; implies `lips-core` and `pretraining`, needs the program ffmpeg |
+//! | `lips-core` | speech from pictures of a face that are decoded elsewhere, as in a page |
 //! | `pretraining` | corpora, training of a base, import of PyTorch files: native only; implies `formats` and `parallel` |
 //! | `formats` | recordings in other formats than WAV: native only |
 //! | `parallel` | several CPU cores |
@@ -132,7 +133,7 @@ pub mod evaluate;
 #[cfg_attr(doc, doc(hidden))]
 pub mod pipeline;
 
-#[cfg(feature = "lips")]
+#[cfg(feature = "lips-core")]
 #[cfg_attr(doc, doc(hidden))]
 pub mod lips;
 

@@ -24,7 +24,8 @@ export const SCREENSHOTS = resolve(process.env.OWNVOICE_SCREENSHOTS ?? join(ROOT
  * @property {DeviceKind} [device] default `cpu`
  * @property {string} [microphone] a WAV file that the fake microphone plays, over and over; without it, the browser's beep
  * @property {boolean} [microphoneLoops] false: the file is played once, then silence
- * @property {"allow" | "deny"} [permission] what the visitor answers when asked for the microphone; default `allow`
+ * @property {string} [camera] a Y4M file that the fake camera shows, over and over; without it, the browser's test picture
+ * @property {"allow" | "deny"} [permission] what the visitor answers when asked for the microphone or the camera; default `allow`
  * @property {string} [profile] a folder that holds the browser's storage, so that a second session finds what the first left
  * @property {{ width: number, height: number }} [viewport]
  * @property {string[]} [flags] more of Chromium's flags
@@ -320,7 +321,7 @@ if (window.AudioWorkletNode) {
  * @returns {Promise<Session>}
  */
 export async function open(options = {}) {
-  const { device = "cpu", microphone, microphoneLoops = true, permission = "allow", profile, viewport, flags = [], serviceWorker = false, locale } = options;
+  const { device = "cpu", microphone, microphoneLoops = true, camera, permission = "allow", profile, viewport, flags = [], serviceWorker = false, locale } = options;
   const { url } = options.url ? { url: options.url } : await site();
   const args = [...QUIET, ...DEVICE_FLAGS[device], ...flags, "--use-fake-device-for-media-stream"];
   if (permission === "allow") args.push("--use-fake-ui-for-media-stream");
@@ -330,6 +331,7 @@ export async function open(options = {}) {
     if (!existsSync(wav)) throw new Error(`no such file for the microphone: ${wav}`);
     args.push(`--use-file-for-fake-audio-capture=${wav}${microphoneLoops ? "" : "%noloop"}`);
   }
+  if (camera) args.push(`--use-file-for-fake-video-capture=${resolve(camera)}`);
   const recorder = new Recorder();
   const proxy = { server: await recorder.start(), bypass: "<-loopback>" };
   const launch = { executablePath: findChromium(), headless: true, args, proxy, chromiumSandbox: process.getuid?.() !== 0 };

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { en as lips } from "../../www/lips/strings/en.js";
 import { en } from "../../www/strings/en.js";
 import { ROOT } from "../browser/harness.mjs";
 
@@ -12,15 +13,17 @@ const read = (path) => readFileSync(join(ROOT, path), "utf8");
 /** @param {string} folder @param {RegExp} found */
 const inFolder = (folder, found) => readdirSync(join(ROOT, folder)).filter((name) => /\.(js|rs)$/.test(name)).flatMap((name) => codes(read(`${folder}/${name}`), found));
 /** @param {string} text @param {RegExp} found */
-const codes = (text, found) => [...text.matchAll(found)].map(([, code]) => code);
+const codes = (text, found) => [...text.matchAll(found)].map(([, ...code]) => code.find(Boolean) ?? "");
 
-/** Only the command line reads corpora, files, videos and PyTorch's checkpoints, starts programs, and trains in ranks. */
-const NATIVE = [
-  ...["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing"],
-  ...["video-unreadable", "video-cut", "lengths-differ", "no-face", "several-faces"],
-];
+/** Only the command line reads corpora, files and PyTorch's checkpoints, starts programs, and trains in ranks. */
+const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing", "lengths-differ"];
+/** Only the command line and the page of lips read videos. */
+const OF_VIDEOS = ["video-unreadable", "video-cut", "no-face", "several-faces"];
 /** Faults of a program, which no visitor meets, or of ownvoice, for which the page has other words. */
 const OF_PROGRAMS = ["option-invalid", "closed", "cancelled", "internal", "device-unavailable", "precision-unsupported", "microphone-closed"];
+
+/** Whether the package meets it. @param {string} code */
+const isOfPackage = (code) => !NATIVE.includes(code) && !OF_VIDEOS.includes(code);
 
 const all = new Set([
   ...codes(read("crate/src/error.rs"), /^ {4}\w+ = "([a-z-]+)",$/gm),
@@ -32,10 +35,19 @@ const all = new Set([
 test("the package's README lists the codes that a caller can meet, and no others", () => {
   assert.ok(all.size > 35, [...all].join(" "));
   const listed = codes(read("web/README.md"), /^\| `([a-z-]+)` \| /gm);
-  assert.deepEqual(listed.sort(), [...all].filter((code) => !NATIVE.includes(code)).sort());
+  assert.deepEqual(listed.sort(), [...all].filter(isOfPackage).sort());
 });
 
 test("the page has words for each code that a visitor can meet", () => {
-  const without = [...all].filter((code) => !NATIVE.includes(code) && !OF_PROGRAMS.includes(code) && !(`error.${code}` in en));
+  const without = [...all].filter((code) => isOfPackage(code) && !OF_PROGRAMS.includes(code) && !(`error.${code}` in en));
+  assert.deepEqual(without, []);
+});
+
+test("the page of lips has words for each code of its own, and of what it loads and reads", () => {
+  const own = inFolder("www/lips", /"(camera-[a-z]+)"|OwnvoiceError\("([a-z-]+)"/g).filter(Boolean);
+  const shared = ["download-failed", "base-corrupt", "worker-unavailable", "worker-crashed", "message-failed"];
+  const read = ["clip-too-short", "clip-too-long", ...OF_VIDEOS];
+  assert.ok(own.includes("camera-denied"), own.join(" "));
+  const without = [...own, ...shared, ...read].filter((code) => code !== "cancelled" && !(`error.${code}` in lips));
   assert.deepEqual(without, []);
 });

@@ -1,4 +1,4 @@
-// The wasm itself: the constructor trap, and its size.
+// The wasm itself, of the page and of lips: the constructor trap, and its size.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,9 +10,10 @@ import { ROOT } from "../browser/harness.mjs";
 
 /** What the page fetches, unpacked. It goes without names. */
 const wasm = readFileSync(join(ROOT, "www/pkg/ownvoice_web_bg.wasm"));
-/** The same as it was linked, with the names of its functions, in the folder that `cargo xtask` builds in. */
+const ofLips = readFileSync(join(ROOT, "www/lips/pkg/ownvoice_web_lips_bg.wasm"));
 const cache = process.env.XDG_CACHE_HOME ?? "";
-const linked = join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), "ownvoice/target-wasm/wasm32-unknown-unknown/release/ownvoice_web.wasm");
+/** The same as they were linked, with the names of their functions, in the folder that `cargo xtask` builds in. @param {string} name */
+const linked = (name) => join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), `ownvoice/target-wasm/wasm32-unknown-unknown/release/${name}.wasm`);
 
 /** The names of the functions, from the custom section `name`. @param {BufferSource} bytes */
 async function functionNames(bytes) {
@@ -45,21 +46,25 @@ async function functionNames(bytes) {
   return [];
 }
 
-test("no export runs the static constructors again", async () => {
-  const names = await functionNames(readFileSync(linked));
-  assert.ok(names.length > 1000, "names are there to be looked at");
-  // wasm-ld calls its wrappers NAME.command_export; with them, a training step takes fifty times as long.
-  assert.deepEqual(names.filter((name) => name.endsWith(".command_export")), []);
-});
+for (const module of ["ownvoice_web", "ownvoice_web_lips"]) {
+  test(`no export of ${module} runs the static constructors again`, async () => {
+    const names = await functionNames(readFileSync(linked(module)));
+    assert.ok(names.length > 1000, "names are there to be looked at");
+    // wasm-ld calls its wrappers NAME.command_export; with them, a training step takes fifty times as long.
+    assert.deepEqual(names.filter((name) => name.endsWith(".command_export")), []);
+  });
+}
 
 test("burn's product of matrices is left out for graphics cards", async () => {
   // Ours is used there; a `Tensor::matmul` or an `Initializer` anywhere in the page's program brings back all forms of burn's, 0.85 MB gzipped.
-  const names = await functionNames(readFileSync(linked));
+  const names = await functionNames(readFileSync(linked("ownvoice_web")));
   assert.deepEqual(names.filter((name) => /cubek_matmul.*matmul_entry/.test(name)), []);
 });
 
-test("the module is under 5 MB gzipped, and names nothing", async () => {
-  const megabytes = gzipSync(wasm, { level: 9 }).length / 1e6;
-  assert.ok(megabytes < 5, `${megabytes.toFixed(2)} MB`);
-  assert.deepEqual(WebAssembly.Module.customSections(await WebAssembly.compile(wasm), "name"), []);
-});
+for (const [name, module, most] of /** @type {const} */ ([["the page's", wasm, 5], ["that of lips", ofLips, 2.5]])) {
+  test(`${name} module is under ${most} MB gzipped, and names nothing`, async () => {
+    const megabytes = gzipSync(module, { level: 9 }).length / 1e6;
+    assert.ok(megabytes < most, `${megabytes.toFixed(2)} MB`);
+    assert.deepEqual(WebAssembly.Module.customSections(await WebAssembly.compile(module), "name"), []);
+  });
+}

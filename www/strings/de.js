@@ -208,6 +208,7 @@ export const de = {
   "kept.not": "Dieser Browser behält nichts für diese Seite: Aufnahmen sind weg, sobald sie geschlossen wird. Bitte die Stimme als Datei speichern.",
   "kept.offline": "Diese Seite geht von jetzt an auch ohne Internet.",
   "kept.notOffline": "Diese Seite ließ sich nicht für Besuche ohne Internet aufbewahren.",
+  "kept.lips": "Sprache von Lippen",
   "kept.notices": "Lizenzen der Bibliotheken",
   "kept.newer": "Eine neuere Fassung dieser Seite liegt bereit.",
   "kept.update": "Nehmen",

@@ -207,6 +207,7 @@ export const en = {
   "kept.not": "This browser keeps nothing for this page: recordings are gone when the tab closes. Save the voice as a file.",
   "kept.offline": "This page works without the internet from now on.",
   "kept.notOffline": "This page could not be kept for visits without the internet.",
+  "kept.lips": "Speech from lips",
   "kept.notices": "Licences of its libraries",
   "kept.newer": "A newer version of this page is ready.",
   "kept.update": "Use it",

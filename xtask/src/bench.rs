@@ -47,8 +47,9 @@ impl std::str::FromStr for Device {
     }
 }
 
-const SOURCES: [Source; 5] = [
+const SOURCES: [Source; 6] = [
     ("native, and PyTorch", native),
+    ("speech from lips", lips),
     ("browser", browser),
     ("other libraries in the same browser", peers),
     ("size of the wasm", wasm_size),
@@ -108,6 +109,18 @@ fn native() -> Result<Vec<Row>> {
         }
     }
     Ok(best)
+}
+
+/// What `ownvoice bench` says of lips alone: the rest is [`native`]'s.
+fn lips() -> Result<Vec<Row>> {
+    setup::ffmpeg();
+    let run = ["run", "--release", "--quiet", "--package", "ownvoice", "--bin", "ownvoice", "--"];
+    let rows =
+        rows_of(cargo().args(run).args(["bench", "--json", "--iterations", "1", "--lips", "models/lips"]))?;
+    Ok(rows
+        .into_iter()
+        .filter(|row| row.0["name"].as_str().is_some_and(|name| name.contains(".lips")))
+        .collect())
 }
 
 fn peers() -> Result<Vec<Row>> {

@@ -1,4 +1,4 @@
-//! Builds the wasm and its JavaScript into `www/pkg`, puts the page's libraries into `www/vendor`, minifies the page's own scripts into
+//! Builds the wasm and its JavaScript into `www/pkg`, that of lips into `www/lips/pkg`, puts the page's libraries into `www/vendor`, minifies the page's own scripts into
 //! `dist/minified`, lists the site's files by their hash, and lays out the site.
 
 use crate::notices;
@@ -16,11 +16,51 @@ use std::path::{Path, PathBuf};
 /// Which folder answers for which first part of a path. The page is last: it answers for the rest.
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];
 
-/// The module as the compiler leaves it. What is served and shipped is its gzip, a seventh of the size wherever it is hosted.
-const MODULE: &str = "ownvoice_web_bg.wasm";
+/// A module of WebAssembly with its JavaScript. What is served and shipped is the module's gzip, a seventh of the size wherever it is hosted.
+struct Program {
+    /// The crate that it is made of.
+    package: &'static str,
+    /// Where it goes.
+    folder: &'static str,
+    /// Licences of what its page has beside it, each by a name.
+    licences: &'static [(&'static str, &'static str)],
+}
 
-/// What wasm-bindgen writes beside it.
-const GLUE: &str = "ownvoice_web.js";
+/// That of the page itself.
+const VOICE: Program = Program {
+    package: "ownvoice-web",
+    folder: "www/pkg",
+    licences: &[("uplot", "www/vendor/uplot-licence.txt"), WAVESURFER],
+};
+
+/// That of the page of lips, which loads nothing of the other: on the CPU alone, which speaks faster than a video lasts.
+const LIPS: Program = Program {
+    package: "ownvoice-web-lips",
+    folder: "www/lips/pkg",
+    licences: &[WAVESURFER, ("SeetaFace", "crate/data/LICENSE-SEETAFACE")],
+};
+
+const WAVESURFER: (&str, &str) = ("wavesurfer", "www/vendor/wavesurfer-licence.txt");
+
+impl Program {
+    /// What the compiler and wasm-bindgen call it.
+    fn stem(&self) -> String {
+        self.package.replace('-', "_")
+    }
+
+    fn module(&self) -> String {
+        format!("{}_bg.wasm", self.stem())
+    }
+
+    fn folder(&self) -> PathBuf {
+        root().join(self.folder)
+    }
+}
+
+/// What only the page of lips asks for: nobody else fetches it, not even for visits without the internet.
+fn is_of_lips(name: &str) -> bool {
+    name == "lips.html" || name.starts_with("lips/")
+}
 
 /// The page's libraries, in the form that sets a global: where from, in `page-libraries/node_modules`, and under which name, in `www/vendor`.
 const LIBRARIES: [(&str, &str); 5] = [
@@ -49,15 +89,32 @@ pub fn all() -> Result {
     }
 }
 
-/// `www/vendor`, `dist/minified`, and `www/pkg`: the module, its glue and its types.
+/// `www/vendor`, `dist/minified`, `www/pkg` and `www/lips/pkg`: modules, their glue and their types.
 pub fn page() -> Result {
-    program(&[], "wasm (the first time compiles burn, about 10 minutes on two cores)")?;
+    voice()?;
+    lips()?;
     write(&whole_was_built(), "")
 }
 
-/// The same without kernels for graphics cards, which most of the first build goes into.
+/// The same without what the page of lips is made of.
+pub fn voice() -> Result {
+    program(&VOICE, &[], "wasm (the first time compiles burn, about 10 minutes on two cores)")?;
+    list()
+}
+
+/// What the page of lips has of its own. After [`page_for_cpu`] little of it is left to compile.
+pub fn lips() -> Result {
+    program(
+        &LIPS,
+        &[],
+        "wasm of lips (the first time compiles burn for the CPU, about 5 minutes on two cores)",
+    )
+}
+
+/// The voice without kernels for graphics cards, which most of the first build goes into.
 pub fn page_for_cpu() -> Result {
-    program(&["--no-default-features"], "wasm for the CPU alone")
+    program(&VOICE, &["--no-default-features"], "wasm for the CPU alone")?;
+    list()
 }
 
 /// Whether [`page`] has little left to compile.
@@ -69,20 +126,26 @@ fn whole_was_built() -> PathBuf {
     wasm_target().join(".whole")
 }
 
-fn program(features: &[&str], what: &str) -> Result {
+fn list() -> Result {
+    write(&VOICE.folder().join(FILES), listed(root())?)
+}
+
+fn program(program: &Program, features: &[&str], what: &str) -> Result {
     libraries()?;
     scripts()?;
     let bindgen = setup::bindgen()?;
     let mut cargo = cargo_wasm()?;
-    cargo.args(["build", "--release", "--target", WASM, "--package", "ownvoice-web", "--lib"]).args(features);
+    cargo
+        .args(["build", "--release", "--target", WASM, "--package", program.package, "--lib"])
+        .args(features);
     timed(what, || run(&mut cargo))?;
 
-    let wasm = wasm_target().join(WASM).join("release/ownvoice_web.wasm");
-    let stamp = package().join(".built-from");
+    let wasm = wasm_target().join(WASM).join(format!("release/{}.wasm", program.stem()));
+    let stamp = program.folder().join(".built-from");
     let source =
         format!("minified, reset, nameless, with notices of {} {}", bindgen.display(), fingerprint(&wasm)?);
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
-        return write(&package().join(FILES), listed(root())?);
+        return Ok(());
     }
     // Beside the one that may be served meanwhile.
     let package = root().join("dist/pkg");
@@ -102,31 +165,29 @@ fn program(features: &[&str], what: &str) -> Result {
     .arg(&wasm);
     timed("wasm-bindgen", || run(&mut glue))?;
     timed("gzip and terser", || {
-        let glue = package.join(GLUE);
-        gzip(&package.join(MODULE)).and_then(|()| minify(&[(glue.clone(), glue)]))
+        let glue = package.join(format!("{}.js", program.stem()));
+        gzip(&package.join(program.module())).and_then(|()| minify(&[(glue.clone(), glue)]))
     })?;
-    let mut notices = notices::wasm()?;
+    let mut notices = notices::wasm(program.package)?;
     write(&package.join(NOTICES), &notices)?;
-    // The npm package and the type checker look beside the JavaScript, in web/.
-    let beside = root().join("web/pkg");
-    remove_dir(&beside)?;
-    copy_dir(&package, &beside)?;
-    fs::remove_file(beside.join(MODULE)).map_err(|e| format!("{MODULE}: {e}"))?;
-    // The page has libraries of its own beside it.
-    for (_, name) in LIBRARIES.iter().filter(|(_, name)| name.ends_with("-licence.txt")) {
-        let text = read_text(&root().join("www/vendor").join(name))?;
-        notices.push_str(&format!(
-            "\n{}\n{}\n\n{}\n",
-            "=".repeat(80),
-            name.trim_end_matches("-licence.txt"),
-            text.trim()
-        ));
+    if program.package == VOICE.package {
+        // The npm package and the type checker look beside the JavaScript, in web/.
+        let beside = root().join("web/pkg");
+        remove_dir(&beside)?;
+        copy_dir(&package, &beside)?;
+        let module = beside.join(program.module());
+        fs::remove_file(&module).map_err(|e| format!("{}: {e}", module.display()))?;
+    }
+    // The page has more than the module.
+    for (name, licence) in program.licences {
+        let text = read_text(&root().join(licence))?;
+        notices.push_str(&format!("\n{}\n{name}\n\n{}\n", "=".repeat(80), text.trim()));
     }
     write(&package.join(NOTICES), notices)?;
     write(&package.join(".built-from"), source)?;
-    remove_dir(&self::package())?;
-    fs::rename(&package, self::package()).map_err(|e| format!("{}: {e}", package.display()))?;
-    write(&self::package().join(FILES), listed(root())?)
+    let folder = program.folder();
+    remove_dir(&folder)?;
+    fs::rename(&package, &folder).map_err(|e| format!("{}: {e}", package.display()))
 }
 
 /// The page's libraries as their authors packed them, each with its licence. Nothing is fetched from elsewhere when the page runs.
@@ -149,7 +210,7 @@ fn scripts() -> Result {
         walk(&root().join(from), part, &mut own)?;
     }
     own.retain(|(name, _)| {
-        name.ends_with(".js") && !name.starts_with("pkg/") && !name.starts_with("vendor/")
+        name.ends_with(".js") && !["pkg/", "vendor/", "lips/pkg/"].iter().any(|made| name.starts_with(made))
     });
     let changed =
         own.into_iter().map(|(name, source)| (served(root(), &name, &source), folder.join(name), source));
@@ -174,8 +235,11 @@ pub fn listed(root: &Path) -> Result<String> {
         walk(&root.join(folder), part, &mut found)?;
     }
     // The list cannot name itself, nor the worker that reads it; the module is fetched as its gzip; types are for editors.
-    let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{MODULE}")];
-    found.retain(|(name, _)| !name.ends_with(".d.ts") && !unlisted.contains(&name.as_str()));
+    let module = VOICE.module();
+    let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{module}")];
+    found.retain(|(name, _)| {
+        !name.ends_with(".d.ts") && !unlisted.contains(&name.as_str()) && !is_of_lips(name)
+    });
     for file in ["models/prompts.json", "models/base/manifest.json"] {
         found.push((file.to_string(), root.join(file)));
     }
@@ -183,9 +247,9 @@ pub fn listed(root: &Path) -> Result<String> {
         found.into_iter().map(|(name, source)| Ok((name.clone(), hash(&served(root, &name, &source))?)));
     let files = hashed.collect::<Result<BTreeMap<_, _>>>()?;
     // A host that declares the gzip as Content-Encoding makes the browser unpack it.
-    let module = root.join("www/pkg").join(MODULE);
-    let unpacked = if module.is_file() {
-        BTreeMap::from([(format!("pkg/{MODULE}.gz"), hash(&module)?)])
+    let unpacked_module = root.join("www/pkg").join(&module);
+    let unpacked = if unpacked_module.is_file() {
+        BTreeMap::from([(format!("pkg/{module}.gz"), hash(&unpacked_module)?)])
     } else {
         BTreeMap::new()
     };
@@ -216,10 +280,6 @@ fn hash(path: &Path) -> Result<String> {
     Ok(Sha256::digest(read(path)?)[..16].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-pub fn package() -> PathBuf {
-    root().join("www/pkg")
-}
-
 /// All files of the site in one folder, as a host of static files would have them.
 fn site(to: &Path) -> Result {
     let mut files = Vec::new();
@@ -248,7 +308,7 @@ fn minify(scripts: &[(PathBuf, PathBuf)]) -> Result {
 
 /// Bytes that a visitor downloads of the module.
 pub fn module_bytes() -> Result<u64> {
-    let path = package().join(format!("{MODULE}.gz"));
+    let path = VOICE.folder().join(format!("{}.gz", VOICE.module()));
     fs::metadata(&path).map(|file| file.len()).map_err(|e| format!("{}: {e}", path.display()))
 }
 
@@ -266,6 +326,9 @@ mod tests {
             ("www/pkg/x.wasm", "abc"),
             ("www/pkg/x.d.ts", "types"),
             ("www/pkg/.built-from", "stamp"),
+            ("www/lips.html", "page of lips"),
+            ("www/lips/app.js", "script of lips"),
+            ("www/lips/pkg/y.wasm", "module of lips"),
             ("web/js/index.js", "module"),
             ("web/js/types/index.d.ts", "types"),
             ("models/prompts.json", "[]"),

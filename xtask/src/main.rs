@@ -28,7 +28,7 @@ cargo xtask fuzz [TARGET ..] [--inputs N]          coverage-guided damage to all
                                                    those of earlier runs included)
 cargo xtask pack                                   make the npm tarball and print its path
 cargo xtask readme                                 write README's tables anew, from the base's manifest and docs/bench.json
-cargo xtask build                                  build the page's wasm and libraries into www/pkg and www/vendor
+cargo xtask build                                  build the page's wasm and libraries into www/pkg, www/lips/pkg and www/vendor
 cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
 
 Each finds or installs what it needs first, prints what it installs, and does nothing twice.";

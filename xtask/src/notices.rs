@@ -16,14 +16,14 @@ struct Notice {
     texts: Vec<String>,
 }
 
-/// The notices of all crates in `ownvoice-web`, each text once.
-pub fn wasm() -> Result<String> {
+/// The notices of all crates in one of this workspace, each text once.
+pub fn wasm(package: &str) -> Result<String> {
     // What is linked: `metadata` would name what other members of the workspace need as well. Macros run at build time and leave no code of their own.
     let mut tree = cargo_wasm()?;
     tree.args([
         "tree",
         "--package",
-        "ownvoice-web",
+        package,
         "--target",
         WASM,
         "--edges",

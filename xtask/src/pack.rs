@@ -14,7 +14,7 @@ pub fn run() -> Result {
 
 /// Gathers in `dist/npm` what the package is made of, packs it and returns the tarball's path. No weights: who embeds it chooses the base voice.
 pub fn pack() -> Result<PathBuf> {
-    build::page()?;
+    build::voice()?;
     let folder = root().join("dist/npm");
     remove_dir(&folder)?;
     create_dir(&folder)?;

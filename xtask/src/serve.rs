@@ -29,6 +29,7 @@ pub fn run(port: u16) -> Result {
     let _ = std::io::stdout().flush();
     if !quick {
         eprintln!("--- it works on the CPU; kernels for graphics cards are compiled meanwhile");
+        build::lips()?;
         build::page()?;
         eprintln!("--- reload the page: it uses a graphics card now, where there is one");
     }

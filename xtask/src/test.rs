@@ -74,7 +74,7 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
 
 fn native() -> Result<Outcome> {
     let mut cargo = cargo();
-    cargo.args(["test", "--release", "--no-fail-fast", "--workspace", "--exclude", "ownvoice-web"]);
+    cargo.args(["test", "--release", "--no-fail-fast", "--workspace", "--exclude", "ownvoice-web*"]);
     // One build for all of it: with Open MPI, the tests of ranks run as well; without, they are counted as skipped.
     if setup::mpi() {
         cargo.args(["--features", "ownvoice/mpi"]);
@@ -112,7 +112,7 @@ const CHECKS: [Check; 4] = [
             "--quiet",
             "--workspace",
             "--exclude",
-            "ownvoice-web",
+            "ownvoice-web*",
             "--all-targets",
             "--",
             "--deny",

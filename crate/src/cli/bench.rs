@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::{path::PathBuf, time::Instant};
 
 use super::{
-    bench_lips::lip_rows,
+    bench_lips::{lip_rows, lip_training_rows},
     console::Console,
     device::{DeviceArguments, DeviceName, PrecisionArguments},
     op_by_op::OpByOp,
@@ -44,7 +44,9 @@ pub struct BenchArguments {
     device: DeviceArguments,
     #[command(flatten)]
     precision: PrecisionArguments,
-    /// Folder of a base of lips, whose speaking of a drawn video is timed too; needs ffmpeg
+    /// Folder of a base of lips
+    ///
+    /// Its speaking of a drawn video is timed too, and a step of training such a base; needs ffmpeg.
     #[arg(long)]
     lips: Option<PathBuf>,
     /// Iterations of the training
@@ -137,6 +139,7 @@ pub fn bench(arguments: &BenchArguments, console: &Console) -> Result<()> {
     }
     if let Some(folder) = &arguments.lips {
         rows.extend(lip_rows(folder, &device)?);
+        rows.extend(lip_training_rows(&device, precision, name)?);
     }
     rows.iter().for_each(|row| print(row, console));
     Ok(())

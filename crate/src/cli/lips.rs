@@ -18,7 +18,8 @@ use crate::{
     files,
     lips::{
         LipBase, LipCorpusConfig, LipEvaluateConfig, LipPrepareConfig, LipPreset, LipTexts, LipTrainConfig,
-        LipVoices, evaluate_lips, make_lip_corpus, prepare, speak_video, train_lips,
+        LipTuneConfig, LipTuneOptions, LipVoices, evaluate_lips, make_lip_corpus, prepare, speak_video,
+        train_lips, tune_lips,
     },
     ranks::Ranks,
     train::run::Recipe,
@@ -29,6 +30,7 @@ use crate::{
   ownvoice lips corpus --out drawn --speakers 8 --sentences 40
   ownvoice lips prepare drawn --out features
   ownvoice lips train --data features --out models/lips
+  ownvoice lips tune --data me --base models/lips --out models/my-lips
   ownvoice lips say silent.mp4 --base models/lips --out speech.wav")]
 pub struct LipsVerb {
     #[command(subcommand)]
@@ -43,6 +45,8 @@ pub enum LipsCommand {
     Corpus(CorpusArguments),
     /// Train a model of lips on features
     Train(TrainArguments),
+    /// Fine-tune a base of lips to one face and voice, on about a minute of their videos
+    Tune(TuneArguments),
     /// Speak what a silent video shows
     Say(SayArguments),
     /// Speak videos that have sound, and compare the speech with it
@@ -158,6 +162,36 @@ pub struct TrainArguments {
 
 #[derive(Args)]
 #[command(after_help = "Examples:
+  ownvoice lips tune --data me --base models/lips --out models/my-lips
+  ownvoice lips tune --data features --speaker flite-awb --base models/lips --out tuned --iterations 100 --json")]
+pub struct TuneArguments {
+    /// Features that `ownvoice lips prepare` wrote
+    #[arg(long)]
+    data: PathBuf,
+    /// Folder of the base of lips
+    #[arg(long)]
+    base: PathBuf,
+    /// Folder for the base that speaks as one speaker
+    #[arg(long)]
+    out: PathBuf,
+    /// Whose videos [default: the only speaker of the features]
+    #[arg(long)]
+    speaker: Option<String>,
+    /// Iterations at most
+    #[arg(long, default_value_t = LipTuneOptions::default().iterations)]
+    iterations: usize,
+    /// Learning rate of decoder and postnet
+    #[arg(long, default_value_t = LipTuneOptions::default().rate)]
+    rate: f64,
+    /// The same seed, input and device give the same result
+    #[arg(long, default_value_t = LipTuneOptions::default().seed)]
+    seed: u64,
+    #[command(flatten)]
+    device: DeviceArguments,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
   ownvoice lips say silent.mp4 --base models/lips --out speech.wav
   ownvoice lips say silent.mp4 --base models/lips --speaker drawn-003 --out speech.wav --json")]
 pub struct SayArguments {
@@ -248,6 +282,7 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
             console.result(&summary, text);
         }
         LipsCommand::Train(arguments) => train(arguments, ranks, console)?,
+        LipsCommand::Tune(arguments) => tune(arguments, console)?,
         LipsCommand::Say(arguments) => say(arguments, console)?,
         LipsCommand::Evaluate(arguments) => evaluate(arguments, console)?,
     }
@@ -275,6 +310,26 @@ fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result
         let (data, out, base) = (data.clone(), out.clone(), base.clone());
         train_lips(&LipTrainConfig { data, out, base, preset, training }, report)
     })
+}
+
+fn tune(arguments: &TuneArguments, console: &Console) -> Result<()> {
+    output::check(&arguments.out, Made::LipBase, console)?;
+    let TuneArguments { data, base, out, speaker, iterations, rate, seed, device } = arguments;
+    let options =
+        LipTuneOptions { iterations: *iterations, rate: *rate, seed: *seed, ..LipTuneOptions::default() };
+    let (data, base, out, speaker) = (data.clone(), base.clone(), out.clone(), speaker.clone());
+    let config = LipTuneConfig { data, base, out, speaker, options };
+    let tuned = tune_lips(&config, &device.open()?, console)?;
+    let [before, after] = tuned.held_out_loss;
+    let text = format!(
+        "{}: {} from {:.0} s of video, held-out loss {before:.4} to {after:.4} in {} iterations",
+        config.out.display(),
+        tuned.speaker,
+        tuned.seconds,
+        tuned.iterations
+    );
+    console.result(&tuned, text);
+    Ok(())
 }
 
 fn say(arguments: &SayArguments, console: &Console) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::features::{FACE_BYTES, SIDE};
+use super::face::{FACE_BYTES, SIDE};
 
 /// Row of a face on which mouths lie, open ones and closed ones taken together (`drawn_faces_are_found` in `face.rs`).
 const MOUTH_ROW: usize = 64;

@@ -10,9 +10,9 @@ use burn::{module::Module, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    clock::FRAMES_PER_SECOND,
     model::{LipConfig, LipTacotron},
     track::SEARCH_EVERY,
-    video::FRAMES_PER_SECOND,
 };
 use crate::{
     Error, Result,

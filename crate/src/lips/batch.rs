@@ -5,7 +5,9 @@ use rand::Rng;
 
 use super::{
     augmentation::Augmentation,
-    features::{FACE_BYTES, LipFeatures, mel_frames},
+    clock::mel_frames,
+    face::FACE_BYTES,
+    features::LipFeatures,
     model::{LipConfig, pictures},
     track::SEARCH_EVERY,
 };
@@ -52,7 +54,31 @@ impl Data for LipBatch {
     }
 }
 
+/// What is to be said.
+#[derive(Debug, Clone)]
+pub struct Answers {
+    /// `[B, T, M]`, normalised
+    pub targets: Tensor<3>,
+    /// `[B, T, 1]`, one where there is a frame
+    pub mask: Tensor<3>,
+    /// `[1, T / R, N]`, see [`seen`]
+    pub seen: Tensor<3>,
+    /// What the losses are means over.
+    pub frames: usize,
+    pub steps: usize,
+}
+
 impl LipBatch {
+    pub fn answers(&self) -> Answers {
+        Answers {
+            targets: self.targets.clone(),
+            mask: self.mask.clone(),
+            seen: self.seen.clone(),
+            frames: self.whole.frames,
+            steps: self.whole.steps,
+        }
+    }
+
     /// The same on another device.
     fn onto(self, device: &Device) -> Self {
         let Symbols { ids, mask, lengths } = self.pictures;
@@ -153,6 +179,15 @@ impl<'a> LipSource<'a> {
         tracks.into_iter().enumerate().map(window).collect()
     }
 
+    /// All that some tracks show, unchanged, window after window, one a batch.
+    pub fn unchanged(&self, tracks: &[usize], device: &Device) -> impl Iterator<Item = Result<LipBatch>> {
+        let windows = tracks.iter().flat_map(move |&track| {
+            let firsts = (0..self.features.tracks[track].pictures).step_by(self.pictures);
+            firsts.map(move |first| Window { track, first, augmentation: Augmentation::NONE })
+        });
+        windows.map(move |window| self.assemble(&[window], device))
+    }
+
     /// Windows, or a shard of them, as wide as the whole.
     fn assemble(&self, windows: &[Window], device: &Device) -> Result<LipBatch> {
         let sounds = &self.features.sounds;
@@ -233,7 +268,10 @@ mod tests {
     use super::*;
     use crate::{
         audio::mel::MelConfig,
-        lips::features::{Filmed, LipFeatureWriter, samples},
+        lips::{
+            clock::samples,
+            features::{Filmed, LipFeatureWriter},
+        },
     };
     use std::path::Path;
 

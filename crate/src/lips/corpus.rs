@@ -16,9 +16,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    clock::FRAMES_PER_SECOND,
     commands::{Commands, Part},
     drawing::Face,
-    video::{self, FRAMES_PER_SECOND},
+    video,
     visemes::Movement,
 };
 use crate::{

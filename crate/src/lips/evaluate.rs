@@ -11,8 +11,7 @@ use serde::Serialize;
 use super::{
     base::LipBase,
     commands,
-    face::FaceDetector,
-    features::FACE_BYTES,
+    face::{FACE_BYTES, FaceDetector},
     layout::{self, VideoFile},
     prepare::{read_tracks, search},
     say::speak_faces_async,

@@ -7,6 +7,11 @@ use rustface::{Detector, ImageData, Model};
 
 use super::image::{Image, Square};
 
+/// Width and height of a face in pixels, as models take it.
+pub const SIDE: usize = 96;
+/// Bytes of one picture of a face.
+pub const FACE_BYTES: usize = SIDE * SIDE * 3;
+
 /// Weights of the detector (BSD-2-Clause, see the licence beside them).
 static WEIGHTS: &[u8] = include_bytes!("../../data/seeta_fd_frontal_v1.0.bin");
 /// The detector looks at pictures of at most this size; the smallest face that it finds is 40 pixels of them high.
@@ -64,6 +69,11 @@ const CROP_DOWN: f32 = 0.12;
 /// The square around a detected face that the model is given: mouth, chin and eyes.
 pub fn around_mouth(face: Square) -> Square {
     Square { centre_y: face.centre_y + CROP_DOWN * face.side, side: face.side * CROP_SIDE, ..face }
+}
+
+/// What a model is given of a picture in which a face was found, `[96, 96, 3]`.
+pub fn face_of(picture: &Image, face: Square) -> Vec<u8> {
+    picture.crop(around_mouth(face), SIDE).rgb
 }
 
 #[cfg(test)]

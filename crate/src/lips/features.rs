@@ -5,8 +5,6 @@
 //! faces.json                         each track's file, place and pictures, in the order of features.json
 //! faces.rgb                          [all pictures, 96, 96, 3] bytes
 //! ```
-//!
-//! Five pictures at 25 a second last as long as sixteen frames of a mel at 80 a second: 0.2 s. Tracks are multiples of that.
 
 use std::{
     fs::{self, File},
@@ -17,18 +15,17 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{track::SEARCH_EVERY, video::FRAMES_PER_SECOND};
+use super::{
+    clock::{FRAMES_PER_SECOND, mel_frames, samples},
+    face::{FACE_BYTES, SIDE},
+    track::SEARCH_EVERY,
+};
 use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
     files,
     train::features::{FeatureWriter, Features, Spoken},
 };
-
-/// Width and height of a face in pixels.
-pub const SIDE: usize = 96;
-/// Bytes of one picture of a face.
-pub const FACE_BYTES: usize = SIDE * SIDE * 3;
 
 const INDEX_FILE: &str = "faces.json";
 const FACES_FILE: &str = "faces.rgb";
@@ -49,16 +46,6 @@ struct Index {
     side: usize,
     frames_per_second: usize,
     tracks: Vec<FaceTrack>,
-}
-
-/// Mel frames that last as long as so many pictures, which are a multiple of [`SEARCH_EVERY`].
-pub fn mel_frames(pictures: usize, mel: &MelConfig) -> usize {
-    pictures * mel.sample_rate_hz as usize / (FRAMES_PER_SECOND * mel.hop_length)
-}
-
-/// Samples that last as long as so many pictures.
-pub fn samples(pictures: usize, rate_hz: u32) -> usize {
-    pictures * rate_hz as usize / FRAMES_PER_SECOND
 }
 
 /// Takes tracks one by one; their pictures go straight to the disk.
@@ -237,12 +224,6 @@ mod tests {
                 .unwrap();
         }
         writer.finish().unwrap()
-    }
-
-    #[test]
-    fn five_pictures_are_sixteen_frames() {
-        let mel = MelConfig::speech_16k();
-        assert_eq!((mel_frames(5, &mel), mel_frames(75, &mel), samples(5, 16_000)), (16, 240, 3200));
     }
 
     #[test]

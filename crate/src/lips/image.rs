@@ -41,6 +41,13 @@ impl Image {
         Self { width, height, rgb }
     }
 
+    /// Without the fourth byte of each pixel, as browsers have them; `None` where there are not as many as pixels.
+    pub fn from_rgba(width: usize, height: usize, rgba: &[u8]) -> Option<Self> {
+        let bytes = width.checked_mul(height)?.checked_mul(4)?;
+        let rgb = || rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        (bytes == rgba.len() && bytes > 0).then(|| Self::new(width, height, rgb()))
+    }
+
     /// Luma of each pixel (Rec. 601), `[height, width]`.
     pub fn grey(&self) -> Vec<u8> {
         let luma = |pixel: &[u8]| {
@@ -142,6 +149,14 @@ mod tests {
         assert_eq!((halved.rgb[0], halved.rgb[1], halved.rgb[3]), (81, 81, 83));
         let beyond = ramp(10, 10).crop(Square { centre_x: 0.0, centre_y: 0.0, side: 8.0 }, 8);
         assert_eq!((beyond.rgb[0], beyond.rgb[3 * 7]), (0, 3));
+    }
+
+    #[test]
+    fn pictures_of_browsers_lose_their_opacity() {
+        assert_eq!(Image::from_rgba(2, 1, &[1, 2, 3, 255, 4, 5, 6, 0]).unwrap().rgb, [1, 2, 3, 4, 5, 6]);
+        for (width, height) in [(0, 1), (1, 1), (usize::MAX, 2)] {
+            assert_eq!(Image::from_rgba(width, height, &[0; 8]), None);
+        }
     }
 
     #[test]

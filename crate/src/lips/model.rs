@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     augmentation::Augmentation,
-    features::{FACE_BYTES, SIDE},
+    face::{FACE_BYTES, SIDE},
 };
 use crate::{
     model::{

@@ -12,12 +12,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    face::{FaceDetector, around_mouth},
-    features::{Filmed, LipFeatureWriter, SIDE, samples},
-    image::Image,
+    clock::{self, FRAMES_PER_SECOND, samples},
+    face::{FaceDetector, face_of},
+    features::{Filmed, LipFeatureWriter},
     layout::{self, VideoFile},
-    track::{MIN_FRAMES, SEARCH_EVERY, Search, Track, UnusableStretch, tracks},
-    video::{FRAMES_PER_SECOND, read_frames, read_sound},
+    search::{FaceSearch, errors},
+    track::{Track, UnusableStretch},
+    video::{read_frames, read_sound},
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -65,10 +66,6 @@ impl LeftOut {
 const CHUNK: usize = 16;
 /// Sound that is longer or shorter than the pictures by this much is that of another video, or of another part of it.
 const MAX_DIFFERENCE_SECONDS: f32 = 1.0;
-/// Of the mean difference of two pictures' thumbnails, in steps of 255: more is another scene. People who move make 5.
-const CUT_DIFFERENCE: f32 = 16.0;
-/// Cells of a thumbnail, to each side.
-const CELLS: usize = 8;
 
 /// Writes faces and mels of all videos below a folder. What cannot be used is left out, and reported by file and second.
 ///
@@ -140,17 +137,8 @@ impl Searched {
 
     /// What is wrong with the file, as errors, each with its seconds.
     pub fn errors(&self) -> Vec<(Error, Option<[f32; 2]>)> {
-        let error = |fault: &UnusableStretch| {
-            let UnusableStretch { kind, from_seconds, to_seconds } = *fault;
-            let error = Error::video_unusable(kind, from_seconds, to_seconds).in_file(&self.path);
-            (error, Some([from_seconds, to_seconds]))
-        };
-        let mut errors: Vec<_> = self.faults.iter().map(error).collect();
-        if self.tracks.is_empty() && errors.is_empty() {
-            let least = MIN_FRAMES as f32 / FRAMES_PER_SECOND as f32;
-            errors.push((Error::clip_too_short(self.seconds, least).in_file(&self.path), None));
-        }
-        errors
+        let errors = errors(&self.tracks, &self.faults, self.seconds).into_iter();
+        errors.map(|(error, seconds)| (error.in_file(&self.path), seconds)).collect()
     }
 }
 
@@ -165,18 +153,18 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
     {
         return Err(sound.expect_err("it was one"));
     }
-    let (mut searches, frames) = look(path, detector)?;
+    let looked = look(path, detector)?;
     // A file without pictures is not one without sound.
     let sound = sound?;
-    let seconds = frames as f32 / FRAMES_PER_SECOND as f32;
+    let frames = looked.pictures();
+    let seconds = clock::seconds(frames);
     let sound_seconds = sound.len() as f32 / rate_hz as f32;
     if (seconds - sound_seconds).abs() > MAX_DIFFERENCE_SECONDS {
         return Err(Error::lengths_differ(seconds, sound_seconds, MAX_DIFFERENCE_SECONDS).in_file(path));
     }
     // Both end where the shorter one does.
     let common = frames.min(sound.len() * FRAMES_PER_SECOND / rate_hz as usize);
-    searches.truncate(common.div_ceil(SEARCH_EVERY));
-    let (tracks, faults) = tracks(&searches, common);
+    let (tracks, faults) = looked.tracks(common);
     Ok(Searched { path: path.to_owned(), seconds: seconds.min(sound_seconds), tracks, faults, sound })
 }
 
@@ -185,9 +173,10 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
 /// # Errors
 /// `video-unreadable`, `program-missing`, `io`.
 pub fn search_silent(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<Searched> {
-    let (searches, frames) = look(path, detector)?;
-    let (tracks, faults) = tracks(&searches, frames);
-    let seconds = frames as f32 / FRAMES_PER_SECOND as f32;
+    let looked = look(path, detector)?;
+    let frames = looked.pictures();
+    let (tracks, faults) = looked.tracks(frames);
+    let seconds = clock::seconds(frames);
     Ok(Searched {
         path: path.to_owned(),
         seconds,
@@ -197,21 +186,14 @@ pub fn search_silent(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> 
     })
 }
 
-/// Searches a file's pictures, and counts them.
-fn look(path: &Path, detector: &mut FaceDetector) -> Result<(Vec<Search>, usize)> {
-    let mut searches = Vec::new();
-    let (mut before, mut after_cut) = (None, false);
-    let frames = read_frames(path, |frame, image| {
-        let thumbnail = thumbnail(&image);
-        after_cut |= before.is_some_and(|before| difference(&before, &thumbnail) > CUT_DIFFERENCE);
-        before = Some(thumbnail);
-        if frame.is_multiple_of(SEARCH_EVERY) {
-            searches.push(Search { frame, faces: detector.detect(&image), after_cut });
-            after_cut = false;
-        }
+/// Looks through a file's pictures.
+fn look(path: &Path, detector: &mut FaceDetector) -> Result<FaceSearch> {
+    let mut search = FaceSearch::default();
+    read_frames(path, |_, image| {
+        search.look(&image, detector);
         Ok(())
     })?;
-    Ok((searches, frames))
+    Ok(search)
 }
 
 /// Decodes a file again and gives the faces of each of its tracks, `[pictures, 96, 96, 3]`, to `each`.
@@ -227,7 +209,7 @@ pub fn read_tracks(found: &Searched, mut each: impl FnMut(&Track, &[u8]) -> Resu
         else {
             return Ok(());
         };
-        faces.extend(image.crop(around_mouth(*square), SIDE).rgb);
+        faces.extend(face_of(&image, *square));
         if frame + 1 < track.first_frame + track.squares.len() {
             return Ok(());
         }
@@ -250,28 +232,9 @@ fn crop(video: &VideoFile, found: &Searched, rate_hz: u32, writer: &mut LipFeatu
             id: format!("{}-{:06}", video.id, track.first_frame),
             text: if found.tracks.len() == 1 { video.text.clone() } else { String::new() },
             file: &video.path,
-            start_seconds: track.first_frame as f32 / FRAMES_PER_SECOND as f32,
+            start_seconds: clock::seconds(track.first_frame),
             faces,
             sound: found.sound_of(track, rate_hz),
         })
     })
-}
-
-/// Mean luma of cells of the picture, by every fourth pixel.
-fn thumbnail(image: &Image) -> [f32; CELLS * CELLS] {
-    const STRIDE: usize = 4;
-    let (mut sums, mut counts) = ([0.0; CELLS * CELLS], [0u32; CELLS * CELLS]);
-    for y in (0..image.height).step_by(STRIDE) {
-        for x in (0..image.width).step_by(STRIDE) {
-            let pixel = &image.rgb[(y * image.width + x) * 3..][..3];
-            let cell = y * CELLS / image.height * CELLS + x * CELLS / image.width;
-            sums[cell] += pixel.iter().map(|&value| f32::from(value)).sum::<f32>() / 3.0;
-            counts[cell] += 1;
-        }
-    }
-    std::array::from_fn(|cell| sums[cell] / counts[cell].max(1) as f32)
-}
-
-fn difference(one: &[f32; CELLS * CELLS], other: &[f32; CELLS * CELLS]) -> f32 {
-    one.iter().zip(other).map(|(one, other)| (one - other).abs()).sum::<f32>() / one.len() as f32
 }

@@ -1,14 +1,11 @@
-//! Speaks what a silent video shows.
-
-use std::path::Path;
+//! Speaks what faces show.
 
 use super::{
     base::LipBase,
-    face::FaceDetector,
-    features::{FACE_BYTES, mel_frames, samples},
+    clock::{mel_frames, samples},
+    face::FACE_BYTES,
     model::{normalised, pictures},
-    prepare::{read_tracks, search_silent},
-    track::SEARCH_EVERY,
+    track::{SEARCH_EVERY, Track},
 };
 use crate::{
     Error, Result,
@@ -103,27 +100,24 @@ impl LipSpeech {
     }
 }
 
-/// Speaks a video, whether it has sound or not.
+/// Speaks one track of a video into its place in the speech of the whole.
 ///
-/// # Errors
-/// Where nothing of it can be read, why: `no-face`, `several-faces`, `video-cut`, `clip-too-short`; `video-unreadable`, `program-missing`, `io`.
-pub fn speak_video(base: &LipBase, path: &Path, speaker: usize, vocoder: &dyn Vocoder) -> Result<LipSpeech> {
+/// * `faces`:  of the track, see [`speak_faces_async`]
+/// * `speech`: as long as the video
+pub async fn speak_track(
+    base: &LipBase,
+    (track, faces): (&Track, &[u8]),
+    speaker: usize,
+    vocoder: &dyn Vocoder,
+    speech: &mut [f32],
+) -> Result<()> {
+    let said = speak_faces_async(base, faces, speaker).await?;
     let rate_hz = base.manifest.mel.sample_rate_hz;
-    let found = search_silent(path, &mut FaceDetector::default(), rate_hz)?;
-    let mut left_out = found.errors();
-    if found.tracks.is_empty() {
-        return Err(left_out.swap_remove(0).0);
-    }
-    let mut speech = found.sound.clone();
-    read_tracks(&found, |track, faces| {
-        let said = pollster::block_on(speak_faces_async(base, faces, speaker))?;
-        let start = samples(track.first_frame, rate_hz);
-        let end = start + samples(track.squares.len(), rate_hz);
-        let spoken = vocoder.vocode(&said.mel);
-        speech[start..end].iter_mut().zip(spoken).for_each(|(sample, said)| *sample = said);
-        Ok(())
-    })?;
-    Ok(LipSpeech { samples: speech, sample_rate_hz: rate_hz, tracks: found.tracks.len(), left_out })
+    let start = samples(track.first_frame, rate_hz);
+    let end = start + samples(track.squares.len(), rate_hz);
+    let spoken = vocoder.vocode(&said.mel);
+    speech[start..end].iter_mut().zip(spoken).for_each(|(sample, said)| *sample = said);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! One face over time: which parts of a video show exactly one face, where it is in each picture of them, and what is wrong with the rest.
 
-use super::{image::Square, video::FRAMES_PER_SECOND};
+use super::{
+    clock::{self, FRAMES_PER_SECOND},
+    image::Square,
+};
 use crate::ErrorKind;
 
 /// Pictures from one that is searched for faces to the next, 0.2 s: a head that is filmed does not go far in that time.
@@ -69,7 +72,7 @@ pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<UnusableSt
             found[index] = Ok(before.towards(after, 0.5));
         }
     }
-    let seconds = |index: usize| (index * SEARCH_EVERY).min(frames) as f32 / FRAMES_PER_SECOND as f32;
+    let seconds = |index: usize| clock::seconds((index * SEARCH_EVERY).min(frames));
     let (mut tracks, mut faults): (Vec<Track>, Vec<UnusableStretch>) = (Vec::new(), Vec::new());
     let mut run: Vec<Square> = Vec::new();
     let mut close = |run: &mut Vec<Square>, end: usize| {

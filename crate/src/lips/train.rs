@@ -7,13 +7,15 @@ use serde_json::json;
 
 use super::{
     base::{self, VocoderFile, WEIGHTS},
-    batch::{LipBatch, LipSource},
-    features::{LipFeatures, mel_frames},
+    batch::{Answers, LipBatch, LipSource},
+    clock::mel_frames,
+    features::LipFeatures,
     model::{LipConfig, LipTacotron},
     track::SEARCH_EVERY,
 };
 use crate::{
     Error, Result, files,
+    model::{postnet::Postnet, teacher_forcing::Decoded},
     nn::{ComputePlan, Mode, Scope},
     pipeline::Trained,
     report::Report,
@@ -44,34 +46,45 @@ impl Learner for LipTacotron {
     const LOSSES: &'static [&'static str] = &["before", "after", "guide"];
     const CRITERION: usize = 1;
 
-    /// L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention to the pictures that are seen then: pictures and
-    /// frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
+    /// See [`losses`].
     fn losses(&self, batch: &LipBatch, mode: Mode) -> Vec<Tensor<1>> {
         let speaker = self.speakers.val().select(0, batch.speakers.clone());
-        let [_, steps, pictures] = batch.seen.dims();
+        let [_, steps, _] = batch.seen.dims();
         let decoded = self.decode(batch.faces.clone(), &batch.pictures, speaker, steps, mode);
-        let residual = self.postnet.forward(decoded.frames.clone(), mode);
-        let compare = |name, predicted| {
-            let (targets, mask) = (batch.targets.clone(), batch.mask.clone());
-            let compute = self.scope.at("loss").at(name).compute();
-            compute.spectrogram_loss(predicted, targets, mask, batch.whole.frames)
-        };
-        let [items, frames, _] = batch.mask.dims();
-        let spoken =
-            batch.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2);
-        let seen = batch.seen.clone().expand([items, steps, pictures]);
-        // The bound keeps it finite, and is so low that no attention is so wrong as to get no gradient.
-        let surprise = (decoded.alignment.clamp_min(1e-30).log() * seen).sum_dim(2).squeeze_dim::<2>(2);
-        vec![
-            compare("before", decoded.frames.clone()),
-            compare("after", decoded.frames + residual),
-            (surprise * spoken).sum().div_scalar(-(batch.whole.steps as f32)),
-        ]
+        losses(decoded, &self.postnet, &self.scope, &batch.answers(), mode)
     }
 
     fn computing(self, scope: &Scope) -> Self {
         self.computing(scope)
     }
+}
+
+/// L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention to the pictures that are seen then: pictures and
+/// frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
+pub fn losses(
+    decoded: Decoded,
+    postnet: &Postnet,
+    scope: &Scope,
+    answers: &Answers,
+    mode: Mode,
+) -> Vec<Tensor<1>> {
+    let residual = postnet.forward(decoded.frames.clone(), mode);
+    let compare = |name, predicted| {
+        let (targets, mask) = (answers.targets.clone(), answers.mask.clone());
+        let compute = scope.at("loss").at(name).compute();
+        compute.spectrogram_loss(predicted, targets, mask, answers.frames)
+    };
+    let ([items, frames, _], [_, steps, pictures]) = (answers.mask.dims(), answers.seen.dims());
+    let spoken =
+        answers.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2);
+    let seen = answers.seen.clone().expand([items, steps, pictures]);
+    // The bound keeps it finite, and is so low that no attention is so wrong as to get no gradient.
+    let surprise = (decoded.alignment.clamp_min(1e-30).log() * seen).sum_dim(2).squeeze_dim::<2>(2);
+    vec![
+        compare("before", decoded.frames.clone()),
+        compare("after", decoded.frames + residual),
+        (surprise * spoken).sum().div_scalar(-(answers.steps as f32)),
+    ]
 }
 
 /// Sizes of a model of lips.

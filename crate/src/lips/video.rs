@@ -11,11 +11,9 @@ use std::{
     thread,
 };
 
-use super::image::Image;
+use super::{clock::FRAMES_PER_SECOND, image::Image};
 use crate::{Error, Result, audio::wav, files};
 
-/// Pictures a second.
-pub const FRAMES_PER_SECOND: usize = 25;
 /// Pictures are shrunk to at most this size before they are looked at.
 const MAX_SIDE: usize = 720;
 /// What ffmpeg writes about a damaged file may go on for as long as the file does.

@@ -35,7 +35,9 @@ use ownvoice::{
     lips::{
         self, LipBase, LipConfig, LipFeatures, LipTacotron,
         base::{LipBaseFiles, Trained},
-        features::{FACE_BYTES, Filmed, LipFeatureWriter, samples},
+        clock::samples,
+        face::FACE_BYTES,
+        features::{Filmed, LipFeatureWriter},
     },
     model::{
         Tacotron, TacotronConfig,

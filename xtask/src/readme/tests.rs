@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Made by a build, installed, or not ours.
-const SKIPPED: [&str; 6] =
-    ["target", "node_modules", "dist", "www/vendor", "www/pkg", "tests/browser/screenshots"];
+const SKIPPED: [&str; 7] =
+    ["target", "node_modules", "dist", "www/vendor", "www/pkg", "www/lips/pkg", "tests/browser/screenshots"];
 /// Where a path in a document begins.
 const ROOMS: [&str; 7] = ["crate/", "web/", "www/", "xtask/", "tests/", "models/", "docs/"];
 /// Documents of a time that is past: their paths and names may be gone.

@@ -43,13 +43,13 @@ use crate::{
 };
 use calibration::Calibration;
 use clip_dataset::{ClipDataset, SamplerConfig};
-use early_stopping::{EarlyStopping, Verdict};
 use frame_store::{FrameStore, Span, assemble, loss, predict, spread};
 use held_out::HeldOut;
 use prosody::Prosody;
 use rehearsal::rehearsal;
 use rounding::{round_moments, round_parameters};
 
+pub use early_stopping::{EarlyStopping, Verdict};
 pub use helper::{FlatBuffer, Helper};
 
 /// Why fine-tuning ended.

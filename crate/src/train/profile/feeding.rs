@@ -8,15 +8,14 @@ use super::{ProfileOptions, WARM_UP, model_sizes};
 use crate::{
     Error, Result,
     model::{Tacotron, TacotronConfig},
-    nn::{Mode, readback::read_data},
+    nn::{Mode, Precision, readback::read_data},
     ranks::Shard,
     train::{
         adam::{Adam, AdamConfig},
         batch::{Extent, UtteranceSource},
         features::Features,
-        feeder::{Fed, FeederConfig, feed},
-        loss::losses,
-        run::split,
+        feeder::{Fed, FeederConfig, Source, feed},
+        run::{Learner, split},
     },
 };
 
@@ -69,9 +68,23 @@ fn measure(
     let from = (&train[..], &held_out[..]);
     let extent = Extent::Window(window);
     let source = UtteranceSource::new(features, from, sizes, extent, batch, 0, Shard::WHOLE)?;
-    let mut model = Tacotron::new(sizes, device).with_precision(precision);
+    let model = Tacotron::new(sizes, device).with_precision(precision);
+    time_feeding(loader, &source, model, device, (runs, precision), config)
+}
+
+/// Times whole steps of a model on the batches of a source, after [`WARM_UP`] that are not timed.
+///
+/// * `device`: with gradients
+pub fn time_feeding<M: Learner, S: Source<Batch = M::Batch>>(
+    loader: &'static str,
+    source: &S,
+    mut model: M,
+    device: &Device,
+    (runs, precision): (usize, Precision),
+    config: FeederConfig,
+) -> Result<Feeding> {
     let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
-    feed(&source, config, 0..WARM_UP + runs, device, |feeder| {
+    feed(source, config, 0..WARM_UP + runs, device, |feeder| {
         let (mut waited_ms, mut ready, mut begun) = (0.0, 0, Instant::now());
         for step in 0..WARM_UP + runs {
             if step == WARM_UP {
@@ -79,9 +92,9 @@ fn measure(
             }
             let Fed { batch, waited, ready: found } = feeder.take()?;
             (waited_ms, ready) = (waited_ms + waited.as_secs_f64() * 1e3, ready + found);
-            let total = losses(&model, &batch, Mode::Train).total();
+            let total = Tensor::cat(model.losses(&batch, Mode::Train), 0).sum();
             let gradients = adam.scaled(total.clone()).backward();
-            model = adam.step(model.clone(), &gradients, |_| 1e-4);
+            model = adam.step(model, &gradients, |_| 1e-4);
             // Until the device has done all of it: otherwise its queue would hide that it waits.
             pollster::block_on(read_data(total.inner()))?;
         }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use web_time::Instant;
 
 #[cfg(feature = "pretraining")]
-pub use feeding::{Feeding, profile_feeding};
+pub use feeding::{Feeding, profile_feeding, time_feeding};
 
 use super::{
     adam::{Adam, AdamConfig},

@@ -1,0 +1,245 @@
+//! Where the time of a training step of lips goes, module by module; how long steps wait for their batches; and what a decode loop costs that the host steps.
+
+use std::{fs, path::Path, time::Instant};
+
+use burn::{module::Module, prelude::*};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::{
+    batch::LipSource,
+    clock::samples,
+    face::FACE_BYTES,
+    features::{Filmed, LipFeatureWriter, LipFeatures},
+    model::{self, LipConfig, LipTacotron},
+    track::SEARCH_EVERY,
+    train::losses,
+};
+use crate::{
+    Error, Result,
+    audio::mel::MelConfig,
+    model::teacher_forcing::{Decoded, Spoken, TeacherForcing},
+    nn::{ComputePlan, Mode, Precision, Scope, readback::read},
+    ranks::Shard,
+    train::{
+        adam::{Adam, AdamConfig},
+        feeder::{FeederConfig, Source},
+        order::Draw,
+        profile::{Feeding, Row, WARM_UP, time_feeding},
+        run::Learner,
+    },
+};
+
+/// What is profiled, and how often.
+#[derive(Debug, Clone)]
+pub struct LipProfileOptions {
+    pub batch: usize,
+    /// Pictures of a window.
+    pub pictures: usize,
+    /// Runs that are timed, after a few that are not.
+    pub runs: usize,
+    pub precision: Precision,
+    pub feeder: FeederConfig,
+}
+
+impl Default for LipProfileOptions {
+    fn default() -> Self {
+        Self { batch: 4, pictures: 80, runs: 3, precision: Precision::F32, feeder: FeederConfig::default() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LipProfile {
+    /// Of a training step.
+    pub rows: Vec<Row>,
+    /// Whole steps, with the blocking loader and with the feeder.
+    pub loaders: Vec<Feeding>,
+    /// Decoding a window of one item on the device, without reading back.
+    pub decode_ms: f64,
+    /// The same, stepped by the host, which reads each step.
+    pub stepped_decode_ms: f64,
+}
+
+/// Waits until the device has done all that was queued.
+fn wait(device: &Device) -> Result<()> {
+    pollster::block_on(read(Tensor::<1>::zeros([1], &device.clone().inner()))).map(drop)
+}
+
+/// Milliseconds of an action, and what it returns.
+fn timed<T>(device: &Device, action: impl FnOnce() -> T) -> Result<(f64, T)> {
+    let begun = Instant::now();
+    let made = action();
+    wait(device)?;
+    Ok((begun.elapsed().as_secs_f64() * 1e3, made))
+}
+
+/// Means of a module's passes on a device.
+struct Clock<'a> {
+    device: &'a Device,
+    runs: usize,
+    rows: Vec<Row>,
+}
+
+impl Clock<'_> {
+    fn put(&mut self, module: &'static str, forward_ms: f64, backward_ms: Option<f64>) {
+        self.rows.push(Row { module, forward_ms, backward_ms, forward_work: None, backward_work: None });
+    }
+
+    fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
+        let (mut ahead, mut back) = (0.0, 0.0);
+        for run in 0..WARM_UP + self.runs {
+            let (forward_ms, output) = timed(self.device, &forward)?;
+            let sum = output.sum();
+            let (backward_ms, gradients) = timed(self.device, || sum.backward())?;
+            drop(gradients);
+            if run >= WARM_UP {
+                (ahead, back) = (ahead + forward_ms, back + backward_ms);
+            }
+        }
+        let runs = self.runs as f64;
+        self.put(module, ahead / runs, Some(back / runs));
+        Ok(())
+    }
+
+    fn mean(&self, mut action: impl FnMut() -> Result<()>) -> Result<f64> {
+        let mut sum = 0.0;
+        for run in 0..WARM_UP + self.runs {
+            let (milliseconds, done) = timed(self.device, &mut action)?;
+            done?;
+            if run >= WARM_UP {
+                sum += milliseconds;
+            }
+        }
+        Ok(sum / self.runs as f64)
+    }
+}
+
+/// Profiles a model of these sizes on features, which only have to be there: weights and faces change no time.
+///
+/// # Errors
+/// `option-invalid`, `precision-unsupported`, `corpus-invalid`, `device-lost`, `io`.
+pub fn profile_lips(
+    config: &LipConfig,
+    features: &LipFeatures,
+    device: &Device,
+    options: &LipProfileOptions,
+) -> Result<LipProfile> {
+    let &LipProfileOptions { batch: items, pictures, runs, precision, feeder } = options;
+    if runs == 0 || items == 0 {
+        return Err(Error::option_invalid("there must be runs, and windows of a batch"));
+    }
+    if !precision.runs_on(device) {
+        return Err(Error::precision_unsupported());
+    }
+    let device = &device.clone().autodiff();
+    let all: Vec<usize> = (0..features.tracks.len()).collect();
+    let source = LipSource::new(features, (&all, &all), config, pictures, (items, 1), Shard::WHOLE)?;
+    let scope = Scope::new(ComputePlan::of(precision));
+    let net = LipTacotron::new(config, device).computing(&scope);
+    let mut clock = Clock { device, runs, rows: Vec::new() };
+
+    let draw = || -> Result<_> { Ok(source.place(source.make(Draw::Train(0), &Device::flex())?, device)) };
+    let loading = clock.mean(|| draw().map(drop))?;
+    clock.put("feeder", loading, None);
+    let batch = draw()?;
+    let answers = batch.answers();
+    let [_, steps, _] = batch.seen.dims();
+    let encode = || net.encoder.forward(batch.faces.clone(), &batch.pictures, Mode::Train);
+    let encoded = encode().detach().require_grad();
+    let speaker = net.speakers.val().select(0, batch.speakers.clone()).detach();
+    let decode = |items: usize, encoded: Tensor<3>| {
+        let nothing = Tensor::zeros([items, steps, 0], &encoded.device());
+        let symbols = &model::pictures(&batch.pictures.lengths[..items], Some(pictures), &encoded.device());
+        let speaker = if encoded.is_autodiff() { speaker.clone() } else { speaker.clone().inner() };
+        let speaker = speaker.narrow(0, 0, items);
+        let decoder = if encoded.is_autodiff() { net.decoder.clone() } else { net.decoder.valid() };
+        decoder.teacher_force(Spoken { symbols, encoded, speaker, previous: Some(nothing) }, ())
+    };
+    let decoded = decode(items, encoded.clone());
+    let frames = decoded.frames.clone().detach().require_grad();
+    clock.both("encoder", encode)?;
+    clock.both("decoder", || decode(items, encoded.clone()).frames)?;
+    clock.both("postnet", || net.postnet.forward(frames.clone(), Mode::Train))?;
+    let alignment = decoded.alignment.clone().detach();
+    clock.both("loss", || {
+        let decoded = Decoded { frames: frames.clone(), alignment: alignment.clone(), gate: None };
+        Tensor::cat(losses(decoded, &net.postnet, &scope, &answers, Mode::Train), 0)
+    })?;
+    let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
+    let total = Tensor::cat(net.losses(&batch, Mode::Train), 0).sum();
+    let gradients = adam.scaled(total).backward();
+    let optimizer = clock.mean(|| {
+        drop(adam.step(net.clone(), &gradients, |_| 1e-4));
+        Ok(())
+    })?;
+    clock.put("optimizer", optimizer, None);
+
+    let loaders = [("blocking", FeederConfig::BLOCKING), ("feeder", feeder)]
+        .into_iter()
+        .map(|(loader, config)| time_feeding(loader, &source, net.clone(), device, (runs, precision), config))
+        .collect::<Result<_>>()?;
+
+    let one = encoded.inner().narrow(0, 0, 1);
+    let decode_ms = clock.mean(|| {
+        let frames = decode(1, one.clone()).frames;
+        pollster::block_on(read(frames.flatten::<1>(0, 2))).map(drop)
+    })?;
+    let decoder = net.decoder.valid();
+    let symbols = model::pictures(&batch.pictures.lengths[..1], Some(pictures), &one.device());
+    let memory = decoder.memory(&symbols, one.clone(), speaker.inner().narrow(0, 0, 1));
+    let stepped_decode_ms = clock.mean(|| {
+        let mut state = decoder.start(&memory);
+        for _ in 0..steps {
+            let hidden;
+            (hidden, state) = decoder.step(Tensor::zeros([1, 0], &one.device()), &memory, state);
+            pollster::block_on(read(hidden.flatten::<1>(0, 1)))?;
+        }
+        Ok(())
+    })?;
+    Ok(LipProfile { rows: clock.rows, loaders, decode_ms, stepped_decode_ms })
+}
+
+/// Features of noise to profile with, in a folder of their own: enough tracks for a batch, each a window long.
+pub fn noise_features(folder: &Path, tracks: usize, pictures: usize) -> Result<LipFeatures> {
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    let mel = MelConfig::speech_16k();
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let pictures = pictures.next_multiple_of(SEARCH_EVERY);
+    let count = samples(pictures, mel.sample_rate_hz);
+    let mut writer = LipFeatureWriter::create(folder, mel)?;
+    for track in 0..tracks {
+        let mut faces = vec![0; pictures * FACE_BYTES];
+        random.fill(&mut faces[..]);
+        let sound: Vec<f32> = (0..count).map(|_| random.random_range(-0.3..0.3)).collect();
+        writer.push(Filmed {
+            speaker: "noise",
+            id: track.to_string(),
+            text: String::new(),
+            file: Path::new("noise"),
+            start_seconds: 0.0,
+            faces: &faces,
+            sound: &sound,
+        })?;
+    }
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_module_and_each_loader_has_its_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let features = noise_features(folder.path(), 4, 25).unwrap();
+        let options = LipProfileOptions { batch: 2, pictures: 25, runs: 1, ..LipProfileOptions::default() };
+        let found = profile_lips(&LipConfig::tiny(1), &features, &Device::flex(), &options).unwrap();
+        let modules: Vec<&str> = found.rows.iter().map(|row| row.module).collect();
+        assert_eq!(modules, ["feeder", "encoder", "decoder", "postnet", "loss", "optimizer"]);
+        assert!(found.rows.iter().all(|row| row.forward_ms > 0.0 && row.backward_ms != Some(0.0)));
+        let loaders: Vec<&str> = found.loaders.iter().map(|row| row.loader).collect();
+        assert_eq!(loaders, ["blocking", "feeder"]);
+        assert!(found.decode_ms > 0.0 && found.stepped_decode_ms > 0.0, "{found:?}");
+    }
+}

@@ -1,0 +1,237 @@
+// The page of lips: a silent video in, from a file or from the camera, and speech out; nothing leaves the page, and who only wants a voice fetches nothing of it.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { clean } from "./axe.mjs";
+import { ROOT } from "./harness.mjs";
+import { DESKTOP, PHONE, download, heard, ready, visit } from "./steps.mjs";
+
+/** @import { Options, Session } from "./harness.mjs" */
+
+const MINUTE = 60_000;
+
+/** A drawn face, and what the command line hears of it; `lips-videos.mjs` makes both. */
+const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
+const HEARD = heard(readFileSync(join(ROOT, "tests/fixtures/lips/heard.wav")));
+/** Its voice. */
+const VOICE = "flite-slt";
+
+/** Whether there is no ffmpeg, which makes other videos of that one. */
+const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
+const folder = mkdtempSync(join(tmpdir(), "ownvoice-lips-"));
+
+/** Another video. @param {string} name @param {string[]} options Of ffmpeg. */
+function made(name, ...options) {
+  const path = join(folder, name);
+  execFileSync("ffmpeg", ["-v", "error", "-y", ...options, path]);
+  return path;
+}
+
+/** The page, ready. @param {Options} [options] */
+async function open(options) {
+  const session = await visit({ path: "lips.html", ...options });
+  await ready(session);
+  await session.page.selectOption("#speaker", VOICE);
+  return session;
+}
+
+/** @param {Session} session */
+async function spoken({ page }) {
+  await page.waitForSelector("#speech:not([hidden]), #film-error:not([hidden]), #speak-error:not([hidden])", { timeout: 2 * MINUTE });
+  const errors = await page.locator("#film-error, #speak-error").allTextContents();
+  assert.deepEqual(errors, ["", ""]);
+  return heard(await download(page, "#download"));
+}
+
+/** Level of each 20 ms, in dB. @param {{ rate: number, samples: Int16Array }} sound */
+function levels({ rate, samples }) {
+  const length = rate / 50;
+  return Array.from({ length: Math.floor(samples.length / length) }, (_, at) => {
+    const power = samples.subarray(at * length, (at + 1) * length).reduce((sum, sample) => sum + sample ** 2, 0) / length;
+    return 10 * Math.log10(power + 1);
+  });
+}
+
+/** Pearson's. @param {number[]} one @param {number[]} other */
+function correlation(one, other) {
+  const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [a, b] = [one, other].map((values) => values.map((value) => value - mean(values)));
+  const product = (/** @type {number[]} */ x, /** @type {number[]} */ y) => x.reduce((sum, value, at) => sum + value * y[at], 0);
+  return product(a, b) / Math.sqrt(product(a, a) * product(b, b));
+}
+
+/** How like what the command line hears the part of a sound is that is most like it, 0 to 1. @param {{ rate: number, samples: Int16Array }} sound @param {boolean} [backwards] */
+function likeness(sound, backwards = false) {
+  const [whole, wanted] = [levels(sound), backwards ? levels(HEARD).reverse() : levels(HEARD)];
+  const places = Array.from({ length: Math.max(1, whole.length - wanted.length + 1) }, (_, at) => correlation(whole.slice(at, at + wanted.length), wanted));
+  return Math.max(...places);
+}
+
+test("a silent video is spoken as by the command line, and nothing leaves the page", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await open();
+  t.after(() => session.close());
+  const { page } = session;
+  const loaded = session.mark();
+  await page.setInputFiles("#file", SILENT);
+  await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "A face is found.");
+  const sound = await spoken(session);
+  assert.equal(sound.rate, 16_000);
+  assert.ok(Math.abs(sound.seconds - HEARD.seconds) < 0.25, `${sound.seconds} s`);
+  assert.match(sound.notes.ICMT, /^Synthetic speech/);
+  const like = likeness(sound);
+  t.diagnostic(`correlation of levels with the command line's: ${like.toFixed(3)}`);
+  assert.ok(like > 0.9, `${like}`);
+  await session.screenshot("lips-file");
+
+  // Another voice says it as well, and playing has an end.
+  await page.selectOption("#speaker", { index: 0 });
+  await page.click("#speak");
+  const other = await spoken(session);
+  assert.notDeepEqual(other.samples, sound.samples);
+  await page.click("#play");
+  assert.equal(await page.textContent("#play"), "Stop");
+  await page.waitForFunction(() => document.querySelector("#play")?.textContent === "Play", null, { timeout: MINUTE });
+  session.assertNoRequestsSince(loaded, "while a video was read and spoken");
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+test("a face before the camera is spoken, and nothing leaves the page", { timeout: 5 * MINUTE, skip }, async (t) => {
+  const camera = made("camera.y4m", "-i", SILENT, "-pix_fmt", "yuv420p");
+  const session = await open({ camera });
+  t.after(() => session.close());
+  const { page } = session;
+  const loaded = session.mark();
+  await page.click("#film-record");
+  await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "A face is found.", null, { timeout: MINUTE });
+  assert.equal(await page.textContent("#record-words"), "Stop");
+  await session.screenshot("lips-camera");
+  // The camera shows it over and over: once from beginning to end, wherever it is.
+  await page.waitForTimeout(2.2 * HEARD.seconds * 1000);
+  await page.click("#film-record");
+  const sound = await spoken(session);
+  assert.ok(sound.seconds > 2 * HEARD.seconds, `${sound.seconds} s`);
+  // A camera loses pictures on a busy machine; what it shows is still more like the sentence than like the same one backwards.
+  const [like, unlike] = [likeness(sound), likeness(sound, true)];
+  t.diagnostic(`correlation of levels with the command line's: ${like.toFixed(3)}; backwards: ${unlike.toFixed(3)}`);
+  assert.ok(like > 0.5 && like > unlike + 0.1, `${like} ${unlike}`);
+  session.assertNoRequestsSince(loaded, "while it was filmed and spoken");
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+describe("what cannot be spoken is refused, with a code", () => {
+  /** @type {Session} */
+  let session;
+  before(async () => {
+    session = await open();
+  });
+  after(() => session.close());
+
+  /** @param {string | { name: string, mimeType: string, buffer: Buffer }} file @param {string} code @param {"film" | "speak"} [where] */
+  async function refused(file, code, where = "speak") {
+    const { page } = session;
+    await page.setInputFiles("#file", file);
+    await page.waitForSelector(`#${where}-error:not([hidden])`, { timeout: MINUTE });
+    assert.equal(await page.textContent(`#${where}-error code`), code);
+    assert.equal(await page.isVisible("#speech"), false);
+  }
+
+  test("a file that is no video, and one of sound alone", { timeout: MINUTE }, async () => {
+    await refused({ name: "letter.mp4", mimeType: "video/mp4", buffer: Buffer.from("This is a letter.") }, "video-unreadable", "film");
+    await refused(join(ROOT, "tests/fixtures/lips/heard.wav"), "video-unreadable", "film");
+  });
+  test("no face, two faces, a cut, too short, too long", { timeout: 3 * MINUTE, skip }, async () => {
+    await refused(made("wall.mp4", "-f", "lavfi", "-i", "color=c=gray:s=240x240:r=25:d=1.6", "-pix_fmt", "yuv420p"), "no-face");
+    assert.equal(await session.page.textContent("#film-faces"), "There is no face in the picture.");
+    const two = "crop=200:240,split[a][b];[a][b]hstack";
+    await refused(made("two.mp4", "-t", "1.6", "-i", SILENT, "-filter_complex", two, "-pix_fmt", "yuv420p"), "several-faces");
+    assert.equal(await session.page.textContent("#film-faces"), "There is more than one face in the picture.");
+    await session.screenshot("lips-two-faces");
+    const cut = "[0]trim=end=0.8,setpts=PTS-STARTPTS[a];[1]trim=end=0.8,setpts=PTS-STARTPTS,lutyuv=y=val*0.6[b];[a][b]concat";
+    await refused(made("cut.mp4", "-i", SILENT, "-i", SILENT, "-filter_complex", cut, "-pix_fmt", "yuv420p"), "video-cut");
+    await refused(made("short.mp4", "-t", "0.6", "-i", SILENT, "-pix_fmt", "yuv420p"), "clip-too-short");
+    await refused(made("long.mp4", "-f", "lavfi", "-i", "color=c=gray:s=64x64:r=5:d=40", "-pix_fmt", "yuv420p"), "clip-too-long", "film");
+  });
+  test("and the next video is spoken", { timeout: 2 * MINUTE }, async () => {
+    await session.page.setInputFiles("#file", SILENT);
+    assert.ok(likeness(await spoken(session)) > 0.9);
+    session.assertNothingLeft();
+    session.assertQuiet();
+  });
+});
+
+test("a stretch without a face is silent, and said so", { timeout: 2 * MINUTE, skip }, async (t) => {
+  const session = await open();
+  t.after(() => session.close());
+  const after = "[0]setpts=PTS-STARTPTS,format=yuv420p[a];[1]format=yuv420p[b];[a][b]concat";
+  const wall = ["-f", "lavfi", "-i", "color=c=gray:s=320x240:r=25:d=1"];
+  await session.page.setInputFiles("#file", made("after.mp4", "-i", SILENT, ...wall, "-filter_complex", after));
+  const sound = await spoken(session);
+  assert.ok(sound.samples.subarray(-0.6 * sound.rate).every((sample) => sample === 0), "the end is silent");
+  assert.match((await session.page.textContent("#left-out")) ?? "", /^Silent from 3\.\d to 4\.\d s: .* no-face$/);
+});
+
+test("a camera that is refused has words, and cancelling ends the reading", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await open({ permission: "deny" });
+  t.after(() => session.close());
+  const { page } = session;
+  await page.click("#film-record");
+  await page.waitForSelector("#film-error:not([hidden])");
+  assert.equal(await page.textContent("#film-error code"), "camera-denied");
+  await page.setInputFiles("#file", SILENT);
+  await page.click("#film-cancel");
+  await page.waitForSelector("#film-choose:not([hidden])");
+  assert.equal(await page.textContent("#film-words"), "No video yet.");
+  assert.equal(await page.isVisible("#film-error"), false);
+  assert.equal(await page.isDisabled("#speak"), true);
+});
+
+for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
+  test(`axe finds nothing, and all of it works by keyboard, ${name}`, { timeout: 3 * MINUTE }, async (t) => {
+    const session = await open({ viewport });
+    t.after(() => session.close());
+    const { page } = session;
+    await clean(session, "loaded");
+    await page.setInputFiles("#file", SILENT);
+    await spoken(session);
+    await clean(session, "spoken");
+    await session.screenshot(`lips-${name}`);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width, "nothing is wider than the window");
+    /** @param {string} selector */
+    const tabTo = async (selector) => {
+      for (let i = 0; i < 30; i++) {
+        if (await page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return;
+        await page.keyboard.press("Tab");
+      }
+      assert.fail(`${selector} cannot be reached by Tab`);
+    };
+    for (const selector of ["#film-record", "#file", "#speaker", "#speak", "#play", "#download"]) await tabTo(selector);
+    await page.click("#languages [lang=de]");
+    assert.equal(await page.textContent("#film-title"), "Ein Gesicht zeigen");
+    assert.equal(await page.getAttribute("html", "lang"), "de");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width, "German is as narrow");
+    await session.screenshot(`lips-${name}-german`);
+    session.assertQuiet();
+  });
+}
+
+test("who only wants a voice fetches nothing of lips", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, serviceWorker: true });
+  t.after(() => session.close());
+  await ready(session);
+  // Until all is there that the page keeps for visits without the internet.
+  await session.page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
+  const asked = session.requests.map(({ url }) => new URL(url).pathname);
+  assert.ok(asked.length > 20);
+  assert.deepEqual(asked.filter((path) => path.includes("lips")), []);
+  // It is there for those who ask, beside what is kept.
+  await session.goto("lips.html");
+  await ready(session);
+  assert.equal(await session.page.textContent("#film-title"), "Show a face");
+  session.assertQuiet();
+});

@@ -1,0 +1,133 @@
+// Pictures of a video, 25 a second, from a file or from the camera; never its sound.
+
+import { OwnvoiceError, check } from "../js/errors.js";
+
+/** Pictures a second. */
+export const RATE = 25;
+/** What the model takes at once. */
+export const MOST_SECONDS = 30;
+/** Faces are searched for in pictures of this size; larger ones would only take memory. */
+const LONGEST_SIDE = 320;
+/** A place that no video reaches. */
+const FAR_SECONDS = 1e7;
+
+/** One picture. @typedef {{ width: number, height: number, rgba: Uint8ClampedArray<ArrayBuffer> }} Picture */
+
+/** Copies what a video shows. */
+class Copier {
+  #context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d", { willReadFrequently: true }));
+
+  /** @param {HTMLVideoElement} video @returns {Picture} */
+  copy(video) {
+    const { canvas } = this.#context;
+    const scale = Math.min(1, LONGEST_SIDE / Math.max(video.videoWidth, video.videoHeight));
+    const [width, height] = [video.videoWidth, video.videoHeight].map((side) => Math.max(1, Math.round(side * scale)));
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    this.#context.imageSmoothingQuality = "high";
+    this.#context.drawImage(video, 0, 0, width, height);
+    return { width, height, rgba: this.#context.getImageData(0, 0, width, height).data };
+  }
+}
+
+/** @param {HTMLVideoElement} video @param {string} name Of the event. */
+function reached(video, name) {
+  return new Promise((resolve, reject) => {
+    const ended = new AbortController();
+    const { signal } = ended;
+    video.addEventListener(name, () => (ended.abort(), resolve(undefined)), { signal });
+    video.addEventListener("error", () => (ended.abort(), reject(new OwnvoiceError("video-unreadable", video.error?.message || "it holds no pictures"))), { signal });
+  });
+}
+
+/** @param {HTMLVideoElement} video @param {number} seconds */
+async function seek(video, seconds) {
+  const there = reached(video, "seeked");
+  video.currentTime = seconds;
+  await there;
+}
+
+/**
+ * The pictures of a file, in order. Each is sought: a video that plays loses pictures on a machine that is busy.
+ * @param {File} file
+ * @param {AbortSignal} signal
+ * @param {(picture: Picture, part: number) => unknown} each Called with each picture, and how much of the video is read.
+ */
+export async function readFile(file, signal, each) {
+  const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true, preload: "auto" });
+  const url = URL.createObjectURL(file);
+  try {
+    const loaded = reached(video, "loadeddata");
+    video.src = url;
+    await loaded;
+    // What a browser has recorded does not say how long it is.
+    if (!Number.isFinite(video.duration)) await seek(video, FAR_SECONDS);
+    const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
+    if (!video.videoWidth) throw new OwnvoiceError("video-unreadable", "it holds no pictures");
+    if (seconds > MOST_SECONDS + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
+    const copier = new Copier();
+    const count = Math.min(Math.round(seconds * RATE), MOST_SECONDS * RATE);
+    for (let number = 0; number < count; number++) {
+      check(signal);
+      await seek(video, (number + 0.5) / RATE);
+      await each(copier.copy(video), (number + 1) / count);
+    }
+  } finally {
+    video.removeAttribute("src");
+    video.load();
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** @type {{ [name: string]: string }} */
+const REFUSALS = { NotAllowedError: "camera-denied", NotFoundError: "camera-missing", OverconstrainedError: "camera-missing" };
+
+/** @returns {Promise<MediaStream>} */
+async function openCamera() {
+  if (!navigator.mediaDevices) throw new OwnvoiceError("camera-unavailable", "the browser offers no camera here");
+  try {
+    return await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" } });
+  } catch (error) {
+    const { name, message } = /** @type {Error} */ (error);
+    throw new OwnvoiceError(REFUSALS[name] ?? "camera-failed", message);
+  }
+}
+
+/**
+ * Films until it is stopped, the camera goes away or the time is up.
+ * @param {{ signal: AbortSignal, stopSignal: AbortSignal }} signals Cancelled, or ended with what there is.
+ * @param {() => void} onOpen Called when the camera runs.
+ * @param {(picture: Picture) => void} each
+ * @returns {Promise<"stopped" | "lost" | "full">}
+ */
+export async function film({ signal, stopSignal }, onOpen, each) {
+  const stream = await openCamera();
+  const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true });
+  video.srcObject = stream;
+  try {
+    check(signal);
+    await video.play();
+    onOpen();
+    return await new Promise((resolve, reject) => {
+      const copier = new Copier();
+      /** @type {number | null} */
+      let begun = null;
+      let taken = 0;
+      /** Whatever the camera's own rate: of more pictures some are left out, of fewer some come twice.
+       * @param {number} now @param {VideoFrameCallbackMetadata} shown */
+      const onPicture = (now, { captureTime = now }) => {
+        begun ??= captureTime;
+        const place = Math.min(Math.floor(((captureTime - begun) / 1000) * RATE), MOST_SECONDS * RATE - 1);
+        for (; taken <= place; taken++) each(copier.copy(video));
+        if (taken === MOST_SECONDS * RATE) return resolve("full");
+        video.requestVideoFrameCallback(onPicture);
+      };
+      video.requestVideoFrameCallback(onPicture);
+      stream.getVideoTracks()[0].addEventListener("ended", () => resolve("lost"));
+      stopSignal.addEventListener("abort", () => resolve("stopped"));
+      signal.addEventListener("abort", () => reject(new OwnvoiceError("cancelled", "cancelled")));
+    });
+  } finally {
+    for (const track of stream.getTracks()) track.stop();
+    video.srcObject = null;
+  }
+}
