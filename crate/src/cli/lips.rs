@@ -177,7 +177,9 @@ pub struct TuneArguments {
     /// Whose videos [default: the only speaker of the features]
     #[arg(long)]
     speaker: Option<String>,
-    /// Iterations at most
+    /// Iterations of the training
+    ///
+    /// At most: it ends early where it no longer gains.
     #[arg(long, default_value_t = LipTuneOptions::default().iterations)]
     iterations: usize,
     /// Learning rate of decoder and postnet
