@@ -81,7 +81,7 @@ pub struct Adam {
 }
 
 /// By what mixed precision multiplies the loss at first. Gradients of a mean over a batch's frames are some 1e-5; f16 ends at 6e-8.
-pub const FIRST_SCALE: f32 = 4096.0;
+pub const FIRST_SCALE: f32 = 1024.0;
 
 impl Adam {
     pub fn new(config: AdamConfig) -> Self {

@@ -22,7 +22,7 @@ pub struct EarlyStopping {
 /// What follows from a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// The parameters score as well as any before, up to [`StopRule::margin`].
+    /// The parameters score as well as any before, up to the margin of the stop rule.
     pub keep: bool,
     /// Patience is exhausted. True at one check only.
     pub stop: bool,
