@@ -163,7 +163,7 @@ pub struct TrainArguments {
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice lips tune --data me --base models/lips --out models/my-lips
-  ownvoice lips tune --data features --speaker flite-awb --base models/lips --out tuned --iterations 100 --json")]
+  ownvoice lips tune --data features --of flite-awb --base models/lips --out tuned --iterations 100 --json")]
 pub struct TuneArguments {
     /// Features that `ownvoice lips prepare` wrote
     #[arg(long)]
@@ -175,14 +175,14 @@ pub struct TuneArguments {
     #[arg(long)]
     out: PathBuf,
     /// Whose videos [default: the only speaker of the features]
-    #[arg(long)]
+    #[arg(long = "of")]
     speaker: Option<String>,
     /// Iterations of the training
     ///
     /// At most: it ends early where it no longer gains.
     #[arg(long, default_value_t = LipTuneOptions::default().iterations)]
     iterations: usize,
-    /// Learning rate of decoder and postnet
+    /// Learning rate at the start
     #[arg(long, default_value_t = LipTuneOptions::default().rate)]
     rate: f64,
     /// The same seed, input and device give the same result
