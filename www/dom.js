@@ -9,11 +9,6 @@ import { inWords, t } from "./strings.js";
 /** An element of the page. @template {keyof Elements} Id @param {Id} id */
 export const $ = (id) => /** @type {Elements[Id]} */ (document.getElementById(id));
 
-/** Sets words where they differ: a screen reader announces whatever is set in a live region. @param {Element} element @param {string} words */
-export function say(element, words) {
-  if (element.textContent !== words) element.textContent = words;
-}
-
 /** @param {HTMLElement} element @param {Failure | null} error @param {string} [otherWords] In place of those of its code. */
 export function fail(element, error, otherWords) {
   element.hidden = !error;

@@ -1,6 +1,7 @@
 // A training step on this machine: where its time goes, and whether it computes what the CPU does.
 
-import { $, element, fail, say } from "./dom.js";
+import { $, element, fail } from "./dom.js";
+import { say } from "./page.js";
 import { failure, state, studio, update } from "./state.js";
 import { number, t } from "./strings.js";
 

@@ -1,7 +1,8 @@
 // Renders the training: device, progress, quality.
 
 import { drawCurve } from "./curve.js";
-import { $, fail, place, say } from "./dom.js";
+import { $, fail, place } from "./dom.js";
+import { say } from "./page.js";
 import { alignmentMap, differenceDb, drawHeat, melMap, soundsHeard } from "./heat.js";
 import { position } from "./play.js";
 import { MIN_SECONDS, consented, goodClips, goodSeconds } from "./state.js";

@@ -1,13 +1,14 @@
 // Renders the state. No decisions are made here.
 
 import { renderPrecision, renderProfile } from "./profile.js";
-import { $, element, fail, ofCard, place, say } from "./dom.js";
+import { $, element, fail, ofCard, place } from "./dom.js";
 import { drawLive } from "./draw.js";
+import { say, translatePage } from "./page.js";
 import { position } from "./play.js";
 import { playFrom } from "./playback.js";
 import { renderTraining } from "./render-training.js";
 import { CONSENT, WANTED_SECONDS, consented, currentPrompt, goodSeconds, mayRecord } from "./state.js";
-import { LANGUAGES, clock, language, number, t, warningInWords } from "./strings.js";
+import { clock, language, number, t, warningInWords } from "./strings.js";
 import { showWave } from "./wave.js";
 
 /** @import { Sound } from "./play.js" */
@@ -16,25 +17,14 @@ import { showWave } from "./wave.js";
 
 /** Sets the texts of the chosen language. */
 export function translate() {
-  document.documentElement.lang = language;
-  document.title = `${t("title")}: ${t("tagline")}`;
   for (const [which, words] of /** @type {const} */ ([["base", "speak.base"], ["mine", "speak.mine"]])) {
     if (!$(which).firstChild) $(which).replaceChildren($("voice-card").content.cloneNode(true));
     ofCard(which, "h3").id = `${which}-title`;
     say(ofCard(which, ".name"), t(words));
     say(ofCard(which, ".what"), t(`${words}.what`));
   }
-  for (const element of document.querySelectorAll("[data-text]")) say(element, t(/** @type {Key} */ (/** @type {HTMLElement} */ (element).dataset.text)));
-  for (const button of document.querySelectorAll("#languages button")) button.ariaPressed = `${/** @type {HTMLElement} */ (button).lang === language}`;
-  $("languages").ariaLabel = t("language");
+  translatePage(t);
   $("text").value ||= t("speak.example");
-}
-
-/** The language switch. */
-export function offerLanguages() {
-  for (const [lang, { name }] of Object.entries(LANGUAGES)) {
-    $("languages").append(element("button", { type: "button", className: "plain", lang, textContent: name }));
-  }
 }
 
 /** @param {State} state */

@@ -6,7 +6,7 @@ import { en } from "./strings/en.js";
 /** @typedef {keyof typeof en} Key */
 /** @typedef {keyof typeof LANGUAGES} Language */
 
-export const LANGUAGES = { en: { name: "English", strings: en }, de: { name: "Deutsch", strings: de } };
+export const LANGUAGES = { en: "English", de: "Deutsch" };
 
 const CHOSEN = "ownvoice-language";
 
@@ -43,17 +43,20 @@ export function forgetLanguage() {
   }
 }
 
-/** @param {Key} key @param {{ [name: string]: string | number }} [values] */
-export function t(key, values = {}) {
-  return LANGUAGES[language].strings[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+/** What a page says with its strings. @template {string} Key @param {{ [tag in Language]: { [key in Key | "error.other"]: string } }} strings */
+export function speaking(strings) {
+  /** @param {Key | "error.other"} key @param {{ [name: string]: string | number }} [values] */
+  const t = (key, values = {}) => strings[language][key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  /** An error in words, with its code for those who report it. @param {{ code?: unknown, message: string, found?: number }} error */
+  const inWords = ({ code, message, found = 0 }) => {
+    const key = /** @type {Key} */ (`error.${code}`);
+    const words = key in strings.en ? t(key, { found: number(found, 1), message }) : `${t("error.other")} ${message}`;
+    return { words, code: typeof code === "string" ? code : "internal" };
+  };
+  return { t, inWords };
 }
 
-/** An error in words, with its code for those who report it. @param {{ code?: unknown, message: string, found?: number }} error */
-export function inWords({ code, message, found = 0 }) {
-  const key = /** @type {Key} */ (`error.${code}`);
-  const words = key in en ? t(key, { found: number(found, 1), message }) : `${t("error.other")} ${message}`;
-  return { words, code: typeof code === "string" ? code : "internal" };
-}
+export const { t, inWords } = speaking({ en, de });
 
 /** Tags of the languages that `text-language` names. */
 const TAGS = /** @type {{ [name: string]: string }} */ ({ Dutch: "nl", French: "fr", German: "de", Italian: "it", Polish: "pl", Portuguese: "pt", Spanish: "es", Swedish: "sv" });

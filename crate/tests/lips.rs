@@ -520,7 +520,7 @@ fn lips_are_learned_and_spoken() {
             ["tune", "--data", &features, "--base", &lips, "--out", &path("tuned"), "--rate", "2e-3"];
         command(&[&arguments[..], &["--iterations", "50"], more].concat())
     };
-    let tuned = tune(&["--speaker", "a"]).unwrap();
+    let tuned = tune(&["--of", "a"]).unwrap();
     let losses = tuned["held_out_loss"].as_array().unwrap();
     assert!(losses[1].as_f64() < losses[0].as_f64(), "{tuned}");
     let weights = |name: &str| {

@@ -23,7 +23,7 @@ use ownvoice::{
         clip::{AlignedClip, align_clips, check_clip, spoken_throughout},
     },
     vocoder::GriffinLim,
-    voice::{Base, Consent, Voice},
+    voice::{Base, Consent, Voice, exemplars::Exemplars},
     weights::{Storage, Weight, deserialize, serialize},
 };
 use pollster::block_on;
@@ -387,6 +387,12 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let mean = before.mel.data.iter().zip(&after.mel.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
         / before.mel.data.len() as f32;
     assert!(mean < 0.01, "what the file keeps costs {mean}");
+    let alone = [voice, opened].map(|mut voice| {
+        voice.exemplars = Exemplars::default();
+        say(&base, &voice, "Good morning.", &SpeakOptions::default()).unwrap().mel.data
+    });
+    let worst = alone[0].iter().zip(&alone[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 0.05, "what the file keeps of the weights costs {worst}");
 }
 
 #[test]

@@ -3,11 +3,12 @@
 import { describe } from "../js/errors.js";
 import { Remote } from "../js/rpc.js";
 import { startWorker } from "../js/start.js";
+import { offerLanguages } from "../page.js";
 import { play, position, stop as stopPlaying } from "../play.js";
 import { choose, number } from "../strings.js";
 import { $ } from "./dom.js";
 import { film, readFile } from "./pictures.js";
-import { offerLanguages, render, renderWave, showPicture, translate } from "./render.js";
+import { render, renderWave, showPicture, translate } from "./render.js";
 import { drawnBy, state, update } from "./state.js";
 
 /** @import { Language } from "../strings.js" */

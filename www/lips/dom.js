@@ -8,11 +8,6 @@ import { inWords } from "./words.js";
 /** An element of the page. @template {keyof Elements} Id @param {Id} id */
 export const $ = (id) => /** @type {Elements[Id]} */ (document.getElementById(id));
 
-/** Sets words where they differ: a screen reader announces whatever is set in a live region. @param {Element} element @param {string} words */
-export function say(element, words) {
-  if (element.textContent !== words) element.textContent = words;
-}
-
 /** @param {Failure} error @returns {(Node | string)[]} Its words and its code. */
 export function told(error) {
   const { words, code } = inWords(error);

@@ -1,10 +1,11 @@
 // Draws the state. No decisions are made here.
 
 import { wavBlob } from "../js/wav.js";
+import { say, translatePage } from "../page.js";
 import { play, position } from "../play.js";
-import { LANGUAGES, language, number } from "../strings.js";
+import { number } from "../strings.js";
 import { showWave } from "../wave.js";
-import { $, fail, say, told } from "./dom.js";
+import { $, fail, told } from "./dom.js";
 import { MOST_SECONDS, RATE } from "./pictures.js";
 import { state, update } from "./state.js";
 import { t } from "./words.js";
@@ -15,20 +16,9 @@ import { t } from "./words.js";
 
 /** Sets the texts of the chosen language. */
 export function translate() {
-  document.documentElement.lang = language;
-  document.title = `${t("title")}: ${t("tagline")}`;
-  for (const element of document.querySelectorAll("[data-text]")) say(element, t(/** @type {Key} */ (/** @type {HTMLElement} */ (element).dataset.text)));
-  for (const button of document.querySelectorAll("#languages button")) button.ariaPressed = `${/** @type {HTMLElement} */ (button).lang === language}`;
-  $("languages").ariaLabel = t("language");
+  translatePage(t);
   $("view").ariaLabel = t("film.view");
   say($("film-how"), t("film.how", { most: MOST_SECONDS }));
-}
-
-/** The language switch. */
-export function offerLanguages() {
-  for (const [lang, { name }] of Object.entries(LANGUAGES)) {
-    $("languages").append(Object.assign(document.createElement("button"), { type: "button", className: "plain", lang, textContent: name }));
-  }
 }
 
 export function render() {

@@ -1,6 +1,7 @@
 //! Sound on the host: recordings, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
 
 pub mod cepstra;
+pub(crate) mod dct;
 #[cfg(feature = "formats")]
 pub mod decode;
 pub mod excitation;

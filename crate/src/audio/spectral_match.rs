@@ -3,10 +3,7 @@
 //! A model that was adapted by a minute of speech leaves part of a speaker's long-term spectrum, and of its variance, where the base has it. Both are known
 //! of the recordings, and of any speech of the clone: the difference is taken away in closed form.
 
-use super::{
-    mel::Mel,
-    variance_scale::{dct, speech},
-};
+use super::{dct::Dct, mel::Mel, variance_scale::speech};
 
 /// Factors on the deviation from the mean. Beyond these a minute says too little.
 pub const SCALES: std::ops::RangeInclusive<f32> = 0.85..=1.4;
@@ -32,12 +29,12 @@ impl CepstralStats {
     }
 
     fn add(&mut self, mel: &Mel) {
-        let dct = dct(mel.mels);
+        let dct = Dct::new(mel.mels);
         self.sums.resize(mel.mels, 0.0);
         self.squares.resize(mel.mels, 0.0);
         for (t, weight) in speech(mel).into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {
             self.weight += f64::from(weight);
-            for (k, value) in cepstrum(&dct, mel.frame(t)).into_iter().enumerate() {
+            for (k, value) in dct.cepstrum(mel.frame(t)).enumerate() {
                 self.sums[k] += f64::from(weight * value);
                 self.squares[k] += f64::from(weight * value * value);
             }
@@ -54,10 +51,6 @@ impl CepstralStats {
         };
         self.squares.iter().zip(&self.sums).map(deviation).collect()
     }
-}
-
-fn cepstrum(dct: &[Vec<f32>], frame: &[f32]) -> Vec<f32> {
-    dct.iter().map(|row| row.iter().zip(frame).map(|(a, b)| a * b).sum()).collect()
 }
 
 /// What takes a clone's spectra to its speaker's, a value a cepstral coefficient.
@@ -116,12 +109,13 @@ impl SpectralMatch {
 
     /// A sentence of the clone with its speaker's mean and variance; its pauses stay.
     pub fn apply(&self, mut mel: Mel) -> Mel {
-        let (weights, dct) = (speech(&mel), dct(mel.mels));
+        let (weights, dct) = (speech(&mel), Dct::new(mel.mels));
         let frames = mel.data.chunks_exact_mut(mel.mels).zip(weights);
         for (frame, weight) in frames.filter(|(_, weight)| *weight > 0.0) {
-            for (k, value) in cepstrum(&dct, frame).into_iter().enumerate() {
-                let more = weight * ((value - self.mean[k]) * (self.scale[k] - 1.0) + self.shift[k]);
-                frame.iter_mut().zip(&dct[k]).for_each(|(x, a)| *x += more * a);
+            let said: Vec<f32> = dct.cepstrum(frame).collect();
+            for (k, value) in said.into_iter().enumerate() {
+                let more = (value - self.mean[k]) * (self.scale[k] - 1.0) + self.shift[k];
+                dct.raise(frame, k, weight * more);
             }
         }
         mel

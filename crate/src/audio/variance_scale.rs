@@ -3,7 +3,7 @@
 //! A model that minimises a spectral error predicts the mean of all plausible spectra, whose variance is too low, most of all for unseen texts. That sounds
 //! muffled, and lowers the similarity that a speaker encoder measures.
 
-use super::mel::Mel;
+use super::{dct::Dct, mel::Mel};
 
 /// A frame this far below the loudest one is pause, one above that by [`RAMP_NEPERS`] is speech, with a linear ramp between them.
 const RANGE_NEPERS: f32 = 5.0;
@@ -17,13 +17,6 @@ pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.5;
 pub type VarianceScale = [f32; GROUPS.len()];
 /// Changes nothing.
 pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
-
-/// An orthonormal DCT-II of `mels` bands, a row each coefficient.
-pub(crate) fn dct(mels: usize) -> Vec<Vec<f32>> {
-    let angle = |k: usize, n: usize| std::f32::consts::PI * k as f32 * (n as f32 + 0.5) / mels as f32;
-    let scale = |k: usize| (if k == 0 { 1.0 } else { 2.0 } / mels as f32).sqrt();
-    (0..mels).map(|k| (0..mels).map(|n| scale(k) * angle(k, n).cos()).collect()).collect()
-}
 
 /// The group of a cepstral coefficient.
 fn group(k: usize) -> usize {
@@ -48,12 +41,9 @@ fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
     sums.into_iter().map(|sum| sum / total).collect()
 }
 
-/// Cepstral coefficients of a frame's deviation from the mean.
-///
-/// * `dct`: see [`dct`]
-fn cepstrum(dct: &[Vec<f32>], frame: &[f32], means: &[f32]) -> Vec<f32> {
-    let deviation: Vec<f32> = frame.iter().zip(means).map(|(x, mean)| x - mean).collect();
-    dct.iter().map(|row| row.iter().zip(&deviation).map(|(a, b)| a * b).sum()).collect()
+/// A frame less the mean of each band.
+fn deviation(frame: &[f32], means: &[f32]) -> Vec<f32> {
+    frame.iter().zip(means).map(|(x, mean)| x - mean).collect()
 }
 
 /// The factors at which synthesised mels have the variance of the recordings.
@@ -62,11 +52,11 @@ fn cepstrum(dct: &[Vec<f32>], frame: &[f32], means: &[f32]) -> Vec<f32> {
 pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> VarianceScale {
     let mut squares = [[0.0f64; 2]; GROUPS.len()];
     for (said, recorded) in pairs {
-        let (weights, dct) = (speech(recorded), dct(recorded.mels));
+        let (weights, dct) = (speech(recorded), Dct::new(recorded.mels));
         for (side, mel) in [said, recorded].into_iter().enumerate() {
             let means = means(mel, &weights);
             for (t, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                for (k, coefficient) in cepstrum(&dct, mel.frame(t), &means).into_iter().enumerate() {
+                for (k, coefficient) in dct.cepstrum(&deviation(mel.frame(t), &means)).enumerate() {
                     squares[group(k)][side] += f64::from(weight * coefficient.powi(2));
                 }
             }
@@ -80,15 +70,13 @@ pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -
 
 /// A sentence with its variance scaled; its pauses stay.
 pub fn scale_variance(mut mel: Mel, scale: VarianceScale) -> Mel {
-    let (weights, dct) = (speech(&mel), dct(mel.mels));
+    let (weights, dct) = (speech(&mel), Dct::new(mel.mels));
     let means = means(&mel, &weights);
     for (frame, weight) in
         mel.data.chunks_exact_mut(mel.mels).zip(weights).filter(|(_, weight)| *weight > 0.0)
     {
-        let cepstrum = cepstrum(&dct, frame, &means);
-        for (k, (row, coefficient)) in dct.iter().zip(cepstrum).enumerate() {
-            let more = weight * (scale[group(k)] - 1.0) * coefficient;
-            frame.iter_mut().zip(row).for_each(|(x, a)| *x += more * a);
+        for (k, coefficient) in dct.cepstrum(&deviation(frame, &means)).enumerate() {
+            dct.raise(frame, k, weight * (scale[group(k)] - 1.0) * coefficient);
         }
     }
     mel

@@ -1,8 +1,9 @@
 //! Where the time of a training step of lips goes, module by module; how long steps wait for their batches; and what a decode loop costs that the host steps.
 
-use std::{fs, path::Path, time::Instant};
+use std::{fs, path::Path};
 
 use burn::{module::Module, prelude::*};
+use pollster::block_on;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -26,7 +27,7 @@ use crate::{
         adam::{Adam, AdamConfig},
         feeder::{FeederConfig, Source},
         order::Draw,
-        profile::{Feeding, Row, WARM_UP, time_feeding},
+        profile::{Feeding, Row, stopwatch, time_feeding},
         run::Learner,
     },
 };
@@ -61,59 +62,8 @@ pub struct LipProfile {
     pub stepped_decode_ms: f64,
 }
 
-/// Waits until the device has done all that was queued.
-fn wait(device: &Device) -> Result<()> {
-    pollster::block_on(read(Tensor::<1>::zeros([1], &device.clone().inner()))).map(drop)
-}
-
-/// Milliseconds of an action, and what it returns.
-fn timed<T>(device: &Device, action: impl FnOnce() -> T) -> Result<(f64, T)> {
-    let begun = Instant::now();
-    let made = action();
-    wait(device)?;
-    Ok((begun.elapsed().as_secs_f64() * 1e3, made))
-}
-
-/// Means of a module's passes on a device.
-struct Clock<'a> {
-    device: &'a Device,
-    runs: usize,
-    rows: Vec<Row>,
-}
-
-impl Clock<'_> {
-    fn put(&mut self, module: &'static str, forward_ms: f64, backward_ms: Option<f64>) {
-        self.rows.push(Row { module, forward_ms, backward_ms, forward_work: None, backward_work: None });
-    }
-
-    fn both<const D: usize>(&mut self, module: &'static str, forward: impl Fn() -> Tensor<D>) -> Result<()> {
-        let (mut ahead, mut back) = (0.0, 0.0);
-        for run in 0..WARM_UP + self.runs {
-            let (forward_ms, output) = timed(self.device, &forward)?;
-            let sum = output.sum();
-            let (backward_ms, gradients) = timed(self.device, || sum.backward())?;
-            drop(gradients);
-            if run >= WARM_UP {
-                (ahead, back) = (ahead + forward_ms, back + backward_ms);
-            }
-        }
-        let runs = self.runs as f64;
-        self.put(module, ahead / runs, Some(back / runs));
-        Ok(())
-    }
-
-    fn mean(&self, mut action: impl FnMut() -> Result<()>) -> Result<f64> {
-        let mut sum = 0.0;
-        for run in 0..WARM_UP + self.runs {
-            let (milliseconds, done) = timed(self.device, &mut action)?;
-            done?;
-            if run >= WARM_UP {
-                sum += milliseconds;
-            }
-        }
-        Ok(sum / self.runs as f64)
-    }
-}
+/// Of a training step: feeder, encoder, decoder, postnet, loss, optimizer.
+const MODULES: usize = 6;
 
 /// Profiles a model of these sizes on features, which only have to be there: weights and faces change no time.
 ///
@@ -137,12 +87,12 @@ pub fn profile_lips(
     let source = LipSource::new(features, (&all, &all), config, pictures, (items, 1), Shard::WHOLE)?;
     let scope = Scope::new(ComputePlan::of(precision));
     let net = LipTacotron::new(config, device).computing(&scope);
-    let mut clock = Clock { device, runs, rows: Vec::new() };
+    let clock = &mut stopwatch(device, runs, MODULES);
 
     let draw = || -> Result<_> { Ok(source.place(source.make(Draw::Train(0), &Device::flex())?, device)) };
-    let loading = clock.mean(|| draw().map(drop))?;
-    clock.put("feeder", loading, None);
-    let batch = draw()?;
+    let mut batch = draw();
+    block_on(clock.alone("feeder", || batch = draw()))?;
+    let batch = batch?;
     let answers = batch.answers();
     let [_, steps, _] = batch.seen.dims();
     let encode = || net.encoder.forward(batch.faces.clone(), &batch.pictures, Mode::Train);
@@ -158,22 +108,18 @@ pub fn profile_lips(
     };
     let decoded = decode(items, encoded.clone());
     let frames = decoded.frames.clone().detach().require_grad();
-    clock.both("encoder", encode)?;
-    clock.both("decoder", || decode(items, encoded.clone()).frames)?;
-    clock.both("postnet", || net.postnet.forward(frames.clone(), Mode::Train))?;
+    block_on(clock.both("encoder", encode))?;
+    block_on(clock.both("decoder", || decode(items, encoded.clone()).frames))?;
+    block_on(clock.both("postnet", || net.postnet.forward(frames.clone(), Mode::Train)))?;
     let alignment = decoded.alignment.clone().detach();
-    clock.both("loss", || {
+    block_on(clock.both("loss", || {
         let decoded = Decoded { frames: frames.clone(), alignment: alignment.clone(), gate: None };
         Tensor::cat(losses(decoded, &net.postnet, &scope, &answers, Mode::Train), 0)
-    })?;
+    }))?;
     let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
     let total = Tensor::cat(net.losses(&batch, Mode::Train), 0).sum();
     let gradients = adam.scaled(total).backward();
-    let optimizer = clock.mean(|| {
-        drop(adam.step(net.clone(), &gradients, |_| 1e-4));
-        Ok(())
-    })?;
-    clock.put("optimizer", optimizer, None);
+    block_on(clock.alone("optimizer", || drop(adam.step(net.clone(), &gradients, |_| 1e-4))))?;
 
     let loaders = [("blocking", FeederConfig::BLOCKING), ("feeder", feeder)]
         .into_iter()
@@ -181,23 +127,29 @@ pub fn profile_lips(
         .collect::<Result<_>>()?;
 
     let one = encoded.inner().narrow(0, 0, 1);
-    let decode_ms = clock.mean(|| {
-        let frames = decode(1, one.clone()).frames;
-        pollster::block_on(read(frames.flatten::<1>(0, 2))).map(drop)
-    })?;
+    let decoding = block_on(clock.mean(|| drop(decode(1, one.clone()))))?;
     let decoder = net.decoder.valid();
     let symbols = model::pictures(&batch.pictures.lengths[..1], Some(pictures), &one.device());
     let memory = decoder.memory(&symbols, one.clone(), speaker.inner().narrow(0, 0, 1));
-    let stepped_decode_ms = clock.mean(|| {
+    let mut answered = Ok(());
+    let stepped = block_on(clock.mean(|| {
         let mut state = decoder.start(&memory);
         for _ in 0..steps {
             let hidden;
             (hidden, state) = decoder.step(Tensor::zeros([1, 0], &one.device()), &memory, state);
-            pollster::block_on(read(hidden.flatten::<1>(0, 1)))?;
+            if let Err(error) = block_on(read(hidden.flatten::<1>(0, 1))) {
+                answered = Err(error);
+                break;
+            }
         }
-        Ok(())
-    })?;
-    Ok(LipProfile { rows: clock.rows, loaders, decode_ms, stepped_decode_ms })
+    }))?;
+    answered?;
+    Ok(LipProfile {
+        rows: std::mem::take(&mut clock.rows),
+        loaders,
+        decode_ms: decoding.milliseconds,
+        stepped_decode_ms: stepped.milliseconds,
+    })
 }
 
 /// Features of noise to profile with, in a folder of their own: enough tracks for a batch, each a window long.

@@ -100,9 +100,9 @@ pub fn tune_lips(config: &LipTuneConfig, device: &Device, report: &dyn Report) -
     }
     let (speaker, tracks) = of_speaker(&features, speaker.as_deref())?;
     let windows = Windows::of(&base, &features, &tracks)?;
-    let (parts, tuned) = tune(&base, &windows, options, report)?;
+    let (parts, iterations, held_out_loss) = tune(&base, &windows, options, report)?;
     let seconds = tracks.iter().map(|&track| clock::seconds(features.tracks[track].pictures)).sum();
-    let tuned = LipTuned { speaker, seconds, ..tuned };
+    let tuned = LipTuned { speaker, seconds, iterations, held_out_loss };
 
     let manifest = &base.manifest;
     let mut sizes = manifest.model.clone();
@@ -244,13 +244,13 @@ impl Windows {
     }
 }
 
-/// Parameters, and their losses; whose they are is not known here.
+/// Parameters, the iterations that were done, and the losses of held-out windows, before and after.
 fn tune(
     base: &LipBase,
     windows: &Windows,
     options: &LipTuneOptions,
     report: &dyn Report,
-) -> Result<(Adapting, LipTuned)> {
+) -> Result<(Adapting, usize, [f32; 2])> {
     let reduction = base.manifest.model.tacotron.reduction;
     let (held_out, mut train): (Vec<usize>, Vec<usize>) =
         (0..windows.len()).partition(|window| window % HELD_OUT_EVERY == HELD_OUT_EVERY - 1);
@@ -304,8 +304,7 @@ fn tune(
         }
     }
     let (after, parts) = best;
-    let held_out_loss = [before, after];
-    Ok((parts, LipTuned { speaker: String::new(), seconds: 0.0, iterations, held_out_loss }))
+    Ok((parts, iterations, [before, after]))
 }
 
 /// The base with the row of its speaker table that says the windows best.

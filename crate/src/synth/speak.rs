@@ -195,6 +195,19 @@ pub(crate) async fn say_symbols(
     Ok((symbols, durations, mel, f0_hz))
 }
 
+/// The same without the spectrogram, which takes most of the time.
+pub(crate) async fn prosody_of(
+    base: &Base,
+    voice: &Voice,
+    sentence: &str,
+) -> Result<(Vec<u8>, Vec<u32>, Vec<f32>)> {
+    let symbols = base.phonemizer.symbols(sentence)?;
+    let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
+    let (_, f0_hz) =
+        intoned(base, voice, &symbols[..durations.len()], &durations, &SpeakOptions::default()).await?;
+    Ok((symbols, durations, f0_hz))
+}
+
 /// A sentence or a part of it, with the frames of its symbols.
 struct Timed {
     symbols: Vec<u8>,
@@ -280,10 +293,23 @@ async fn frames(
     durations: &[u32],
     options: &SpeakOptions,
 ) -> Result<(Mel, Vec<f32>)> {
-    let reduction = base.config().reduction;
     let spoken = &symbols[..durations.len()];
-    let total: usize = durations.iter().sum::<u32>() as usize;
-    let context = base.contexts(spoken, durations, total.next_multiple_of(reduction));
+    let (context, f0_hz) = intoned(base, voice, spoken, durations, options).await?;
+    let total = durations.iter().sum::<u32>() as usize;
+    let mel = decode(base, voice, context, total, &f0_hz).await?;
+    Ok((voice.exemplars.attract(mel, Frames { symbols: &by_frame(spoken, durations), f0_hz: &f0_hz }), f0_hz))
+}
+
+/// The context of known durations without excitation, `[1, T, C]`, and the pitch as [`frames`] returns it.
+async fn intoned(
+    base: &Base,
+    voice: &Voice,
+    symbols: &[u8],
+    durations: &[u32],
+    options: &SpeakOptions,
+) -> Result<(Tensor<3>, Vec<f32>)> {
+    let total = durations.iter().sum::<u32>() as usize;
+    let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
     let f0_hz = match (base.contour_async(&context, &voice.timing_speaker).await?, voice.intonation) {
         (Some(contour), Some(Intonation { mean_hz, spread })) => {
             let higher = (options.pitch / 12.0).exp2();
@@ -294,8 +320,7 @@ async fn frames(
         }
         _ => Vec::new(),
     };
-    let mel = decode(base, voice, context, total, &f0_hz).await?;
-    Ok((voice.exemplars.attract(mel, Frames { symbols: &by_frame(spoken, durations), f0_hz: &f0_hz }), f0_hz))
+    Ok((context, f0_hz))
 }
 
 /// The spectrogram of symbols whose frames and whose pitch are known, as those of a recording.

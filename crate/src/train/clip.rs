@@ -16,11 +16,12 @@ use crate::{
         pitch, prepare_clip, wav,
     },
     files,
+    synth::speak::say_symbols,
     text::{
         self,
         symbols::{SILENCE, Symbol},
     },
-    voice::{Base, exemplars::by_frame},
+    voice::{Base, Voice, exemplars::by_frame},
 };
 
 /// A recording and its text.
@@ -62,6 +63,17 @@ pub struct AlignedClip {
 impl AlignedClip {
     pub fn frames(&self) -> usize {
         self.durations.iter().sum::<u32>() as usize
+    }
+
+    /// A sentence that a voice says, with its learned timing and melody.
+    pub async fn said(base: &Base, voice: &Voice, sentence: &str) -> Result<Self> {
+        let (symbols, durations, mel, f0_hz) = say_symbols(base, voice, sentence).await?;
+        Ok(Self { symbols, durations, mel: mel.data, f0_hz, foreign: false })
+    }
+
+    /// * `mels`: bands of a frame
+    pub fn spectrogram(&self, mels: usize) -> Mel {
+        Mel { mels, data: self.mel.clone() }
     }
 
     /// The symbol of each frame.

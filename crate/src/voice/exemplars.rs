@@ -11,7 +11,7 @@ use burn::{
 use half::f16;
 
 use crate::{
-    audio::{mel::Mel, variance_scale::dct},
+    audio::{dct::Dct, mel::Mel},
     text::symbols::{SYMBOL_COUNT, Symbol, is_phone, is_vowel, with_stress},
     weights::{HostWeights, Weight, Weights},
 };
@@ -89,13 +89,15 @@ fn square(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// The first cepstral coefficients (DCT-II over the bands) of each frame.
-fn cepstra(mel: &Mel) -> Vec<Cepstrum> {
-    let dct = dct(mel.mels);
-    let coefficient = |frame: &[f32], k: usize| {
-        dct.get(k).map_or(0.0, |row| row.iter().zip(frame).map(|(a, b)| a * b).sum())
-    };
-    mel.data.chunks_exact(mel.mels).map(|frame| std::array::from_fn(|k| coefficient(frame, k))).collect()
+/// The first cepstral coefficients of each frame.
+fn cepstra(mel: &Mel, dct: &Dct) -> Vec<Cepstrum> {
+    mel.data
+        .chunks_exact(mel.mels)
+        .map(|frame| {
+            let mut coefficients = dct.cepstrum(frame);
+            std::array::from_fn(|_| coefficients.next().unwrap_or(0.0))
+        })
+        .collect()
 }
 
 /// What distances are measured between: each frame with its neighbours.
@@ -128,8 +130,10 @@ impl Exemplars {
             return;
         }
         // Rounded as in a voice file, so that a saved voice takes the same paths.
-        let cepstra: Vec<Cepstrum> =
-            cepstra(mel).into_iter().map(|c| c.map(|value| f16::from_f32(value).to_f32())).collect();
+        let cepstra: Vec<Cepstrum> = cepstra(mel, &Dct::new(mel.mels))
+            .into_iter()
+            .map(|c| c.map(|value| f16::from_f32(value).to_f32()))
+            .collect();
         self.phones.extend((0..cepstra.len()).map(|t| frames.phone(t)));
         self.voiced.extend((0..cepstra.len()).map(|t| frames.is_voiced(t)));
         self.last.extend((1..=cepstra.len()).map(|t| t == cepstra.len()));
@@ -143,7 +147,8 @@ impl Exemplars {
         if self.cepstra.is_empty() {
             return mel;
         }
-        let predicted = cepstra(&mel);
+        let dct = Dct::new(mel.mels);
+        let predicted = cepstra(&mel, &dct);
         let keys = self.keys();
         let candidates: Vec<Vec<Candidate>> = compared(&predicted)
             .iter()
@@ -157,16 +162,14 @@ impl Exemplars {
                 false => self.path(run).into_iter().map(Some).collect(),
             })
             .collect();
-        let dct = dct(mel.mels);
         for (t, frame) in
             mel.data.chunks_exact_mut(mel.mels).enumerate().filter(|(t, _)| chosen[*t].is_some())
         {
             let near = &chosen[t.saturating_sub(SMOOTH)..(t + SMOOTH + 1).min(chosen.len())];
             let near: Vec<&Cepstrum> = near.iter().flatten().map(|&frame| &self.cepstra[frame]).collect();
-            for (k, row) in dct.iter().enumerate().take(COEFFICIENTS).skip(1) {
+            for k in 1..COEFFICIENTS.min(frame.len()) {
                 let target = near.iter().map(|cepstrum| cepstrum[k]).sum::<f32>() / near.len() as f32;
-                let more = SHARE * (target - predicted[t][k]);
-                frame.iter_mut().zip(row).for_each(|(x, a)| *x += more * a);
+                dct.raise(frame, k, SHARE * (target - predicted[t][k]));
             }
         }
         mel

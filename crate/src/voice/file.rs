@@ -124,7 +124,7 @@ pub struct Voice {
     pub spectral_match: Option<SpectralMatch>,
     /// Recorded frames that its spectra are drawn towards; none for a speaker of the base.
     #[doc(hidden)]
-    pub(crate) exemplars: Exemplars,
+    pub exemplars: Exemplars,
     /// `None` on a base without pitch.
     #[doc(hidden)]
     pub intonation: Option<Intonation>,

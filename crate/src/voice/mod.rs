@@ -2,7 +2,7 @@
 
 mod attentive;
 mod base;
-pub(crate) mod exemplars;
+pub mod exemplars;
 mod file;
 pub mod folder;
 

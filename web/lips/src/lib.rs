@@ -2,6 +2,8 @@
 //!
 //! A module of its own: who only wants a voice fetches nothing of it.
 
+#[path = "../../src/constructors.rs"]
+mod constructors;
 #[path = "../../src/convert.rs"]
 mod convert;
 
@@ -18,16 +20,10 @@ use wasm_bindgen::prelude::*;
 
 use convert::{fail, object};
 
-unsafe extern "C" {
-    /// Runs the static constructors; wasm-ld makes it.
-    fn __wasm_call_ctors();
-}
-
-/// Runs once, when the module is instantiated. Why it calls the constructors itself: see `ownvoice-web`.
+/// Runs once, when the module is instantiated.
 #[wasm_bindgen(start)]
 fn start() {
-    // SAFETY: wasm-ld defines it without arguments or result, and this is its only call, before anything else runs.
-    unsafe { __wasm_call_ctors() };
+    constructors::run();
     console_error_panic_hook::set_once();
 }
 

@@ -32,6 +32,8 @@ pub struct AdamConfig {
     pub clip_norm: f32,
     /// Of what the gradients come from: half precision needs a scaled loss.
     pub precision: Precision,
+    /// What that loss is multiplied by at first.
+    pub first_scale: f32,
     /// By plain tensor operations and not by the fused ones.
     pub plain: bool,
     /// Whose faults are planted in it; no training has any.
@@ -56,6 +58,7 @@ impl Default for AdamConfig {
             weight_decay: 1e-6,
             clip_norm: 1.0,
             precision: Precision::F32,
+            first_scale: FIRST_SCALE,
             plain: false,
             scope: Scope::default(),
         }
@@ -81,7 +84,7 @@ pub struct Adam {
 }
 
 /// By what mixed precision multiplies the loss at first. Gradients of a mean over a batch's frames are some 1e-5; f16 ends at 6e-8.
-pub const FIRST_SCALE: f32 = 1024.0;
+pub const FIRST_SCALE: f32 = 4096.0;
 
 impl Adam {
     pub fn new(config: AdamConfig) -> Self {
@@ -89,7 +92,7 @@ impl Adam {
     }
 
     fn scaling(&mut self, device: &Device) -> Tensor<1> {
-        let first = if self.config.precision == Precision::Mixed { FIRST_SCALE } else { 1.0 };
+        let first = if self.config.precision == Precision::Mixed { self.config.first_scale } else { 1.0 };
         self.scaling.get_or_insert_with(|| Tensor::from_floats([first, 0.0, 0.0], device)).clone()
     }
 

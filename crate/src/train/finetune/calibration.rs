@@ -13,7 +13,7 @@ use crate::{
     },
     model::TacotronConfig,
     nn::readback::read,
-    synth::speak::say_symbols,
+    synth::speak::prosody_of,
     train::clip::AlignedClip,
     voice::{Adapted, Base},
 };
@@ -59,11 +59,12 @@ impl Calibration {
         let voice = prosody.of_base_speaker(base, speaker);
         let mut sentences = Vec::with_capacity(SENTENCES.len());
         for sentence in SENTENCES {
-            let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
-            sentences.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false });
+            let (symbols, durations, f0_hz) = prosody_of(base, &voice, sentence).await?;
+            // Nothing is compared with these frames.
+            let mel = vec![0.0; durations.iter().sum::<u32>() as usize * config.mels];
+            sentences.push(AlignedClip { symbols, durations, mel, f0_hz, foreign: false });
         }
-        let recorded: Vec<Mel> =
-            clips.iter().map(|clip| Mel { mels: config.mels, data: clip.mel.clone() }).collect();
+        let recorded: Vec<Mel> = clips.iter().map(|clip| clip.spectrogram(config.mels)).collect();
         let store = assemble(base, &sentences, config.reduction);
         Ok(Some(Self { store, recorded: CepstralStats::of(&recorded), config, mel_config }))
     }

@@ -52,7 +52,7 @@ impl HeldOut {
         if clips.len() < 2 {
             return Ok(None);
         }
-        let mel = |clip: &AlignedClip| Mel { mels: base.mel_config().mels, data: clip.mel.clone() };
+        let mel = |clip: &AlignedClip| clip.spectrogram(base.mel_config().mels);
         let mut speaker = SpeakerStats::default();
         clips.iter().for_each(|clip| speaker.merge(&SpeakerStats::from_mel(&mel(clip))));
         let last = clips.iter().zip(&store.clips).skip(clips.len() - count);

@@ -22,22 +22,19 @@ use burn::{module::Module, prelude::*, tensor::Gradients};
 use web_time::Instant;
 
 use super::{
-    adam::{Adam, AdamConfig},
-    clip::{AlignedClip, Clip, align_clips},
+    adam::{Adam, AdamConfig, FIRST_SCALE},
+    clip::{Clip, align_clips},
     options::{CloneOptions, ValidationMetrics},
     picture::{Picture, Shown},
 };
 use crate::{
     Error, Result,
-    audio::{
-        mel::Mel,
-        variance_scale::{FLAT, VarianceScale},
-    },
+    audio::variance_scale::{FLAT, VarianceScale},
     nn::{Precision, Scope, readback::read},
     ranks::Shard,
     voice::{
         Adapted, Base, Voice, VoiceInfo, adaptable,
-        exemplars::{Exemplars, Frames, by_frame},
+        exemplars::{Exemplars, Frames},
     },
     weights::Weights,
 };
@@ -217,9 +214,9 @@ impl FineTuner {
             false => None,
         };
         let mut exemplars = Exemplars::default();
-        for AlignedClip { symbols, durations, mel, f0_hz, .. } in &aligned {
-            let mel = Mel { mels: base.config().mels, data: mel.clone() };
-            exemplars.add(&mel, Frames { symbols: &by_frame(symbols, durations), f0_hz });
+        for clip in &aligned {
+            let frames = Frames { symbols: &clip.phones(), f0_hz: &clip.f0_hz };
+            exemplars.add(&clip.spectrogram(base.config().mels), frames);
         }
         let sampler = SamplerConfig {
             seed: options.seed,
@@ -239,6 +236,8 @@ impl FineTuner {
             origin: adaptable(&Voice::unadapted(base).parts),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
+                // What is rehearsed adds its weight to the loss of the clips.
+                first_scale: FIRST_SCALE / (1.0 + options.rehearsal),
                 ..AdamConfig::of(&Scope::new(options.compute()))
             }),
             dataset: ClipDataset { store, rehearsal, sampler },
@@ -557,21 +556,13 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::voice::BaseFiles;
     use std::ops::Range;
 
     /// Two clips that begin with a window of one speaker and go on with another: who speaks at first decides nothing.
     #[test]
     fn the_nearest_speaker_is_that_of_all_of_the_audio() {
-        let file = |path: &str| std::fs::read(format!("../{path}")).unwrap();
-        let files = BaseFiles {
-            manifest_json: &String::from_utf8(file("tests/fixtures/tiny-base/manifest.json")).unwrap(),
-            weights: &file("tests/fixtures/tiny-base/weights.safetensors"),
-            lexicon: &file("models/lexicon/en.lex"),
-            aligner: &file("models/base/aligner.safetensors"),
-            vocoder: None,
-        };
-        let base = Base::load(files, &Device::flex()).unwrap();
+        let models = include!("../../../tests/common/tiny_folder.rs");
+        let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
         let (window, frames, mels) = (16, 256, base.config().mels);
         let (clip, reduction) = (frames / 2, base.config().reduction);
         let options = CloneOptions { batch: 8, window, ..CloneOptions::default() };

@@ -105,7 +105,6 @@ mod tests {
     use burn::prelude::Device;
 
     use super::*;
-    use crate::synth::speak::say_symbols;
 
     #[test]
     fn tempo_and_melody_are_found() {
@@ -118,11 +117,7 @@ mod tests {
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",
         ];
-        let clip = |text: &&str| {
-            let (symbols, durations, mel, f0_hz) =
-                pollster::block_on(say_symbols(&base, &voice, text)).unwrap();
-            AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false }
-        };
+        let clip = |text: &&str| pollster::block_on(AlignedClip::said(&base, &voice, text)).unwrap();
         let mut clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
         let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);

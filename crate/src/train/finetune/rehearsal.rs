@@ -9,11 +9,7 @@ use super::{
     frame_store::{FrameStore, assemble},
     prosody::Prosody,
 };
-use crate::{
-    Result,
-    synth::speak::{copy_prosody, say_symbols},
-    voice::Base,
-};
+use crate::{Result, synth::speak::copy_prosody, voice::Base};
 
 /// They cover rare pairs of phones.
 const SENTENCES: [&str; 24] = [
@@ -63,8 +59,7 @@ pub async fn rehearsal(
     let differences = Differences::of(&pairs, base.config().mels);
     let mut sentences = Vec::with_capacity(SENTENCES.len());
     for sentence in SENTENCES {
-        let (symbols, durations, mel, f0_hz) = say_symbols(base, &voice, sentence).await?;
-        let mut clip = AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign: false };
+        let mut clip = AlignedClip::said(base, &voice, sentence).await?;
         let phones = clip.phones();
         differences.convert(&mut clip.mel, &phones);
         sentences.push(clip);
@@ -104,25 +99,24 @@ mod tests {
         let clips: Vec<AlignedClip> = SENTENCES[..6]
             .iter()
             .map(|sentence| {
-                let (symbols, durations, mel, f0_hz) =
-                    pollster::block_on(say_symbols(&base, &voice, sentence)).unwrap();
-                let brighter = |(at, value): (usize, f32)| value + 0.02 * (at % mels) as f32;
-                let mel = mel.data.into_iter().enumerate().map(brighter).collect();
-                AlignedClip { symbols, durations, mel, f0_hz, foreign: false }
+                let mut clip = pollster::block_on(AlignedClip::said(&base, &voice, sentence)).unwrap();
+                let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
+                clip.mel.iter_mut().enumerate().for_each(brighter);
+                clip
             })
             .collect();
         let store = pollster::block_on(rehearsal(&base, &clips, speaker, plain, 64)).unwrap();
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
-        let (.., said, _) =
-            pollster::block_on(say_symbols(&base, &voice, SENTENCES[SENTENCES.len() - 1])).unwrap();
+        let last = SENTENCES[SENTENCES.len() - 1];
+        let said = pollster::block_on(AlignedClip::said(&base, &voice, last)).unwrap().mel;
         let config = base.config();
-        let errors = targets.iter().zip(&said.data).enumerate().map(|(at, (target, said))| {
+        let errors = targets.iter().zip(&said).enumerate().map(|(at, (target, said))| {
             let target = target * config.mel_scale + config.mel_mean;
             (target - said - 0.02 * (at % mels) as f32).abs()
         });
-        let mean = errors.sum::<f32>() / said.data.len() as f32;
+        let mean = errors.sum::<f32>() / said.len() as f32;
         assert!(mean < 0.1, "{mean} beside a mean difference of {}", 0.01 * mels as f32);
     }
 }

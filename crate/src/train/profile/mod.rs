@@ -113,8 +113,8 @@ pub struct Traffic {
 
 /// Time and work of one action.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
-    milliseconds: f64,
+pub(crate) struct Reading {
+    pub milliseconds: f64,
     /// `None` where nothing counts it.
     work: Option<Work>,
 }
@@ -132,18 +132,28 @@ impl Reading {
     }
 }
 
-struct Clock<'a, G> {
+pub(crate) struct Clock<'a, G> {
     device: &'a Device,
     runs: usize,
     /// Work so far.
     work: &'a dyn Fn() -> Option<Work>,
     /// Work of waiting itself.
     idle: Option<Work>,
-    rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// Rows that there will be.
     modules: usize,
     /// Called with the modules done and their total; `false` cancels.
     go_on: G,
+}
+
+/// A clock of time alone, which nothing cancels.
+#[cfg(feature = "lips")]
+pub(crate) fn stopwatch(
+    device: &Device,
+    runs: usize,
+    modules: usize,
+) -> Clock<'_, impl AsyncFnMut(usize, usize) -> bool> {
+    Clock { device, runs, work: &|| None, idle: None, rows: Vec::new(), modules, go_on: async |_, _| true }
 }
 
 impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
@@ -177,7 +187,8 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         if (self.go_on)(self.rows.len(), self.modules).await { Ok(()) } else { Err(Error::cancelled()) }
     }
 
-    async fn both<const D: usize>(
+    /// Means of a module's passes, in a row of its own.
+    pub async fn both<const D: usize>(
         &mut self,
         module: &'static str,
         forward: impl Fn() -> Tensor<D>,
@@ -197,7 +208,13 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
         self.put(module, Reading::mean(&forwards), Some(Reading::mean(&backwards))).await
     }
 
-    async fn alone(&mut self, module: &'static str, mut action: impl FnMut()) -> Result<()> {
+    /// The mean of an action that has no backward pass, in a row of its own.
+    pub async fn alone(&mut self, module: &'static str, action: impl FnMut()) -> Result<()> {
+        let mean = self.mean(action).await?;
+        self.put(module, mean, None).await
+    }
+
+    pub async fn mean(&self, mut action: impl FnMut()) -> Result<Reading> {
         let mut readings = Vec::new();
         for run in 0..WARM_UP + self.runs {
             let reading = self.reading(&mut action).await?;
@@ -205,7 +222,7 @@ impl<G: AsyncFnMut(usize, usize) -> bool> Clock<'_, G> {
                 readings.push(reading);
             }
         }
-        self.put(module, Reading::mean(&readings), None).await
+        Ok(Reading::mean(&readings))
     }
 }
 
