@@ -74,6 +74,10 @@
 //!
 //! Axes in the code: `B` batch, `L` text symbols, `T` mel frames, `M` mel channels, `E` encoder width, `S` samples, `H` hidden width, `R` frames a decoder step.
 
+// What unit tests share with those of the whole library calls it by its name.
+#[cfg(test)]
+extern crate self as ownvoice;
+
 // Modules are hidden from rustdoc alone: `missing_docs`, which the facade's items turn on, passes by whatever lies in a module that is hidden.
 // Each imports only those before it.
 #[cfg_attr(doc, doc(hidden))]

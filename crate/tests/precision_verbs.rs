@@ -163,7 +163,7 @@ fn pretrain(place: &Workplace, run: &str, seed: &str) {
 #[test]
 fn preflight_shows_what_two_runs_do_not_share() {
     let place = Workplace::new();
-    noise_features::write(Path::new(&place.path("features")));
+    noise_features::write(Path::new(&place.path("features")), false);
     for (run, seed) in [("a", "1"), ("again", "1"), ("b", "2")] {
         pretrain(&place, run, seed);
     }

@@ -31,7 +31,7 @@ mod with_mpi {
     impl Workplace {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            noise_features::write(&folder.path().join("features"));
+            noise_features::write(&folder.path().join("features"), false);
             fs::create_dir_all(folder.path().join("base")).unwrap();
             fs::create_dir_all(folder.path().join("lexicon")).unwrap();
             fs::copy("../models/lexicon/en.lex", folder.path().join("lexicon/en.lex")).unwrap();

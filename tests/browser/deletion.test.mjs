@@ -9,6 +9,14 @@ import { chooseFiles, heardTo, inOrder, learnBriefly, ready, storedFiles, traine
 
 const MINUTE = 60_000;
 
+/** A visit that ends with its test; where it begins at the page itself, that is ready. @param {import("node:test").TestContext} t @param {Parameters<typeof visit>[0]} [options] */
+async function open(t, options = {}) {
+  const session = await visit({ device: "cpu", tiny: true, ...options });
+  t.after(() => session.close());
+  if (!options.path) await ready(session);
+  return session;
+}
+
 /** @param {Page} page */
 const clickDelete = async (page) => {
   page.once("dialog", (dialog) => dialog.accept());
@@ -17,6 +25,13 @@ const clickDelete = async (page) => {
 
 /** @param {Page} page @param {number} [timeout] */
 const deleted = (page, timeout = 30_000) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "All of it is deleted.", null, { timeout });
+
+/** @param {Session} session @param {number} [timeout] */
+async function deleteAll(session, timeout) {
+  await clickDelete(session.page);
+  await deleted(session.page, timeout);
+  assert.deepEqual(await storedFiles(session), {});
+}
 
 /** Puts a recording where the page keeps them. @param {Page} page */
 const keepSomething = (page) =>
@@ -28,17 +43,13 @@ const keepSomething = (page) =>
   });
 
 test("while it learns: the training ends, and nothing is written again", { timeout: 4 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true });
-  t.after(() => session.close());
+  const session = await open(t);
   const { page } = session;
-  await ready(session);
   await chooseFiles(page, 4);
   await page.click("#train-start");
   await trained(page, 30);
   assert.ok(Object.keys(await storedFiles(session)).some((path) => path.includes("run/checkpoint")), "it is kept while it learns");
-  await clickDelete(page);
-  await deleted(page);
-  assert.deepEqual(await storedFiles(session), {});
+  await deleteAll(session);
   await page.waitForTimeout(5000); // far more than 25 iterations of this base
   assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
   assert.equal(await page.evaluate(async () => (await (await navigator.storage.getDirectory()).keys().next()).done), true, "not even an empty folder");
@@ -82,10 +93,8 @@ for (const [what, file, ms] of /** @type {const} */ ([
   ["while a write hangs for ever", "checkpoint", 1e9],
 ])) {
   test(`${what}: nothing of it stays`, { timeout: 4 * MINUTE }, async (t) => {
-    const session = await visit({ device: "cpu", tiny: true, prepare: slowly(file, ms) });
-    t.after(() => session.close());
+    const session = await open(t, { prepare: slowly(file, ms) });
     const { page } = session;
-    await ready(session);
     await chooseFiles(page, 2);
     await page.click("#train-start");
     if (file === "voice") {
@@ -93,9 +102,7 @@ for (const [what, file, ms] of /** @type {const} */ ([
       await page.click("#train-stop");
     }
     await page.waitForFunction(() => /** @type {any} */ (globalThis).moment, null, { timeout: MINUTE, polling: 5 });
-    await clickDelete(page);
-    await deleted(page, MINUTE);
-    assert.deepEqual(await storedFiles(session), {});
+    await deleteAll(session, MINUTE);
     await page.waitForTimeout(4000); // longer than the write
     assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
     assert.equal(await page.isDisabled("#mine .say"), true, "nor does the voice");
@@ -104,17 +111,13 @@ for (const [what, file, ms] of /** @type {const} */ ([
 }
 
 test("while the voice speaks: it falls silent and is gone", { timeout: 3 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true });
-  t.after(() => session.close());
+  const session = await open(t);
   const { page } = session;
-  await ready(session);
   await learnBriefly(page, 3);
   await page.fill("#text", "This is one of many sentences, all of them alike. ".repeat(40));
   await page.click("#mine .say");
   await page.waitForFunction(() => document.querySelector("#mine .words")?.textContent === "Speaking", null, { timeout: MINUTE, polling: 5 });
-  await clickDelete(page);
-  await deleted(page);
-  assert.deepEqual(await storedFiles(session), {});
+  await deleteAll(session);
   assert.equal(await page.textContent("#mine .words"), "Waits for your voice.");
   assert.equal(await page.isDisabled("#mine .say"), true);
   assert.equal(await page.isHidden("#mine .download"), true);
@@ -141,18 +144,14 @@ test("while the engine starts again: the training does not", { timeout: 4 * MINU
     const slow = "const { fetch } = self; self.fetch = async (...args) => { await new Promise((resolve) => setTimeout(resolve, 3000)); return fetch(...args); };\n";
     session.change("js/worker.js", (body) => (served++ ? Buffer.concat([Buffer.from(slow), body]) : body));
   };
-  const session = await visit({ device: "cpu", tiny: true, prepare });
-  t.after(() => session.close());
+  const session = await open(t, { prepare });
   const { page } = session;
-  await ready(session);
   await chooseFiles(page, 2);
   await page.click("#train-start");
   await trained(page, 30);
   await page.evaluate("endWorker()");
   await page.waitForSelector("#engine[data-state=restarting]", { state: "attached" });
-  await clickDelete(page);
-  await deleted(page);
-  assert.deepEqual(await storedFiles(session), {});
+  await deleteAll(session);
   await page.waitForSelector("#engine[data-state=restarted]", { timeout: MINUTE });
   await page.waitForTimeout(3000);
   assert.deepEqual(await storedFiles(session), {});
@@ -161,8 +160,7 @@ test("while the engine starts again: the training does not", { timeout: 4 * MINU
 });
 
 test("where the page cannot load, and nothing but the page is needed", { timeout: 2 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
-  t.after(() => session.close());
+  const session = await open(t, { path: "icon.svg" });
   const { page } = session;
   await keepSomething(page);
   session.change("models/base/manifest.json", () => Buffer.from("{"));
@@ -170,9 +168,7 @@ test("where the page cannot load, and nothing but the page is needed", { timeout
   await page.waitForSelector("body[data-phase=failed]");
   await page.waitForFunction(() => /2\.0 MB of recordings/.test(document.querySelector("#kept-words")?.textContent ?? ""));
   await session.screenshot("failed-with-footer");
-  await clickDelete(page);
-  await deleted(page);
-  assert.deepEqual(await storedFiles(session), {});
+  await deleteAll(session);
 });
 
 test("after an engine that could not be started again", { timeout: 2 * MINUTE }, async (t) => {
@@ -190,24 +186,18 @@ test("after an engine that could not be started again", { timeout: 2 * MINUTE },
     };
     /** @type {any} */ (globalThis).endWorker = () => made?.terminate();
   });
-  const session = await visit({ device: "cpu", tiny: true, prepare });
-  t.after(() => session.close());
+  const session = await open(t, { prepare });
   const { page } = session;
-  await ready(session);
   await keepSomething(page);
   await page.evaluate("endWorker()");
   await page.waitForSelector("#engine[data-state=failed]");
-  await clickDelete(page);
-  await deleted(page);
-  assert.deepEqual(await storedFiles(session), {});
+  await deleteAll(session);
 });
 
 test("while the microphone records: it is closed, and the recording is not kept", { timeout: 2 * MINUTE }, async (t) => {
   const { path: microphone } = inOrder(1);
-  const session = await visit({ device: "cpu", tiny: true, microphone });
-  t.after(() => session.close());
+  const session = await open(t, { microphone });
   const { page } = session;
-  await ready(session);
   await page.click("#record-button");
   await page.waitForSelector("#record-button[aria-pressed=true]");
   await heardTo(page, 2);
@@ -221,8 +211,7 @@ test("while the microphone records: it is closed, and the recording is not kept"
 });
 
 test("while it loads: the load ends", { timeout: 2 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
-  t.after(() => session.close());
+  const session = await open(t, { path: "icon.svg" });
   const { page } = session;
   await keepSomething(page);
   // A server that does not answer.
@@ -241,8 +230,7 @@ test("a failure is told", { timeout: 2 * MINUTE }, async (t) => {
     page.addInitScript(() => {
       FileSystemDirectoryHandle.prototype.removeEntry = () => Promise.reject(new DOMException("it is in use", "NoModificationAllowedError"));
     });
-  const session = await visit({ device: "cpu", path: "icon.svg", tiny: true, prepare });
-  t.after(() => session.close());
+  const session = await open(t, { path: "icon.svg", prepare });
   const { page } = session;
   await keepSomething(page);
   await session.goto();
@@ -253,9 +241,7 @@ test("a failure is told", { timeout: 2 * MINUTE }, async (t) => {
 });
 
 test("two tabs: one learns at a time, the other is told; and deletion in one is deletion in both", { timeout: 4 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", tiny: true });
-  t.after(() => session.close());
-  await ready(session);
+  const session = await open(t);
   const other = await session.context.newPage();
   await other.goto(session.url);
   await ready({ page: other });

@@ -1,7 +1,7 @@
 //! Products on the CPU by the browser's own micro-kernel, against plain tensor code: the same cases as natively.
 #![cfg(target_arch = "wasm32")]
 
-#[allow(dead_code)] // Others take the rest.
+#[allow(dead_code, unused_imports, unused_macros)] // Others take the rest.
 #[path = "../../crate/tests/fused/cases.rs"]
 mod cases;
 

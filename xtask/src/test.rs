@@ -188,13 +188,15 @@ fn wasm() -> Result<Outcome> {
 /// Runs a command whose tests report as Rust's do, and counts them while they scroll by.
 fn libtest(command: &mut Command) -> Result<Outcome> {
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", shown(command)))?;
-    let mut count = Count::default();
+    let (mut count, mut skipped) = (Count::default(), 0);
     let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
         let _ = std::io::stderr().write_all(&line);
-        if let Some(more) = Count::from_libtest(&String::from_utf8_lossy(&line)) {
-            count += more;
+        let text = String::from_utf8_lossy(&line);
+        skipped += usize::from(Count::is_skipped(&text));
+        if let Some(more) = Count::from_libtest(&text) {
+            count += more.without(std::mem::take(&mut skipped));
         }
         line.clear();
     }

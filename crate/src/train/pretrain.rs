@@ -156,51 +156,29 @@ impl Source for UtteranceSource<'_> {
 }
 
 #[cfg(test)]
+#[path = "../../tests/common/noise_features.rs"]
+mod noise_features;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        audio::mel::{Mel, MelConfig},
         precision::preflight::{RunFacts, preflight},
         ranks::threads,
         train::{
-            features::Spoken,
             feeder::FeederConfig,
             run::curve_path,
             watch::{WatchConfig, dump_path},
         },
         weights::{HostWeights, Metadata, Storage, collect, deserialize, serialize},
     };
-    use rand::{Rng, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
     use std::{fs, path::Path};
-
-    /// Noise in utterances of several lengths; the pitch is noise as well.
-    fn corpus() -> Features {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut features = Features::new(MelConfig::speech_16k());
-        for number in 0..120 {
-            let durations: Vec<u32> = (0..4 + number % 7).map(|_| random.random_range(4..8)).collect();
-            let frames = durations.iter().sum::<u32>() as usize;
-            let mut hz = || if random.random_bool(0.6) { random.random_range(80.0..200.0) } else { 0.0 };
-            let f0_hz: Vec<f32> = (0..frames).map(|_| hz()).collect();
-            features.push(Spoken {
-                speaker: ["a", "b", "c"][number % 3],
-                id: number.to_string(),
-                text: String::new(),
-                symbols: durations.iter().map(|_| random.random_range(5..30)).collect(),
-                mel: &Mel {
-                    mels: 80,
-                    data: (0..frames * 80).map(|_| random.random_range(-8.0..0.0)).collect(),
-                },
-                durations: Some(durations),
-                f0_hz: &f0_hz,
-            });
-        }
-        features
-    }
+    use tempfile::TempDir;
 
     struct Case {
         features: Features,
+        /// Where they are read from.
+        _folder: TempDir,
         config: TacotronConfig,
         weights: HostWeights,
         recipe: Recipe,
@@ -208,12 +186,15 @@ mod tests {
 
     impl Case {
         fn new() -> Self {
-            let config = TacotronConfig { pitch: true, ..TacotronConfig::tiny(3) };
+            let config = TacotronConfig { pitch: true, ..TacotronConfig::tiny(2) };
             Device::flex().seed(1);
             let weights = collect(&Tacotron::new(&config, &Device::flex()));
             let bytes = pollster::block_on(serialize(weights, Storage::Full, Metadata::new())).unwrap();
             let recipe = Recipe { steps: 60, batch: 6, window: 24, checkpoint_every: 20, ..Recipe::base() };
-            Self { features: corpus(), config, weights: deserialize(&bytes).unwrap().0, recipe }
+            let folder = TempDir::new().unwrap();
+            noise_features::write(folder.path(), true);
+            let features = Features::load(folder.path()).unwrap();
+            Self { features, _folder: folder, config, weights: deserialize(&bytes).unwrap().0, recipe }
         }
 
         /// Trains to the end, or until a batch fails.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
+//! | `exemplars.cepstra`, `exemplars.phones`, `exemplars.voiced`, `exemplars.last` | recorded frames that spectra are drawn towards: cepstra, phone, voiced, last of its clip; none in earlier files |
 //!
 //! | metadata | what it is |
 //! |---|---|

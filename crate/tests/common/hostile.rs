@@ -53,7 +53,7 @@ use ownvoice::{
         watch::WatchConfig,
     },
     vocoder::NeuralVocoder,
-    voice::{Base, BaseFiles, FileEntry, Voice},
+    voice::{Base, BaseFiles, FileEntry, Voice, exemplars::Frames},
     weights::{Metadata, Storage, Weight, collect, serialize},
 };
 use pollster::block_on;
@@ -390,14 +390,39 @@ fn recording(random: &mut Choices) -> Outcome {
 }
 
 fn voice_file(random: &mut Choices) -> Outcome {
-    kept!(GOOD: (Base, Vec<u8>) = {
+    kept!(GOOD: (Base, [Vec<u8>; 2]) = {
         let base = tiny_base();
-        let voice = block_on(Voice::unadapted(&base).save_async(&base)).unwrap();
-        (base, voice)
+        let mut voice = Voice::unadapted(&base);
+        let saved = |voice: &Voice| block_on(voice.save_async(&base)).unwrap();
+        let without = saved(&voice);
+        let symbols = [symbols::SILENCE, 9, 20];
+        let mel = Mel { mels: 80, data: vec![-4.0; symbols.len() * 80] };
+        voice.exemplars.add(&mel, Frames { symbols: &symbols, f0_hz: &[0.0, 120.0, 0.0] });
+        let voices = [saved(&voice), without];
+        (base, voices)
     });
-    let (base, voice) = GOOD.with(|good| *good);
-    let bytes = some_damage(voice, random, damage_tensors);
+    let (base, voices) = GOOD.with(|good| *good);
+    let bytes = some_damage(voices.choose(random).unwrap(), random, damage_tensors);
     measured(bytes.len(), || Voice::open(base, &bytes))
+}
+
+/// Manifest and weights of a base, which fit by their hash.
+///
+/// * `parts`: what of the manifest is damaged; none for any of it
+fn damaged_base(manifest: &Value, weights: &[u8], parts: &[&str], random: &mut Choices) -> (String, Vec<u8>) {
+    let (mut manifest, mut weights) = (manifest.clone(), weights.to_vec());
+    if random.random_bool(0.3) {
+        weights = some_damage(&weights, random, damage_tensors);
+    }
+    manifest["files"]["weights"] =
+        serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
+    if random.random_bool(0.8) {
+        match parts.choose(random).and_then(|part| manifest.get_mut(*part)) {
+            Some(part) => damage_json(part, random),
+            None => damage_json(&mut manifest, random),
+        }
+    }
+    (manifest.to_string(), weights)
 }
 
 fn base(random: &mut Choices) -> Outcome {
@@ -408,23 +433,8 @@ fn base(random: &mut Choices) -> Outcome {
         (serde_json::to_value(&manifest).unwrap(), weights, lexicon)
     });
     let (manifest, weights, lexicon) = GOOD.with(|good| *good);
-    let (mut manifest, mut weights) = (manifest.clone(), weights.clone());
-    if random.random_bool(0.3) {
-        weights = some_damage(&weights, random, damage_tensors);
-    }
-    manifest["files"]["weights"] =
-        serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
-    if random.random_bool(0.8) {
-        let part = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"]
-            .choose(random)
-            .copied()
-            .unwrap();
-        match manifest.get_mut(part) {
-            Some(part) => damage_json(part, random),
-            None => damage_json(&mut manifest, random),
-        }
-    }
-    let json = manifest.to_string();
+    let parts = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"];
+    let (json, weights) = damaged_base(manifest, weights, &parts, random);
     let files =
         BaseFiles { manifest_json: &json, weights: &weights, lexicon, aligner: ALIGNER, vocoder: None };
     let length = json.len() + weights.len() + lexicon.len() + ALIGNER.len();
@@ -513,18 +523,10 @@ fn lips_base(random: &mut Choices) -> Outcome {
         lips::base::write(folder.path(), trained, &weights).unwrap();
         (serde_json::from_slice(&fs::read(folder.path().join("manifest.json")).unwrap()).unwrap(), weights)
     });
-    let (mut manifest, mut weights) = GOOD.with(|good| (*good).clone());
-    if random.random_bool(0.3) {
-        weights = some_damage(&weights, random, damage_tensors);
-    }
-    manifest["files"]["weights"] =
-        serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
-    if random.random_bool(0.8) {
-        damage_json(&mut manifest, random);
-    }
-    let manifest_json = &manifest.to_string();
-    let files = LipBaseFiles { manifest_json, weights: &weights, vocoder: None };
-    measured(manifest_json.len() + weights.len(), || LipBase::load(files, &Device::flex()))
+    let (manifest, weights) = GOOD.with(|good| *good);
+    let (json, weights) = damaged_base(manifest, weights, &[], random);
+    let files = LipBaseFiles { manifest_json: &json, weights: &weights, vocoder: None };
+    measured(json.len() + weights.len(), || LipBase::load(files, &Device::flex()))
 }
 
 /// Features of faces, damaged, and drawn from.

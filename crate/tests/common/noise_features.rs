@@ -9,12 +9,15 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-pub fn write(folder: &Path) {
+/// * `has_pitch`: of noise as well
+pub fn write(folder: &Path, has_pitch: bool) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut writer = FeatureWriter::create(folder, MelConfig::speech_16k()).unwrap();
     for number in 0..100 {
         let durations = vec![random.random_range(3..9); 10];
         let frames = durations.iter().sum::<u32>() as usize;
+        let mut hz = || if random.random_bool(0.6) { random.random_range(80.0..200.0) } else { 0.0 };
+        let f0_hz: Vec<f32> = (0..frames).take_while(|_| has_pitch).map(|_| hz()).collect();
         writer
             .push(Spoken {
                 speaker: ["a", "b"][number % 2],
@@ -26,7 +29,7 @@ pub fn write(folder: &Path) {
                     data: (0..frames * 80).map(|_| random.random_range(-8.0..0.0)).collect(),
                 },
                 durations: Some(durations),
-                f0_hz: &[],
+                f0_hz: &f0_hz,
             })
             .unwrap();
     }
