@@ -75,7 +75,7 @@ enum Command {
     TrainVocoder(vocoder::TrainVocoderArguments),
     /// Train the encoder that distinguishes speakers; resumable
     TrainSpeakerEncoder(speaker_encoder::TrainArguments),
-    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint
+    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint, or a base of lips that was trained elsewhere
     Import(import::ImportArguments),
     /// Speech from silent videos of a face: prepare videos, or draw a corpus of them; needs the program ffmpeg
     Lips(lips::LipsVerb),
