@@ -1,10 +1,11 @@
 // Pictures of a video, 25 a second, from a file or from the camera; never its sound.
 
 import { OwnvoiceError, check } from "../js/errors.js";
+import { openCamera } from "./camera.js";
 
 /** Pictures a second. */
 export const RATE = 25;
-/** What the model takes at once. */
+/** What is spoken at once. */
 export const MOST_SECONDS = 30;
 /** Faces are searched for in pictures of this size; larger ones would only take memory. */
 const LONGEST_SIDE = 320;
@@ -48,11 +49,11 @@ async function seek(video, seconds) {
 
 /**
  * The pictures of a file, in order. Each is sought: a video that plays loses pictures on a machine that is busy.
- * @param {File} file
- * @param {AbortSignal} signal
- * @param {(picture: Picture, part: number) => unknown} each Called with each picture, and how much of the video is read.
+ * @param {Blob} file
+ * @param {{ signal: AbortSignal, mostSeconds?: number }} options
+ * @param {(picture: Picture, number: number, count: number) => unknown} each Called with each picture, its number and how many there are.
  */
-export async function readFile(file, signal, each) {
+export async function readFile(file, { signal, mostSeconds = MOST_SECONDS }, each) {
   const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true, preload: "auto" });
   const url = URL.createObjectURL(file);
   try {
@@ -63,32 +64,18 @@ export async function readFile(file, signal, each) {
     if (!Number.isFinite(video.duration)) await seek(video, FAR_SECONDS);
     const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
     if (!video.videoWidth) throw new OwnvoiceError("video-unreadable", "it holds no pictures");
-    if (seconds > MOST_SECONDS + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
+    if (seconds > mostSeconds + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
     const copier = new Copier();
-    const count = Math.min(Math.round(seconds * RATE), MOST_SECONDS * RATE);
+    const count = Math.min(Math.round(seconds * RATE), mostSeconds * RATE);
     for (let number = 0; number < count; number++) {
       check(signal);
       await seek(video, (number + 0.5) / RATE);
-      await each(copier.copy(video), (number + 1) / count);
+      await each(copier.copy(video), number, count);
     }
   } finally {
     video.removeAttribute("src");
     video.load();
     URL.revokeObjectURL(url);
-  }
-}
-
-/** @type {{ [name: string]: string }} */
-const REFUSALS = { NotAllowedError: "camera-denied", NotFoundError: "camera-missing", OverconstrainedError: "camera-missing" };
-
-/** @returns {Promise<MediaStream>} */
-async function openCamera() {
-  if (!navigator.mediaDevices) throw new OwnvoiceError("camera-unavailable", "the browser offers no camera here");
-  try {
-    return await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" } });
-  } catch (error) {
-    const { name, message } = /** @type {Error} */ (error);
-    throw new OwnvoiceError(REFUSALS[name] ?? "camera-failed", message);
   }
 }
 

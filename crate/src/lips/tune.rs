@@ -133,5 +133,5 @@ async fn tune(
             break;
         }
     }
-    Ok(tuner.finish())
+    tuner.finish().await
 }
