@@ -30,6 +30,44 @@ class Copier {
   }
 }
 
+/**
+ * Pictures of any rate, which a camera keeps only roughly, as 25 a second: for each of these the one whose time is nearest. To take the last one that is
+ * there would double one and lose another wherever their times lie a little before or after those of the 25.
+ */
+export class PictureClock {
+  #each;
+  /** Seconds. */
+  #begun = 0;
+  #taken = 0;
+  /** The picture before, and when it was. @type {{ picture: Picture, seconds: number } | null} */
+  #before = null;
+
+  /** @param {(picture: Picture) => void} each */
+  constructor(each) {
+    this.#each = each;
+  }
+
+  get isFull() {
+    return this.#taken === MOST_SECONDS * RATE;
+  }
+
+  /** @param {Picture} picture @param {number} seconds When it was taken, by any clock. */
+  push(picture, seconds) {
+    const before = this.#before ?? { picture, seconds };
+    if (!this.#before) this.#begun = seconds;
+    for (; this.#place <= seconds && !this.isFull; this.#taken++) {
+      const nearest = this.#place - before.seconds < seconds - this.#place ? before.picture : picture;
+      this.#each({ ...nearest, rgba: nearest.rgba.slice() });
+    }
+    this.#before = { picture, seconds };
+  }
+
+  /** The time of the next of the 25. */
+  get #place() {
+    return this.#begun + this.#taken / RATE;
+  }
+}
+
 /** @param {HTMLVideoElement} video @param {string} name Of the event. */
 function reached(video, name) {
   return new Promise((resolve, reject) => {
@@ -96,16 +134,11 @@ export async function film({ signal, stopSignal }, onOpen, each) {
     onOpen();
     return await new Promise((resolve, reject) => {
       const copier = new Copier();
-      /** @type {number | null} */
-      let begun = null;
-      let taken = 0;
-      /** Whatever the camera's own rate: of more pictures some are left out, of fewer some come twice.
-       * @param {number} now @param {VideoFrameCallbackMetadata} shown */
-      const onPicture = (now, { captureTime = now }) => {
-        begun ??= captureTime;
-        const place = Math.min(Math.floor(((captureTime - begun) / 1000) * RATE), MOST_SECONDS * RATE - 1);
-        for (; taken <= place; taken++) each(copier.copy(video));
-        if (taken === MOST_SECONDS * RATE) return resolve("full");
+      const clock = new PictureClock(each);
+      /** @param {number} _ @param {VideoFrameCallbackMetadata} shown */
+      const onPicture = (_, { captureTime, mediaTime }) => {
+        clock.push(copier.copy(video), captureTime === undefined ? mediaTime : captureTime / 1000);
+        if (clock.isFull) return resolve("full");
         video.requestVideoFrameCallback(onPicture);
       };
       video.requestVideoFrameCallback(onPicture);

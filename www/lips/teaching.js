@@ -17,6 +17,8 @@ import { state, update } from "./state.js";
 const MOST_TAKE_SECONDS = 120;
 /** Pictures that are kept at once, whole: 20 s. */
 const MOST_PICTURES = 20 * RATE;
+/** Pictures without sound, or sound without pictures, of more than a second are those of different videos. */
+const MOST_STILL = RATE;
 /** Tracks are multiples of so many pictures. */
 const UNIT = 5;
 /** What is learned is a few megabytes. */
@@ -94,13 +96,22 @@ async function read(film, signal) {
   const found = { ids: [], seconds: 0, windows: 0, leftOut: [] };
   let error = null;
   let first = 0;
+  /** The last picture, and how many were like it to the last bit: where sound goes on after the pictures, the browser shows the last one. */
+  let before = new Uint8ClampedArray(0);
+  let still = 0;
   await readFile(film, { signal, mostSeconds: MOST_TAKE_SECONDS }, async (picture, number, count) => {
+    still = isSame(picture.rgba, before) ? still + 1 : 0;
+    before = picture.rgba.slice();
     await call("lookToLearn", picture, { transfer: [picture.rgba.buffer] });
     update({ part: (number + 1) / count });
     const parts = Math.ceil(count / MOST_PICTURES);
     const length = Math.ceil(count / parts / UNIT) * UNIT;
     const last = number + 1 === count;
     if (number + 1 < first + length && !last) return;
+    if (last && still > MOST_STILL && still < number) {
+      await call("removeTakes", { ids: found.ids });
+      throw new OwnvoiceError("lengths-differ", "the sound goes on after the pictures", { found: still / RATE });
+    }
     const [begin, end] = [first / RATE, last ? Infinity : (number + 1) / RATE];
     try {
       /** @type {LipTake} */
@@ -120,11 +131,15 @@ async function read(film, signal) {
   return found;
 }
 
+/** @param {Uint8ClampedArray} one @param {Uint8ClampedArray} other */
+const isSame = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
+
 /** @param {number} index */
 export async function removeTake(index) {
   if (state.work !== "idle") return;
-  await call("removeTakes", { ids: state.takes[index].ids });
-  update({ takes: state.takes.filter((_, other) => other !== index) });
+  const take = state.takes[index];
+  await call("removeTakes", { ids: take.ids });
+  update({ takes: state.takes.filter((other) => other !== take) });
 }
 
 /** @param {any} progress */
