@@ -136,6 +136,7 @@ $("takes").addEventListener("click", ({ target }) => {
 });
 $("learn").addEventListener("click", async () => (await learn()) && hearOwn());
 $("learn-stop").addEventListener("click", stopTeaching);
+$("learn-cancel").addEventListener("click", cancelTeaching);
 $("own-file").addEventListener("change", async () => {
   const [file] = $("own-file").files ?? [];
   $("own-file").value = "";

@@ -15,6 +15,7 @@ export interface Elements {
   "languages": HTMLElementTagNameMap["div"];
   "learn": HTMLElementTagNameMap["button"];
   "learn-bar": HTMLElementTagNameMap["progress"];
+  "learn-cancel": HTMLElementTagNameMap["button"];
   "learn-held-out": HTMLElementTagNameMap["p"];
   "learn-iteration": HTMLElementTagNameMap["span"];
   "learn-loss": HTMLElementTagNameMap["span"];

@@ -70,8 +70,9 @@ export function renderTeaching() {
   $("teach-record").ariaPressed = `${work === "recording"}`;
   say($("teach-record-words"), t(work === "recording" ? "film.stop" : "teach.record"));
   $("teach-files").disabled = !idle;
-  $("teach-choose").hidden = work === "asking" || work === "recording" || work === "taking";
-  $("teach-cancel").hidden = !$("teach-choose").hidden && work !== "learning";
+  const isTaking = work === "asking" || work === "recording" || work === "taking";
+  $("teach-choose").hidden = isTaking;
+  $("teach-cancel").hidden = !isTaking;
   const looks = JSON.stringify([takes, idle, t("teach.remove")]);
   if (looks !== drawn) {
     drawn = looks;
@@ -81,7 +82,7 @@ export function renderTeaching() {
   say($("teach-total"), t(windows < leastWindows ? "teach.more" : "teach.enough", { seconds: number(seconds, 1) }));
   $("learn").disabled = !idle || windows < leastWindows;
   $("learn").hidden = work === "learning";
-  $("learn-stop").hidden = work !== "learning";
+  $("learn-stop").hidden = $("learn-cancel").hidden = work !== "learning";
   renderLearning();
   $("own").hidden = !own;
   $("own-file").disabled = !idle;

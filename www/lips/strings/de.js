@@ -46,6 +46,7 @@ export const de = {
 
   "teach.title": "Die eigene Sprache lehren",
   "teach.how": "Eine Minute Gesicht und Stimme: irgendetwas vorlesen oder erzählen, in Aufnahmen von höchstens {most} s, das Gesicht von vorn, der Raum still. Nur von sich selbst, oder von jemandem, der zugestimmt hat.",
+  "teach.honest": "Versucht wurde es nur mit gezeichneten Gesichtern: Wie viel es von den Lippen eines Menschen lesen lernt, hat niemand gemessen.",
   "teach.kept": "Aufnahmen bleiben in dieser Seite, und nur so, wie ihr Encoder sie sah; wird sie geschlossen, sind sie weg. Was gelernt wurde, ist dann auch weg, wenn man es nicht herunterlädt.",
   "teach.record": "Kamera und Mikrofon aufnehmen",
   "teach.choose": "Videos mit Ton wählen",

@@ -45,6 +45,7 @@ export const en = {
 
   "teach.title": "Teach it your own speech",
   "teach.how": "A minute of your face and voice: read or tell anything, in takes of {most} s at most, the face from the front, the room quiet. Only your own, or those of someone who agreed.",
+  "teach.honest": "It was tried on drawn faces alone: how much of a person's lips it learns to read, nobody has measured.",
   "teach.kept": "Takes are kept in this page alone, as what its encoder saw of them, and are gone when it is closed. What is learned is gone as well, unless you download it.",
   "teach.record": "Record camera and microphone",
   "teach.choose": "Choose videos with sound",
