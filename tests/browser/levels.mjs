@@ -12,7 +12,10 @@ export function levels({ rate, samples }) {
 /** Pearson's. @param {number[]} one @param {number[]} other */
 export function correlation(one, other) {
   const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [a, b] = [one, other].map((values) => values.map((value) => value - mean(values)));
+  const [a, b] = [one, other].map((values) => {
+    const middle = mean(values);
+    return values.map((value) => value - middle);
+  });
   const product = (/** @type {number[]} */ x, /** @type {number[]} */ y) => x.reduce((sum, value, at) => sum + value * y[at], 0);
   return product(a, b) / Math.sqrt(product(a, a) * product(b, b));
 }
