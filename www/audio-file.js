@@ -1,6 +1,7 @@
 // Decodes audio and video files: WAV by the library, everything else by the browser. Size and duration are checked before anything is decoded.
 
 import { OwnvoiceError } from "./js/index.js";
+import { decodeSound, unreadable } from "./sound.js";
 import { studio } from "./state.js";
 
 /** @import { Audio } from "./js/index.js" */
@@ -11,10 +12,6 @@ const MAX_SECONDS = 120;
 const MAX_BYTES = 200e6;
 /** A file whose metadata take longer is not read. */
 const MAX_METADATA_MS = 10_000;
-/** Hz to which the browser resamples; no speech is lost. */
-const RATE = 48_000;
-
-const unreadable = () => new OwnvoiceError("audio-unreadable", "the browser cannot decode this file");
 
 /** @param {File} file @returns {Promise<Audio>} */
 export async function readAudio(file) {
@@ -30,9 +27,7 @@ export async function readAudio(file) {
   }
   const seconds = await duration(file);
   if (seconds > MAX_SECONDS) throw new OwnvoiceError("clip-too-long", "the recording is too long", { found: seconds });
-  const decoder = new OfflineAudioContext(1, 1, RATE);
-  const decoded = await decoder.decodeAudioData(await file.arrayBuffer()).catch(() => Promise.reject(unreadable()));
-  return { samples: mixed(decoded), sampleRate: decoded.sampleRate };
+  return decodeSound(file);
 }
 
 /** Seconds, by the file's metadata. @param {File} file @returns {Promise<number>} */
@@ -54,13 +49,4 @@ async function duration(file) {
     player.removeAttribute("src");
     URL.revokeObjectURL(url);
   }
-}
-
-/** The mean of the channels. @param {AudioBuffer} decoded */
-function mixed(decoded) {
-  const samples = new Float32Array(decoded.length);
-  for (let channel = 0; channel < decoded.numberOfChannels; channel++) {
-    decoded.getChannelData(channel).forEach((sample, i) => (samples[i] += sample / decoded.numberOfChannels));
-  }
-  return samples;
 }

@@ -109,6 +109,11 @@ fn bases_of_lips() {
 }
 
 #[test]
+fn tuned_bases_of_lips() {
+    fuzz("lips-tuned");
+}
+
+#[test]
 fn features_of_faces() {
     fuzz("lips-features");
 }

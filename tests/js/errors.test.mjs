@@ -16,9 +16,9 @@ const inFolder = (folder, found) => readdirSync(join(ROOT, folder)).filter((name
 const codes = (text, found) => [...text.matchAll(found)].map(([, ...code]) => code.find(Boolean) ?? "");
 
 /** Only the command line reads corpora, files and PyTorch's checkpoints, starts programs, and trains in ranks. */
-const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing", "lengths-differ"];
+const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing"];
 /** Only the command line and the page of lips read videos. */
-const OF_VIDEOS = ["video-unreadable", "video-cut", "no-face", "several-faces"];
+const OF_VIDEOS = ["video-unreadable", "video-cut", "no-face", "several-faces", "lengths-differ"];
 /** Faults of a program, which no visitor meets, or of ownvoice, for which the page has other words. */
 const OF_PROGRAMS = ["option-invalid", "closed", "cancelled", "internal", "device-unavailable", "precision-unsupported", "microphone-closed"];
 
@@ -43,11 +43,12 @@ test("the page has words for each code that a visitor can meet", () => {
   assert.deepEqual(without, []);
 });
 
-test("the page of lips has words for each code of its own, and of what it loads and reads", () => {
-  const own = inFolder("www/lips", /"(camera-[a-z]+)"|OwnvoiceError\("([a-z-]+)"/g).filter(Boolean);
+test("the page of lips has words for each code of its own, and of what it loads, reads and learns", () => {
+  const own = inFolder("www/lips", /"((?:camera|capture)-[a-z]+)"|OwnvoiceError\("([a-z-]+)"/g).filter(Boolean);
   const shared = ["download-failed", "base-corrupt", "worker-unavailable", "worker-crashed", "message-failed"];
   const read = ["clip-too-short", "clip-too-long", ...OF_VIDEOS];
-  assert.ok(own.includes("camera-denied"), own.join(" "));
-  const without = [...own, ...shared, ...read].filter((code) => code !== "cancelled" && !(`error.${code}` in lips));
+  const learned = ["audio-unreadable", "clip-empty", "clip-too-quiet", "clip-clipped", "clip-noisy", "rate-unsupported", "no-clips", "training-diverged", "voice-corrupt", "base-mismatch"];
+  assert.ok(own.includes("camera-denied") && own.includes("capture-denied"), own.join(" "));
+  const without = [...own, ...shared, ...read, ...learned].filter((code) => code !== "cancelled" && !(`error.${code}` in lips));
   assert.deepEqual(without, []);
 });

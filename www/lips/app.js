@@ -1,55 +1,31 @@
 // The page of lips: events change the state, and each change is drawn.
 
 import { describe } from "../js/errors.js";
-import { Remote } from "../js/rpc.js";
-import { startWorker } from "../js/start.js";
 import { offerLanguages } from "../page.js";
 import { play, position, stop as stopPlaying } from "../play.js";
-import { choose, number } from "../strings.js";
+import { choose } from "../strings.js";
 import { $ } from "./dom.js";
+import { call, start } from "./engine.js";
 import { film, readFile } from "./pictures.js";
+import { renderTeaching } from "./render-teaching.js";
 import { render, renderWave, showPicture, translate } from "./render.js";
-import { drawnBy, state, update } from "./state.js";
+import { OWN, drawnBy, state, update } from "./state.js";
+import { cancelTeaching, chooseVideos, forget, learn, openVoice, recordTake, removeTake, stopTeaching } from "./teaching.js";
 
 /** @import { Language } from "../strings.js" */
 /** @import { Picture } from "./pictures.js" */
 /** @import { Face } from "./pkg/ownvoice_web_lips.js" */
 
-const MODEL = new URL("models/lips/", location.href).href;
-const PROGRAM = new URL("pkg/ownvoice_web_lips_bg.wasm.gz", import.meta.url).href;
-const MB = 1e6;
-
-/** @type {Remote} */
-let worker;
 /** Ends what is going on, without a result or with what there is. */
 let controls = { cancel: new AbortController(), stop: new AbortController() };
 /** The faces that were found last. @type {Face[]} */
 let faces = [];
 
-/** @param {any} progress */
-function onLoading({ status, what, loadedBytes, totalBytes }) {
-  if (status === "starting") return update({ loading: { key: "load.starting", values: {} }, loaded: null });
-  const mb = number(loadedBytes / MB, 1);
-  if (what === "program") return update({ loading: { key: "load.program", values: { mb } }, loaded: null });
-  update({ loading: { key: "load.base", values: { mb, total: number(totalBytes / MB, 1) } }, loaded: loadedBytes / totalBytes });
-}
-
-async function start() {
-  try {
-    worker = new Remote(startWorker(new URL("./worker.js", import.meta.url).href).worker);
-    const speakers = await worker.call("load", { base: MODEL, wasmUrl: PROGRAM }, { onProgress: onLoading });
-    update({ load: { status: "ready" }, speakers });
-    worker.ended.then((error) => update({ load: { status: "failed", error: describe(error) } }));
-  } catch (error) {
-    update({ load: { status: "failed", error: describe(error) } });
-  }
-}
-
 /** Gives a picture to the worker, and shows it. @param {Picture} picture */
 async function look(picture) {
   showPicture(picture, faces);
   update({ pictures: state.pictures + 1 });
-  const found = await worker.call("look", picture, { transfer: [picture.rgba.buffer] });
+  const found = await call("look", picture, { transfer: [picture.rgba.buffer] });
   if (!found) return;
   faces = found;
   update({ faces: faces.length });
@@ -63,7 +39,7 @@ async function show(work, see) {
   faces = [];
   update({ work, part: 0, faces: null, pictures: 0, lost: false, filmError: null, speakError: null, speech: null });
   try {
-    await worker.call("clear", {});
+    await call("clear", {});
     await see({ signal: controls.cancel.signal, stopSignal: controls.stop.signal });
     update({ work: "idle" });
   } catch (error) {
@@ -91,9 +67,9 @@ const record = () =>
 /** @param {File} file */
 const read = (file) =>
   show("reading", ({ signal }) =>
-    readFile(file, signal, async (picture, part) => {
+    readFile(file, { signal }, async (picture, number, count) => {
       await look(picture);
-      update({ part });
+      update({ part: (number + 1) / count });
     }),
   );
 
@@ -102,10 +78,16 @@ async function speak() {
   stopPlaying();
   update({ work: "speaking", speech: null, speakError: null });
   try {
-    update({ speech: await worker.call("speak", { speaker: $("speaker").value }), work: "idle" });
+    update({ speech: await call("speak", { speaker: $("speaker").value }), work: "idle" });
   } catch (error) {
     update({ work: "idle", speakError: describe(error) });
   }
+}
+
+/** Speaks what was shown last in the voice that was learned just now. */
+function hearOwn() {
+  $("speaker").value = OWN;
+  return speak();
 }
 
 function togglePlaying() {
@@ -128,6 +110,7 @@ function move() {
 
 drawnBy(() => {
   render();
+  renderTeaching();
   move();
 });
 
@@ -141,6 +124,25 @@ $("file").addEventListener("change", () => {
   if (file) read(file);
   $("file").value = ""; // the same may be chosen again
 });
+$("teach-record").addEventListener("click", () => (state.work === "recording" ? stopTeaching() : recordTake()));
+$("teach-cancel").addEventListener("click", cancelTeaching);
+$("teach-files").addEventListener("change", () => {
+  chooseVideos([...($("teach-files").files ?? [])]);
+  $("teach-files").value = "";
+});
+$("takes").addEventListener("click", ({ target }) => {
+  const { take } = /** @type {HTMLElement} */ (target).dataset;
+  if (take) removeTake(Number(take));
+});
+$("learn").addEventListener("click", async () => (await learn()) && hearOwn());
+$("learn-stop").addEventListener("click", stopTeaching);
+$("learn-cancel").addEventListener("click", cancelTeaching);
+$("own-file").addEventListener("change", async () => {
+  const [file] = $("own-file").files ?? [];
+  $("own-file").value = "";
+  if (file && (await openVoice(file))) hearOwn();
+});
+$("own-forget").addEventListener("click", forget);
 $("languages").addEventListener("click", ({ target }) => {
   const { lang } = /** @type {HTMLElement} */ (target);
   if (!lang) return;
@@ -153,5 +155,5 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => upda
 
 offerLanguages();
 translate();
-render();
+update({});
 await start();

@@ -1,10 +1,11 @@
 // Pictures of a video, 25 a second, from a file or from the camera; never its sound.
 
 import { OwnvoiceError, check } from "../js/errors.js";
+import { openCamera } from "./camera.js";
 
 /** Pictures a second. */
 export const RATE = 25;
-/** What the model takes at once. */
+/** What is spoken at once. */
 export const MOST_SECONDS = 30;
 /** Faces are searched for in pictures of this size; larger ones would only take memory. */
 const LONGEST_SIDE = 320;
@@ -29,6 +30,44 @@ class Copier {
   }
 }
 
+/**
+ * Pictures of any rate, which a camera keeps only roughly, as 25 a second: for each of these the one whose time is nearest. To take the last one that is
+ * there would double one and lose another wherever their times lie a little before or after those of the 25.
+ */
+export class PictureClock {
+  #each;
+  /** Seconds. */
+  #begun = 0;
+  #taken = 0;
+  /** The picture before, and when it was. @type {{ picture: Picture, seconds: number } | null} */
+  #before = null;
+
+  /** @param {(picture: Picture) => void} each */
+  constructor(each) {
+    this.#each = each;
+  }
+
+  get isFull() {
+    return this.#taken === MOST_SECONDS * RATE;
+  }
+
+  /** @param {Picture} picture @param {number} seconds When it was taken, by any clock. */
+  push(picture, seconds) {
+    const before = this.#before ?? { picture, seconds };
+    if (!this.#before) this.#begun = seconds;
+    for (; this.#place <= seconds && !this.isFull; this.#taken++) {
+      const nearest = this.#place - before.seconds < seconds - this.#place ? before.picture : picture;
+      this.#each({ ...nearest, rgba: nearest.rgba.slice() });
+    }
+    this.#before = { picture, seconds };
+  }
+
+  /** The time of the next of the 25. */
+  get #place() {
+    return this.#begun + this.#taken / RATE;
+  }
+}
+
 /** @param {HTMLVideoElement} video @param {string} name Of the event. */
 function reached(video, name) {
   return new Promise((resolve, reject) => {
@@ -48,11 +87,11 @@ async function seek(video, seconds) {
 
 /**
  * The pictures of a file, in order. Each is sought: a video that plays loses pictures on a machine that is busy.
- * @param {File} file
- * @param {AbortSignal} signal
- * @param {(picture: Picture, part: number) => unknown} each Called with each picture, and how much of the video is read.
+ * @param {Blob} file
+ * @param {{ signal: AbortSignal, mostSeconds?: number }} options
+ * @param {(picture: Picture, number: number, count: number) => unknown} each Called with each picture, its number and how many there are.
  */
-export async function readFile(file, signal, each) {
+export async function readFile(file, { signal, mostSeconds = MOST_SECONDS }, each) {
   const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true, preload: "auto" });
   const url = URL.createObjectURL(file);
   try {
@@ -63,32 +102,18 @@ export async function readFile(file, signal, each) {
     if (!Number.isFinite(video.duration)) await seek(video, FAR_SECONDS);
     const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
     if (!video.videoWidth) throw new OwnvoiceError("video-unreadable", "it holds no pictures");
-    if (seconds > MOST_SECONDS + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
+    if (seconds > mostSeconds + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
     const copier = new Copier();
-    const count = Math.min(Math.round(seconds * RATE), MOST_SECONDS * RATE);
+    const count = Math.min(Math.round(seconds * RATE), mostSeconds * RATE);
     for (let number = 0; number < count; number++) {
       check(signal);
       await seek(video, (number + 0.5) / RATE);
-      await each(copier.copy(video), (number + 1) / count);
+      await each(copier.copy(video), number, count);
     }
   } finally {
     video.removeAttribute("src");
     video.load();
     URL.revokeObjectURL(url);
-  }
-}
-
-/** @type {{ [name: string]: string }} */
-const REFUSALS = { NotAllowedError: "camera-denied", NotFoundError: "camera-missing", OverconstrainedError: "camera-missing" };
-
-/** @returns {Promise<MediaStream>} */
-async function openCamera() {
-  if (!navigator.mediaDevices) throw new OwnvoiceError("camera-unavailable", "the browser offers no camera here");
-  try {
-    return await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" } });
-  } catch (error) {
-    const { name, message } = /** @type {Error} */ (error);
-    throw new OwnvoiceError(REFUSALS[name] ?? "camera-failed", message);
   }
 }
 
@@ -109,16 +134,11 @@ export async function film({ signal, stopSignal }, onOpen, each) {
     onOpen();
     return await new Promise((resolve, reject) => {
       const copier = new Copier();
-      /** @type {number | null} */
-      let begun = null;
-      let taken = 0;
-      /** Whatever the camera's own rate: of more pictures some are left out, of fewer some come twice.
-       * @param {number} now @param {VideoFrameCallbackMetadata} shown */
-      const onPicture = (now, { captureTime = now }) => {
-        begun ??= captureTime;
-        const place = Math.min(Math.floor(((captureTime - begun) / 1000) * RATE), MOST_SECONDS * RATE - 1);
-        for (; taken <= place; taken++) each(copier.copy(video));
-        if (taken === MOST_SECONDS * RATE) return resolve("full");
+      const clock = new PictureClock(each);
+      /** @param {number} _ @param {VideoFrameCallbackMetadata} shown */
+      const onPicture = (_, { captureTime, mediaTime }) => {
+        clock.push(copier.copy(video), captureTime === undefined ? mediaTime : captureTime / 1000);
+        if (clock.isFull) return resolve("full");
         video.requestVideoFrameCallback(onPicture);
       };
       video.requestVideoFrameCallback(onPicture);

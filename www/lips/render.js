@@ -5,9 +5,10 @@ import { say, translatePage } from "../page.js";
 import { play, position } from "../play.js";
 import { number } from "../strings.js";
 import { showWave } from "../wave.js";
-import { $, fail, told } from "./dom.js";
+import { $, fail } from "./dom.js";
 import { MOST_SECONDS, RATE } from "./pictures.js";
-import { state, update } from "./state.js";
+import { stretches } from "./render-teaching.js";
+import { OWN, state, update } from "./state.js";
 import { t } from "./words.js";
 
 /** @import { Picture } from "./pictures.js" */
@@ -62,7 +63,7 @@ function renderFilm() {
   say($("film-words"), filmWords());
   say($("film-faces"), faceWords());
   fail($("film-error"), filmError);
-  $("film-record").disabled = work === "reading" || work === "speaking" || work === "opening";
+  $("film-record").disabled = work !== "idle" && work !== "filming";
   $("film-record").ariaPressed = `${work === "filming"}`;
   say($("record-words"), t(work === "filming" ? "film.stop" : "film.record"));
   $("file").disabled = work !== "idle";
@@ -70,25 +71,30 @@ function renderFilm() {
   $("film-cancel").hidden = !films && work !== "reading";
 }
 
+/** The voices to choose from; one's own, where there is one, comes last. */
+function renderVoices() {
+  const { speakers, own } = state;
+  const voices = [...speakers.map((name) => ({ name, value: name })), ...(own ? [{ name: t("speak.own"), value: OWN }] : [])];
+  const select = $("speaker");
+  const chosen = select.value;
+  if (voices.map(({ name }) => name).join() === [...select.options].map(({ text }) => text).join()) return;
+  select.replaceChildren(...voices.map(({ name, value }) => new Option(name, value, false, value === chosen)));
+}
+
 /** @type {LipSpeech | null} */
 let shown = null;
 
 function renderSpeech() {
-  const { work, speech, speakError, pictures, speakers } = state;
-  if ($("speaker").length !== speakers.length) $("speaker").replaceChildren(...speakers.map((name) => new Option(name, name)));
+  const { work, speech, speakError, pictures } = state;
+  renderVoices();
   $("speak").disabled = work !== "idle" || pictures === 0;
-  $("speaker").disabled = work === "speaking";
+  $("speaker").disabled = work === "speaking" || work === "learning";
   const said = speech ? t("speak.done", { seconds: number(speech.samples.length / speech.sampleRate, 1) }) : pictures ? "" : t("speak.need");
   say($("speak-words"), work === "speaking" ? t("speak.speaking") : said);
   fail($("speak-error"), speakError);
   $("speech").hidden = !speech;
   say($("play"), t(position("speech") === null ? "speak.play" : "speak.pause"));
-  const silent = (speech?.leftOut ?? []).map((part) => {
-    const times = { begin: number(part.begin ?? 0, 1), end: number(part.end ?? 0, 1) };
-    const item = document.createElement("li");
-    item.append(t("speak.silent", times), " ", ...told(part));
-    return item;
-  });
+  const silent = stretches(speech?.leftOut ?? [], "speak.silent");
   $("left-out").hidden = silent.length === 0;
   $("left-out").replaceChildren(...silent);
   if (shown === speech) return;

@@ -111,13 +111,23 @@ enum TextsName {
 
 /// Sizes of the model.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum PresetName {
+pub enum PresetName {
     /// The paper's
     Lips,
     /// For two CPU cores
     LipsSmall,
     /// For tests
     Tiny,
+}
+
+impl PresetName {
+    pub fn get(self) -> LipPreset {
+        match self {
+            Self::Lips => LipPreset::Lips,
+            Self::LipsSmall => LipPreset::LipsSmall,
+            Self::Tiny => LipPreset::Tiny,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -294,11 +304,7 @@ pub fn lips(verb: &LipsVerb, ranks: &Ranks, console: &Console) -> Result<()> {
 fn train(arguments: &TrainArguments, ranks: &Ranks, console: &Console) -> Result<()> {
     output::check(&arguments.out, Made::LipBase, console)?;
     let TrainArguments { data, out, base, preset, steps, batch, window, rate, seed, training } = arguments;
-    let preset = match preset {
-        PresetName::Lips => LipPreset::Lips,
-        PresetName::LipsSmall => LipPreset::LipsSmall,
-        PresetName::Tiny => LipPreset::Tiny,
-    };
+    let preset = preset.get();
     let recipe = Recipe {
         steps: *steps,
         batch: *batch,

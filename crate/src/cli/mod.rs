@@ -20,6 +20,7 @@ mod pages;
 mod precision;
 mod pretraining;
 mod profile;
+mod profile_lips;
 mod ranks;
 mod recipe;
 mod say;

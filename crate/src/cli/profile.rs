@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use super::{
     console::Console,
     device::{DeviceArguments, PrecisionArguments},
     feeder::FeederArguments,
+    lips::PresetName,
+    profile_lips::{self, LipRun},
 };
 use crate::{
     Result,
@@ -17,44 +19,57 @@ use crate::{
     ranks::Ranks,
     train::{
         features::Features,
-        profile::{Feeding, Profile, ProfileOptions, Traffic, profile as measure, profile_feeding},
+        profile::{Feeding, Profile, ProfileOptions, Row, Traffic, profile as measure, profile_feeding},
     },
     vocoder::GriffinLim,
 };
 
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(group(ArgGroup::new("learner").args(["pretraining", "lips"])), after_help = "Examples:
   ownvoice profile
   ownvoice profile --pretraining --device vulkan --json
-  ownvoice profile --pretraining --data features --batch 16 --window 160")]
+  ownvoice profile --pretraining --data features --batch 16 --window 160
+  ownvoice profile --lips --precision mixed")]
 pub struct ProfileArguments {
     #[command(flatten)]
     device: DeviceArguments,
-    /// Windows of a batch
-    #[arg(long, default_value_t = ProfileOptions::default().batch)]
-    batch: usize,
-    /// Frames of a window
-    #[arg(long, default_value_t = ProfileOptions::default().window)]
-    window: usize,
+    /// Windows of a batch [default: 8, or 4 of lips]
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Frames of a window [default: 128, or 256 of lips]
+    #[arg(long)]
+    window: Option<usize>,
     /// Runs that are timed, after three that are not
     #[arg(long, default_value_t = ProfileOptions::default().runs)]
     runs: usize,
     /// Batch statistics, as in pretraining; without, running ones, as in cloning
     #[arg(long)]
     pretraining: bool,
+    /// A model of lips in place of the base
+    ///
+    /// Whole steps are timed too, on noise or on features, and decoding on the device beside decoding that the host steps.
+    #[arg(long, value_enum, value_name = "PRESET", num_args = 0..=1, default_missing_value = "lips-small")]
+    lips: Option<PresetName>,
     #[command(flatten)]
     precision: PrecisionArguments,
-    /// Features that `ownvoice prepare` wrote
+    /// Features that `ownvoice prepare` or `ownvoice lips prepare` wrote
     ///
     /// Given them, whole steps are timed on them too, with the blocking loader and with the feeder: how long they wait for their batches.
-    #[arg(long, requires = "pretraining")]
+    #[arg(long, requires = "learner")]
     data: Option<PathBuf>,
     #[command(flatten)]
     feeder: FeederArguments,
 }
 
 pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -> Result<()> {
-    let &ProfileArguments { batch, window, runs, pretraining, precision, .. } = arguments;
+    let &ProfileArguments { batch, window, runs, pretraining, precision, lips, .. } = arguments;
+    if let Some(preset) = lips {
+        let (data, feeder, precision) = (arguments.data.clone(), arguments.feeder.get(), precision.get());
+        let run = LipRun { preset, batch, window, runs, precision, feeder, data };
+        return profile_lips::profile(&run, &arguments.device.open()?, console);
+    }
+    let standard = ProfileOptions::default();
+    let (batch, window) = (batch.unwrap_or(standard.batch), window.unwrap_or(standard.window));
     let options =
         ProfileOptions { batch, window, runs, pretraining, precision: precision.get(), ranks: ranks.clone() };
     let vocoder = GriffinLim::new(MelConfig::speech_16k());
@@ -67,11 +82,7 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
         &|| None,
         async |_, _| true,
     ))?;
-    let mut text = format!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
-    for row in &found.rows {
-        let backward = row.backward_ms.map_or(String::new(), |time| format!("{time:.2}"));
-        text += &format!("\n{:<12} {:>10.2} {backward:>10}", row.module, row.forward_ms);
-    }
+    let mut text = rows(&found.rows);
     if let Some(bytes) = found.device_bytes {
         text += &format!("\n{:.1} MB of the device's memory", bytes as f64 / 1e6);
     }
@@ -84,16 +95,7 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
         let features = Features::load(data)?;
         let (sizes, feeder) = (TacotronConfig::small(1), arguments.feeder.get());
         loaders = profile_feeding(&sizes, &features, &device, &options, feeder)?;
-        text += &format!(
-            "\n\n{:<12} {:>10} {:>10} {:>10} {:>10}",
-            "loader", "ms a step", "ms waited", "idle %", "queue"
-        );
-        for Feeding { loader, threads, step_ms, waited_ms, idle_percent, queue_depth } in &loaders {
-            text += &format!(
-                "\n{:<12} {step_ms:>10.1} {waited_ms:>10.2} {idle_percent:>10.2} {queue_depth:>10.1}",
-                if *threads == 0 { (*loader).to_string() } else { format!("{loader}, {threads}") }
-            );
-        }
+        text += &format!("\n\n{}", feedings(&loaders));
         text += &format!("\n{:.2} h of features", features.seconds() / 3600.0);
     }
     let peak_memory_bytes = peak_memory_bytes();
@@ -102,6 +104,29 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
     }
     console.result(&MeasuredStep { batch, profile: found, loaders, peak_memory_bytes }, text);
     Ok(())
+}
+
+/// Milliseconds of each module.
+pub fn rows(rows: &[Row]) -> String {
+    let mut text = format!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
+    for row in rows {
+        let backward = row.backward_ms.map_or(String::new(), |time| format!("{time:.2}"));
+        text += &format!("\n{:<12} {:>10.2} {backward:>10}", row.module, row.forward_ms);
+    }
+    text
+}
+
+/// Whole steps, by loader.
+pub fn feedings(loaders: &[Feeding]) -> String {
+    let mut text =
+        format!("{:<12} {:>10} {:>10} {:>10} {:>10}", "loader", "ms a step", "ms waited", "idle %", "queue");
+    for Feeding { loader, threads, step_ms, waited_ms, idle_percent, queue_depth } in loaders {
+        text += &format!(
+            "\n{:<12} {step_ms:>10.1} {waited_ms:>10.2} {idle_percent:>10.2} {queue_depth:>10.1}",
+            if *threads == 0 { (*loader).to_string() } else { format!("{loader}, {threads}") }
+        );
+    }
+    text
 }
 
 /// What is printed as JSON.

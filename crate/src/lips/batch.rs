@@ -4,6 +4,7 @@ use burn::prelude::*;
 use rand::Rng;
 
 use super::{
+    answers::{Answers, seen},
     augmentation::Augmentation,
     clock::mel_frames,
     face::FACE_BYTES,
@@ -54,20 +55,6 @@ impl Data for LipBatch {
     }
 }
 
-/// What is to be said.
-#[derive(Debug, Clone)]
-pub struct Answers {
-    /// `[B, T, M]`, normalised
-    pub targets: Tensor<3>,
-    /// `[B, T, 1]`, one where there is a frame
-    pub mask: Tensor<3>,
-    /// `[1, T / R, N]`, see [`seen`]
-    pub seen: Tensor<3>,
-    /// What the losses are means over.
-    pub frames: usize,
-    pub steps: usize,
-}
-
 impl LipBatch {
     pub fn answers(&self) -> Answers {
         Answers {
@@ -92,23 +79,6 @@ impl LipBatch {
             ..self
         }
     }
-}
-
-/// `[steps, pictures]`, the shares of the two pictures around the middle of each step: the nearer picture has the larger share, so that both together
-/// place the middle between them.
-///
-/// * `frames`: of all pictures together
-pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
-    let steps = frames / reduction;
-    let mut seen = vec![0.0; steps * pictures];
-    for (step, row) in seen.chunks_exact_mut(pictures).enumerate() {
-        let middle = (step as f32 + 0.5) * (reduction * pictures) as f32 / frames as f32 - 0.5;
-        let middle = middle.clamp(0.0, (pictures - 1) as f32);
-        let (before, share) = (middle as usize, middle.fract());
-        row[before] = 1.0 - share;
-        row[(before + 1).min(pictures - 1)] += share;
-    }
-    seen
 }
 
 /// A window of a track.
@@ -177,15 +147,6 @@ impl<'a> LipSource<'a> {
             }
         };
         tracks.into_iter().enumerate().map(window).collect()
-    }
-
-    /// All that some tracks show, unchanged, window after window, one a batch.
-    pub fn unchanged(&self, tracks: &[usize], device: &Device) -> impl Iterator<Item = Result<LipBatch>> {
-        let windows = tracks.iter().flat_map(move |&track| {
-            let firsts = (0..self.features.tracks[track].pictures).step_by(self.pictures);
-            firsts.map(move |first| Window { track, first, augmentation: Augmentation::NONE })
-        });
-        windows.map(move |window| self.assemble(&[window], device))
     }
 
     /// Windows, or a shard of them, as wide as the whole.
@@ -275,8 +236,6 @@ mod tests {
     };
     use std::path::Path;
 
-    const REDUCTION: usize = 2;
-
     /// Tracks of so many pictures, each picture as light as its number; the sound grows louder.
     fn features(folder: &Path, tracks: &[usize]) -> LipFeatures {
         let mut writer = LipFeatureWriter::create(folder, MelConfig::speech_16k()).unwrap();
@@ -302,22 +261,6 @@ mod tests {
 
     fn list<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
         tensor.into_data().try_to_vec::<f32>().unwrap()
-    }
-
-    #[test]
-    fn each_step_sees_the_pictures_around_its_middle() {
-        // Two steps of two frames, and five pictures: middles at a quarter and three quarters, which are 1.25 and 3.75 pictures from the start.
-        assert_eq!(seen(5, 4, 2), [0.25, 0.75, 0.0, 0.0, 0.0, /* */ 0.0, 0.0, 0.0, 0.75, 0.25]);
-        let rows = seen(75, 240, REDUCTION);
-        assert_eq!(rows.len(), 120 * 75);
-        let middle = |step: usize| -> f32 {
-            let row = &rows[step * 75..][..75];
-            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
-            row.iter().enumerate().map(|(picture, share)| picture as f32 * share).sum()
-        };
-        // The first and the last step are nearer to the edges than any picture's middle.
-        assert_eq!((middle(0), middle(119)), (0.0, 74.0));
-        assert!((middle(60) - (60.5 / 120.0 * 75.0 - 0.5)).abs() < 1e-4);
     }
 
     #[test]

@@ -2,10 +2,16 @@
 //!
 //! Five pictures at 25 a second last as long as sixteen frames of a mel at 80 a second: 0.2 s. Tracks are multiples of that.
 
-use crate::audio::mel::MelConfig;
+use crate::{
+    Error, Result,
+    audio::mel::{Mel, MelConfig, MelExtractor},
+};
 
 /// Pictures a second.
 pub const FRAMES_PER_SECOND: usize = 25;
+
+/// Sound that is longer or shorter than the pictures by this much is that of another video, or of another part of it.
+const MAX_DIFFERENCE_SECONDS: f32 = 1.0;
 
 /// How long so many pictures last.
 pub fn seconds(pictures: usize) -> f32 {
@@ -22,6 +28,27 @@ pub fn samples(pictures: usize, rate_hz: u32) -> usize {
     pictures * rate_hz as usize / FRAMES_PER_SECOND
 }
 
+/// Pictures that have sound: both end where the shorter one does. Fails with `lengths-differ` where they are not of one video.
+///
+/// * `sound`: samples
+pub fn common_pictures(pictures: usize, sound: usize, rate_hz: u32) -> Result<usize> {
+    let [shown, spoken] = [seconds(pictures), sound as f32 / rate_hz as f32];
+    if (shown - spoken).abs() > MAX_DIFFERENCE_SECONDS {
+        return Err(Error::lengths_differ(shown, spoken, MAX_DIFFERENCE_SECONDS));
+    }
+    Ok(pictures.min(sound * FRAMES_PER_SECOND / rate_hz as usize))
+}
+
+/// The mel of sound that lasts as long as so many pictures.
+pub fn extract_mel(extractor: &MelExtractor, sound: &[f32], pictures: usize) -> Mel {
+    let config = extractor.config();
+    assert_eq!(sound.len(), samples(pictures, config.sample_rate_hz));
+    let Mel { mels, mut data } = extractor.extract(sound);
+    // The frame after the last is centred on the end.
+    data.truncate(mel_frames(pictures, config) * mels);
+    Mel { mels, data }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +58,15 @@ mod tests {
         let mel = MelConfig::speech_16k();
         assert_eq!((mel_frames(5, &mel), mel_frames(75, &mel), samples(5, 16_000)), (16, 240, 3200));
         assert_eq!(seconds(5), 0.2);
+    }
+
+    #[test]
+    fn pictures_and_sound_end_together_unless_they_are_of_other_videos() {
+        assert_eq!(common_pictures(50, 2 * 16_000, 16_000).unwrap(), 50);
+        assert_eq!(common_pictures(50, 28_900, 16_000).unwrap(), 45);
+        assert_eq!(common_pictures(40, 2 * 16_000, 16_000).unwrap(), 40);
+        for (pictures, sound) in [(50, 0), (50, 80_000)] {
+            assert_eq!(common_pictures(pictures, sound, 16_000).unwrap_err().code(), "lengths-differ");
+        }
     }
 }

@@ -16,13 +16,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    clock::{FRAMES_PER_SECOND, mel_frames, samples},
+    clock::{FRAMES_PER_SECOND, extract_mel, mel_frames},
     face::{FACE_BYTES, SIDE},
     track::SEARCH_EVERY,
 };
 use crate::{
     Error, Result,
-    audio::mel::{Mel, MelConfig, MelExtractor},
+    audio::mel::{MelConfig, MelExtractor},
     files,
     train::features::{FeatureWriter, Features, Spoken},
 };
@@ -68,7 +68,7 @@ pub struct Filmed<'a> {
     pub start_seconds: f32,
     /// `[pictures, 96, 96, 3]`, a multiple of [`SEARCH_EVERY`] of them
     pub faces: &'a [u8],
-    /// As long as the pictures, see [`samples`]
+    /// As long as the pictures
     pub sound: &'a [f32],
 }
 
@@ -95,19 +95,14 @@ impl LipFeatureWriter {
                 && pictures.is_multiple_of(SEARCH_EVERY)
                 && filmed.faces.len().is_multiple_of(FACE_BYTES)
         );
-        let config = self.extractor.config();
-        assert_eq!(filmed.sound.len(), samples(pictures, config.sample_rate_hz));
-        // The frame after the last is centred on the end.
-        let frames = mel_frames(pictures, config);
-        let Mel { mels, mut data } = self.extractor.extract(filmed.sound);
-        data.truncate(frames * mels);
+        let mel = extract_mel(&self.extractor, filmed.sound, pictures);
         self.sounds.push(Spoken {
             speaker: filmed.speaker,
             id: filmed.id,
             text: filmed.text,
             symbols: Vec::new(),
             durations: None,
-            mel: &Mel { mels, data },
+            mel: &mel,
             f0_hz: &[],
         })?;
         self.faces.write_all(filmed.faces).map_err(Error::io(&self.partial.0))?;
@@ -206,6 +201,7 @@ impl LipFeatures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lips::clock::samples;
 
     fn write(directory: &Path, pictures: &[usize]) -> LipFeatures {
         let mel = MelConfig::speech_16k();

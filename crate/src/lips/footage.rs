@@ -2,16 +2,35 @@
 
 use super::{
     base::LipBase,
-    clock::{FRAMES_PER_SECOND, samples, seconds},
+    clock::{FRAMES_PER_SECOND, common_pictures, extract_mel, samples, seconds},
     face::{FaceDetector, face_of},
     image::{Image, Square},
+    lesson::Lesson,
     say::{LipSpeech, speak_track},
     search::{FaceSearch, errors},
+    track::Track,
 };
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    audio::{
+        Audio, SPEECH_LEVEL_DB,
+        level::{check_clip, normalize},
+        mel::MelExtractor,
+        resample::resample,
+    },
+};
 
 /// Of more the pictures would fill the memory of a small machine: of 320 x 240 pixels, these are 170 MB.
 pub const MAX_SECONDS: usize = 30;
+
+/// What can be learned from a video with sound.
+#[derive(Debug)]
+pub struct Taught {
+    /// One of each stretch with one face.
+    pub lessons: Vec<Lesson>,
+    /// What is not learned from, with its seconds.
+    pub left_out: Vec<(Error, Option<[f32; 2]>)>,
+}
 
 /// Pictures, 25 a second, and where faces are in them.
 #[derive(Default)]
@@ -58,11 +77,44 @@ impl Footage {
         let rate_hz = base.manifest.mel.sample_rate_hz;
         let mut speech = vec![0.0; samples(count, rate_hz)];
         for track in &tracks {
-            let pictures = self.pictures[track.first_frame..].iter().zip(&track.squares);
-            let faces: Vec<u8> = pictures.flat_map(|(picture, &square)| face_of(picture, square)).collect();
+            let faces = self.faces(track);
             speak_track(base, (track, faces.as_slice()), speaker, &*base.vocoder, &mut speech).await?;
         }
         Ok(LipSpeech { samples: speech, sample_rate_hz: rate_hz, tracks: tracks.len(), left_out })
+    }
+
+    /// What the pictures and their sound, which begin together, can teach a base. The sound meets it at the level of every other.
+    ///
+    /// # Errors
+    /// Where they can teach nothing, why: as [`Self::speak`], as [`check_clip`], or `lengths-differ`.
+    pub fn teach(&self, base: &LipBase, sound: &Audio) -> Result<Taught> {
+        if self.pictures.is_empty() {
+            return Err(Error::video_unreadable("it holds no pictures"));
+        }
+        check_clip(sound)?;
+        let mel = &base.manifest.mel;
+        let rate_hz = mel.sample_rate_hz;
+        let resampled = resample(&sound.samples, sound.sample_rate_hz, rate_hz)?;
+        let count = common_pictures(self.pictures.len(), resampled.len(), rate_hz)?;
+        let spoken = normalize(&resampled, SPEECH_LEVEL_DB);
+        let (tracks, faults) = self.search.tracks(count);
+        let mut left_out = errors(&tracks, &faults, seconds(count));
+        if tracks.is_empty() {
+            return Err(left_out.swap_remove(0).0);
+        }
+        let extractor = MelExtractor::new(mel.clone());
+        let lesson = |track: &Track| {
+            let (first, pictures) = (samples(track.first_frame, rate_hz), track.squares.len());
+            let sound = &spoken[first..first + samples(pictures, rate_hz)];
+            Lesson::new(base, &self.faces(track), &extract_mel(&extractor, sound, pictures).data)
+        };
+        Ok(Taught { lessons: tracks.iter().map(lesson).collect(), left_out })
+    }
+
+    /// Of a track, `[pictures, 96, 96, 3]`
+    fn faces(&self, track: &Track) -> Vec<u8> {
+        let pictures = self.pictures[track.first_frame..].iter().zip(&track.squares);
+        pictures.flat_map(|(picture, &square)| face_of(picture, square)).collect()
     }
 }
 
@@ -101,5 +153,45 @@ mod tests {
         }
         let (tracks, faults) = footage.search.tracks(30);
         assert_eq!((tracks.len(), faults.len(), tracks[0].squares.len()), (1, 0, 30));
+    }
+
+    /// Pictures of a face, or of nothing, and a voice of as many seconds.
+    fn film(faces: &[bool], seconds: f32) -> (Footage, Audio) {
+        let face = Face::new(1);
+        let mut footage = Footage::default();
+        for (frame, &shown) in faces.iter().enumerate() {
+            let image = match shown {
+                true => face.draw(240, 240, &face.pose(0.0), &Posture::REST, frame as u64),
+                false => Image::new(240, 240, vec![90; 240 * 240 * 3]),
+            };
+            footage.push(image).unwrap();
+        }
+        let at = |n: usize| {
+            let t = n as f32 / 48_000.0;
+            let voiced = t % 0.4 < 0.3;
+            0.001 * (n as f32).sin() + if voiced { 0.02 * (900.0 * t).sin() } else { 0.0 }
+        };
+        let samples = (0..(seconds * 48_000.0) as usize).map(at).collect();
+        (footage, Audio { samples, sample_rate_hz: 48_000 })
+    }
+
+    #[test]
+    fn stretches_with_a_face_become_lessons_and_the_rest_is_named() {
+        let base = crate::lips::tuner::tests::base("one");
+        let faces = [vec![true; 40], vec![false; 20], vec![true; 30]].concat();
+        let (footage, sound) = film(&faces, 3.6);
+        let Taught { lessons, left_out } = footage.teach(&base, &sound).unwrap();
+        let seconds: Vec<f32> = lessons.iter().map(Lesson::seconds).collect();
+        assert_eq!(seconds, [1.6, 1.2]);
+        let codes: Vec<_> = left_out.iter().map(|(error, seconds)| (error.code(), *seconds)).collect();
+        assert!(codes.contains(&("no-face", Some([1.6, 2.4]))), "{codes:?}");
+
+        let refused = |footage: &Footage, sound: &Audio| footage.teach(&base, sound).err().unwrap().code();
+        assert_eq!(refused(&footage, &film(&[], 6.0).1), "lengths-differ");
+        let still = Audio { samples: vec![0.0; sound.samples.len()], ..sound.clone() };
+        assert_eq!(refused(&footage, &still), "clip-too-quiet");
+        assert_eq!(refused(&Footage::default(), &sound), "video-unreadable");
+        assert_eq!(refused(&film(&[false; 90], 0.1).0, &sound), "no-face");
+        assert_eq!(refused(&film(&[true; 20], 0.1).0, &film(&[], 1.2).1), "clip-too-short");
     }
 }

@@ -4,6 +4,7 @@
 //! Natively (`lips`) videos are decoded by ffmpeg, and become features to train on: faces and mels on one clock.
 //! Where there is no public set, faces are drawn that speak with the base's voices.
 
+pub mod answers;
 pub mod augmentation;
 pub mod base;
 #[cfg(feature = "lips")]
@@ -24,6 +25,7 @@ pub mod footage;
 pub mod image;
 #[cfg(feature = "lips")]
 pub mod layout;
+pub mod lesson;
 pub mod model;
 #[cfg(feature = "lips")]
 pub mod prepare;
@@ -38,6 +40,8 @@ pub mod track;
 pub mod train;
 #[cfg(feature = "lips")]
 pub mod tune;
+pub mod tuned;
+pub mod tuner;
 #[cfg(feature = "lips")]
 pub mod video;
 #[cfg(feature = "lips")]
@@ -50,7 +54,8 @@ pub use corpus::{LipCorpusConfig, LipCorpusSummary, LipTexts, LipVoices, make_li
 pub use evaluate::{LipEvaluateConfig, LipEvaluation, evaluate_lips};
 #[cfg(feature = "lips")]
 pub use features::LipFeatures;
-pub use footage::Footage;
+pub use footage::{Footage, Taught};
+pub use lesson::Lesson;
 pub use model::{LipConfig, LipTacotron};
 #[cfg(feature = "lips")]
 pub use prepare::{LipPrepareConfig, LipPrepared, prepare};
@@ -60,4 +65,6 @@ pub use say_video::speak_video;
 #[cfg(feature = "lips")]
 pub use train::{LipPreset, LipTrainConfig, train_lips};
 #[cfg(feature = "lips")]
-pub use tune::{LipTuneConfig, LipTuneOptions, LipTuned, tune_lips};
+pub use tune::{LipTuneConfig, LipTuned, tune_lips};
+pub use tuned::TunedLips;
+pub use tuner::{LipStep, LipTuneOptions, LipTuner};

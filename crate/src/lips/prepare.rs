@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    clock::{self, FRAMES_PER_SECOND, samples},
+    clock::{self, samples},
     face::{FaceDetector, face_of},
     features::{Filmed, LipFeatureWriter},
     layout::{self, VideoFile},
@@ -64,8 +64,6 @@ impl LeftOut {
 
 /// Files that are searched at once.
 const CHUNK: usize = 16;
-/// Sound that is longer or shorter than the pictures by this much is that of another video, or of another part of it.
-const MAX_DIFFERENCE_SECONDS: f32 = 1.0;
 
 /// Writes faces and mels of all videos below a folder. What cannot be used is left out, and reported by file and second.
 ///
@@ -157,15 +155,10 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
     // A file without pictures is not one without sound.
     let sound = sound?;
     let frames = looked.pictures();
-    let seconds = clock::seconds(frames);
-    let sound_seconds = sound.len() as f32 / rate_hz as f32;
-    if (seconds - sound_seconds).abs() > MAX_DIFFERENCE_SECONDS {
-        return Err(Error::lengths_differ(seconds, sound_seconds, MAX_DIFFERENCE_SECONDS).in_file(path));
-    }
-    // Both end where the shorter one does.
-    let common = frames.min(sound.len() * FRAMES_PER_SECOND / rate_hz as usize);
+    let common = clock::common_pictures(frames, sound.len(), rate_hz).map_err(|error| error.in_file(path))?;
+    let seconds = clock::seconds(frames).min(sound.len() as f32 / rate_hz as f32);
     let (tracks, faults) = looked.tracks(common);
-    Ok(Searched { path: path.to_owned(), seconds: seconds.min(sound_seconds), tracks, faults, sound })
+    Ok(Searched { path: path.to_owned(), seconds, tracks, faults, sound })
 }
 
 /// The same of a video whose sound does not count; [`Searched::sound`] is silence.

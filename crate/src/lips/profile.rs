@@ -9,13 +9,13 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{
+    answers::losses,
     batch::LipSource,
     clock::samples,
     face::FACE_BYTES,
     features::{Filmed, LipFeatureWriter, LipFeatures},
     model::{self, LipConfig, LipTacotron},
     track::SEARCH_EVERY,
-    train::losses,
 };
 use crate::{
     Error, Result,

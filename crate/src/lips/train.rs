@@ -6,16 +6,18 @@ use burn::prelude::*;
 use serde_json::json;
 
 use super::{
+    answers::losses,
     base::{self, VocoderFile, WEIGHTS},
-    batch::{Answers, LipBatch, LipSource},
+    batch::{LipBatch, LipSource},
     clock::mel_frames,
     features::LipFeatures,
     model::{LipConfig, LipTacotron},
     track::SEARCH_EVERY,
 };
 use crate::{
-    Error, Result, files,
-    model::{postnet::Postnet, teacher_forcing::Decoded},
+    Error, Result,
+    audio::mel::MelConfig,
+    files,
     nn::{ComputePlan, Mode, Scope},
     pipeline::Trained,
     report::Report,
@@ -59,34 +61,6 @@ impl Learner for LipTacotron {
     }
 }
 
-/// L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention to the pictures that are seen then: pictures and
-/// frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
-pub fn losses(
-    decoded: Decoded,
-    postnet: &Postnet,
-    scope: &Scope,
-    answers: &Answers,
-    mode: Mode,
-) -> Vec<Tensor<1>> {
-    let residual = postnet.forward(decoded.frames.clone(), mode);
-    let compare = |name, predicted| {
-        let (targets, mask) = (answers.targets.clone(), answers.mask.clone());
-        let compute = scope.at("loss").at(name).compute();
-        compute.spectrogram_loss(predicted, targets, mask, answers.frames)
-    };
-    let ([items, frames, _], [_, steps, pictures]) = (answers.mask.dims(), answers.seen.dims());
-    let spoken =
-        answers.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2);
-    let seen = answers.seen.clone().expand([items, steps, pictures]);
-    // The bound keeps it finite, and is so low that no attention is so wrong as to get no gradient.
-    let surprise = (decoded.alignment.clamp_min(1e-30).log() * seen).sum_dim(2).squeeze_dim::<2>(2);
-    vec![
-        compare("before", decoded.frames.clone()),
-        compare("after", decoded.frames + residual),
-        (surprise * spoken).sum().div_scalar(-(answers.steps as f32)),
-    ]
-}
-
 /// Sizes of a model of lips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LipPreset {
@@ -99,7 +73,7 @@ pub enum LipPreset {
 }
 
 impl LipPreset {
-    fn config(self, speakers: usize) -> LipConfig {
+    pub fn config(self, speakers: usize) -> LipConfig {
         match self {
             Self::Lips => LipConfig::lips(speakers),
             Self::LipsSmall => LipConfig::lips_small(speakers),
@@ -149,7 +123,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
         model: &model,
         config: sizes,
         mel: sounds.mel.clone(),
-        window_pictures: window_pictures(recipe.window, &features)?,
+        window_pictures: window_pictures(recipe.window, &sounds.mel)?,
         speakers: sounds.speakers.clone(),
         vocoder,
         recipe: json!({
@@ -180,7 +154,7 @@ fn train(
     let blank =
         LipTacotron::new(config, device).with_ranks(ranks).computing(&Scope::new(recipe.compute.clone()));
     let run = Run::open(blank, run_config)?;
-    let pictures = window_pictures(recipe.window, features)?;
+    let pictures = window_pictures(recipe.window, &features.sounds.mel)?;
     let source = LipSource::new(
         features,
         (&train, &held_out),
@@ -193,8 +167,7 @@ fn train(
 }
 
 /// Pictures that last as long as a window of so many frames.
-fn window_pictures(frames: usize, features: &LipFeatures) -> Result<usize> {
-    let mel = &features.sounds.mel;
+pub fn window_pictures(frames: usize, mel: &MelConfig) -> Result<usize> {
     let mut windows = (1..=frames).map(|number| number * SEARCH_EVERY);
     windows.find(|&pictures| mel_frames(pictures, mel) == frames).ok_or_else(|| {
         let least = mel_frames(SEARCH_EVERY, mel);

@@ -33,11 +33,12 @@ use ownvoice::{
     evaluate::encoder::SpeakerVerifier,
     import::Imported,
     lips::{
-        self, LipBase, LipConfig, LipFeatures, LipTacotron,
+        self, LipBase, LipConfig, LipFeatures, LipTacotron, TunedLips,
         base::{LipBaseFiles, Trained},
         clock::samples,
         face::FACE_BYTES,
         features::{Filmed, LipFeatureWriter},
+        tuned::Adapted,
     },
     model::{
         Tacotron, TacotronConfig,
@@ -189,7 +190,7 @@ const KB: usize = 1 << 10;
 const MB: usize = 1 << 20;
 
 /// Twice the input, or more where docs/decisions/0094-fuzzing.md says why.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     Target { name: "wav", bound: (4, 256 * KB), read: wav_file },
     Target { name: "recording", bound: (2, 192 * MB), read: recording },
     Target { name: "voice", bound: (4, MB), read: voice_file },
@@ -202,6 +203,7 @@ pub const TARGETS: [Target; 16] = [
     Target { name: "lexicon", bound: (16, 256 * KB), read: lexicon },
     Target { name: "features", bound: (24, 256 * KB), read: features },
     Target { name: "lips-base", bound: (4, MB), read: lips_base },
+    Target { name: "lips-tuned", bound: (4, MB), read: lips_tuned },
     Target { name: "lips-features", bound: (24, 256 * KB), read: lips_features },
     Target { name: "pytorch", bound: (4, MB), read: pytorch },
     Target { name: "metadata", bound: (8, 256 * KB), read: metadata },
@@ -506,23 +508,42 @@ fn run(random: &mut Choices) -> Outcome {
     })
 }
 
-fn lips_base(random: &mut Choices) -> Outcome {
-    kept!(GOOD: (Value, Vec<u8>) = {
-        let (config, folder) = (LipConfig::tiny(2), in_memory());
-        let trained = Trained {
-            model: &LipTacotron::new(&config, &Device::flex()),
-            config,
-            mel: MelConfig::speech_16k(),
-            window_pictures: 15,
-            speakers: vec!["a".into(), "b".into()],
-            vocoder: None,
-            recipe: Value::Null,
-            quality: Value::Null,
-        };
-        let weights = lips::base::weights(&trained).unwrap();
-        lips::base::write(folder.path(), trained, &weights).unwrap();
-        (serde_json::from_slice(&fs::read(folder.path().join("manifest.json")).unwrap()).unwrap(), weights)
+/// Manifest and weights of a tiny base of lips.
+fn lips_files() -> (Value, Vec<u8>) {
+    let (config, folder) = (LipConfig::tiny(2), in_memory());
+    let trained = Trained {
+        model: &LipTacotron::new(&config, &Device::flex()),
+        config,
+        mel: MelConfig::speech_16k(),
+        window_pictures: 15,
+        speakers: vec!["a".into(), "b".into()],
+        vocoder: None,
+        recipe: Value::Null,
+        quality: Value::Null,
+    };
+    let weights = lips::base::weights(&trained).unwrap();
+    lips::base::write(folder.path(), trained, &weights).unwrap();
+    (serde_json::from_slice(&fs::read(folder.path().join("manifest.json")).unwrap()).unwrap(), weights)
+}
+
+fn lips_tuned(random: &mut Choices) -> Outcome {
+    kept!(GOOD: (LipBase, Vec<u8>) = {
+        let (manifest, weights) = lips_files();
+        let manifest_json = &manifest.to_string();
+        let files = LipBaseFiles { manifest_json, weights: &weights, vocoder: None };
+        let base = LipBase::load(files, &Device::flex()).unwrap();
+        let (parts, held_out_loss) = (Adapted::of_base(&base, 0), [2.0, 1.0]);
+        let tuned = TunedLips { parts, iterations: 100, seconds: 60.0, held_out_loss };
+        let bytes = block_on(tuned.save(&base)).unwrap();
+        (base, bytes)
     });
+    let (base, tuned) = GOOD.with(|good| *good);
+    let bytes = some_damage(tuned, random, damage_tensors);
+    measured(bytes.len(), || TunedLips::open(base, &bytes))
+}
+
+fn lips_base(random: &mut Choices) -> Outcome {
+    kept!(GOOD: (Value, Vec<u8>) = lips_files());
     let (manifest, weights) = GOOD.with(|good| *good);
     let (json, weights) = damaged_base(manifest, weights, &[], random);
     let files = LipBaseFiles { manifest_json: &json, weights: &weights, vocoder: None };

@@ -7,6 +7,8 @@ mod constructors;
 #[path = "../../src/convert.rs"]
 mod convert;
 
+mod lessons;
+
 use js_sys::Array;
 use ownvoice::{
     Device, Error,
@@ -19,6 +21,7 @@ use ownvoice::{
 use wasm_bindgen::prelude::*;
 
 use convert::{fail, object};
+use lessons::LipVoice;
 
 /// Runs once, when the module is instantiated.
 #[wasm_bindgen(start)]
@@ -34,32 +37,18 @@ export interface LeftOut { code: string; message: string; begin: number | null; 
 export interface LipSpeech { samples: Float32Array<ArrayBuffer>; sampleRate: number; tracks: number; leftOut: LeftOut[] }
 "#;
 
-/// A base of lips, and the pictures of a video.
+/// The pictures of a video.
 #[wasm_bindgen]
-pub struct LipReader {
-    base: LipBase,
+pub struct LipFilm {
     footage: Footage,
 }
 
 #[wasm_bindgen]
-impl LipReader {
-    /// Loads a base, on the CPU: it speaks faster than a video lasts.
+impl LipFilm {
     #[wasm_bindgen(constructor)]
-    pub fn new(manifest: &str, weights: &[u8], vocoder: Option<Vec<u8>>) -> Result<LipReader, JsValue> {
-        let files = LipBaseFiles { manifest_json: manifest, weights, vocoder: vocoder.as_deref() };
-        let base = LipBase::load(files, &Device::flex()).map_err(fail)?;
-        Ok(Self { base, footage: Footage::default() })
-    }
-
-    /// Names of the voices that it speaks with.
-    #[wasm_bindgen(getter, unchecked_return_type = "string[]")]
-    pub fn speakers(&self) -> Array {
-        self.base.manifest.speakers.iter().map(JsValue::from).collect()
-    }
-
-    /// Forgets the pictures of the video before.
-    pub fn clear(&mut self) {
-        self.footage.clear();
+    #[expect(clippy::new_without_default, reason = "JavaScript has no defaults")]
+    pub fn new() -> Self {
+        Self { footage: Footage::default() }
     }
 
     /// Takes the next picture, of 25 a second. Returns the faces in it where it is one that is searched, the largest first, in pixels; else null.
@@ -77,27 +66,64 @@ impl LipReader {
         };
         Ok(faces.iter().map(face).collect::<Array>().into())
     }
+}
+
+/// A base of lips.
+#[wasm_bindgen]
+pub struct LipReader {
+    base: LipBase,
+}
+
+#[wasm_bindgen]
+impl LipReader {
+    /// Loads a base, on the CPU: it speaks faster than a video lasts.
+    #[wasm_bindgen(constructor)]
+    pub fn new(manifest: &str, weights: &[u8], vocoder: Option<Vec<u8>>) -> Result<LipReader, JsValue> {
+        let files = LipBaseFiles { manifest_json: manifest, weights, vocoder: vocoder.as_deref() };
+        Ok(Self { base: LipBase::load(files, &Device::flex()).map_err(fail)? })
+    }
+
+    /// Names of the voices that it speaks with.
+    #[wasm_bindgen(getter, unchecked_return_type = "string[]")]
+    pub fn speakers(&self) -> Array {
+        self.base.manifest.speakers.iter().map(JsValue::from).collect()
+    }
 
     /// Speaks what the pictures show; of what cannot be read, `leftOut` says why.
     #[wasm_bindgen(unchecked_return_type = "LipSpeech")]
-    pub async fn speak(&self, speaker: Option<String>) -> Result<JsValue, JsValue> {
-        let speaker = self.base.speaker(speaker.as_deref()).map_err(fail)?;
-        let said = self.footage.speak(&self.base, speaker).await.map_err(fail)?;
-        let left_out = |(error, seconds): (Error, Option<[f32; 2]>)| {
-            let [begin, end] =
-                seconds.map_or([JsValue::NULL, JsValue::NULL], |seconds| seconds.map(JsValue::from));
-            object([
-                ("code", error.code().into()),
-                ("message", error.to_string().into()),
-                ("begin", begin),
-                ("end", end),
-            ])
-        };
-        Ok(object([
-            ("samples", js_sys::Float32Array::from(&said.samples[..]).into()),
-            ("sampleRate", said.sample_rate_hz.into()),
-            ("tracks", (said.tracks as u32).into()),
-            ("leftOut", said.left_out.into_iter().map(left_out).collect::<Array>().into()),
-        ]))
+    pub async fn speak(&self, film: &LipFilm, speaker: &str) -> Result<JsValue, JsValue> {
+        let speaker = self.base.speaker(Some(speaker)).map_err(fail)?;
+        speech(&self.base, film, speaker).await
     }
+
+    /// The same in a voice of one's own.
+    #[wasm_bindgen(js_name = speakAs, unchecked_return_type = "LipSpeech")]
+    pub async fn speak_as(&self, film: &LipFilm, voice: &LipVoice) -> Result<JsValue, JsValue> {
+        speech(&voice.tuned.on(&self.base, "own"), film, 0).await
+    }
+}
+
+async fn speech(base: &LipBase, film: &LipFilm, speaker: usize) -> Result<JsValue, JsValue> {
+    let said = film.footage.speak(base, speaker).await.map_err(fail)?;
+    Ok(object([
+        ("samples", js_sys::Float32Array::from(&said.samples[..]).into()),
+        ("sampleRate", said.sample_rate_hz.into()),
+        ("tracks", (said.tracks as u32).into()),
+        ("leftOut", left_out(said.left_out)),
+    ]))
+}
+
+/// What of a video was of no use, and why.
+fn left_out(stretches: Vec<(Error, Option<[f32; 2]>)>) -> JsValue {
+    let stretch = |(error, seconds): (Error, Option<[f32; 2]>)| {
+        let [begin, end] =
+            seconds.map_or([JsValue::NULL, JsValue::NULL], |seconds| seconds.map(JsValue::from));
+        object([
+            ("code", error.code().into()),
+            ("message", error.to_string().into()),
+            ("begin", begin),
+            ("end", end),
+        ])
+    };
+    stretches.into_iter().map(stretch).collect::<Array>().into()
 }

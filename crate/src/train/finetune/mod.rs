@@ -93,7 +93,7 @@ pub struct Step {
 }
 
 /// Iterations between two losses that are read back.
-const READ_EVERY: usize = 5;
+pub(crate) const READ_EVERY: usize = 5;
 /// Iterations between two validations; also between checkpoints of the callers.
 pub const EVALUATE_EVERY: usize = 25;
 /// Iterations at the end whose learning rates fall (warmup-stable-decay). They train on the held-out clips too, which are no longer needed for validation.

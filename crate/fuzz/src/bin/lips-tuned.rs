@@ -1,0 +1,2 @@
+#![no_main]
+ownvoice_fuzz::fuzz!("lips-tuned");

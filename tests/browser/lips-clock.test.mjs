@@ -1,0 +1,91 @@
+// Pictures and sound of a take are on one clock: of what the page records, and of files, whatever their codecs put before the sound.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "./harness.mjs";
+import { correlation } from "./levels.mjs";
+import { heard, ready, visit } from "./steps.mjs";
+
+const MINUTE = 60_000;
+const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
+const HEARD = join(ROOT, "tests/fixtures/lips/heard.wav");
+/** As fast as it encodes. */
+const VP8 = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8"];
+const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
+
+test("what is recorded begins with its sound", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ path: "lips.html" });
+  t.after(() => session.close());
+  await ready(session);
+  // A light and a tone that go on at once, once a second, for the page's own recorder.
+  const { light, tone } = await session.page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 320, height: 240 });
+    const picture = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const context = new AudioContext();
+    const output = context.createMediaStreamDestination();
+    const gain = new GainNode(context, { gain: 0 });
+    const source = new OscillatorNode(context, { frequency: 1000 });
+    source.connect(gain).connect(output);
+    source.start();
+    const stream = new MediaStream([...canvas.captureStream(30).getTracks(), ...output.stream.getTracks()]);
+    navigator.mediaDevices.getUserMedia = async () => stream;
+    const ticking = setInterval(() => {
+      const on = performance.now() % 1000 >= 500;
+      picture.fillStyle = on ? "white" : "black";
+      picture.fillRect(0, 0, 320, 240);
+      gain.gain.value = on ? 0.5 : 0;
+    }, 5);
+    // By variables, since they are the page's addresses and no files' paths.
+    const [recorder, pictures, sound] = ["/lips/recorder.js", "/lips/pictures.js", "/sound.js"];
+    const [{ record }, { readFile }, { decodeSound }] = await Promise.all([import(recorder), import(pictures), import(sound)]);
+    const [cancel, stop] = [new AbortController(), new AbortController()];
+    const film = await record({ signal: cancel.signal, stopSignal: stop.signal }, () => setTimeout(() => stop.abort(), 5000));
+    clearInterval(ticking);
+    /** @type {number[]} */
+    const lights = [];
+    await readFile(film, { signal: cancel.signal }, (/** @type {{ rgba: Uint8ClampedArray }} */ { rgba }) => lights.push(rgba[rgba.length / 2] / 255));
+    const { samples, sampleRate } = await decodeSound(film);
+    const step = sampleRate / 200;
+    const levels = Array.from({ length: Math.floor(samples.length / step) }, (_, at) => samples.subarray(at * step, (at + 1) * step).reduce((/** @type {number} */ most, /** @type {number} */ sample) => Math.max(most, Math.abs(sample)), 0));
+    /** When values go up; what is on at the beginning does not. @param {number[]} values @param {number} rate @param {number} bound */
+    const rises = (values, rate, bound) => values.flatMap((value, at) => (at > rate / 10 && value > bound && values[at - 1] <= bound ? [at / rate] : []));
+    return { light: rises(lights, 25, 0.5), tone: rises(levels, 200, 0.1) };
+  });
+  const apart = light.map((at, number) => at - tone[number]);
+  t.diagnostic(`the light comes so many ms after the tone: ${apart.map((seconds) => Math.round(seconds * 1000)).join(", ")}`);
+  assert.ok(light.length >= 4 && light.length === tone.length, JSON.stringify({ light, tone }));
+  // Two pictures.
+  assert.ok(Math.max(...apart.map(Math.abs)) < 0.08);
+});
+
+test("the sound of files begins where theirs does", { timeout: 2 * MINUTE, skip }, async (t) => {
+  const session = await visit({ path: "lips.html" });
+  t.after(() => session.close());
+  await ready(session);
+  const folder = mkdtempSync(join(tmpdir(), "ownvoice-clock-"));
+  /** What is compared, and by how much it may have moved, in samples at 16 kHz. */
+  const [from, to, most] = [16_000, 19_200, 1280];
+  const recorded = [...heard(readFileSync(HEARD)).samples.subarray(from, to)];
+  /** @type {{ [name: string]: string[] }} */
+  const codecs = { "aac.mp4": ["-c:a", "aac"], "mp3.mp4": ["-c:a", "libmp3lame"], "opus.webm": [...VP8, "-c:a", "libopus"], "vorbis.webm": [...VP8, "-c:a", "libvorbis"] };
+  for (const [name, codec] of Object.entries(codecs)) {
+    const path = join(folder, name);
+    execFileSync("ffmpeg", ["-v", "error", "-y", "-i", SILENT, "-i", HEARD, "-pix_fmt", "yuv420p", ...codec, path]);
+    const args = { file: readFileSync(path).toString("base64"), begin: from - most, end: to + most };
+    const decoded = await session.page.evaluate(async ({ file, begin, end }) => {
+      const sound = "/sound.js";
+      const { decodeSound } = await import(sound);
+      const { samples } = await decodeSound(new Blob([Uint8Array.from(atob(file), (letter) => letter.charCodeAt(0))]));
+      return Array.from({ length: end - begin }, (_, at) => samples[3 * (begin + at)]); // of 48 kHz
+    }, args);
+    /** Most like it when it is moved by so many samples. */
+    const moved = Array.from({ length: most / 8 + 1 }, (_, at) => 16 * at - most).map((by) => ({ by, like: correlation(recorded, decoded.slice(most + by, most + by + to - from)) }));
+    const best = moved.reduce((one, other) => (other.like > one.like ? other : one));
+    t.diagnostic(`${name}: ${best.by / 16} ms, correlation ${best.like.toFixed(3)}`);
+    assert.ok(best.like > 0.8 && Math.abs(best.by) <= 80, `${name}: ${JSON.stringify(best)}`);
+  }
+});

@@ -1,0 +1,190 @@
+// The page of lips learns its visitor's own speech: from videos with sound, from camera and microphone; nothing leaves the page, and what is refused has a code.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { clean } from "./axe.mjs";
+import { ROOT } from "./harness.mjs";
+import { correlation, levels } from "./levels.mjs";
+import { PHONE, download, heard, ready, visit } from "./steps.mjs";
+
+/** @import { Options, Session } from "./harness.mjs" */
+
+const MINUTE = 60_000;
+
+/** A drawn face, and what the command line hears of it; `lips-videos.mjs` makes both. */
+const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
+const HEARD = join(ROOT, "tests/fixtures/lips/heard.wav");
+/** Its voice. */
+const VOICE = "flite-slt";
+
+/** Whether there is no ffmpeg, which makes other videos of that one. */
+const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
+const folder = mkdtempSync(join(tmpdir(), "ownvoice-teaching-"));
+
+/** Another file. @param {string} name @param {string[]} options Of ffmpeg. */
+function made(name, ...options) {
+  const path = join(folder, name);
+  execFileSync("ffmpeg", ["-v", "error", "-y", ...options, path]);
+  return path;
+}
+
+/** Another voice: three semitones higher, as fast. */
+const HIGHER = "asetrate=19027,aresample=16000,atempo=0.841";
+const MP4 = ["-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000", "-shortest"];
+
+/** The face six times over, in another voice. */
+const spoken = () => made("spoken.mp4", "-stream_loop", "5", "-i", SILENT, "-stream_loop", "5", "-i", HEARD, "-af", HIGHER, ...MP4);
+
+/** @param {Options} [options] */
+async function open(options) {
+  const session = await visit({ path: "lips.html", ...options });
+  await ready(session);
+  await session.page.selectOption("#speaker", VOICE);
+  return session;
+}
+
+/** Until nothing is under way. @param {Session} session */
+const idle = ({ page }) => page.waitForFunction(() => !(/** @type {HTMLButtonElement} */ (document.querySelector("#own-file")).disabled), null, { timeout: 3 * MINUTE });
+
+/** Gives videos to be learned from, and returns what is said of each take. @param {Session} session @param {string[]} files */
+async function teach(session, files) {
+  await session.page.setInputFiles("#teach-files", files);
+  await idle(session);
+  return session.page.locator("#takes > li").evaluateAll((rows) => rows.map((row) => ({ name: row.querySelector(".name")?.textContent, words: row.querySelector("p")?.textContent ?? "", code: row.querySelector(".failure code")?.textContent ?? null })));
+}
+
+/** What is spoken now. @param {Session} session */
+async function speech({ page }) {
+  await page.waitForSelector("#speech:not([hidden]), #film-error:not([hidden]), #speak-error:not([hidden])", { timeout: 2 * MINUTE });
+  assert.deepEqual(await page.locator("#film-error, #speak-error").allTextContents(), ["", ""]);
+  return heard(await download(page, "#download"));
+}
+
+/** @typedef {{ rate: number, samples: Int16Array }} Sound */
+
+/** How like each other two sounds of the same length are. @param {Sound} one @param {Sound} other */
+const alike = (one, other) => correlation(levels(one), levels(other));
+
+/** @param {string} words */
+const figure = (words) => Number(words.match(/\d+\.\d+/)?.[0]);
+
+test("it learns from videos with sound, speaks what it learned, and nothing leaves the page", { timeout: 10 * MINUTE, skip }, async (t) => {
+  const session = await open();
+  t.after(() => session.close());
+  const { page } = session;
+  const loaded = session.mark();
+  assert.equal(await page.isDisabled("#learn"), true, "there is nothing to learn from");
+  await page.setInputFiles("#file", SILENT);
+  const before = await speech(session);
+
+  const wall = made("wall.mp4", "-f", "lavfi", "-i", "color=c=gray:s=240x240:r=25:d=3", "-i", HEARD, ...MP4);
+  const short = made("short.mp4", "-t", "0.6", "-i", SILENT, "-i", HEARD, ...MP4);
+  const unequal = (/** @type {string} */ name, /** @type {string[]} */ pictures, /** @type {string[]} */ sound) => made(name, ...pictures, "-i", SILENT, ...sound, "-i", HEARD, "-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000");
+  const quiet = made("quiet.mp4", "-i", SILENT, "-i", HEARD, "-af", "volume=-60dB", ...MP4);
+  const takes = await teach(session, [spoken(), SILENT, wall, short, unequal("pictures.mp4", ["-t", "1.4"], []), unequal("sound.mp4", [], ["-t", "1.4"]), quiet]);
+  assert.deepEqual(takes.map(({ code }) => code), [null, "audio-unreadable", "no-face", "clip-too-short", "lengths-differ", "lengths-differ", "clip-too-quiet"], JSON.stringify(takes));
+  t.diagnostic(takes[0].words);
+  assert.ok(figure(takes[0].words) > 14, takes[0].words);
+  await session.screenshot("teaching-takes");
+  // Those that are refused can be put away.
+  for (let left = 6; left > 0; left--) await page.click(`#takes [data-take="${left}"]`);
+  await page.waitForFunction(() => document.querySelectorAll("#takes > li").length === 1);
+
+  await page.click("#learn");
+  await page.waitForFunction(() => /Iteration 1 of/.test(document.querySelector("#learn-iteration")?.textContent ?? ""), null, { timeout: 2 * MINUTE });
+  const first = figure((await page.textContent("#learn-loss")) ?? "");
+  const begun = performance.now();
+  await page.waitForFunction(() => Number(document.querySelector("#learn-iteration")?.textContent?.match(/\d+/)?.[0]) >= 30, null, { timeout: 4 * MINUTE });
+  t.diagnostic(`${((performance.now() - begun) / 29_000).toFixed(2)} s an iteration`);
+  const later = figure((await page.textContent("#learn-loss")) ?? "");
+  t.diagnostic(`loss ${first} to ${later}; ${await page.textContent("#learn-held-out")}`);
+  assert.ok(later < first, `${first} ${later}`);
+  await session.screenshot("teaching-learning");
+  // The page itself goes on meanwhile.
+  await page.click("#languages [lang=de]");
+  assert.equal(await page.textContent("#learn-stop"), "Anhalten, das Beste behalten");
+  await page.click("#languages [lang=en]");
+  await page.click("#learn-stop");
+  await page.waitForSelector("#own:not([hidden])", { timeout: MINUTE });
+  const [from, to] = ((await page.textContent("#own-words")) ?? "").match(/\d\.\d{3}/g)?.map(Number) ?? [];
+  assert.ok(to < from, `held out: ${from} ${to}`);
+
+  // What was shown before is spoken again, in one's own voice.
+  await idle(session);
+  assert.equal(await page.inputValue("#speaker"), "");
+  const after = await speech(session);
+  assert.equal(after.samples.length, before.samples.length);
+  assert.notDeepEqual(after.samples, before.samples);
+  // It is the same speech.
+  t.diagnostic(`correlation of levels with the base's voice: ${alike(after, before).toFixed(3)}`);
+  assert.ok(alike(after, before) > 0.8);
+  await session.screenshot("teaching-learned");
+
+  // The file of it says the same, after all is forgotten.
+  const file = await download(page, "#own-download");
+  t.diagnostic(`${(file.length / 1e6).toFixed(2)} MB`);
+  await page.click("#own-forget");
+  await page.waitForSelector("#own", { state: "hidden" });
+  assert.equal(await page.locator("#takes > li").count(), 0);
+  assert.equal(await page.locator("#speaker option").count(), 2);
+  await page.setInputFiles("#own-file", { name: "letter.ownvoice-lips", mimeType: "", buffer: Buffer.from("This is a letter.") });
+  await page.waitForSelector("#teach-error:not([hidden])");
+  assert.equal(await page.textContent("#teach-error code"), "voice-corrupt");
+  await page.setInputFiles("#own-file", { name: "me.ownvoice-lips", mimeType: "", buffer: Buffer.from(file) });
+  await page.waitForSelector("#own:not([hidden])");
+  await idle(session);
+  const again = await speech(session);
+  t.diagnostic(`and of the file's with it: ${alike(again, after).toFixed(4)}`);
+  assert.ok(alike(again, after) > 0.99);
+
+  session.assertNoRequestsSince(loaded, "while it was taught");
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+test("it learns from camera and microphone", { timeout: 5 * MINUTE, skip }, async (t) => {
+  const camera = made("camera.y4m", "-i", SILENT, "-pix_fmt", "yuv420p");
+  const session = await open({ camera, microphone: HEARD, viewport: PHONE });
+  t.after(() => session.close());
+  const { page } = session;
+  const loaded = session.mark();
+  await page.click("#teach-record");
+  await page.waitForFunction(() => document.querySelector("#teach-record-words")?.textContent === "Stop", null, { timeout: MINUTE });
+  await page.waitForTimeout(5000);
+  await session.screenshot("teaching-recording-phone");
+  await page.click("#teach-record");
+  await idle(session);
+  const take = (await page.textContent("#takes > li p")) ?? "";
+  assert.match(take, /s to learn from/);
+  t.diagnostic(take);
+  assert.ok(figure(take) > 3, take);
+  assert.equal(await page.textContent("#takes .name"), "Take 1");
+  // Too little is no lesson.
+  assert.equal(await page.isDisabled("#learn"), true);
+  await clean(session, "a take");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the window");
+  await session.screenshot("teaching-take-phone");
+  await page.click("#languages [lang=de]");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "German is as narrow");
+  session.assertNoRequestsSince(loaded, "while it was recorded");
+  session.assertNothingLeft();
+  session.assertQuiet();
+});
+
+test("camera and microphone that are refused have words, and a reading can be cancelled", { timeout: 2 * MINUTE, skip }, async (t) => {
+  const session = await open({ permission: "deny" });
+  t.after(() => session.close());
+  const { page } = session;
+  await page.click("#teach-record");
+  await page.waitForSelector("#teach-error:not([hidden])");
+  assert.equal(await page.textContent("#teach-error code"), "capture-denied");
+  await page.setInputFiles("#teach-files", spoken());
+  await page.click("#teach-cancel");
+  await page.waitForSelector("#teach-choose:not([hidden])");
+  assert.equal(await page.locator("#takes > li").count(), 0);
+  assert.equal(await page.isVisible("#teach-error"), false);
+});

@@ -1,0 +1,33 @@
+// The camera, alone or with the microphone.
+
+import { OwnvoiceError } from "../js/errors.js";
+
+/** @type {MediaTrackConstraints} */
+export const CAMERA = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" };
+
+/** Codes by the browser's names of its errors. @typedef {{ unavailable: string, failed: string, refusals: { [name: string]: string } }} Codes */
+
+/** @type {Codes} */
+const ALONE = {
+  unavailable: "camera-unavailable",
+  failed: "camera-failed",
+  refusals: { NotAllowedError: "camera-denied", NotFoundError: "camera-missing", OverconstrainedError: "camera-missing" },
+};
+/** @type {Codes} */
+const WITH_MICROPHONE = {
+  unavailable: "capture-unavailable",
+  failed: "capture-failed",
+  refusals: { NotAllowedError: "capture-denied", NotFoundError: "capture-missing", OverconstrainedError: "capture-missing" },
+};
+
+/** @param {MediaTrackConstraints} [audio] Of the microphone, where it is wanted. @returns {Promise<MediaStream>} */
+export async function openCamera(audio) {
+  const { unavailable, failed, refusals } = audio ? WITH_MICROPHONE : ALONE;
+  if (!navigator.mediaDevices) throw new OwnvoiceError(unavailable, "the browser offers no camera here");
+  try {
+    return await navigator.mediaDevices.getUserMedia({ video: CAMERA, audio: audio ?? false });
+  } catch (error) {
+    const { name, message } = /** @type {Error} */ (error);
+    throw new OwnvoiceError(refusals[name] ?? failed, message);
+  }
+}
