@@ -21,6 +21,7 @@ mod precision;
 mod pretraining;
 mod profile;
 mod profile_lips;
+mod profile_tables;
 mod ranks;
 mod recipe;
 mod say;

@@ -11,6 +11,7 @@ use super::{
     feeder::FeederArguments,
     lips::PresetName,
     profile_lips::{self, LipRun},
+    profile_tables::{feedings, rows},
 };
 use crate::{
     Result,
@@ -19,24 +20,28 @@ use crate::{
     ranks::Ranks,
     train::{
         features::Features,
-        profile::{Feeding, Profile, ProfileOptions, Row, Traffic, profile as measure, profile_feeding},
+        profile::{Feeding, Profile, ProfileOptions, Traffic, profile as measure, profile_feeding},
     },
     vocoder::GriffinLim,
 };
 
 #[derive(Args)]
-#[command(group(ArgGroup::new("learner").args(["pretraining", "lips"])), after_help = "Examples:
+#[command(group(ArgGroup::new("learner").args(["pretraining", "lips_preset"])), after_help = "Examples:
   ownvoice profile
   ownvoice profile --pretraining --device vulkan --json
   ownvoice profile --pretraining --data features --batch 16 --window 160
-  ownvoice profile --lips --precision mixed")]
+  ownvoice profile --lips-preset --precision mixed")]
 pub struct ProfileArguments {
     #[command(flatten)]
     device: DeviceArguments,
-    /// Windows of a batch [default: 8, or 4 of lips]
+    /// Windows of a batch
+    ///
+    /// 8 unless given, or 4 of lips.
     #[arg(long)]
     batch: Option<usize>,
-    /// Frames of a window [default: 128, or 256 of lips]
+    /// Frames of a window
+    ///
+    /// 128 unless given, or 256 of lips.
     #[arg(long)]
     window: Option<usize>,
     /// Runs that are timed, after three that are not
@@ -49,7 +54,7 @@ pub struct ProfileArguments {
     ///
     /// Whole steps are timed too, on noise or on features, and decoding on the device beside decoding that the host steps.
     #[arg(long, value_enum, value_name = "PRESET", num_args = 0..=1, default_missing_value = "lips-small")]
-    lips: Option<PresetName>,
+    lips_preset: Option<PresetName>,
     #[command(flatten)]
     precision: PrecisionArguments,
     /// Features that `ownvoice prepare` or `ownvoice lips prepare` wrote
@@ -62,8 +67,8 @@ pub struct ProfileArguments {
 }
 
 pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -> Result<()> {
-    let &ProfileArguments { batch, window, runs, pretraining, precision, lips, .. } = arguments;
-    if let Some(preset) = lips {
+    let &ProfileArguments { batch, window, runs, pretraining, precision, lips_preset, .. } = arguments;
+    if let Some(preset) = lips_preset {
         let (data, feeder, precision) = (arguments.data.clone(), arguments.feeder.get(), precision.get());
         let run = LipRun { preset, batch, window, runs, precision, feeder, data };
         return profile_lips::profile(&run, &arguments.device.open()?, console);
@@ -104,29 +109,6 @@ pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -
     }
     console.result(&MeasuredStep { batch, profile: found, loaders, peak_memory_bytes }, text);
     Ok(())
-}
-
-/// Milliseconds of each module.
-pub fn rows(rows: &[Row]) -> String {
-    let mut text = format!("{:<12} {:>10} {:>10}", "ms", "forward", "backward");
-    for row in rows {
-        let backward = row.backward_ms.map_or(String::new(), |time| format!("{time:.2}"));
-        text += &format!("\n{:<12} {:>10.2} {backward:>10}", row.module, row.forward_ms);
-    }
-    text
-}
-
-/// Whole steps, by loader.
-pub fn feedings(loaders: &[Feeding]) -> String {
-    let mut text =
-        format!("{:<12} {:>10} {:>10} {:>10} {:>10}", "loader", "ms a step", "ms waited", "idle %", "queue");
-    for Feeding { loader, threads, step_ms, waited_ms, idle_percent, queue_depth } in loaders {
-        text += &format!(
-            "\n{:<12} {step_ms:>10.1} {waited_ms:>10.2} {idle_percent:>10.2} {queue_depth:>10.1}",
-            if *threads == 0 { (*loader).to_string() } else { format!("{loader}, {threads}") }
-        );
-    }
-    text
 }
 
 /// What is printed as JSON.

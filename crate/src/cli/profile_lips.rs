@@ -1,4 +1,4 @@
-//! `ownvoice profile --lips`: where the time of a training step of lips goes.
+//! `ownvoice profile --lips-preset`: where the time of a training step of lips goes.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     console::Console,
     lips::PresetName,
-    profile::{feedings, rows},
+    profile_tables::{feedings, rows},
 };
 use crate::{
     Precision, Result,

@@ -121,7 +121,10 @@ async fn tune(
     let mut tuner = LipTuner::start(base, lessons, options.clone()).await?;
     let before = tuner.held_out_before();
     let mut now = before;
-    while options.iterations > 0 {
+    if options.iterations == 0 {
+        return tuner.finish().await;
+    }
+    loop {
         let LipStep { iteration, iterations, held_out_loss, stop, .. } = tuner.step().await?;
         if let Some(loss) = held_out_loss {
             now = loss;
