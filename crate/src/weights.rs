@@ -147,7 +147,7 @@ pub type Metadata = BTreeMap<String, String>;
 /// Metadata stand as one JSON object under this key: safetensors keeps keys in no order, and equal voices are equal bytes.
 const METADATA: &str = "ownvoice";
 
-/// Names and sizes of some thousand tensors, and what a voice or a checkpoint says of itself. What is read of it takes a multiple of its bytes.
+/// Names and sizes of some thousand tensors, and the metadata of a voice or a checkpoint. What is read of it takes a multiple of its bytes.
 const MAX_HEADER: usize = 1 << 18;
 
 /// Beside a tensor of bytes: what one of them is worth, a number a row.

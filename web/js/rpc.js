@@ -118,7 +118,7 @@ export class Remote {
     if (!("error" in message)) return call.resolve(message.result);
     const error = new OwnvoiceError(message.error.code, message.error.message, message.error);
     call.reject(error);
-    // A card whose results cannot be read is lost, whether or not the browser says so.
+    // A card whose results cannot be read is lost, whether or not the browser reports it.
     if (error.code === "device-lost") this.#end(error.code, error.message);
   }
 
@@ -186,7 +186,7 @@ export function serve(methods) {
       try {
         post(page, { id, error: describe(error) });
       } catch {
-        self.close(); // nobody can be told, but the end of a lifetime is noticed
+        self.close(); // no message can be posted, but the end of a lifetime is noticed
       }
     } finally {
       running.delete(id);

@@ -98,7 +98,7 @@ export async function readFile(file, { signal, mostSeconds = MOST_SECONDS }, eac
     const loaded = reached(video, "loadeddata");
     video.src = url;
     await loaded;
-    // What a browser has recorded does not say how long it is.
+    // The file of a recorder has no duration.
     if (!Number.isFinite(video.duration)) await seek(video, FAR_SECONDS);
     const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
     if (!video.videoWidth) throw new OwnvoiceError("video-unreadable", "it holds no pictures");

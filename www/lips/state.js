@@ -1,4 +1,4 @@
-// What the page of lips knows.
+// The state of the page of lips.
 
 /** @import { Failure } from "./dom.js" */
 /** @import { LeftOut, LipSpeech, LipStep, LipTuning } from "./pkg/ownvoice_web_lips.js" */
@@ -11,7 +11,7 @@ export const OWN = "";
  * A video with sound, to be learned from.
  * @typedef {object} Take
  * @property {string | number} name Of its file, or its number where it was recorded.
- * @property {number[]} ids By which the worker knows its parts.
+ * @property {number[]} ids Of its parts in the worker.
  * @property {number} seconds Of it that are learned from.
  * @property {number} windows Pieces of a few seconds.
  * @property {LeftOut[]} leftOut

@@ -111,7 +111,7 @@ fn native() -> Result<Vec<Row>> {
     Ok(best)
 }
 
-/// What `ownvoice bench` says of lips alone: the rest is [`native`]'s.
+/// The rows of `ownvoice bench` about lips alone: the rest is [`native`]'s.
 fn lips() -> Result<Vec<Row>> {
     setup::ffmpeg();
     let run = ["run", "--release", "--quiet", "--package", "ownvoice", "--bin", "ownvoice", "--"];

@@ -227,7 +227,7 @@ pub fn served(root: &Path, name: &str, source: &Path) -> PathBuf {
     if fresh { small } else { source.to_path_buf() }
 }
 
-/// What sw.js keeps for visits without the internet: every file of the page by its hash, and those of the base voice that say what it is. The
+/// What sw.js keeps for visits without the internet: every file of the page by its hash, and those that describe the base voice. The
 /// rest of the base is named, by hash again, in its manifest.
 pub fn listed(root: &Path) -> Result<String> {
     let mut found = Vec::new();

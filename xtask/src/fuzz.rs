@@ -169,7 +169,7 @@ impl Fuzzer {
         Ok(Self { name, inputs, program, folder, found, kept })
     }
 
-    /// What libFuzzer says of a run.
+    /// The output of libFuzzer's run.
     fn libfuzzer(&self, options: &[&str], folders: &[&Path]) -> Result<String> {
         let mut fuzzer = shell::command(&self.program);
         fuzzer.current_dir(root().join("crate")).args(folders).args(options);

@@ -257,7 +257,7 @@ pub fn ffmpeg() {
     }
 }
 
-/// A compiler of C++, which libFuzzer is built by, where it can be installed; without one its build fails and says so.
+/// A compiler of C++, which libFuzzer is built by, where it can be installed; without one its build fails with an error.
 pub fn cpp() {
     if ["c++", "g++", "clang++"].iter().all(|name| find(name).is_none())
         && can_apt()

@@ -5,7 +5,7 @@
 
 use super::{dct::Dct, mel::Mel, variance_scale::speech};
 
-/// Factors on the deviation from the mean. Beyond these a minute says too little.
+/// Factors on the deviation from the mean. Beyond these a minute is too short an estimate.
 pub const SCALES: std::ops::RangeInclusive<f32> = 0.85..=1.4;
 /// Differences of means, in nepers times the root of the number of bands.
 pub const SHIFTS: std::ops::RangeInclusive<f32> = -20.0..=20.0;

@@ -108,7 +108,7 @@ fn push_chunk(file: &mut Vec<u8>, name: &[u8; 4], bytes: &[u8]) {
 
 /// The mean of the channels, frame by frame until the data ends; nothing else is held.
 ///
-/// * `most`: samples that the file can hold, whatever its header says
+/// * `most`: samples that the file can hold, whatever its header claims
 fn mixed<R: io::Read, S: hound::Sample>(
     samples: hound::WavIntoSamples<R, S>,
     channels: usize,

@@ -34,7 +34,7 @@ use Made::{
     Attention, Base, Corpus, Features, Files, LipBase, LipFeatures, People, Png, Voice, Wav, Weights,
 };
 
-/// Enough of a file for its kind: a voice says early on what it is.
+/// Enough of a file for its kind: a voice names its format early on.
 const BEGINNING: u64 = 1 << 16;
 
 impl Made {

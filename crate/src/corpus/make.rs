@@ -239,7 +239,7 @@ pub fn make(
     Ok(summary)
 }
 
-/// Before a folder is filled: that it can be, and that nothing says it is full. `index` is written when it is.
+/// Before a folder is filled: that it can be, and that nothing marks it as complete. `index` is written when it is.
 pub(super) fn begin(folder: &Path, index: &Path) -> Result<()> {
     files::check_folder(folder)?;
     match fs::remove_file(index) {
@@ -248,7 +248,7 @@ pub(super) fn begin(folder: &Path, index: &Path) -> Result<()> {
     }
 }
 
-/// A speaker that is whole, as `speaker.json` in its folder says: a corpus that was cut short goes on behind it.
+/// A complete speaker, marked by `speaker.json` in its folder: a corpus that was cut short goes on behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Whole {
     seed: u64,

@@ -1,4 +1,4 @@
-//! What a model of lips is to say, and how far from it what it says is.
+//! Targets of a model of lips, and the losses of its predictions.
 
 use burn::prelude::*;
 
@@ -39,7 +39,7 @@ pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
 }
 
 /// L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention to the pictures that are seen then: pictures and
-/// frames share a clock, and to be told so teaches in hundreds of steps what attention otherwise finds in thousands.
+/// frames share a clock, and with this loss attention converges in hundreds of steps in place of thousands.
 pub fn losses(
     decoded: Decoded,
     postnet: &Postnet,

@@ -27,7 +27,7 @@ use crate::{
 pub const WEIGHTS: &str = "weights.safetensors";
 /// The name of a vocoder of its own.
 const VOCODER: &str = "vocoder.safetensors";
-/// What a manifest says that it is of.
+/// The kind in a manifest.
 const KIND: &str = "lips";
 
 /// `manifest.json` of a base of lips.
@@ -61,7 +61,7 @@ pub struct LipFiles {
 }
 
 impl LipManifest {
-    /// What it says must fit together, and this program. The error names what does not.
+    /// Its entries must be consistent, and supported by this program. The error names the one that is not.
     fn check(&self) -> Result<(), String> {
         let files = std::iter::once(&self.files.weights).chain(&self.files.vocoder);
         if let Some(far) = files.map(|entry| &entry.path).find(|path| !is_near(path)) {

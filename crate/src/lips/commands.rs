@@ -1,5 +1,5 @@
-//! Sentences of few words in a fixed order, as lip-reading corpora have them since GRID (Cooke et al. 2006): mouths do not tell /p/ from /b/, so that what
-//! nobody hears must be told by what may be said.
+//! Sentences of few words in a fixed order, as lip-reading corpora have them since GRID (Cooke et al. 2006): mouths look alike in /p/ and
+//! /b/, so that without sound only the grammar separates them.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -163,7 +163,7 @@ pub fn write(
     let written = start(&mut command).and_then(|mut child| {
         let mut input = child.stdin.take().expect("it is piped");
         let ((), complaint) = drain(child, |_| {
-            // If it ends early, its complaint says more than the broken pipe does.
+            // If it ends early, its complaint is more specific than a broken pipe.
             let _ = frames.try_for_each(|frame| input.write_all(&frame.rgb));
             drop(input);
             Ok(())

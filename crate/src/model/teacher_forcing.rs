@@ -12,7 +12,7 @@ pub struct Spoken<'a> {
     pub encoded: Tensor<3>,
     /// `[B, V]`
     pub speaker: Tensor<2>,
-    /// `[B, N, M]`, the frame before each step's first; where nothing feeds back `[B, N, 0]`, or `None` where the timing tells N
+    /// `[B, N, M]`, the frame before each step's first; where nothing feeds back `[B, N, 0]`, or `None` where the timing determines N
     pub previous: Option<Tensor<3>>,
 }
 

@@ -72,7 +72,7 @@ const WINDOW: usize = 64;
 /// Runs a step of training on speech-like noise, on the CPU from plain operations and on the base's device from fused ones, and compares them.
 ///
 /// Fails with `precision-unsupported` where the device has no half precision, with `device-lost` where it no longer answers, and with `cancelled` where `go_on`
-/// says so.
+/// returns false.
 pub async fn check(base: &Base, options: &CheckOptions, go_on: &mut GoOn<'_>) -> Result<Checked> {
     let CheckOptions { name, precision, cosine, faults } = options;
     if !precision.runs_on(&base.device) {

@@ -298,7 +298,7 @@ mod tests {
         let losses = threads::run(2, |ranks| case.train(ranks, 1, &directory("two"), false, None).unwrap());
         assert!(losses[0] == losses[1] && (losses[0] - loss).abs() < 1e-4, "{losses:?}, {loss}");
         assert_same(&curve(&directory("two")), &expected, 1e-4);
-        // They are told apart by their number, and not by their parts of the batches.
+        // They differ by their number, and not by their parts of the batches.
         let facts = |name: &str| -> RunFacts {
             serde_json::from_slice(&fs::read(directory(name).join(RunFacts::FILE)).unwrap()).unwrap()
         };

@@ -16,7 +16,7 @@ impl Face {
         let Posture { jaw, lips, width, tuck, tongue, teeth } = *posture;
         let rounded = (-width).max(0.0);
         let half = self.mouth * (1.0 + 0.22 * width.max(0.0) - 0.42 * rounded - 0.06 * jaw);
-        // Lips part where they are told to, and by the jaw below them.
+        // Lips part by their own opening, and by the jaw below them.
         let gap = lips * (0.05 + 0.24 * jaw) + 0.03 * rounded * lips;
         let [upper_lip, lower_lip] =
             self.lip_thickness.map(|one| one * (1.0 + 0.3 * rounded) * (0.75 + 0.25 * lips.sqrt().max(0.3)));

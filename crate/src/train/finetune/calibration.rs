@@ -18,7 +18,7 @@ use crate::{
     voice::{Adapted, Base},
 };
 
-/// Half a minute of speech: its means are steady then. None is rehearsed: of those a clone knows the spectra already.
+/// Half a minute of speech: its means are steady then. None is rehearsed: a clone was trained on the spectra of those.
 const SENTENCES: [&str; 12] = [
     "The gardener planted thirty tulips beside the old stone wall.",
     "Please measure the width of this shelf before you buy it.",
