@@ -1,26 +1,19 @@
 // Pictures and sound of a take are on one clock: of what the page records, and of files, whatever their codecs put before the sound.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ROOT } from "./harness.mjs";
 import { correlation } from "./levels.mjs";
-import { heard, ready, visit } from "./steps.mjs";
+import { HEARD, SILENT, made, open, skip } from "./lips-steps.mjs";
+import { heard } from "./steps.mjs";
 
 const MINUTE = 60_000;
-const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
-const HEARD = join(ROOT, "tests/fixtures/lips/heard.wav");
 /** As fast as it encodes. */
 const VP8 = ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8"];
-const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
 
 test("what is recorded begins with its sound", { timeout: 2 * MINUTE }, async (t) => {
-  const session = await visit({ path: "lips.html" });
+  const session = await open();
   t.after(() => session.close());
-  await ready(session);
   // A light and a tone that go on at once, once a second, for the page's own recorder.
   const { light, tone } = await session.page.evaluate(async () => {
     const canvas = Object.assign(document.createElement("canvas"), { width: 320, height: 240 });
@@ -63,18 +56,15 @@ test("what is recorded begins with its sound", { timeout: 2 * MINUTE }, async (t
 });
 
 test("the sound of files begins where theirs does", { timeout: 2 * MINUTE, skip }, async (t) => {
-  const session = await visit({ path: "lips.html" });
+  const session = await open();
   t.after(() => session.close());
-  await ready(session);
-  const folder = mkdtempSync(join(tmpdir(), "ownvoice-clock-"));
   /** What is compared, and by how much it may have moved, in samples at 16 kHz. */
   const [from, to, most] = [16_000, 19_200, 1280];
   const recorded = [...heard(readFileSync(HEARD)).samples.subarray(from, to)];
   /** @type {{ [name: string]: string[] }} */
   const codecs = { "aac.mp4": ["-c:a", "aac"], "mp3.mp4": ["-c:a", "libmp3lame"], "opus.webm": [...VP8, "-c:a", "libopus"], "vorbis.webm": [...VP8, "-c:a", "libvorbis"] };
   for (const [name, codec] of Object.entries(codecs)) {
-    const path = join(folder, name);
-    execFileSync("ffmpeg", ["-v", "error", "-y", "-i", SILENT, "-i", HEARD, "-pix_fmt", "yuv420p", ...codec, path]);
+    const path = made(name, "-i", SILENT, "-i", HEARD, "-pix_fmt", "yuv420p", ...codec);
     const args = { file: readFileSync(path).toString("base64"), begin: from - most, end: to + most };
     const decoded = await session.page.evaluate(async ({ file, begin, end }) => {
       const sound = "/sound.js";

@@ -1,51 +1,22 @@
 // The page of lips learns its visitor's own speech: from videos with sound, from camera and microphone; nothing leaves the page, and what is refused has a code.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { clean } from "./axe.mjs";
-import { ROOT } from "./harness.mjs";
 import { correlation, levels } from "./levels.mjs";
-import { PHONE, download, heard, ready, visit } from "./steps.mjs";
+import { HEARD, SILENT, made, open, skip, spoken } from "./lips-steps.mjs";
+import { PHONE, download } from "./steps.mjs";
 
-/** @import { Options, Session } from "./harness.mjs" */
+/** @import { Session } from "./harness.mjs" */
 
 const MINUTE = 60_000;
-
-/** A drawn face, and what the command line hears of it; `lips-videos.mjs` makes both. */
-const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
-const HEARD = join(ROOT, "tests/fixtures/lips/heard.wav");
-/** Its voice. */
-const VOICE = "flite-slt";
-
-/** Whether there is no ffmpeg, which makes other videos of that one. */
-const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
-const folder = mkdtempSync(join(tmpdir(), "ownvoice-teaching-"));
-
-/** Another file. @param {string} name @param {string[]} options Of ffmpeg. */
-function made(name, ...options) {
-  const path = join(folder, name);
-  execFileSync("ffmpeg", ["-v", "error", "-y", ...options, path]);
-  return path;
-}
 
 /** Another voice: three semitones higher, as fast. */
 const HIGHER = "asetrate=19027,aresample=16000,atempo=0.841";
 const MP4 = ["-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000", "-shortest"];
 
 /** The face six times over, in another voice. */
-const spoken = () => made("spoken.mp4", "-stream_loop", "5", "-i", SILENT, "-stream_loop", "5", "-i", HEARD, "-af", HIGHER, ...MP4);
-
-/** @param {Options} [options] */
-async function open(options) {
-  const session = await visit({ path: "lips.html", ...options });
-  await ready(session);
-  await session.page.selectOption("#speaker", VOICE);
-  return session;
-}
+const taught = () => made("spoken.mp4", "-stream_loop", "5", "-i", SILENT, "-stream_loop", "5", "-i", HEARD, "-af", HIGHER, ...MP4);
 
 /** Until nothing is under way. @param {Session} session */
 const idle = ({ page }) => page.waitForFunction(() => !(/** @type {HTMLButtonElement} */ (document.querySelector("#own-file")).disabled), null, { timeout: 3 * MINUTE });
@@ -55,13 +26,6 @@ async function teach(session, files) {
   await session.page.setInputFiles("#teach-files", files);
   await idle(session);
   return session.page.locator("#takes > li").evaluateAll((rows) => rows.map((row) => ({ name: row.querySelector(".name")?.textContent, words: row.querySelector("p")?.textContent ?? "", code: row.querySelector(".failure code")?.textContent ?? null })));
-}
-
-/** What is spoken now. @param {Session} session */
-async function speech({ page }) {
-  await page.waitForSelector("#speech:not([hidden]), #film-error:not([hidden]), #speak-error:not([hidden])", { timeout: 2 * MINUTE });
-  assert.deepEqual(await page.locator("#film-error, #speak-error").allTextContents(), ["", ""]);
-  return heard(await download(page, "#download"));
 }
 
 /** @typedef {{ rate: number, samples: Int16Array }} Sound */
@@ -79,13 +43,13 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   const loaded = session.mark();
   assert.equal(await page.isDisabled("#learn"), true, "there is nothing to learn from");
   await page.setInputFiles("#file", SILENT);
-  const before = await speech(session);
+  const before = await spoken(session);
 
   const wall = made("wall.mp4", "-f", "lavfi", "-i", "color=c=gray:s=240x240:r=25:d=3", "-i", HEARD, ...MP4);
   const short = made("short.mp4", "-t", "0.6", "-i", SILENT, "-i", HEARD, ...MP4);
   const unequal = (/** @type {string} */ name, /** @type {string[]} */ pictures, /** @type {string[]} */ sound) => made(name, ...pictures, "-i", SILENT, ...sound, "-i", HEARD, "-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000");
   const quiet = made("quiet.mp4", "-i", SILENT, "-i", HEARD, "-af", "volume=-60dB", ...MP4);
-  const takes = await teach(session, [spoken(), SILENT, wall, short, unequal("pictures.mp4", ["-t", "1.4"], []), unequal("sound.mp4", [], ["-t", "1.4"]), quiet]);
+  const takes = await teach(session, [taught(), SILENT, wall, short, unequal("pictures.mp4", ["-t", "1.4"], []), unequal("sound.mp4", [], ["-t", "1.4"]), quiet]);
   assert.deepEqual(takes.map(({ code }) => code), [null, "audio-unreadable", "no-face", "clip-too-short", "lengths-differ", "lengths-differ", "clip-too-quiet"], JSON.stringify(takes));
   t.diagnostic(takes[0].words);
   assert.ok(figure(takes[0].words) > 14, takes[0].words);
@@ -116,7 +80,7 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   // What was shown before is spoken again, in one's own voice.
   await idle(session);
   assert.equal(await page.inputValue("#speaker"), "");
-  const after = await speech(session);
+  const after = await spoken(session);
   assert.equal(after.samples.length, before.samples.length);
   assert.notDeepEqual(after.samples, before.samples);
   // It is the same speech.
@@ -137,7 +101,7 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   await page.setInputFiles("#own-file", { name: "me.ownvoice-lips", mimeType: "", buffer: Buffer.from(file) });
   await page.waitForSelector("#own:not([hidden])");
   await idle(session);
-  const again = await speech(session);
+  const again = await spoken(session);
   t.diagnostic(`and of the file's with it: ${alike(again, after).toFixed(4)}`);
   assert.ok(alike(again, after) > 0.99);
 
@@ -182,7 +146,7 @@ test("camera and microphone that are refused have words, and a reading can be ca
   await page.click("#teach-record");
   await page.waitForSelector("#teach-error:not([hidden])");
   assert.equal(await page.textContent("#teach-error code"), "capture-denied");
-  await page.setInputFiles("#teach-files", spoken());
+  await page.setInputFiles("#teach-files", taught());
   await page.click("#teach-cancel");
   await page.waitForSelector("#teach-choose:not([hidden])");
   assert.equal(await page.locator("#takes > li").count(), 0);

@@ -1,58 +1,24 @@
 // The page of lips: a silent video in, from a file or from the camera, and speech out; nothing leaves the page, and who only wants a voice fetches nothing of it.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { clean } from "./axe.mjs";
-import { ROOT } from "./harness.mjs";
 import { correlation, levels } from "./levels.mjs";
-import { DESKTOP, PHONE, download, heard, ready, visit } from "./steps.mjs";
+import { HEARD, SILENT, made, open, skip, spoken } from "./lips-steps.mjs";
+import { DESKTOP, PHONE, heard, ready, visit } from "./steps.mjs";
 
-/** @import { Options, Session } from "./harness.mjs" */
+/** @import { Session } from "./harness.mjs" */
 
 const MINUTE = 60_000;
 
-/** A drawn face, and what the command line hears of it; `lips-videos.mjs` makes both. */
-const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
-const HEARD = heard(readFileSync(join(ROOT, "tests/fixtures/lips/heard.wav")));
+/** What the command line hears. */
+const WANTED = heard(readFileSync(HEARD));
 /** Between a sentence and the next before the camera. */
 const PAUSE_SECONDS = 1.2;
-/** Its voice. */
-const VOICE = "flite-slt";
-
-/** Whether there is no ffmpeg, which makes other videos of that one. */
-const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
-const folder = mkdtempSync(join(tmpdir(), "ownvoice-lips-"));
-
-/** Another video. @param {string} name @param {string[]} options Of ffmpeg. */
-function made(name, ...options) {
-  const path = join(folder, name);
-  execFileSync("ffmpeg", ["-v", "error", "-y", ...options, path]);
-  return path;
-}
-
-/** The page, ready. @param {Options} [options] */
-async function open(options) {
-  const session = await visit({ path: "lips.html", ...options });
-  await ready(session);
-  await session.page.selectOption("#speaker", VOICE);
-  return session;
-}
-
-/** @param {Session} session */
-async function spoken({ page }) {
-  await page.waitForSelector("#speech:not([hidden]), #film-error:not([hidden]), #speak-error:not([hidden])", { timeout: 2 * MINUTE });
-  const errors = await page.locator("#film-error, #speak-error").allTextContents();
-  assert.deepEqual(errors, ["", ""]);
-  return heard(await download(page, "#download"));
-}
-
 /** How like what the command line hears the part of a sound is that is most like it, 0 to 1. @param {{ rate: number, samples: Int16Array }} sound*/
 function likeness(sound) {
-  const [whole, wanted] = [levels(sound), levels(HEARD)];
+  const [whole, wanted] = [levels(sound), levels(WANTED)];
   const places = Array.from({ length: Math.max(1, whole.length - wanted.length + 1) }, (_, at) => correlation(whole.slice(at, at + wanted.length), wanted));
   return Math.max(...places);
 }
@@ -66,7 +32,7 @@ test("a silent video is spoken as by the command line, and nothing leaves the pa
   await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "A face is found.");
   const sound = await spoken(session);
   assert.equal(sound.rate, 16_000);
-  assert.ok(Math.abs(sound.seconds - HEARD.seconds) < 0.25, `${sound.seconds} s`);
+  assert.ok(Math.abs(sound.seconds - WANTED.seconds) < 0.25, `${sound.seconds} s`);
   assert.match(sound.notes.ICMT, /^Synthetic speech/);
   const like = likeness(sound);
   t.diagnostic(`correlation of levels with the command line's: ${like.toFixed(3)}`);
@@ -100,7 +66,7 @@ test("a face before the camera is spoken, and nothing leaves the page", { timeou
   assert.equal(await page.textContent("#record-words"), "Stop");
   await session.screenshot("lips-camera");
   // Once from beginning to end, wherever it is.
-  const seconds = 2 * HEARD.seconds + PAUSE_SECONDS + 0.5;
+  const seconds = 2 * WANTED.seconds + PAUSE_SECONDS + 0.5;
   await page.waitForTimeout(seconds * 1000);
   await page.click("#film-record");
   const sound = await spoken(session);
@@ -132,7 +98,7 @@ describe("what cannot be spoken is refused, with a code", () => {
 
   test("a file that is no video, and one of sound alone", { timeout: MINUTE }, async () => {
     await refused({ name: "letter.mp4", mimeType: "video/mp4", buffer: Buffer.from("This is a letter.") }, "video-unreadable", "film");
-    await refused(join(ROOT, "tests/fixtures/lips/heard.wav"), "video-unreadable", "film");
+    await refused(HEARD, "video-unreadable", "film");
   });
   test("no face, two faces, a cut, too short, too long", { timeout: 3 * MINUTE, skip }, async () => {
     await refused(made("wall.mp4", "-f", "lavfi", "-i", "color=c=gray:s=240x240:r=25:d=1.6", "-pix_fmt", "yuv420p"), "no-face");

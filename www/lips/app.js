@@ -10,14 +10,14 @@ import { film, readFile } from "./pictures.js";
 import { renderTeaching } from "./render-teaching.js";
 import { render, renderWave, showPicture, translate } from "./render.js";
 import { OWN, drawnBy, state, update } from "./state.js";
-import { cancelTeaching, chooseVideos, forget, learn, openVoice, recordTake, removeTake, stopTeaching } from "./teaching.js";
+import { chooseVideos, forget, learn, openVoice, recordTake, removeTake } from "./teaching.js";
+import { cancel, during, stop } from "./work.js";
 
 /** @import { Language } from "../strings.js" */
 /** @import { Picture } from "./pictures.js" */
 /** @import { Face } from "./pkg/ownvoice_web_lips.js" */
+/** @import { Signals } from "./work.js" */
 
-/** Ends what is going on, without a result or with what there is. */
-let controls = { cancel: new AbortController(), stop: new AbortController() };
 /** The faces that were found last. @type {Face[]} */
 let faces = [];
 
@@ -31,24 +31,17 @@ async function look(picture) {
   update({ faces: faces.length });
 }
 
-/** Sees a video, then speaks it. @param {"opening" | "reading"} work @param {(signals: { signal: AbortSignal, stopSignal: AbortSignal }) => Promise<void>} see */
+/** Sees a video, then speaks it. @param {"opening" | "reading"} work @param {(signals: Signals) => Promise<void>} see */
 async function show(work, see) {
-  if (state.work !== "idle") return;
-  stopPlaying();
-  controls = { cancel: new AbortController(), stop: new AbortController() };
-  faces = [];
-  update({ work, part: 0, faces: null, pictures: 0, lost: false, filmError: null, speakError: null, speech: null });
-  try {
+  const unseen = { faces: null, pictures: 0 };
+  const begun = { ...unseen, lost: false, filmError: null, speakError: null, speech: null };
+  // Where it fails, nothing of it is left to be spoken.
+  const seen = await during(work, begun, (filmError) => ({ ...unseen, filmError }), async (signals) => {
+    faces = [];
     await call("clear", {});
-    await see({ signal: controls.cancel.signal, stopSignal: controls.stop.signal });
-    update({ work: "idle" });
-  } catch (error) {
-    const failure = describe(error);
-    // Nothing of it is left to be spoken.
-    update({ work: "idle", pictures: 0, faces: null, filmError: failure.code === "cancelled" ? null : failure });
-    return;
-  }
-  await speak();
+    await see(signals);
+  });
+  if (seen) await speak();
 }
 
 const record = () =>
@@ -57,7 +50,7 @@ const record = () =>
     const looks = [];
     const end = await film(signals, () => update({ work: "filming" }), (picture) => {
       const looked = look(picture);
-      looked.catch(() => controls.cancel.abort());
+      looked.catch(cancel);
       looks.push(looked);
     });
     await Promise.all(looks);
@@ -115,8 +108,8 @@ drawnBy(() => {
 });
 
 $("reload").addEventListener("click", () => location.reload());
-$("film-record").addEventListener("click", () => (state.work === "filming" ? controls.stop.abort() : record()));
-$("film-cancel").addEventListener("click", () => controls.cancel.abort());
+$("film-record").addEventListener("click", () => (state.work === "filming" ? stop() : record()));
+$("film-cancel").addEventListener("click", cancel);
 $("speak").addEventListener("click", speak);
 $("play").addEventListener("click", togglePlaying);
 $("file").addEventListener("change", () => {
@@ -124,8 +117,8 @@ $("file").addEventListener("change", () => {
   if (file) read(file);
   $("file").value = ""; // the same may be chosen again
 });
-$("teach-record").addEventListener("click", () => (state.work === "recording" ? stopTeaching() : recordTake()));
-$("teach-cancel").addEventListener("click", cancelTeaching);
+$("teach-record").addEventListener("click", () => (state.work === "recording" ? stop() : recordTake()));
+$("teach-cancel").addEventListener("click", cancel);
 $("teach-files").addEventListener("change", () => {
   chooseVideos([...($("teach-files").files ?? [])]);
   $("teach-files").value = "";
@@ -135,8 +128,8 @@ $("takes").addEventListener("click", ({ target }) => {
   if (take) removeTake(Number(take));
 });
 $("learn").addEventListener("click", async () => (await learn()) && hearOwn());
-$("learn-stop").addEventListener("click", stopTeaching);
-$("learn-cancel").addEventListener("click", cancelTeaching);
+$("learn-stop").addEventListener("click", stop);
+$("learn-cancel").addEventListener("click", cancel);
 $("own-file").addEventListener("change", async () => {
   const [file] = $("own-file").files ?? [];
   $("own-file").value = "";

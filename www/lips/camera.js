@@ -3,7 +3,7 @@
 import { OwnvoiceError } from "../js/errors.js";
 
 /** @type {MediaTrackConstraints} */
-export const CAMERA = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" };
+const CAMERA = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" };
 
 /** Codes by the browser's names of its errors. @typedef {{ unavailable: string, failed: string, refusals: { [name: string]: string } }} Codes */
 

@@ -8,10 +8,11 @@ import { call } from "./engine.js";
 import { RATE, readFile } from "./pictures.js";
 import { record } from "./recorder.js";
 import { state, update } from "./state.js";
+import { during, failed } from "./work.js";
 
-/** @import { Failure } from "./dom.js" */
 /** @import { LeftOut, LipTake } from "./pkg/ownvoice_web_lips.js" */
-/** @import { Take } from "./state.js" */
+/** @import { State, Take } from "./state.js" */
+/** @import { Signals } from "./work.js" */
 
 /** A chosen video is this long at most. */
 const MOST_TAKE_SECONDS = 120;
@@ -24,37 +25,11 @@ const UNIT = 5;
 /** What is learned is a few megabytes. */
 const MAX_FILE_BYTES = 100e6;
 
-/** Ends what is going on, without a result or with what there is. */
-let controls = { cancel: new AbortController(), stop: new AbortController() };
-
-export const cancelTeaching = () => controls.cancel.abort();
-export const stopTeaching = () => controls.stop.abort();
-
-/** What a failure says, unless it was meant. @param {unknown} error @returns {Failure | null} */
-const failed = (error) => {
-  const failure = describe(error);
-  return failure.code === "cancelled" ? null : failure;
-};
-
-/** Does one thing at a time. @param {typeof state.work} work @param {() => Promise<void>} act @returns {Promise<boolean>} Whether it was done. */
-async function during(work, act) {
-  if (state.work !== "idle") return false;
-  stopPlaying();
-  controls = { cancel: new AbortController(), stop: new AbortController() };
-  update({ work, part: 0, teachError: null });
-  try {
-    await act();
-    update({ work: "idle" });
-    return true;
-  } catch (error) {
-    update({ work: "idle", teachError: failed(error) });
-    return false;
-  }
-}
+/** What teaches, one thing at a time. @param {State["work"]} work @param {(signals: Signals) => Promise<void>} act */
+const teaching = (work, act) => during(work, { teachError: null }, (teachError) => ({ teachError }), act);
 
 export const recordTake = () =>
-  during("asking", async () => {
-    const signals = { signal: controls.cancel.signal, stopSignal: controls.stop.signal };
+  teaching("asking", async (signals) => {
     /** @type {Blob} */
     let film;
     try {
@@ -64,25 +39,25 @@ export const recordTake = () =>
     }
     const name = state.recorded + 1;
     update({ recorded: name });
-    await add(name, film);
+    await add(name, film, signals.signal);
   });
 
 /** @param {File[]} files */
 export const chooseVideos = (files) =>
-  during("taking", async () => {
-    for (const file of files) await add(file.name, file);
+  teaching("taking", async ({ signal }) => {
+    for (const file of files) await add(file.name, file, signal);
   });
 
-/** Adds a take, or why it is none. @param {string | number} name @param {Blob} film */
-async function add(name, film) {
+/** Adds a take, or why it is none. @param {string | number} name @param {Blob} film @param {AbortSignal} signal */
+async function add(name, film, signal) {
   update({ work: "taking", taking: name, part: 0 });
   /** @type {Take} */
   let take = { name, ids: [], seconds: 0, windows: 0, leftOut: [], error: null };
   try {
-    take = { ...take, ...(await read(film, controls.cancel.signal)) };
+    take = { ...take, ...(await read(film, signal)) };
   } catch (error) {
     await call("take", null);
-    check(controls.cancel.signal);
+    check(signal);
     take = { ...take, error: failed(error) };
   }
   update({ takes: [...state.takes, take] });
@@ -152,12 +127,11 @@ function onProgress({ status, before, ...step }) {
 const keep = ({ tuning, bytes }) => update({ own: { tuning, file: new Blob([bytes]) } });
 
 export const learn = () =>
-  during("learning", async () => {
+  teaching("learning", async ({ signal, stopSignal }) => {
     update({ step: null, heldOut: [] });
     stayAwake(true);
     try {
-      const { cancel, stop } = controls;
-      keep(await call("tune", {}, { signal: cancel.signal, stopSignal: stop.signal, onProgress }));
+      keep(await call("tune", {}, { signal, stopSignal, onProgress }));
     } finally {
       stayAwake(false);
     }
@@ -165,7 +139,7 @@ export const learn = () =>
 
 /** @param {File} file */
 export const openVoice = (file) =>
-  during("taking", async () => {
+  teaching("taking", async () => {
     if (file.size > MAX_FILE_BYTES) throw new OwnvoiceError("file-too-large", "the file is too large", { found: file.size / 1e6 });
     update({ taking: file.name });
     const bytes = new Uint8Array(await file.arrayBuffer());

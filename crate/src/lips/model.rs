@@ -290,9 +290,7 @@ impl LipTacotron {
         mode: Mode,
     ) -> Decoded {
         let encoded = self.encoder.forward(faces, pictures, mode);
-        let nothing = Tensor::zeros([encoded.dims()[0], steps, 0], &encoded.device());
-        self.decoder
-            .teacher_force(Spoken { symbols: pictures, encoded, speaker, previous: Some(nothing) }, ())
+        self.decoder.teacher_force(Spoken::without_feedback(pictures, encoded, speaker, steps), ())
     }
 }
 

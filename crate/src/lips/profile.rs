@@ -99,12 +99,11 @@ pub fn profile_lips(
     let encoded = encode().detach().require_grad();
     let speaker = net.speakers.val().select(0, batch.speakers.clone()).detach();
     let decode = |items: usize, encoded: Tensor<3>| {
-        let nothing = Tensor::zeros([items, steps, 0], &encoded.device());
         let symbols = &model::pictures(&batch.pictures.lengths[..items], Some(pictures), &encoded.device());
         let speaker = if encoded.is_autodiff() { speaker.clone() } else { speaker.clone().inner() };
         let speaker = speaker.narrow(0, 0, items);
         let decoder = if encoded.is_autodiff() { net.decoder.clone() } else { net.decoder.valid() };
-        decoder.teacher_force(Spoken { symbols, encoded, speaker, previous: Some(nothing) }, ())
+        decoder.teacher_force(Spoken::without_feedback(symbols, encoded, speaker, steps), ())
     };
     let decoded = decode(items, encoded.clone());
     let frames = decoded.frames.clone().detach().require_grad();

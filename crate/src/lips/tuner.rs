@@ -260,9 +260,8 @@ impl Windows {
         let lengths: Vec<usize> = windows.iter().map(|&window| self.pictures[window]).collect();
         let seen = pictures(&lengths, Some(encoded.dims()[1]), &encoded.device());
         let [_, steps, _] = answers.seen.dims();
-        let nothing = Tensor::zeros([windows.len(), steps, 0], &encoded.device());
         let speaker = parts.speaker.val().repeat_dim(0, windows.len());
-        let spoken = Spoken { symbols: &seen, encoded, speaker, previous: Some(nothing) };
+        let spoken = Spoken::without_feedback(&seen, encoded, speaker, steps);
         losses(parts.decoder.teacher_force(spoken, ()), &parts.postnet, &Scope::default(), &answers, mode)
     }
 

@@ -16,6 +16,19 @@ pub struct Spoken<'a> {
     pub previous: Option<Tensor<3>>,
 }
 
+impl<'a> Spoken<'a> {
+    /// For a decoder of so many steps that no frame is fed back to.
+    pub fn without_feedback(
+        symbols: &'a Symbols,
+        encoded: Tensor<3>,
+        speaker: Tensor<2>,
+        steps: usize,
+    ) -> Self {
+        let nothing = Tensor::zeros([encoded.dims()[0], steps, 0], &encoded.device());
+        Self { symbols, encoded, speaker, previous: Some(nothing) }
+    }
+}
+
 /// Decoder outputs.
 #[derive(Debug, Clone)]
 pub struct Decoded {
