@@ -15,8 +15,8 @@ const MINUTE = 60_000;
 const HIGHER = "asetrate=19027,aresample=16000,atempo=0.841";
 const MP4 = ["-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000", "-shortest"];
 
-/** The face six times over, in another voice. */
-const taught = () => made("spoken.mp4", "-stream_loop", "5", "-i", SILENT, "-stream_loop", "5", "-i", HEARD, "-af", HIGHER, ...MP4);
+/** The face over and over, in another voice. @param {string} [name] @param {number} [more] Times after the first. */
+const taught = (name = "spoken.mp4", more = 5) => made(name, "-stream_loop", `${more}`, "-i", SILENT, "-stream_loop", `${more}`, "-i", HEARD, "-af", HIGHER, ...MP4);
 
 /** Until nothing is under way. @param {Session} session */
 const idle = ({ page }) => page.waitForFunction(() => !(/** @type {HTMLButtonElement} */ (document.querySelector("#own-file")).disabled), null, { timeout: 3 * MINUTE });
@@ -44,6 +44,13 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   assert.equal(await page.isDisabled("#learn"), true, "there is nothing to learn from");
   await page.setInputFiles("#file", SILENT);
   const before = await spoken(session);
+
+  // Longer than a part, and given up behind the first one.
+  await page.setInputFiles("#teach-files", taught("long.mp4", 8));
+  await page.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector("#teach-bar")).value > 0.6, null, { timeout: 2 * MINUTE });
+  await page.click("#teach-cancel");
+  await idle(session);
+  assert.equal(await page.locator("#takes > li").count(), 0);
 
   const wall = made("wall.mp4", "-f", "lavfi", "-i", "color=c=gray:s=240x240:r=25:d=3", "-i", HEARD, ...MP4);
   const short = made("short.mp4", "-t", "0.6", "-i", SILENT, "-i", HEARD, ...MP4);
@@ -74,7 +81,9 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   await page.click("#languages [lang=en]");
   await page.click("#learn-stop");
   await page.waitForSelector("#own:not([hidden])", { timeout: MINUTE });
-  const [from, to] = ((await page.textContent("#own-words")) ?? "").match(/\d\.\d{3}/g)?.map(Number) ?? [];
+  const words = (await page.textContent("#own-words")) ?? "";
+  assert.equal(figure(words), figure(takes[0].words), "nothing else was learned from");
+  const [from, to] = words.match(/\d\.\d{3}/g)?.map(Number) ?? [];
   assert.ok(to < from, `held out: ${from} ${to}`);
 
   // What was shown before is spoken again, in one's own voice.

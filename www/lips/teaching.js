@@ -8,6 +8,7 @@ import { call } from "./engine.js";
 import { RATE, readFile } from "./pictures.js";
 import { record } from "./recorder.js";
 import { state, update } from "./state.js";
+import { movedBy } from "./stretch.js";
 import { during, failed } from "./work.js";
 
 /** @import { LeftOut, LipTake } from "./pkg/ownvoice_web_lips.js" */
@@ -56,7 +57,6 @@ async function add(name, film, signal) {
   try {
     take = { ...take, ...(await read(film, signal)) };
   } catch (error) {
-    await call("take", null);
     check(signal);
     take = { ...take, error: failed(error) };
   }
@@ -74,34 +74,37 @@ async function read(film, signal) {
   /** The last picture, and how many were like it to the last bit: where sound goes on after the pictures, the browser shows the last one. */
   let before = new Uint8ClampedArray(0);
   let still = 0;
-  await readFile(film, { signal, mostSeconds: MOST_TAKE_SECONDS }, async (picture, number, count) => {
-    still = isSame(picture.rgba, before) ? still + 1 : 0;
-    before = picture.rgba.slice();
-    await call("lookToLearn", picture, { transfer: [picture.rgba.buffer] });
-    update({ part: (number + 1) / count });
-    const parts = Math.ceil(count / MOST_PICTURES);
-    const length = Math.ceil(count / parts / UNIT) * UNIT;
-    const last = number + 1 === count;
-    if (number + 1 < first + length && !last) return;
-    if (last && still > MOST_STILL && still < number) {
-      await call("removeTakes", { ids: found.ids });
-      throw new OwnvoiceError("lengths-differ", "the sound goes on after the pictures", { found: still / RATE });
-    }
-    const [begin, end] = [first / RATE, last ? Infinity : (number + 1) / RATE];
-    try {
-      /** @type {LipTake} */
-      const part = await call("take", { samples: sound.samples.slice(begin * sound.sampleRate, end * sound.sampleRate), sampleRate: sound.sampleRate });
-      found.ids.push(part.id);
-      found.seconds += part.seconds;
-      found.windows += part.windows;
-      const later = (/** @type {number | null} */ time) => time && time + begin;
-      found.leftOut.push(...part.leftOut.map((stretch) => ({ ...stretch, begin: later(stretch.begin), end: later(stretch.end) })));
-    } catch (refusal) {
-      error ??= refusal;
-      found.leftOut.push(/** @type {LeftOut} */ ({ ...describe(refusal), begin, end: (number + 1) / RATE }));
-    }
-    first = number + 1;
-  });
+  try {
+    await readFile(film, { signal, mostSeconds: MOST_TAKE_SECONDS }, async (picture, number, count) => {
+      still = isSame(picture.rgba, before) ? still + 1 : 0;
+      before = picture.rgba.slice();
+      await call("lookToLearn", picture, { transfer: [picture.rgba.buffer] });
+      update({ part: (number + 1) / count });
+      const parts = Math.ceil(count / MOST_PICTURES);
+      const length = Math.ceil(count / parts / UNIT) * UNIT;
+      const last = number + 1 === count;
+      if (number + 1 < first + length && !last) return;
+      if (last && still > MOST_STILL && still < number) throw new OwnvoiceError("lengths-differ", "the sound goes on after the pictures", { found: still / RATE });
+      const [begin, end] = [first / RATE, last ? Infinity : (number + 1) / RATE];
+      try {
+        /** @type {LipTake} */
+        const part = await call("take", { samples: sound.samples.slice(begin * sound.sampleRate, end * sound.sampleRate), sampleRate: sound.sampleRate });
+        found.ids.push(part.id);
+        found.seconds += part.seconds;
+        found.windows += part.windows;
+        found.leftOut.push(...part.leftOut.map((stretch) => movedBy(stretch, begin)));
+      } catch (refusal) {
+        error ??= refusal;
+        found.leftOut.push(/** @type {LeftOut} */ ({ ...describe(refusal), begin, end: (number + 1) / RATE }));
+      }
+      first = number + 1;
+    });
+  } catch (failure) {
+    // Cancelled or refused as a whole: the parts before are learned from no more than the one under way.
+    await call("take", null);
+    await call("removeTakes", { ids: found.ids });
+    throw failure;
+  }
   if (found.ids.length === 0) throw error ?? new OwnvoiceError("video-unreadable", "it holds no pictures");
   return found;
 }
