@@ -9,9 +9,8 @@ use common::{held_out_clips, load, other_base, shipped_base, tiny_base, tiny_fil
 use ownvoice::{
     audio::{
         Audio,
-        mel::{Mel, MelExtractor},
-        prepare_clip,
-        spectral_match::{CepstralStats, SpectralMatch},
+        mel::Mel,
+        spectral_match::{SpectralMatch, SpectralStats},
     },
     evaluate::anchors,
     nn::Precision,
@@ -23,7 +22,10 @@ use ownvoice::{
         clip::{AlignedClip, align_clips, check_clip, spoken_throughout},
     },
     vocoder::GriffinLim,
-    voice::{Base, Consent, Voice, exemplars::Exemplars},
+    voice::{
+        Base, Consent, Voice,
+        exemplars::{Exemplars, by_frame},
+    },
     weights::{Storage, Weight, deserialize, serialize},
 };
 use pollster::block_on;
@@ -501,18 +503,15 @@ fn a_clone_is_matched_to_its_speakers_spectra_and_keeps_that_in_its_file() {
     let again = Voice::open(&base, &bytes).unwrap();
     assert!(voice.spectral_match.is_some() && again.spectral_match == voice.spectral_match);
     let text = "Both judges gave the younger of the two boys five points.";
-    let said = |voice: &Voice| say(&base, voice, text, &SpeakOptions::default()).unwrap().mel;
-    let extractor = MelExtractor::new(base.mel_config().clone());
-    let recorded: Vec<Mel> = clips
-        .iter()
-        .map(|clip| extractor.extract(&prepare_clip(&clip.audio, base.mel_config()).unwrap()))
-        .collect();
-    let recorded = CepstralStats::of(&recorded);
-    let distance = |mel: Mel| {
-        let Some(SpectralMatch { shift, .. }) = SpectralMatch::between(&CepstralStats::of([&mel]), &recorded)
-        else {
-            panic!("there is speech in both")
-        };
+    let said = |voice: &Voice| say(&base, voice, text, &SpeakOptions::default()).unwrap();
+    let mut recorded = SpectralStats::default();
+    let (aligned, _) = block_on(align_clips(&base, &clips)).unwrap();
+    aligned.iter().for_each(|clip| recorded.add(&clip.spectrogram(base.config().mels), &clip.phones()));
+    let distance = |speech: Speech| {
+        let mut said = SpectralStats::default();
+        said.add(&speech.mel, &by_frame(&speech.symbols, &speech.durations));
+        let SpectralMatch { shift, .. } =
+            SpectralMatch::between(&said, &recorded).expect("there is speech in both");
         shift.iter().map(|shift| shift * shift).sum::<f32>().sqrt()
     };
     let matched = distance(said(&voice));
@@ -527,7 +526,7 @@ fn a_clone_is_matched_to_its_speakers_spectra_and_keeps_that_in_its_file() {
         Voice::open(&base, &bytes).err().unwrap().code()
     };
     assert_eq!(hostile(|found| found.shift[3] = f32::NAN), "voice-corrupt");
-    assert_eq!(hostile(|found| found.scale[3] = 9.0), "voice-corrupt");
+    assert_eq!(hostile(|found| found.map[3] = 9.0), "voice-corrupt");
     assert_eq!(hostile(|found| found.mean.truncate(3)), "voice-corrupt");
 }
 

@@ -1,182 +1,341 @@
-//! Cepstral mean and variance normalisation (Viikki and Laurila 1998), from what a clone says to what its speaker said.
+//! The optimal transport between two normal distributions, from the spectra that a clone says to those that its speaker said (Pitié and Kokaram 2007, "The
+//! linear Monge-Kantorovitch linear colour mapping for example-based colour transfer").
 //!
-//! A model that was adapted by a minute of speech leaves part of a speaker's long-term spectrum, and of its variance, where the base has it. Both are known
-//! of the recordings, and of any speech of the clone: the difference is taken away in closed form.
+//! A model that was adapted by a minute of speech leaves part of a speaker's long-term spectrum, and of how its bands vary with each other, where the base
+//! has it. Both are known of the recordings, and of any speech of the clone: the difference is taken away in closed form.
+
+use std::collections::BTreeMap;
+
+use burn::{
+    prelude::Device,
+    tensor::{Tensor, TensorData},
+};
+use half::f16;
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::{dct::Dct, mel::Mel, variance_scale::speech};
+use crate::{
+    text::symbols::{Symbol, is_phone, without_stress},
+    weights::{HostWeights, Weight, Weights},
+};
 
-/// Factors on the deviation from the mean. Beyond these a minute is too short an estimate.
-pub const SCALES: std::ops::RangeInclusive<f32> = 0.85..=1.4;
-/// Differences of means, in nepers times the root of the number of bands.
-pub const SHIFTS: std::ops::RangeInclusive<f32> = -20.0..=20.0;
-/// Coefficients on each side whose ratios of deviations are averaged with that of one.
-const NEIGHBOURS: usize = 2;
+/// How much of a correlation between two bands is taken for chance: a minute is a short time to know three thousand of them (Ledoit and Wolf 2004).
+const SHRINKAGE: f64 = 1.0 / 3.0;
+/// Along no direction are spectra stretched or flattened further.
+const MOST_STRETCHED: f64 = 2.0;
+/// Nepers by which a band of a frame is moved at most, however hostile the file.
+const MAX_MOVE: f32 = 6.0;
+/// No log spectrum's mean lies beyond.
+const MAX_MEAN: f32 = 30.0;
 
-/// Mean and standard deviation of each cepstral coefficient (DCT-II over the bands) in speech.
-#[derive(Debug, Clone, Default)]
-pub struct CepstralStats {
-    /// Frames of speech.
+const MEAN: &str = "spectral_match.mean";
+const SHIFT: &str = "spectral_match.shift";
+const MAP: &str = "spectral_match.map";
+
+/// Sums over frames, weighted by how much of a frame is speech.
+#[derive(Debug, Clone)]
+struct Moments {
     weight: f64,
-    sums: Vec<f64>,
-    squares: Vec<f64>,
+    sum: DVector<f64>,
+    products: DMatrix<f64>,
 }
 
-impl CepstralStats {
-    pub fn of<'a>(mels: impl IntoIterator<Item = &'a Mel>) -> Self {
-        let mut stats = Self::default();
-        mels.into_iter().for_each(|mel| stats.add(mel));
-        stats
+impl Moments {
+    fn new(mels: usize) -> Self {
+        Self { weight: 0.0, sum: DVector::zeros(mels), products: DMatrix::zeros(mels, mels) }
     }
+}
 
-    fn add(&mut self, mel: &Mel) {
-        let dct = Dct::new(mel.mels);
-        self.sums.resize(mel.mels, 0.0);
-        self.squares.resize(mel.mels, 0.0);
-        for (t, weight) in speech(mel).into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {
-            self.weight += f64::from(weight);
-            for (k, value) in dct.cepstrum(mel.frame(t)).enumerate() {
-                self.sums[k] += f64::from(weight * value);
-                self.squares[k] += f64::from(weight * value * value);
+/// First and second moments of the bands, phone by phone.
+#[derive(Debug, Clone, Default)]
+pub struct SpectralStats {
+    phones: BTreeMap<Symbol, Moments>,
+}
+
+impl SpectralStats {
+    /// Adds a sentence.
+    ///
+    /// * `symbols`: the symbol of each frame
+    pub fn add(&mut self, mel: &Mel, symbols: &[Symbol]) {
+        for ((t, weight), symbol) in speech(mel).into_iter().enumerate().zip(symbols) {
+            if weight == 0.0 || !is_phone(*symbol) {
+                continue;
             }
+            let weight = f64::from(weight);
+            let frame = DVector::from_iterator(mel.mels, mel.frame(t).iter().map(|x| f64::from(*x)));
+            let moments =
+                self.phones.entry(without_stress(*symbol)).or_insert_with(|| Moments::new(mel.mels));
+            moments.weight += weight;
+            moments.sum.axpy(weight, &frame, 1.0);
+            moments.products.ger(weight, &frame, &frame, 1.0);
         }
     }
 
-    fn means(&self) -> Vec<f32> {
-        self.sums.iter().map(|sum| (sum / self.weight) as f32).collect()
+    /// A phone's share of the speech.
+    fn share(&self, phone: Symbol) -> f64 {
+        let total: f64 = self.phones.values().map(|moments| moments.weight).sum();
+        self.phones.get(&phone).map_or(0.0, |moments| moments.weight / total)
     }
 
-    fn deviations(&self) -> Vec<f32> {
-        let deviation = |(square, sum): (&f64, &f64)| {
-            (square / self.weight - (sum / self.weight).powi(2)).max(0.0).sqrt() as f32
+    /// Mean and covariance as if phones had other shares.
+    ///
+    /// * `share`: of a phone, up to a factor
+    fn distribution(&self, share: impl Fn(Symbol) -> f64) -> Option<(DVector<f64>, DMatrix<f64>)> {
+        let mut all = Moments::new(self.phones.values().next()?.sum.len());
+        for (phone, Moments { weight, sum, products }) in &self.phones {
+            let factor = share(*phone) / weight;
+            all.weight += factor * weight;
+            all.sum.axpy(factor, sum, 1.0);
+            all.products += factor * products;
+        }
+        if all.weight <= 0.0 {
+            return None;
+        }
+        let mean = all.sum / all.weight;
+        let covariance = all.products / all.weight - &mean * mean.transpose();
+        let shrunk = |row: usize, column: usize| {
+            let sure = if row == column { 1.0 } else { 1.0 - SHRINKAGE };
+            sure * covariance[(row, column)]
         };
-        self.squares.iter().zip(&self.sums).map(deviation).collect()
+        Some((mean.clone(), DMatrix::from_fn(mean.len(), mean.len(), shrunk)))
     }
 }
 
-/// What takes a clone's spectra to its speaker's, a value a cepstral coefficient.
+/// What takes a clone's spectra to its speaker's: `y = shift + mean + map (x - mean)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpectralMatch {
-    /// Of the clone's speech.
+    /// Of the clone's speech, `[M]`.
     pub mean: Vec<f32>,
-    /// From the clone's mean to the speaker's. That of the level is zero: speech is as loud as it was.
+    /// From the clone's mean to the speaker's, `[M]`, zero over all bands: speech is as loud as it was.
     pub shift: Vec<f32>,
-    /// Factors on the deviation from the clone's mean. Those of the finer half of the coefficients are one.
-    pub scale: Vec<f32>,
+    /// Symmetric, `[M, M]`.
+    pub map: Vec<f32>,
+}
+
+/// A symmetric matrix with its eigenvalues replaced.
+fn of_eigenvalues(matrix: &DMatrix<f64>, value: impl Fn(f64) -> f64) -> DMatrix<f64> {
+    let SymmetricEigen { eigenvectors, eigenvalues } = SymmetricEigen::new(matrix.clone());
+    &eigenvectors * DMatrix::from_diagonal(&eigenvalues.map(value)) * eigenvectors.transpose()
 }
 
 impl SpectralMatch {
     /// * `said`:     by the clone
     /// * `recorded`: of its speaker
     ///
-    /// `None` where either has no speech in it.
-    pub fn between(said: &CepstralStats, recorded: &CepstralStats) -> Option<Self> {
-        if said.weight == 0.0 || recorded.weight == 0.0 {
-            return None;
-        }
-        let mean = said.means();
-        let clamp =
-            |value: f32, range: &std::ops::RangeInclusive<f32>| value.clamp(*range.start(), *range.end());
-        let mut shift: Vec<f32> = recorded
-            .means()
-            .iter()
-            .zip(&mean)
-            .map(|(recorded, said)| clamp(recorded - said, &SHIFTS))
-            .collect();
-        shift[0] = 0.0;
-        let ratios: Vec<f32> = recorded
-            .deviations()
-            .iter()
-            .zip(said.deviations())
-            .map(|(recorded, said)| if said > 0.0 { recorded / said } else { 1.0 })
-            .collect();
-        let scale = |k: usize| {
-            if k >= ratios.len() / 2 {
-                return 1.0;
-            }
-            let near = &ratios[k.saturating_sub(NEIGHBOURS)..=(k + NEIGHBOURS).min(ratios.len() - 1)];
-            clamp(near.iter().sum::<f32>() / near.len() as f32, &SCALES)
+    /// Other sentences have other phones, and perhaps another language's: both sides count as if each phone had the geometric mean of its two shares.
+    ///
+    /// `None` where no phone is in both.
+    pub fn between(said: &SpectralStats, recorded: &SpectralStats) -> Option<Self> {
+        let share = |phone: Symbol| (said.share(phone) * recorded.share(phone)).sqrt();
+        let ((from, said), (to, recorded)) = (said.distribution(share)?, recorded.distribution(share)?);
+        let root = of_eigenvalues(&said, |value| value.max(1e-9).sqrt());
+        let inverse = of_eigenvalues(&said, |value| value.max(1e-9).sqrt().recip());
+        let between = of_eigenvalues(&(&root * recorded * &root), |value| value.max(0.0).sqrt());
+        let map = of_eigenvalues(&(&inverse * between * &inverse), |value| {
+            value.clamp(MOST_STRETCHED.recip(), MOST_STRETCHED)
+        });
+        let shift = &to - &from;
+        let louder = shift.mean();
+        // Rounded as in a voice file, so that a saved voice sounds the same.
+        let rounded =
+            |values: &mut dyn Iterator<Item = f64>| values.map(|x| f16::from_f64(x).to_f32()).collect();
+        Some(Self {
+            mean: rounded(&mut from.iter().copied()),
+            shift: rounded(&mut shift.iter().map(|x| x - louder)),
+            map: rounded(&mut map.iter().copied()),
+        })
+    }
+
+    /// That of earlier versions: the values of each cepstral coefficient, a shift and a factor on the deviation from the mean.
+    pub(crate) fn of_cepstra(mean: &[f32], shift: &[f32], scale: &[f32]) -> Self {
+        let (mels, dct) = (mean.len(), Dct::new(mean.len()));
+        let bands = |cepstrum: &[f32]| {
+            let mut bands = vec![0.0; mels];
+            cepstrum.iter().enumerate().for_each(|(k, c)| dct.raise(&mut bands, k, *c));
+            bands
         };
-        Some(Self { scale: (0..mean.len()).map(scale).collect(), mean, shift })
+        let row = |band: usize| {
+            let unit: Vec<f32> = (0..mels).map(|other| f32::from(u8::from(other == band))).collect();
+            bands(&dct.cepstrum(&unit).zip(scale).map(|(c, scale)| c * scale).collect::<Vec<_>>())
+        };
+        Self { mean: bands(mean), shift: bands(shift), map: (0..mels).flat_map(row).collect() }
     }
 
     /// Whether it can be applied to spectrograms of so many bands: it may come from a hostile file.
     pub fn is_sound(&self, mels: usize) -> bool {
-        let all = |values: &[f32], range: &std::ops::RangeInclusive<f32>| {
-            values.len() == mels && values.iter().all(|value| range.contains(value))
+        let all = |values: &[f32], count: usize, most: f32| {
+            values.len() == count && values.iter().all(|value| value.abs() <= most)
         };
-        all(&self.mean, &(-1000.0..=1000.0)) && all(&self.shift, &SHIFTS) && all(&self.scale, &SCALES)
+        all(&self.mean, mels, MAX_MEAN)
+            && all(&self.shift, mels, MAX_MEAN)
+            && all(&self.map, mels * mels, MOST_STRETCHED as f32)
     }
 
-    /// A sentence of the clone with its speaker's mean and variance; its pauses stay.
+    /// A sentence of the clone with its speaker's mean and covariance; its pauses stay.
     pub fn apply(&self, mut mel: Mel) -> Mel {
-        let (weights, dct) = (speech(&mel), Dct::new(mel.mels));
+        let weights = speech(&mel);
         let frames = mel.data.chunks_exact_mut(mel.mels).zip(weights);
         for (frame, weight) in frames.filter(|(_, weight)| *weight > 0.0) {
-            let said: Vec<f32> = dct.cepstrum(frame).collect();
-            for (k, value) in said.into_iter().enumerate() {
-                let more = (value - self.mean[k]) * (self.scale[k] - 1.0) + self.shift[k];
-                dct.raise(frame, k, weight * more);
+            let deviation: Vec<f32> = frame.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
+            let bands = self.map.chunks_exact(deviation.len()).zip(&self.shift);
+            for (band, (row, shift)) in bands.enumerate() {
+                let mapped: f32 = row.iter().zip(&deviation).map(|(a, x)| a * x).sum();
+                frame[band] += weight * (mapped - deviation[band] + shift).clamp(-MAX_MOVE, MAX_MOVE);
             }
         }
         mel
+    }
+
+    /// Adds the tensors to `weights`.
+    pub fn put(&self, weights: &mut Weights, device: &Device) {
+        // Vectors: a matrix would be rounded to bytes.
+        for (name, values) in [(MEAN, &self.mean), (SHIFT, &self.shift), (MAP, &self.map)] {
+            let shape = vec![values.len()];
+            let values = Tensor::from_data(TensorData::new(values.clone(), [values.len()]), device);
+            weights.insert(name.to_string(), Weight { shape, values });
+        }
+    }
+
+    /// The inverse of [`Self::put`]; `None` where `weights` lacks one of the three.
+    pub fn take(weights: &mut HostWeights) -> Option<Self> {
+        let mut vector = |name| weights.remove(name).map(|(_, values)| values);
+        let (mean, shift, map) = (vector(MEAN), vector(SHIFT), vector(MAP));
+        Some(Self { mean: mean?, shift: shift?, map: map? })
+    }
+
+    /// Whether `weights` has one of its tensors.
+    pub fn is_in(weights: &HostWeights) -> bool {
+        [MEAN, SHIFT, MAP].iter().any(|name| weights.contains_key(*name))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::symbols::{SILENCE, id};
 
-    /// Speech between pauses: a tilt, and formants that swing about it.
-    fn sentence(tilt: f32, swing: f32, seed: f32) -> Mel {
+    const MELS: usize = 16;
+    const FRAMES: usize = 400;
+
+    /// Two vowels in turn between pauses: a tilt, and two formants that swing together, the second about as much as the first where `together` is one.
+    fn sentence(tilt: f32, swing: f32, together: f32, share: f32) -> (Mel, Vec<Symbol>) {
+        let (open, closed) = (id("AA1").unwrap(), id("IY1").unwrap());
+        let symbols: Vec<Symbol> = (0..FRAMES)
+            .map(|t| match t {
+                20..380 => [open, closed][usize::from((t % 20) as f32 >= 20.0 * share)],
+                _ => SILENCE,
+            })
+            .collect();
         let value = |t: usize, band: usize| {
-            if !(20..180).contains(&t) {
-                return -11.5;
-            }
-            let place = std::f32::consts::PI * (band as f32 + 0.5) / 16.0;
-            -3.0 + tilt * place.cos() + swing * (0.37 * t as f32 + seed).sin() * (3.0 * place).cos()
+            let bump = |centre: f32| (-0.3 * (band as f32 - centre).powi(2)).exp();
+            let (first, other) = ((0.37 * t as f32).sin(), (0.61 * t as f32 + 1.0).sin());
+            let second = together * first + (1.0 - together * together).sqrt() * other;
+            let height = f32::from(u8::from(symbols[t] == open));
+            -3.0 + tilt * band as f32
+                + 0.5 * height * bump(8.0)
+                + swing * (first * bump(3.0) + second * bump(11.0))
         };
-        Mel { mels: 16, data: (0..200).flat_map(|t| (0..16).map(move |band| value(t, band))).collect() }
+        let level = |t: usize, band: usize| if symbols[t] == SILENCE { -11.5 } else { value(t, band) };
+        let data = (0..FRAMES).flat_map(|t| (0..MELS).map(move |band| (t, band)));
+        (Mel { mels: MELS, data: data.map(|(t, band)| level(t, band)).collect() }, symbols)
+    }
+
+    fn stats((mel, symbols): &(Mel, Vec<Symbol>)) -> SpectralStats {
+        let mut stats = SpectralStats::default();
+        stats.add(mel, symbols);
+        stats
+    }
+
+    /// The mean of a band, its deviation, and its correlation with the band of the other formant.
+    fn band(mel: &Mel, band: usize) -> [f32; 3] {
+        let frames: Vec<[f32; 2]> = (20..380).map(|t| [mel.frame(t)[band], mel.frame(t)[11]]).collect();
+        let mean = |of: &dyn Fn(&[f32; 2]) -> f32| frames.iter().map(of).sum::<f32>() / frames.len() as f32;
+        let (a, b) = (mean(&|x| x[0]), mean(&|x| x[1]));
+        let (aa, bb) = (mean(&|x| (x[0] - a).powi(2)), mean(&|x| (x[1] - b).powi(2)));
+        [a, aa.sqrt(), mean(&|x| (x[0] - a) * (x[1] - b)) / (aa * bb).sqrt()]
     }
 
     #[test]
-    fn a_clone_gets_its_speakers_mean_and_variance_and_its_pauses_stay() {
-        let (said, recorded) = (sentence(0.2, 0.5, 0.0), sentence(0.5, 0.6, 0.4));
-        let found =
-            SpectralMatch::between(&CepstralStats::of([&said]), &CepstralStats::of([&recorded])).unwrap();
-        assert!(found.is_sound(16));
-        assert!((found.shift[1] - 0.3 * (8.0f32).sqrt()).abs() < 0.01, "{:?}", found.shift);
-        let (pause, matched) = (said.frame(0).to_vec(), found.apply(said));
+    fn a_clone_gets_its_speakers_mean_and_covariance_and_its_pauses_stay() {
+        let (said, recorded) = (sentence(-0.2, 0.4, 0.9, 0.5), sentence(-0.1, 0.6, 0.2, 0.5));
+        let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
+        assert!(found.is_sound(MELS));
+        let pause = said.0.frame(0).to_vec();
+        let ([_, before, together], [wanted_mean, wanted, apart]) = (band(&said.0, 3), band(&recorded.0, 3));
+        let matched = found.apply(said.0);
         assert_eq!(matched.frame(0), pause);
-        let [now, wanted] = [&matched, &recorded].map(|mel| CepstralStats::of([mel]));
-        assert!((now.means()[1] - wanted.means()[1]).abs() < 0.01);
-        // The ratio of the one coefficient that varies is averaged with those of its neighbours.
-        let (now, before) = (now.deviations()[3], found.scale[3]);
-        assert!(before > 1.03 && now > 0.5 * (8.0f32).sqrt() / 2.0f32.sqrt(), "{before} {now}");
+        let [mean, deviation, correlation] = band(&matched, 3);
+        let louder = |mel: &Mel| (0..MELS).map(|k| band(mel, k)[0]).sum::<f32>() / MELS as f32;
+        let mean = mean - louder(&matched) + louder(&recorded.0);
+        assert!((mean - wanted_mean).abs() < 0.02, "{mean} {wanted_mean}");
+        assert!(
+            (deviation / wanted - 1.0).abs() < 0.15 && before / wanted < 0.7,
+            "{before} {deviation} {wanted}"
+        );
+        // Part of each correlation is taken for chance.
+        assert!(correlation < together - 0.1 && correlation > apart, "{together} {correlation} {apart}");
+    }
+
+    #[test]
+    fn other_sentences_with_other_phones_are_no_other_voice() {
+        let [many, few] = [0.8, 0.2].map(|share| sentence(-0.2, 0.4, 0.5, share));
+        let difference = |said: SpectralStats, recorded: SpectralStats| {
+            let found = SpectralMatch::between(&said, &recorded).unwrap();
+            found.shift.iter().map(|shift| shift.abs()).fold(0.0, f32::max)
+        };
+        let found = difference(stats(&many), stats(&few));
+        let blind = |(mel, symbols): &(Mel, Vec<Symbol>)| {
+            let vowel = |symbol: &Symbol| if *symbol == SILENCE { SILENCE } else { id("AA1").unwrap() };
+            stats(&(mel.clone(), symbols.iter().map(vowel).collect()))
+        };
+        let mistaken = difference(blind(&many), blind(&few));
+        assert!(found < 0.3 * mistaken, "{found} of {mistaken}");
     }
 
     #[test]
     fn silence_determines_nothing_and_what_is_alike_stays() {
-        let speech = sentence(0.2, 0.5, 0.0);
-        let stats = CepstralStats::of([&speech]);
-        assert_eq!(SpectralMatch::between(&CepstralStats::default(), &stats), None);
-        assert_eq!(SpectralMatch::between(&stats, &CepstralStats::default()), None);
+        let speech = sentence(-0.2, 0.5, 0.5, 0.5);
+        let stats = stats(&speech);
+        assert_eq!(SpectralMatch::between(&SpectralStats::default(), &stats), None);
+        assert_eq!(SpectralMatch::between(&stats, &SpectralStats::default()), None);
         let same = SpectralMatch::between(&stats, &stats).unwrap();
-        let matched = same.apply(speech.clone());
-        let worst = matched.data.iter().zip(&speech.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(worst < 1e-4, "{worst}");
+        let matched = same.apply(speech.0.clone());
+        let worst = matched.data.iter().zip(&speech.0.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-2, "{worst}");
+    }
+
+    /// A mean and a scale of each cepstral coefficient, as voice files had them.
+    #[test]
+    fn earlier_voices_are_matched_as_they_were() {
+        let (mut mean, mut shift, mut scale) = (vec![0.0; MELS], vec![0.0; MELS], vec![1.0; MELS]);
+        (mean[0], mean[2], shift[2], scale[2]) = (-12.0, 0.5, 0.3, 1.3);
+        let mel = sentence(-0.2, 0.5, 0.5, 0.5).0;
+        let cepstrum = |mel: &Mel, t: usize| Dct::new(MELS).cepstrum(mel.frame(t)).collect::<Vec<_>>();
+        let (before, after) = (
+            cepstrum(&mel, 100),
+            cepstrum(&SpectralMatch::of_cepstra(&mean, &shift, &scale).apply(mel), 100),
+        );
+        for (k, (before, after)) in before.into_iter().zip(after).enumerate() {
+            let wanted = mean[k] + scale[k] * (before - mean[k]) + shift[k];
+            assert!((after - wanted).abs() < 1e-3, "{k}: {after} {wanted}");
+        }
     }
 
     #[test]
     fn hostile_values_are_found() {
-        let sound = SpectralMatch { mean: vec![0.0; 4], shift: vec![0.0; 4], scale: vec![1.0; 4] };
+        let sound = SpectralMatch { mean: vec![0.0; 4], shift: vec![0.0; 4], map: vec![1.0; 16] };
         assert!(sound.is_sound(4) && !sound.is_sound(5));
         for hostile in [
             SpectralMatch { mean: vec![f32::NAN; 4], ..sound.clone() },
             SpectralMatch { shift: vec![1e30; 4], ..sound.clone() },
-            SpectralMatch { scale: vec![f32::INFINITY; 4], ..sound.clone() },
-            SpectralMatch { scale: vec![1.0; 3], ..sound },
+            SpectralMatch { map: vec![f32::INFINITY; 16], ..sound.clone() },
+            SpectralMatch { map: vec![1.0; 4], ..sound.clone() },
         ] {
             assert!(!hostile.is_sound(4), "{hostile:?}");
         }
+        // What passes moves no band further than its bound.
+        let most = SpectralMatch { mean: vec![-MAX_MEAN; 4], map: vec![2.0; 16], ..sound };
+        let mel = Mel { mels: 4, data: vec![-3.0; 40] };
+        assert!(most.is_sound(4) && most.apply(mel).data.iter().all(|x| (x + 3.0).abs() <= MAX_MOVE + 1e-3));
     }
 }

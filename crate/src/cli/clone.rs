@@ -84,7 +84,7 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         bytes.len() as f32 / 1e6,
         voice.duration_scale
     );
-    if let Some(Intonation { mean_hz, spread }) = voice.intonation {
+    if let Some(Intonation { mean_hz, spread, .. }) = voice.intonation {
         text += &format!("\nmean pitch {mean_hz:.0} Hz, its spread {spread:.2} times the base's");
     }
     let info = voice.info();

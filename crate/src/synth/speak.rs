@@ -311,10 +311,11 @@ async fn intoned(
     let total = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
     let f0_hz = match (base.contour_async(&context, &voice.timing_speaker).await?, voice.intonation) {
-        (Some(contour), Some(Intonation { mean_hz, spread })) => {
+        (Some(contour), Some(Intonation { mean_hz, spread, voicing })) => {
             let higher = (options.pitch / 12.0).exp2();
-            let mut f0_hz =
-                contour.f0_hz(Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness });
+            let intonation =
+                Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness, voicing };
+            let mut f0_hz = contour.f0_hz(intonation, &by_frame(symbols, durations));
             f0_hz.truncate(total);
             f0_hz
         }

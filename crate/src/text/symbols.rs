@@ -62,6 +62,12 @@ pub fn is_phone(symbol: Symbol) -> bool {
     symbol >= FIRST_CONSONANT && (symbol as usize) < SYMBOL_COUNT
 }
 
+/// A consonant that is voiced from end to end, as vowels are.
+pub fn is_sonorant(symbol: Symbol) -> bool {
+    const SONORANTS: [&str; 7] = ["L", "M", "N", "NG", "R", "W", "Y"];
+    name(symbol).is_some_and(|name| SONORANTS.contains(&name))
+}
+
 /// Stress of a vowel: 0 none, 1 primary, 2 secondary.
 pub fn stress(symbol: Symbol) -> Option<u8> {
     is_vowel(symbol).then(|| (symbol - FIRST_VOWEL) % 3)
@@ -70,6 +76,11 @@ pub fn stress(symbol: Symbol) -> Option<u8> {
 /// The same vowel with another stress; any other symbol stays as it is.
 pub fn with_stress(symbol: Symbol, stress: u8) -> Symbol {
     if is_vowel(symbol) { symbol - (symbol - FIRST_VOWEL) % 3 + stress.min(2) } else { symbol }
+}
+
+/// A vowel as if it were unstressed; any other symbol stays as it is.
+pub fn without_stress(symbol: Symbol) -> Symbol {
+    with_stress(symbol, 0)
 }
 
 pub fn name(symbol: Symbol) -> Option<&'static str> {

@@ -14,7 +14,7 @@ use crate::{
     },
     model::{
         Tacotron, TacotronConfig,
-        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ},
+        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ, Voicing},
         tacotron::Symbols,
     },
     nn::{
@@ -238,7 +238,11 @@ impl Base {
 
     /// Of a speaker of the base; `None` where the model has no pitch.
     pub fn intonation(&self, speaker: usize) -> Option<Intonation> {
-        self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation { mean_hz, spread: 1.0 })
+        self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation {
+            mean_hz,
+            spread: 1.0,
+            voicing: Voicing::default(),
+        })
     }
 
     /// Contexts `[1, T, C]` with the excitation of these frames; as they are where the model has no pitch.

@@ -12,7 +12,7 @@ use half::f16;
 
 use crate::{
     audio::{dct::Dct, mel::Mel},
-    text::symbols::{SYMBOL_COUNT, Symbol, is_phone, is_vowel, with_stress},
+    text::symbols::{SYMBOL_COUNT, Symbol, is_phone, is_vowel, without_stress},
     weights::{HostWeights, Weight, Weights},
 };
 
@@ -79,10 +79,6 @@ impl Frames<'_> {
 pub fn by_frame(symbols: &[Symbol], durations: &[u32]) -> Vec<Symbol> {
     let frames = |(&symbol, &frames): (&Symbol, &u32)| std::iter::repeat_n(symbol, frames as usize);
     symbols.iter().zip(durations).flat_map(frames).collect()
-}
-
-fn without_stress(symbol: Symbol) -> Symbol {
-    if is_vowel(symbol) { with_stress(symbol, 0) } else { symbol }
 }
 
 fn square(a: &[f32], b: &[f32]) -> f32 {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
+//! | `spectral_match.mean`, `.shift`, `.map` | what takes its spectra to the speaker's, see [`crate::audio::spectral_match`]; none in earlier files |
 //! | `exemplars.cepstra`, `exemplars.phones`, `exemplars.voiced`, `exemplars.last` | recorded frames that spectra are drawn towards: cepstra, phone, voiced, last of its clip; none in earlier files |
 //!
 //! | metadata | what it is |
@@ -12,8 +13,8 @@
 //! | `base` | the hash of the base |
 //! | `pace` | the duration scale |
 //! | `variance_scale` | four factors; `contrast` in earlier files, one |
-//! | `spectral_match` | mean, shift and scale of each cepstral coefficient; none in earlier files |
-//! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch |
+//! | `spectral_match` | mean, shift and scale of each cepstral coefficient, in files before its tensors |
+//! | `pitch_hz`, `pitch_spread`, `voicing` | the intonation, on a base with pitch; none of the last in earlier files |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
@@ -25,7 +26,11 @@ use crate::{
         spectral_match::SpectralMatch,
         variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     },
-    model::{decoder::Decoder, pitch::Intonation, postnet::Postnet},
+    model::{
+        decoder::Decoder,
+        pitch::{Intonation, Voicing},
+        postnet::Postnet,
+    },
     nn::{ComputePlan, Precision, Scope},
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
 };
@@ -194,6 +199,9 @@ impl Voice {
         let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
         delta.insert(TIMING_SPEAKER.into(), timing);
         self.exemplars.put(&mut delta, &base.device);
+        if let Some(found) = &self.spectral_match {
+            found.put(&mut delta, &base.device);
+        }
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
@@ -202,13 +210,11 @@ impl Voice {
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
-        if let Some(Intonation { mean_hz, spread }) = self.intonation {
+        if let Some(Intonation { mean_hz, spread, voicing: Voicing { vowels, sonorants } }) = self.intonation
+        {
+            metadata.insert("voicing".into(), format!("{vowels} {sonorants}"));
             metadata.insert("pitch_hz".into(), mean_hz.to_string());
             metadata.insert("pitch_spread".into(), spread.to_string());
-        }
-        if let Some(SpectralMatch { mean, shift, scale }) = &self.spectral_match {
-            let line = |values: &Vec<f32>| values.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
-            metadata.insert("spectral_match".into(), [mean, shift, scale].map(line).join("\n"));
         }
         if let Some([before, after]) = self.info.held_out_loss {
             metadata.insert("held_out_loss_base".into(), before.to_string());
@@ -267,15 +273,28 @@ impl Voice {
             .and_then(|factors| VarianceScale::try_from(factors).ok())
             .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
         let spectral_match = match metadata.get("spectral_match") {
+            _ if SpectralMatch::is_in(&delta) => Some(SpectralMatch::take(&mut delta)),
+            Some(written) => Some(read_match(written)),
             None => None,
-            Some(written) => Some(
-                read_match(written)
-                    .filter(|found| found.is_sound(base.config().mels))
-                    .ok_or_else(|| Error::voice_corrupt("its spectral match is out of range"))?,
-            ),
         };
+        let is_sound = |found: &SpectralMatch| found.is_sound(base.config().mels);
+        let spectral_match = spectral_match
+            .map(|found| {
+                found
+                    .filter(is_sound)
+                    .ok_or_else(|| Error::voice_corrupt("its spectral match is out of range"))
+            })
+            .transpose()?;
         let intonation = match base.config().pitch {
-            true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
+            true => Some(Intonation {
+                mean_hz: number("pitch_hz")?,
+                spread: number("pitch_spread")?,
+                voicing: match metadata.get("voicing") {
+                    Some(written) => read_voicing(written)
+                        .ok_or_else(|| Error::voice_corrupt("its voicing is not two numbers"))?,
+                    None => Voicing::default(),
+                },
+            }),
             false => None,
         };
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
@@ -324,13 +343,23 @@ impl Voice {
     }
 }
 
-/// Three lines of numbers.
+fn read_voicing(written: &str) -> Option<Voicing> {
+    let (vowels, sonorants) = written.split_once(' ')?;
+    Some(Voicing { vowels: vowels.parse().ok()?, sonorants: sonorants.parse().ok()? })
+}
+
+/// Of a spectrogram; a longer line is no match's.
+const MAX_BANDS: usize = 512;
+
+/// Three lines of numbers, as earlier versions wrote them.
 fn read_match(written: &str) -> Option<SpectralMatch> {
     let numbers =
         |line: &str| line.split(' ').map(|number| number.parse().ok()).collect::<Option<Vec<f32>>>();
     let lines = written.lines().map(numbers).collect::<Option<Vec<_>>>()?;
     let [mean, shift, scale] = <[Vec<f32>; 3]>::try_from(lines).ok()?;
-    Some(SpectralMatch { mean, shift, scale })
+    let mels = mean.len();
+    let alike = mels <= MAX_BANDS && [&shift, &scale].iter().all(|values| values.len() == mels);
+    alike.then(|| SpectralMatch::of_cepstra(&mean, &shift, &scale))
 }
 
 impl Consent {

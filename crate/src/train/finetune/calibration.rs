@@ -7,13 +7,14 @@ use super::{
 use crate::{
     Result,
     audio::{
-        mel::{Mel, MelConfig},
-        spectral_match::{CepstralStats, SpectralMatch},
+        mel::MelConfig,
+        spectral_match::{SpectralMatch, SpectralStats},
         variance_scale::{VarianceScale, scale_variance},
     },
     model::TacotronConfig,
     nn::readback::read,
     synth::speak::prosody_of,
+    text::symbols::Symbol,
     train::clip::AlignedClip,
     voice::{Adapted, Base},
 };
@@ -37,7 +38,9 @@ const SENTENCES: [&str; 12] = [
 /// Sentences in the clone's prosody, ready to be decoded, and the statistics of the clips.
 pub struct Calibration {
     store: FrameStore,
-    recorded: CepstralStats,
+    /// The symbol of each frame, of each sentence.
+    symbols: Vec<Vec<Symbol>>,
+    recorded: SpectralStats,
     config: TacotronConfig,
     mel_config: MelConfig,
 }
@@ -64,25 +67,27 @@ impl Calibration {
             let mel = vec![0.0; durations.iter().sum::<u32>() as usize * config.mels];
             sentences.push(AlignedClip { symbols, durations, mel, f0_hz, foreign: false });
         }
-        let recorded: Vec<Mel> = clips.iter().map(|clip| clip.spectrogram(config.mels)).collect();
+        let mut recorded = SpectralStats::default();
+        clips.iter().for_each(|clip| recorded.add(&clip.spectrogram(config.mels), &clip.phones()));
+        let symbols = sentences.iter().map(AlignedClip::phones).collect();
         let store = assemble(base, &sentences, config.reduction);
-        Ok(Some(Self { store, recorded: CepstralStats::of(&recorded), config, mel_config }))
+        Ok(Some(Self { store, symbols, recorded, config, mel_config }))
     }
 
-    /// Speaks the sentences; `None` where nothing is loud enough.
+    /// Speaks the sentences; `None` where nothing is loud enough, or has no phone of the clips.
     pub async fn spectral_match(
         &self,
         parts: &Adapted,
         variance_scale: VarianceScale,
     ) -> Result<Option<SpectralMatch>> {
         let TacotronConfig { mels, reduction, .. } = self.config;
-        let mut said = Vec::with_capacity(self.store.clips.len());
-        for &Span { first, frames } in &self.store.clips {
+        let mut said = SpectralStats::default();
+        for (&Span { first, frames }, symbols) in self.store.clips.iter().zip(&self.symbols) {
             let window = self.store.gather(&[first], frames.next_multiple_of(reduction), reduction);
             let predicted = predict(parts, &window).1.narrow(1, 0, frames).reshape([frames * mels]);
             let mel = self.config.log_mels(read(predicted).await?, &self.mel_config);
-            said.push(scale_variance(mel, variance_scale));
+            said.add(&scale_variance(mel, variance_scale), symbols);
         }
-        Ok(SpectralMatch::between(&CepstralStats::of(&said), &self.recorded))
+        Ok(SpectralMatch::between(&said, &self.recorded))
     }
 }

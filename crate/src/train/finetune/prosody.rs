@@ -5,11 +5,11 @@ use super::super::clip::AlignedClip;
 use crate::{
     Result,
     model::{
-        pitch::{Intonation, SPREADS},
+        pitch::{Intonation, SPREADS, VOICING_OFFSETS, Voicing},
         tacotron::Symbols,
     },
     nn::{Mode, readback::read},
-    text::symbols,
+    text::symbols::{self, Symbol, is_sonorant, is_vowel},
     voice::{Base, Voice},
 };
 
@@ -69,9 +69,10 @@ async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> R
     Ok((recorded / expected).powf(1.0 - 0.5 * foreign / recorded).clamp(0.5, 2.0))
 }
 
-/// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without pitch.
+/// Mean, spread and voicing of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without
+/// pitch.
 async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<Option<Intonation>> {
-    let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
+    let (mut recorded, mut predicted, mut voicing) = (Vec::new(), Vec::new(), Vec::new());
     for clip in clips {
         let frames = clip.frames();
         let contexts =
@@ -79,6 +80,8 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
         let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else {
             return Ok(None);
         };
+        let frames = contour.voicing.iter().zip(clip.phones()).zip(&clip.f0_hz);
+        voicing.extend(frames.map(|((&logit, symbol), &hz)| (symbol, logit, hz > 0.0)));
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
             recorded.push(hz.ln());
             predicted.push(ln_hz);
@@ -97,7 +100,29 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
     };
     let spread =
         (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
-    Ok(Some(Intonation { mean_hz, spread }))
+    let voicing = Voicing {
+        vowels: voicing_offset(&voicing, is_vowel),
+        sonorants: voicing_offset(&voicing, is_sonorant),
+    };
+    Ok(Some(Intonation { mean_hz, spread, voicing }))
+}
+
+/// One frame in so many may be predicted however unvoiced.
+const OUTLIERS: usize = 50;
+
+/// What is added to the logits of some symbols' frames, so that as many are voiced as in the recordings.
+///
+/// * `frames`: symbol, predicted logit, and whether it was voiced in the recording
+fn voicing_offset(frames: &[(Symbol, f32, bool)], is_kind: impl Fn(Symbol) -> bool) -> f32 {
+    let kind: Vec<_> = frames.iter().filter(|(symbol, ..)| is_kind(*symbol)).collect();
+    let unvoiced = kind.iter().filter(|(_, _, voiced)| !voiced).count();
+    let mut logits: Vec<f32> = kind.iter().map(|(_, logit, _)| *logit).collect();
+    logits.sort_by(f32::total_cmp);
+    let Some(last) = logits.len().checked_sub(1) else { return 0.0 };
+    // From the offset at which enough are voiced to that at which too many would be, the nearest to none.
+    let least = 0.001 - logits[unvoiced.max(logits.len() / OUTLIERS).min(last)];
+    let most = unvoiced.checked_sub(1).map_or(f32::INFINITY, |unvoiced| -logits[unvoiced]);
+    0f32.max(least).min(most.max(least)).clamp(*VOICING_OFFSETS.start(), *VOICING_OFFSETS.end())
 }
 
 #[cfg(test)]
@@ -111,7 +136,8 @@ mod tests {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
-        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7 });
+        let voicing = Voicing { vowels: -1.5, sonorants: -3.5 };
+        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7, voicing });
         let voice = Prosody { duration_scale: 1.3, intonation }.of_base_speaker(&base, speaker);
         let texts = [
             "The ferry leaves at half past nine.",
@@ -121,9 +147,10 @@ mod tests {
         let mut clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
         let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
-        let Intonation { mean_hz, spread } = found.intonation.unwrap();
+        let Intonation { mean_hz, spread, voicing } = found.intonation.unwrap();
         assert!((spread - 0.7).abs() < 0.1, "{spread}");
         assert!((mean_hz / own.mean_hz - 1.2).abs() < 0.1, "{mean_hz} of {} Hz", own.mean_hz);
+        assert!((voicing.vowels + 1.5).abs() < 0.5 && (voicing.sonorants + 3.5).abs() < 1.0, "{voicing:?}");
 
         clips.iter_mut().for_each(|clip| clip.foreign = true);
         let foreign = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
