@@ -347,21 +347,21 @@ pub(super) mod tests {
         let base = base("one");
         let lessons = [lesson(&base, 40), lesson(&base, 25)];
         assert_eq!((lessons[1].windows.len(), lessons[1].windows[2].pictures), (3, 5));
-        let options = LipTuneOptions { iterations: 30, rate: 5e-3, ..LipTuneOptions::default() };
+        let options = LipTuneOptions { iterations: 100, rate: 5e-3, ..LipTuneOptions::default() };
         let mut tuner = block_on(LipTuner::start(&base, &lessons, options)).unwrap();
-        let steps: Vec<LipStep> = (0..30).map(|_| block_on(tuner.step()).unwrap()).collect();
+        let steps: Vec<LipStep> = (0..100).map(|_| block_on(tuner.step()).unwrap()).collect();
         let looked: Vec<usize> =
             steps.iter().filter(|step| step.held_out_loss.is_some()).map(|step| step.iteration).collect();
-        assert_eq!((looked, steps[29].stop), (vec![25, 30], Some(TuneStop::Iterations)));
-        assert!(steps[..29].iter().all(|step| step.stop.is_none()) && steps[29].loss < steps[0].loss);
+        assert_eq!((looked, steps[99].stop), (vec![25, 50, 75, 100], Some(TuneStop::Iterations)));
+        assert!(steps[..99].iter().all(|step| step.stop.is_none()) && steps[99].loss < steps[0].loss);
         let tuned = block_on(tuner.finish()).unwrap();
         let [before, after] = tuned.held_out_loss;
         assert!(after < before, "{before} {after}");
-        assert_eq!((tuned.iterations, tuned.seconds), (30, 2.6));
+        assert_eq!((tuned.iterations, tuned.seconds), (100, 2.6));
 
         let file = block_on(tuned.save(&base)).unwrap();
         let again = TunedLips::open(&base, &file).unwrap();
-        assert_eq!((again.iterations, again.seconds, again.held_out_loss), (30, 2.6, [before, after]));
+        assert_eq!((again.iterations, again.seconds, again.held_out_loss), (100, 2.6, [before, after]));
         let said = |tuned: &TunedLips| {
             let own = tuned.on(&base, "own");
             assert_eq!((own.speaker(None).unwrap(), own.manifest.model.tacotron.speakers), (0, 1));
