@@ -43,9 +43,9 @@ pub type HostWeights = HashMap<String, (Vec<usize>, Vec<f32>)>;
 /// How weights are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// A voice: matrices in bytes with a scale a row, the rest as [`Self::Half`].
+    /// A voice, and a vocoder: matrices in bytes with a scale a row, the rest as [`Self::Half`].
     Bytes,
-    /// What ships.
+    /// The other weights that ship.
     Half,
     /// What a checkpoint needs to go on as if nothing had happened: in bfloat16 where nothing is lost by it.
     Full,
