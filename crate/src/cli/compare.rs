@@ -23,7 +23,7 @@ use crate::{
         CLONE_SECONDS, SENTENCES, learn, read_clips, speaker_verifier,
         wavs::{origin, write_anchors, write_clips, write_new_sentences},
     },
-    train::{CloneOptions, StopRule},
+    train::{CloneOptions, FineTuner, StopRule},
     voice::{AttentiveVoice, Base, Voice, sha256_hex},
 };
 
@@ -94,7 +94,7 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
         Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0]
             .map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) }))
             .into(),
-        Vary::Iterations => [50, 100, 200, 400]
+        Vary::Iterations => [0, 25, 50, 100, 200, 400]
             .map(|iterations| way(format!("{iterations} iterations"), fixed(iterations)))
             .into(),
         Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
@@ -204,7 +204,11 @@ pub fn compare(arguments: &CompareArguments, console: &Console) -> Result<()> {
         for Way { name, options, seconds, vocoder } in ways(arguments.vary, arguments.seed) {
             let mut clips = read_clips(folder, Some(seconds))?;
             clips.truncate(evaluation.others.len()); // What is spoken again is never trained on.
-            let voice = learn(&base, &clips, options, &())?;
+            let voice = match options.iterations {
+                // What is known of a speaker in closed form, before anything is learned.
+                0 => FineTuner::start(&base, &clips, CloneOptions { iterations: 1, ..options })?.finish()?,
+                _ => learn(&base, &clips, options, &())?,
+            };
             evaluation.vocoder = choose(&base, vocoder)?;
             report(&evaluation, &name, Says::Voice(&voice), origin(&base, &voice)?, voice.info().iterations)?;
         }
