@@ -26,7 +26,7 @@ use ownvoice::{
         Base, Consent, Voice,
         exemplars::{Exemplars, by_frame},
     },
-    weights::{Storage, Weight, deserialize, serialize},
+    weights::{Storage, Weight, Weights, deserialize, serialize},
 };
 use pollster::block_on;
 
@@ -370,14 +370,32 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     );
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!(before.durations, after.durations);
-    // Earlier files have the timing as a matrix.
-    let (mut tensors, metadata) = deserialize(&bytes).unwrap();
+    // Earlier files have the timing as a matrix, statistics of cepstral coefficients as text, and no voicing.
+    let (mut tensors, mut metadata) = deserialize(&bytes).unwrap();
     tensors.get_mut("timing_speaker").unwrap().0.insert(0, 1);
-    let weights = tensors.into_iter().map(|(name, (shape, values))| {
-        (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
-    });
-    let earlier = block_on(serialize(weights.collect(), Storage::Full, metadata)).unwrap();
-    let earlier = Voice::open(&base, &earlier).unwrap();
+    tensors.retain(|name, _| !name.starts_with("spectral_match."));
+    metadata.remove("voicing");
+    let line =
+        |first: &str, others: &str| format!("{first}{}", format!(" {others}").repeat(base.config().mels - 1));
+    let statistics = [line("-40", "0"), line("0", "0.5"), line("1.2", "1")].join("\n");
+    let weights: Weights = tensors
+        .into_iter()
+        .map(|(name, (shape, values))| {
+            (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
+        })
+        .collect();
+    let write = |statistics: &str| {
+        let mut metadata = metadata.clone();
+        metadata.insert("spectral_match".into(), statistics.into());
+        block_on(serialize(weights.clone(), Storage::Full, metadata)).unwrap()
+    };
+    for hostile in ["", "1 2\n3 4\n5 6", &statistics.replace("1.2", "1e9"), &statistics.replace("-40", "NaN")]
+    {
+        assert_eq!(Voice::open(&base, &write(hostile)).err().unwrap().code(), "voice-corrupt", "{hostile}");
+    }
+    let earlier = Voice::open(&base, &write(&statistics)).unwrap();
+    let found = earlier.spectral_match.as_ref().unwrap();
+    assert!((found.mean[0] + 40.0 / (base.config().mels as f32).sqrt()).abs() < 1e-3, "{}", found.mean[0]);
     let earlier = say(&base, &earlier, "Good morning.", &SpeakOptions::default()).unwrap();
     assert_eq!(earlier.durations, after.durations);
     let unadapted = say(&base, &Voice::unadapted(&base), "Good morning.", &SpeakOptions::default()).unwrap();

@@ -274,7 +274,7 @@ impl Voice {
             .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
         let spectral_match = match metadata.get("spectral_match") {
             _ if SpectralMatch::is_in(&delta) => Some(SpectralMatch::take(&mut delta)),
-            Some(written) => Some(read_match(written)),
+            Some(written) => Some(read_match(written, base.config().mels)),
             None => None,
         };
         let is_sound = |found: &SpectralMatch| found.is_sound(base.config().mels);
@@ -348,17 +348,14 @@ fn read_voicing(written: &str) -> Option<Voicing> {
     Some(Voicing { vowels: vowels.parse().ok()?, sonorants: sonorants.parse().ok()? })
 }
 
-/// Of a spectrogram; a longer line is no match's.
-const MAX_BANDS: usize = 512;
-
-/// Three lines of numbers, as earlier versions wrote them.
-fn read_match(written: &str) -> Option<SpectralMatch> {
+/// Three lines of numbers, one a band, as earlier versions wrote them.
+fn read_match(written: &str, mels: usize) -> Option<SpectralMatch> {
     let numbers =
         |line: &str| line.split(' ').map(|number| number.parse().ok()).collect::<Option<Vec<f32>>>();
     let lines = written.lines().map(numbers).collect::<Option<Vec<_>>>()?;
     let [mean, shift, scale] = <[Vec<f32>; 3]>::try_from(lines).ok()?;
-    let mels = mean.len();
-    let alike = mels <= MAX_BANDS && [&shift, &scale].iter().all(|values| values.len() == mels);
+    // Before a matrix is made of them.
+    let alike = [&mean, &shift, &scale].iter().all(|values| values.len() == mels);
     alike.then(|| SpectralMatch::of_cepstra(&mean, &shift, &scale))
 }
 
