@@ -7,11 +7,7 @@ mod common;
 use burn::{module::Param, tensor::Tensor};
 use common::{held_out_clips, load, other_base, shipped_base, tiny_base, tiny_files};
 use ownvoice::{
-    audio::{
-        Audio,
-        mel::Mel,
-        spectral_match::{SpectralMatch, SpectralStats},
-    },
+    audio::{Audio, mel::Mel},
     evaluate::anchors,
     nn::Precision,
     precision::Culprit,
@@ -25,6 +21,7 @@ use ownvoice::{
     voice::{
         Base, Consent, Voice,
         exemplars::{Exemplars, by_frame},
+        spectral_match::{SpectralMatch, SpectralStats},
     },
     weights::{Storage, Weight, Weights, deserialize, serialize},
 };

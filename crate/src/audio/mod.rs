@@ -12,7 +12,6 @@ pub mod psola;
 pub mod resample;
 pub mod source;
 pub mod speaker;
-pub mod spectral_match;
 pub mod stft;
 pub mod variance_scale;
 pub mod wav;

@@ -24,7 +24,7 @@ fn group(k: usize) -> usize {
 }
 
 /// The proportion of speech in each frame, 0 to 1, by its level.
-pub(super) fn speech(mel: &Mel) -> Vec<f32> {
+pub(crate) fn speech(mel: &Mel) -> Vec<f32> {
     let level = |t: usize| mel.frame(t).iter().sum::<f32>() / mel.mels as f32;
     let levels: Vec<f32> = (0..mel.frames()).map(level).collect();
     let loudest = levels.iter().copied().fold(f32::NEG_INFINITY, f32::max);

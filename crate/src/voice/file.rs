@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
-//! | `spectral_match.mean`, `.shift`, `.map` | what takes its spectra to the speaker's, see [`crate::audio::spectral_match`]; none in earlier files |
+//! | `spectral_match.mean`, `.shift`, `.map` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none in earlier files |
 //! | `exemplars.cepstra`, `exemplars.phones`, `exemplars.voiced`, `exemplars.last` | recorded frames that spectra are drawn towards: cepstra, phone, voiced, last of its clip; none in earlier files |
 //!
 //! | metadata | what it is |
@@ -19,13 +19,10 @@
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
 
-use super::{Base, exemplars::Exemplars};
+use super::{Base, exemplars::Exemplars, spectral_match::SpectralMatch};
 use crate::{
     Error, Result,
-    audio::{
-        spectral_match::SpectralMatch,
-        variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
-    },
+    audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     model::{
         decoder::Decoder,
         pitch::{Intonation, Voicing},

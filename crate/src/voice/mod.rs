@@ -5,6 +5,7 @@ mod base;
 pub mod exemplars;
 mod file;
 pub mod folder;
+pub mod spectral_match;
 
 pub use attentive::{AttentiveVoice, Table};
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};

@@ -1,4 +1,4 @@
-//! What a finished clone says, compared with what its speaker said: see [`crate::audio::spectral_match`].
+//! What a finished clone says, compared with what its speaker said: see [`crate::voice::spectral_match`].
 
 use super::{
     frame_store::{FrameStore, Span, assemble, predict},
@@ -8,7 +8,6 @@ use crate::{
     Result,
     audio::{
         mel::MelConfig,
-        spectral_match::{SpectralMatch, SpectralStats},
         variance_scale::{VarianceScale, scale_variance},
     },
     model::TacotronConfig,
@@ -16,7 +15,10 @@ use crate::{
     synth::speak::prosody_of,
     text::symbols::Symbol,
     train::clip::AlignedClip,
-    voice::{Adapted, Base},
+    voice::{
+        Adapted, Base,
+        spectral_match::{SpectralMatch, SpectralStats},
+    },
 };
 
 /// Half a minute of speech: its means are steady then. None is rehearsed: a clone was trained on the spectra of those.

@@ -13,8 +13,8 @@ use burn::{
 use half::f16;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-use super::{dct::Dct, mel::Mel, variance_scale::speech};
 use crate::{
+    audio::{dct::Dct, mel::Mel, variance_scale::speech},
     text::symbols::{Symbol, is_phone, without_stress},
     weights::{HostWeights, Weight, Weights},
 };
