@@ -34,6 +34,14 @@ pub struct Weight {
     pub values: Tensor<1>,
 }
 
+impl Weight {
+    /// Values that a voice file keeps in half precision: a matrix would be rounded to bytes.
+    pub fn vector(values: Vec<f32>, device: &Device) -> Self {
+        let shape = vec![values.len()];
+        Self { values: Tensor::from_data(TensorData::new(values, [shape[0]]), device), shape }
+    }
+}
+
 /// Named weights on their device.
 pub type Weights = BTreeMap<String, Weight>;
 

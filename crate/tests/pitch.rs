@@ -63,11 +63,12 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
     let file = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
 
-    let key = br#"pitch_hz\":\""#;
-    let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
-    let mut hostile = file.clone();
-    hostile[at..at + 3].copy_from_slice(b"9e9");
-    assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
+    for key in [br#"pitch_hz\":\""#.as_slice(), br#"voicing\":\""#] {
+        let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+        let mut hostile = file.clone();
+        hostile[at..at + 3].copy_from_slice(b"9e9");
+        assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
+    }
 }
 
 #[test]

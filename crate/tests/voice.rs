@@ -4,7 +4,7 @@
 
 mod common;
 
-use burn::{module::Param, tensor::Tensor};
+use burn::{module::Param, prelude::Device, tensor::Tensor};
 use common::{held_out_clips, load, other_base, shipped_base, tiny_base, tiny_files};
 use ownvoice::{
     audio::{Audio, mel::Mel},
@@ -23,7 +23,7 @@ use ownvoice::{
         exemplars::{Exemplars, by_frame},
         spectral_match::{SpectralMatch, SpectralStats},
     },
-    weights::{Storage, Weight, Weights, deserialize, serialize},
+    weights::{HostWeights, Storage, Weight, Weights, deserialize, serialize},
 };
 use pollster::block_on;
 
@@ -44,6 +44,14 @@ fn run_with(base: &Base, clips: &[Clip], options: CloneOptions) -> (Voice, Vec<S
             return (block_on(tuner.finish_async()).unwrap(), steps);
         }
     }
+}
+
+/// What was read from a file, to be written again.
+fn on_device(weights: HostWeights) -> Weights {
+    let weight = |(name, (shape, values)): (String, (Vec<usize>, Vec<f32>))| {
+        (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &Device::flex()) })
+    };
+    weights.into_iter().map(weight).collect()
 }
 
 fn say(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> ownvoice::Result<Speech> {
@@ -325,10 +333,7 @@ fn the_same_seed_gives_the_same_voice_also_through_a_checkpoint() {
         let (mut tensors, metadata) = deserialize(&checkpoint).unwrap();
         let name = tensors.keys().find(|name| name.starts_with(prefix)).unwrap().clone();
         tensors.insert(name, (vec![1], vec![0.5]));
-        let weights = tensors.into_iter().map(|(name, (shape, values))| {
-            (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
-        });
-        let hostile = block_on(serialize(weights.collect(), Storage::Full, metadata)).unwrap();
+        let hostile = block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap();
         assert_eq!(
             block_on(FineTuner::resume_async(&base, &clips, &hostile)).err().unwrap().code(),
             "checkpoint-corrupt",
@@ -375,12 +380,7 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     let line =
         |first: &str, others: &str| format!("{first}{}", format!(" {others}").repeat(base.config().mels - 1));
     let statistics = [line("-40", "0"), line("0", "0.5"), line("1.2", "1")].join("\n");
-    let weights: Weights = tensors
-        .into_iter()
-        .map(|(name, (shape, values))| {
-            (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
-        })
-        .collect();
+    let weights = on_device(tensors);
     let write = |statistics: &str| {
         let mut metadata = metadata.clone();
         metadata.insert("spectral_match".into(), statistics.into());
@@ -662,12 +662,8 @@ fn a_voice_file_keeps_whose_timing_it_follows() {
     assert!(off(&bytes) < 1e-3, "in half precision");
 
     let (mut weights, metadata) = deserialize(&bytes).unwrap();
-    let saved = |weights: &ownvoice::weights::HostWeights| {
-        let weights = weights.iter().map(|(name, (shape, values))| {
-            let values = Tensor::<1>::from_floats(values.as_slice(), &base.device);
-            (name.clone(), Weight { shape: shape.clone(), values })
-        });
-        block_on(serialize(weights.collect(), Storage::Bytes, metadata.clone())).unwrap()
+    let saved = |weights: &HostWeights| {
+        block_on(serialize(on_device(weights.clone()), Storage::Bytes, metadata.clone())).unwrap()
     };
     let timing = weights.remove("timing_speaker").unwrap();
     weights.insert("timing_speaker".into(), (vec![1, timing.1.len()], timing.1.clone()));
@@ -681,13 +677,10 @@ fn a_clone_keeps_its_exemplars_and_part_of_them_is_refused() {
     let base = tiny_base();
     let (voice, _) = run(&base, &held_out_clips(3), 5);
     let bytes = block_on(voice.save_async(&base)).unwrap();
-    let saved = |change: fn(&mut ownvoice::weights::HostWeights)| {
+    let saved = |change: fn(&mut HostWeights)| {
         let (mut weights, metadata) = deserialize(&bytes).unwrap();
         change(&mut weights);
-        let weights = weights.into_iter().map(|(name, (shape, values))| {
-            (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &base.device) })
-        });
-        block_on(serialize(weights.collect(), Storage::Bytes, metadata)).unwrap()
+        block_on(serialize(on_device(weights), Storage::Bytes, metadata)).unwrap()
     };
     let mel = |bytes: &[u8]| {
         let voice = Voice::open(&base, bytes).unwrap();

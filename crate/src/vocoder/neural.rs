@@ -72,7 +72,7 @@ impl NeuralVocoder {
         Self { seed: 0, model, config, extractor: MelExtractor::new(mel), filter }
     }
 
-    /// The file that [`Self::load`] reads. In bytes: an error of half a percent of a weight is not heard (decision 72).
+    /// The file that [`Self::load`] reads. In bytes: an error of half a percent of a weight is not heard (decision 101).
     pub async fn serialize(model: &SourceFilter, config: &VocoderConfig) -> Result<Vec<u8>> {
         let config = serde_json::to_string(config).expect("plain data");
         serialize(collect(model), Storage::Bytes, Metadata::from([("config".to_string(), config)])).await

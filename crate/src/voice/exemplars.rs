@@ -3,10 +3,7 @@
 //! For each predicted frame the nearest recorded ones are looked up, and of these the path that jumps least is taken, as in unit selection guided by a model
 //! (Qian, Soong and Yan 2013, "A unified trajectory tiling approach to high quality speech rendering"). Part of what separates the two spectra is undone.
 
-use burn::{
-    prelude::Device,
-    tensor::{Tensor, TensorData},
-};
+use burn::prelude::Device;
 
 use half::f16;
 
@@ -249,21 +246,19 @@ impl Exemplars {
 
     /// Adds the tensors to `weights`, where there are any.
     pub fn put(&self, weights: &mut Weights, device: &Device) {
-        let count = self.cepstra.len();
-        if count == 0 {
+        if self.cepstra.is_empty() {
             return;
         }
-        let mut put = |name: &str, shape: Vec<usize>, values: Vec<f32>| {
-            let size = values.len();
-            let values = Tensor::from_data(TensorData::new(values, [size]), device);
-            weights.insert(name.to_string(), Weight { shape, values });
-        };
-        // A vector: a matrix would be rounded to bytes, and other paths be taken.
-        put(CEPSTRA, vec![count * COEFFICIENTS], self.cepstra.concat());
-        put(PHONES, vec![count], self.phones.iter().map(|&phone| f32::from(phone)).collect());
         let flags = |flags: &[bool]| flags.iter().map(|&flag| f32::from(u8::from(flag))).collect();
-        put(VOICED, vec![count], flags(&self.voiced));
-        put(LAST, vec![count], flags(&self.last));
+        // Cepstra of a matrix's precision would take other paths.
+        for (name, values) in [
+            (CEPSTRA, self.cepstra.concat()),
+            (PHONES, self.phones.iter().map(|&phone| f32::from(phone)).collect()),
+            (VOICED, flags(&self.voiced)),
+            (LAST, flags(&self.last)),
+        ] {
+            weights.insert(name.to_string(), Weight::vector(values, device));
+        }
     }
 
     /// The inverse of [`Self::put`]: none where `weights` has none, `None` where they make no sense.

@@ -6,10 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use burn::{
-    prelude::Device,
-    tensor::{Tensor, TensorData},
-};
+use burn::prelude::Device;
 use half::f16;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -135,14 +132,13 @@ impl SpectralMatch {
             value.clamp(MOST_STRETCHED.recip(), MOST_STRETCHED)
         });
         let shift = &to - &from;
-        let louder = shift.mean();
+        let shift = shift.add_scalar(-shift.mean());
         // Rounded as in a voice file, so that a saved voice sounds the same.
-        let rounded =
-            |values: &mut dyn Iterator<Item = f64>| values.map(|x| f16::from_f64(x).to_f32()).collect();
+        let rounded = |values: &[f64]| values.iter().map(|x| f16::from_f64(*x).to_f32()).collect();
         Some(Self {
-            mean: rounded(&mut from.iter().copied()),
-            shift: rounded(&mut shift.iter().map(|x| x - louder)),
-            map: rounded(&mut map.iter().copied()),
+            mean: rounded(from.as_slice()),
+            shift: rounded(shift.as_slice()),
+            map: rounded(map.as_slice()),
         })
     }
 
@@ -188,11 +184,8 @@ impl SpectralMatch {
 
     /// Adds the tensors to `weights`.
     pub fn put(&self, weights: &mut Weights, device: &Device) {
-        // Vectors: a matrix would be rounded to bytes.
         for (name, values) in [(MEAN, &self.mean), (SHIFT, &self.shift), (MAP, &self.map)] {
-            let shape = vec![values.len()];
-            let values = Tensor::from_data(TensorData::new(values.clone(), [values.len()]), device);
-            weights.insert(name.to_string(), Weight { shape, values });
+            weights.insert(name.to_string(), Weight::vector(values.clone(), device));
         }
     }
 

@@ -80,8 +80,8 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
         let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else {
             return Ok(None);
         };
-        let frames = contour.voicing.iter().zip(clip.phones()).zip(&clip.f0_hz);
-        voicing.extend(frames.map(|((&logit, symbol), &hz)| (symbol, logit, hz > 0.0)));
+        let logits = contour.voicing.iter().zip(clip.phones()).zip(&clip.f0_hz);
+        voicing.extend(logits.map(|((&logit, symbol), &hz)| (symbol, logit, hz > 0.0)));
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
             recorded.push(hz.ln());
             predicted.push(ln_hz);
