@@ -85,7 +85,8 @@ impl SpectralStats {
             all.sum.axpy(factor, sum, 1.0);
             all.products += factor * products;
         }
-        if all.weight <= 0.0 {
+        // Of what is no number nothing is known.
+        if all.weight <= 0.0 || !all.products.iter().all(|product| product.is_finite()) {
             return None;
         }
         let mean = all.sum / all.weight;
@@ -291,6 +292,9 @@ mod tests {
         let stats = stats(&speech);
         assert_eq!(SpectralMatch::between(&SpectralStats::default(), &stats), None);
         assert_eq!(SpectralMatch::between(&stats, &SpectralStats::default()), None);
+        let mut nonsense = SpectralStats::default();
+        nonsense.add(&Mel { mels: MELS, data: vec![f32::NAN; speech.0.data.len()] }, &speech.1);
+        assert_eq!(SpectralMatch::between(&nonsense, &stats), None);
         let same = SpectralMatch::between(&stats, &stats).unwrap();
         let matched = same.apply(speech.0.clone());
         let worst = matched.data.iter().zip(&speech.0.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
