@@ -3,7 +3,7 @@
 mod common;
 
 use burn::prelude::Device;
-use common::{held_out_clips, load, tiny_base, tiny_files};
+use common::{held_out_clips, load, on_device, tiny_base, tiny_files};
 use ownvoice::{
     audio::pitch,
     model::{Tacotron, TacotronConfig, pitch::Voicing},
@@ -11,7 +11,7 @@ use ownvoice::{
     train::{CloneOptions, FineTuner},
     vocoder::GriffinLim,
     voice::{Base, FileEntry, Voice},
-    weights::{Metadata, Storage, collect, serialize},
+    weights::{Metadata, Storage, collect, deserialize, serialize},
 };
 use pollster::block_on;
 
@@ -63,6 +63,15 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
     let file = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
 
+    // Earlier files have no offset for voiced obstruents.
+    let (tensors, mut metadata) = deserialize(&file).unwrap();
+    metadata.insert("voicing".into(), "0.5 -1".into());
+    let earlier = block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap();
+    assert_eq!(
+        Voice::open(&base, &earlier).unwrap().intonation.unwrap().voicing,
+        Voicing { vowels: 0.5, sonorants: -1.0, voiced_obstruents: 0.0 }
+    );
+
     for key in [br#"pitch_hz\":\""#.as_slice(), br#"voicing\":\""#] {
         let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
         let mut hostile = file.clone();
@@ -76,7 +85,8 @@ fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
     let base = base();
     let mut voice = Voice::unadapted(&base);
     // What was never trained may predict no voice at all, and with it no pitch that could be changed.
-    voice.intonation.as_mut().unwrap().voicing = Voicing { vowels: 8.0, sonorants: 8.0 };
+    voice.intonation.as_mut().unwrap().voicing =
+        Voicing { vowels: 8.0, sonorants: 8.0, voiced_obstruents: 8.0 };
     let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
     for options in [
         SpeakOptions { pitch: 5.0, ..SpeakOptions::default() },

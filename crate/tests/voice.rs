@@ -4,8 +4,8 @@
 
 mod common;
 
-use burn::{module::Param, prelude::Device, tensor::Tensor};
-use common::{held_out_clips, load, other_base, shipped_base, tiny_base, tiny_files};
+use burn::module::Param;
+use common::{held_out_clips, load, on_device, other_base, shipped_base, tiny_base, tiny_files};
 use ownvoice::{
     audio::{Audio, mel::Mel},
     evaluate::anchors,
@@ -23,7 +23,7 @@ use ownvoice::{
         exemplars::{Exemplars, by_frame},
         spectral_match::{SpectralMatch, SpectralStats},
     },
-    weights::{HostWeights, Storage, Weight, Weights, deserialize, serialize},
+    weights::{HostWeights, Storage, deserialize, serialize},
 };
 use pollster::block_on;
 
@@ -44,14 +44,6 @@ fn run_with(base: &Base, clips: &[Clip], options: CloneOptions) -> (Voice, Vec<S
             return (block_on(tuner.finish_async()).unwrap(), steps);
         }
     }
-}
-
-/// What was read from a file, to be written again.
-fn on_device(weights: HostWeights) -> Weights {
-    let weight = |(name, (shape, values)): (String, (Vec<usize>, Vec<f32>))| {
-        (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &Device::flex()) })
-    };
-    weights.into_iter().map(weight).collect()
 }
 
 fn say(base: &Base, voice: &Voice, text: &str, options: &SpeakOptions) -> ownvoice::Result<Speech> {

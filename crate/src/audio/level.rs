@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{Audio, resample::RATES_HZ};
+use super::{Audio, resample::RATES_HZ, rumble::remove_rumble};
 use crate::{Error, Result};
 
 /// Speech that one clip must hold.
@@ -100,7 +100,8 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     if !samples.iter().all(|x| x.is_finite()) {
         return Err(Error::audio_unreadable("a sample is not a finite number"));
     }
-    let levels = Levels::of(samples, frame_length(*rate));
+    let audible = remove_rumble(samples, *rate);
+    let levels = Levels::of(&audible, frame_length(*rate));
     let (level_db, noise_db) = (levels.speech_db(), levels.noise_db);
     let speech_seconds = levels.speech_frames() as f32 * frame_length(*rate) as f32 / *rate as f32;
     if level_db < MIN_LEVEL_DB {
@@ -117,7 +118,7 @@ pub fn check_clip(clip: &Audio) -> Result<ClipReport> {
     if snr_db < MIN_SNR_DB {
         return Err(Error::clip_noisy(snr_db, MIN_SNR_DB));
     }
-    let cut_off = cut_off(samples, *rate, level_db);
+    let cut_off = cut_off(&audible, *rate, level_db);
     Ok(ClipReport {
         seconds: clip.seconds(),
         speech_seconds,

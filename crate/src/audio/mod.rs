@@ -10,6 +10,7 @@ pub mod mel;
 pub mod pitch;
 pub mod psola;
 pub mod resample;
+pub mod rumble;
 pub mod source;
 pub mod speaker;
 pub mod stft;
@@ -53,16 +54,14 @@ pub fn read(bytes: &[u8]) -> Result<Audio> {
     wav::read(bytes)
 }
 
-/// A recording made ready for a model: checked, brought to the configured rate, trimmed to its speech with 50 ms around it, without a constant offset, and
-/// levelled to [`SPEECH_LEVEL_DB`].
+/// A recording made ready for a model: checked, brought to the configured rate, without rumble, trimmed to its speech with 50 ms around it, and levelled to
+/// [`SPEECH_LEVEL_DB`].
 pub fn prepare_clip(clip: &Audio, config: &MelConfig) -> Result<Vec<f32>> {
     level::check_clip(clip)?;
-    let mut samples = resample::resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
-    samples = samples[level::trim_silence(&samples, config.sample_rate_hz)].to_vec();
-    // Checked to hold speech, so it is not empty.
-    let offset = samples.iter().sum::<f32>() / samples.len() as f32;
-    samples.iter_mut().for_each(|x| *x -= offset);
-    Ok(level::normalize(&samples, SPEECH_LEVEL_DB))
+    let samples = resample::resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
+    let samples = rumble::remove_rumble(&samples, config.sample_rate_hz);
+    let speech = &samples[level::trim_silence(&samples, config.sample_rate_hz)];
+    Ok(level::normalize(speech, SPEECH_LEVEL_DB))
 }
 
 #[cfg(test)]
@@ -72,11 +71,13 @@ mod tests {
     #[test]
     fn clips_of_any_rate_and_level_become_alike() {
         let config = MelConfig::speech_16k();
+        // A voice between pauses, above an offset and a hum that is louder than the quietest of them.
         let speak = |rate: u32, gain: f32| {
             let at = |n: usize| {
                 let t = n as f32 / rate as f32 - 0.5;
                 let voiced = (0.0..1.5).contains(&t) && t % 0.3 < 0.2;
-                0.01 + if voiced { gain * (std::f32::consts::TAU * 150.0 * t).sin() } else { 0.0 }
+                let tone = |hz: f32| (std::f32::consts::TAU * hz * t).sin();
+                0.01 + 0.1 * tone(25.0) + if voiced { gain * tone(150.0) } else { 0.0 }
             };
             Audio { samples: (0..rate as usize * 3).map(at).collect(), sample_rate_hz: rate }
         };

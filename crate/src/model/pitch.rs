@@ -6,7 +6,7 @@ use burn::{module::Module, nn::Linear, prelude::*};
 use super::TacotronConfig;
 use crate::{
     nn::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH},
-    text::symbols::{Symbol, is_sonorant, is_vowel},
+    text::symbols::{Symbol, is_sonorant, is_voiced_obstruent, is_vowel},
 };
 
 /// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
@@ -76,18 +76,35 @@ pub struct Intonation {
     pub voicing: Voicing,
 }
 
-/// Added to the predicted logits of being voiced. One for all phones would give voice to consonants that have none.
+/// Added to the predicted logits of being voiced. One for all phones would give voice to consonants that have none: voiceless ones stay as predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Voicing {
     pub vowels: f32,
     pub sonorants: f32,
+    pub voiced_obstruents: f32,
 }
 
 impl Voicing {
+    /// What `kind` finds for the symbols of each field, in their order.
+    pub fn by_kind(mut kind: impl FnMut(fn(Symbol) -> bool) -> f32) -> Self {
+        Self {
+            vowels: kind(is_vowel),
+            sonorants: kind(is_sonorant),
+            voiced_obstruents: kind(is_voiced_obstruent),
+        }
+    }
+
+    /// In the order of the fields.
+    pub fn values(self) -> [f32; 3] {
+        let Self { vowels, sonorants, voiced_obstruents } = self;
+        [vowels, sonorants, voiced_obstruents]
+    }
+
     fn of(self, symbol: Symbol) -> f32 {
         match symbol {
             vowel if is_vowel(vowel) => self.vowels,
             sonorant if is_sonorant(sonorant) => self.sonorants,
+            obstruent if is_voiced_obstruent(obstruent) => self.voiced_obstruents,
             _ => 0.0,
         }
     }
@@ -96,10 +113,9 @@ impl Voicing {
 impl Intonation {
     /// Whether a person can speak so; values of untrusted files are checked by it.
     pub fn is_human(self) -> bool {
-        let Voicing { vowels, sonorants } = self.voicing;
         (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz)
             && SPREADS.contains(&self.spread)
-            && [vowels, sonorants].iter().all(|offset| VOICING_OFFSETS.contains(offset))
+            && self.voicing.values().iter().all(|offset| VOICING_OFFSETS.contains(offset))
     }
 }
 
@@ -176,11 +192,16 @@ mod tests {
             MAX_PITCH_HZ
         );
 
-        let intonation = Intonation { voicing: Voicing { vowels: 2.0, sonorants: -2.0 }, ..intonation };
-        let [vowel, nasal, fricative] = ["IY1", "M", "S"].map(|name| id(name).unwrap());
-        let voiced = |symbol| contour.f0_hz(intonation, &[symbol; 3]).into_iter().map(|hz| hz > 0.0);
-        assert!(voiced(vowel).eq([true; 3]) && voiced(nasal).eq([false; 3]));
-        assert!(voiced(fricative).eq([true, true, false]), "obstruents are as predicted");
+        let voicing = Voicing { vowels: 2.0, sonorants: -2.0, voiced_obstruents: 1.5 };
+        let intonation = Intonation { voicing, ..intonation };
+        let voiced = |name| {
+            let f0_hz = contour.f0_hz(intonation, &[id(name).unwrap(); 3]);
+            f0_hz.into_iter().map(|hz| hz > 0.0)
+        };
+        assert!(voiced("IY1").eq([true; 3]) && voiced("M").eq([false; 3]) && voiced("Z").eq([true; 3]));
+        for name in ["S", "K", "_"] {
+            assert!(voiced(name).eq([true, true, false]), "{name} is as predicted");
+        }
     }
 
     #[test]

@@ -207,9 +207,8 @@ impl Voice {
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
-        if let Some(Intonation { mean_hz, spread, voicing: Voicing { vowels, sonorants } }) = self.intonation
-        {
-            metadata.insert("voicing".into(), format!("{vowels} {sonorants}"));
+        if let Some(Intonation { mean_hz, spread, voicing }) = self.intonation {
+            metadata.insert("voicing".into(), voicing.values().map(|offset| offset.to_string()).join(" "));
             metadata.insert("pitch_hz".into(), mean_hz.to_string());
             metadata.insert("pitch_spread".into(), spread.to_string());
         }
@@ -340,9 +339,14 @@ impl Voice {
     }
 }
 
+/// Three offsets, of earlier versions two.
 fn read_voicing(written: &str) -> Option<Voicing> {
-    let (vowels, sonorants) = written.split_once(' ')?;
-    Some(Voicing { vowels: vowels.parse().ok()?, sonorants: sonorants.parse().ok()? })
+    let offsets = written.split(' ').map(|offset| offset.parse().ok()).collect::<Option<Vec<f32>>>()?;
+    match offsets[..] {
+        [vowels, sonorants] => Some(Voicing { vowels, sonorants, ..Voicing::default() }),
+        [vowels, sonorants, voiced_obstruents] => Some(Voicing { vowels, sonorants, voiced_obstruents }),
+        _ => None,
+    }
 }
 
 /// Three lines of numbers, one a band, as earlier versions wrote them.

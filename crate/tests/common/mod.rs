@@ -2,12 +2,13 @@
 
 #![allow(dead_code)] // Each test file uses its own share.
 
-use burn::prelude::Device;
+use burn::{prelude::Device, tensor::Tensor};
 use ownvoice::{
     audio::{Audio, wav},
     evaluate::encoder::SpeakerVerifier,
     train::Clip,
     voice::{Base, BaseFiles, FileEntry, Manifest},
+    weights::{HostWeights, Weight, Weights},
 };
 use serde::Deserialize;
 use std::{fs, path::PathBuf};
@@ -24,6 +25,14 @@ pub fn tiny_files() -> (Manifest, Vec<u8>) {
     let folder = fixtures().join("tiny-base");
     let manifest = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
     (manifest, fs::read(folder.join("weights.safetensors")).unwrap())
+}
+
+/// What was read from a file, to be written again.
+pub fn on_device(weights: HostWeights) -> Weights {
+    let weight = |(name, (shape, values)): (String, (Vec<usize>, Vec<f32>))| {
+        (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &Device::flex()) })
+    };
+    weights.into_iter().map(weight).collect()
 }
 
 pub fn load(manifest: &Manifest, weights: &[u8]) -> ownvoice::Result<Base> {

@@ -9,7 +9,7 @@ use crate::{
         tacotron::Symbols,
     },
     nn::{Mode, readback::read},
-    text::symbols::{self, Symbol, is_sonorant, is_vowel},
+    text::symbols::{self, Symbol},
     voice::{Base, Voice},
 };
 
@@ -100,10 +100,7 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
     };
     let spread =
         (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
-    let voicing = Voicing {
-        vowels: voicing_offset(&voicing, is_vowel),
-        sonorants: voicing_offset(&voicing, is_sonorant),
-    };
+    let voicing = Voicing::by_kind(|is_kind| voicing_offset(&voicing, is_kind));
     Ok(Some(Intonation { mean_hz, spread, voicing }))
 }
 
@@ -136,7 +133,7 @@ mod tests {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
-        let voicing = Voicing { vowels: -1.5, sonorants: -3.5 };
+        let voicing = Voicing { vowels: -1.5, sonorants: -3.5, voiced_obstruents: 1.5 };
         let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7, voicing });
         let voice = Prosody { duration_scale: 1.3, intonation }.of_base_speaker(&base, speaker);
         let texts = [
@@ -150,7 +147,9 @@ mod tests {
         let Intonation { mean_hz, spread, voicing } = found.intonation.unwrap();
         assert!((spread - 0.7).abs() < 0.1, "{spread}");
         assert!((mean_hz / own.mean_hz - 1.2).abs() < 0.1, "{mean_hz} of {} Hz", own.mean_hz);
-        assert!((voicing.vowels + 1.5).abs() < 0.5 && (voicing.sonorants + 3.5).abs() < 1.0, "{voicing:?}");
+        let [vowels, sonorants, voiced_obstruents] = voicing.values();
+        assert!((vowels + 1.5).abs() < 0.5 && (sonorants + 3.5).abs() < 1.0, "{voicing:?}");
+        assert!((voiced_obstruents - 1.5).abs() < 1.0, "{voicing:?}");
 
         clips.iter_mut().for_each(|clip| clip.foreign = true);
         let foreign = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
