@@ -535,6 +535,16 @@ fn a_clone_is_matched_to_its_speakers_spectra_and_keeps_that_in_its_file() {
     assert_eq!(hostile(|found| found.shift[3] = f32::NAN), "voice-corrupt");
     assert_eq!(hostile(|found| found.map[3] = 9.0), "voice-corrupt");
     assert_eq!(hostile(|found| found.mean.truncate(3)), "voice-corrupt");
+    assert_eq!(hostile(|found| found.ceiling[3] = f32::NAN), "voice-corrupt");
+
+    // Earlier files have no ceiling.
+    let (mut tensors, metadata) = deserialize(&bytes).unwrap();
+    tensors.remove("spectral_match.ceiling").unwrap();
+    let earlier = block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap();
+    let [before, after] =
+        [&earlier, &bytes].map(|bytes| Voice::open(&base, bytes).unwrap().spectral_match.unwrap());
+    assert_eq!(before.map, after.map);
+    assert!(before.ceiling.iter().all(|most| *most > 20.0) && after.ceiling.iter().all(|most| *most < 5.0));
 }
 
 /// What people have: a minute in one file, with its text.

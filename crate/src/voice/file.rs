@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
-//! | `spectral_match.mean`, `.shift`, `.map` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none in earlier files |
+//! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none, or none of the last, in earlier files |
 //! | `exemplars.cepstra`, `exemplars.phones`, `exemplars.voiced`, `exemplars.last` | recorded frames that spectra are drawn towards: cepstra, phone, voiced, last of its clip; none in earlier files |
 //!
 //! | metadata | what it is |
@@ -14,7 +14,7 @@
 //! | `pace` | the duration scale |
 //! | `variance_scale` | four factors; `contrast` in earlier files, one |
 //! | `spectral_match` | mean, shift and scale of each cepstral coefficient, in files before its tensors |
-//! | `pitch_hz`, `pitch_spread`, `voicing` | the intonation, on a base with pitch; none of the last in earlier files |
+//! | `pitch_hz`, `pitch_spread`, `voicing` | the intonation, on a base with pitch; none of the last in earlier files, or two offsets of three |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
@@ -286,8 +286,9 @@ impl Voice {
                 mean_hz: number("pitch_hz")?,
                 spread: number("pitch_spread")?,
                 voicing: match metadata.get("voicing") {
-                    Some(written) => read_voicing(written)
-                        .ok_or_else(|| Error::voice_corrupt("its voicing is not two numbers"))?,
+                    Some(written) => read_voicing(written).ok_or_else(|| {
+                        Error::voice_corrupt("its voicing is neither three numbers nor two")
+                    })?,
                     None => Voicing::default(),
                 },
             }),

@@ -28,6 +28,7 @@ const MAX_MEAN: f32 = 30.0;
 const MEAN: &str = "spectral_match.mean";
 const SHIFT: &str = "spectral_match.shift";
 const MAP: &str = "spectral_match.map";
+const CEILING: &str = "spectral_match.ceiling";
 
 /// Sums over frames, weighted by how much of a frame is speech.
 #[derive(Debug, Clone)]
@@ -43,10 +44,12 @@ impl Moments {
     }
 }
 
-/// First and second moments of the bands, phone by phone.
+/// First and second moments of the bands, phone by phone, and how loud they became.
 #[derive(Debug, Clone, Default)]
 pub struct SpectralStats {
     phones: BTreeMap<Symbol, Moments>,
+    /// The most of each band, empty before the first frame.
+    loudest: Vec<f32>,
 }
 
 impl SpectralStats {
@@ -58,6 +61,8 @@ impl SpectralStats {
             if weight == 0.0 || !is_phone(*symbol) {
                 continue;
             }
+            self.loudest.resize(mel.mels, f32::NEG_INFINITY);
+            self.loudest.iter_mut().zip(mel.frame(t)).for_each(|(most, x)| *most = most.max(*x));
             let weight = f64::from(weight);
             let frame = DVector::from_iterator(mel.mels, mel.frame(t).iter().map(|x| f64::from(*x)));
             let moments =
@@ -99,7 +104,7 @@ impl SpectralStats {
     }
 }
 
-/// What takes a clone's spectra to its speaker's: `y = shift + mean + map (x - mean)`.
+/// What takes a clone's spectra to its speaker's: `y = min(ceiling, shift + mean + map (x - mean))`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpectralMatch {
     /// Of the clone's speech, `[M]`.
@@ -108,6 +113,9 @@ pub struct SpectralMatch {
     pub shift: Vec<f32>,
     /// Symmetric, `[M, M]`.
     pub map: Vec<f32>,
+    /// The loudest that the speaker was recorded, `[M]`. Spectra are not distributed normally: without this the partials of a high voice, stretched like its
+    /// valleys, whistle 30 dB above any that was recorded.
+    pub ceiling: Vec<f32>,
 }
 
 /// A symmetric matrix with its eigenvalues replaced.
@@ -125,6 +133,7 @@ impl SpectralMatch {
     /// `None` where no phone is in both.
     pub fn between(said: &SpectralStats, recorded: &SpectralStats) -> Option<Self> {
         let share = |phone: Symbol| (said.share(phone) * recorded.share(phone)).sqrt();
+        let loudest = &recorded.loudest;
         let ((from, said), (to, recorded)) = (said.distribution(share)?, recorded.distribution(share)?);
         let root = of_eigenvalues(&said, |value| value.max(1e-9).sqrt());
         let inverse = of_eigenvalues(&said, |value| value.max(1e-9).sqrt().recip());
@@ -133,13 +142,16 @@ impl SpectralMatch {
             value.clamp(MOST_STRETCHED.recip(), MOST_STRETCHED)
         });
         let shift = &to - &from;
-        let shift = shift.add_scalar(-shift.mean());
+        let louder = shift.mean();
+        let shift = shift.add_scalar(-louder);
+        let ceiling: Vec<f64> = loudest.iter().map(|most| f64::from(*most) - louder).collect();
         // Rounded as in a voice file, so that a saved voice sounds the same.
         let rounded = |values: &[f64]| values.iter().map(|x| f16::from_f64(*x).to_f32()).collect();
         Some(Self {
             mean: rounded(from.as_slice()),
             shift: rounded(shift.as_slice()),
             map: rounded(map.as_slice()),
+            ceiling: rounded(&ceiling),
         })
     }
 
@@ -155,7 +167,12 @@ impl SpectralMatch {
             let unit: Vec<f32> = (0..mels).map(|other| f32::from(u8::from(other == band))).collect();
             bands(&dct.cepstrum(&unit).zip(scale).map(|(c, scale)| c * scale).collect::<Vec<_>>())
         };
-        Self { mean: bands(mean), shift: bands(shift), map: (0..mels).flat_map(row).collect() }
+        Self {
+            mean: bands(mean),
+            shift: bands(shift),
+            map: (0..mels).flat_map(row).collect(),
+            ceiling: vec![MAX_MEAN; mels],
+        }
     }
 
     /// Whether it can be applied to spectrograms of so many bands: it may come from a hostile file.
@@ -166,6 +183,7 @@ impl SpectralMatch {
         all(&self.mean, mels, MAX_MEAN)
             && all(&self.shift, mels, MAX_MEAN)
             && all(&self.map, mels * mels, MOST_STRETCHED as f32)
+            && all(&self.ceiling, mels, MAX_MEAN)
     }
 
     /// A sentence of the clone with its speaker's mean and covariance; its pauses stay.
@@ -174,10 +192,11 @@ impl SpectralMatch {
         let frames = mel.data.chunks_exact_mut(mel.mels).zip(weights);
         for (frame, weight) in frames.filter(|(_, weight)| *weight > 0.0) {
             let deviation: Vec<f32> = frame.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
-            let bands = self.map.chunks_exact(deviation.len()).zip(&self.shift);
-            for (band, (row, shift)) in bands.enumerate() {
+            let bands = self.map.chunks_exact(deviation.len()).zip(&self.shift).zip(&self.ceiling);
+            for (band, ((row, shift), ceiling)) in bands.enumerate() {
                 let mapped: f32 = row.iter().zip(&deviation).map(|(a, x)| a * x).sum();
-                frame[band] += weight * (mapped - deviation[band] + shift).clamp(-MAX_MOVE, MAX_MOVE);
+                let moved = frame[band] + weight * (mapped - deviation[band] + shift);
+                frame[band] += (moved.min(*ceiling) - frame[band]).clamp(-MAX_MOVE, MAX_MOVE);
             }
         }
         mel
@@ -185,21 +204,23 @@ impl SpectralMatch {
 
     /// Adds the tensors to `weights`.
     pub fn put(&self, weights: &mut Weights, device: &Device) {
-        for (name, values) in [(MEAN, &self.mean), (SHIFT, &self.shift), (MAP, &self.map)] {
+        let tensors = [(MEAN, &self.mean), (SHIFT, &self.shift), (MAP, &self.map), (CEILING, &self.ceiling)];
+        for (name, values) in tensors {
             weights.insert(name.to_string(), Weight::vector(values.clone(), device));
         }
     }
 
-    /// The inverse of [`Self::put`]; `None` where `weights` lacks one of the three.
+    /// The inverse of [`Self::put`]; `None` where `weights` lacks one of them, but for the ceiling that earlier versions had none of.
     pub fn take(weights: &mut HostWeights) -> Option<Self> {
         let mut vector = |name| weights.remove(name).map(|(_, values)| values);
         let (mean, shift, map) = (vector(MEAN), vector(SHIFT), vector(MAP));
-        Some(Self { mean: mean?, shift: shift?, map: map? })
+        let ceiling = vector(CEILING).or_else(|| Some(vec![MAX_MEAN; mean.as_ref()?.len()]));
+        Some(Self { mean: mean?, shift: shift?, map: map?, ceiling: ceiling? })
     }
 
     /// Whether `weights` has one of its tensors.
     pub fn is_in(weights: &HostWeights) -> bool {
-        [MEAN, SHIFT, MAP].iter().any(|name| weights.contains_key(*name))
+        [MEAN, SHIFT, MAP, CEILING].iter().any(|name| weights.contains_key(*name))
     }
 }
 
@@ -271,6 +292,25 @@ mod tests {
     }
 
     #[test]
+    fn no_band_becomes_louder_than_it_was_recorded() {
+        let (said, recorded) = (sentence(-0.2, 0.4, 0.9, 0.5), sentence(-0.1, 0.6, 0.2, 0.5));
+        let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
+        let mut whistle = said.0;
+        whistle.data[100 * MELS + 3] += 4.0;
+        let unbounded = SpectralMatch { ceiling: vec![MAX_MEAN; MELS], ..found.clone() };
+        let loudest = |mel: &Mel, band: usize| (20..380).map(|t| mel.frame(t)[band]).fold(f32::MIN, f32::max);
+        let louder = |mel: &Mel| (20..380).map(|t| mel.frame(t).iter().sum::<f32>()).sum::<f32>();
+        let level = (louder(&unbounded.apply(whistle.clone())) - louder(&recorded.0)) / (360 * MELS) as f32;
+        let above = |matched: &Mel| {
+            (0..MELS)
+                .map(|band| loudest(matched, band) - level - loudest(&recorded.0, band))
+                .fold(f32::MIN, f32::max)
+        };
+        assert!(above(&unbounded.apply(whistle.clone())) > 3.0);
+        assert!(above(&found.apply(whistle)) < 0.05);
+    }
+
+    #[test]
     fn other_sentences_with_other_phones_are_no_other_voice() {
         let [many, few] = [0.8, 0.2].map(|share| sentence(-0.2, 0.4, 0.5, share));
         let difference = |said: SpectralStats, recorded: SpectralStats| {
@@ -320,13 +360,15 @@ mod tests {
 
     #[test]
     fn hostile_values_are_found() {
-        let sound = SpectralMatch { mean: vec![0.0; 4], shift: vec![0.0; 4], map: vec![1.0; 16] };
+        let [mean, shift, ceiling] = [0.0; 3].map(|value| vec![value; 4]);
+        let sound = SpectralMatch { mean, shift, map: vec![1.0; 16], ceiling };
         assert!(sound.is_sound(4) && !sound.is_sound(5));
         for hostile in [
             SpectralMatch { mean: vec![f32::NAN; 4], ..sound.clone() },
             SpectralMatch { shift: vec![1e30; 4], ..sound.clone() },
             SpectralMatch { map: vec![f32::INFINITY; 16], ..sound.clone() },
             SpectralMatch { map: vec![1.0; 4], ..sound.clone() },
+            SpectralMatch { ceiling: vec![f32::NAN; 4], ..sound.clone() },
         ] {
             assert!(!hostile.is_sound(4), "{hostile:?}");
         }
