@@ -32,8 +32,11 @@ test("the page's scripts are under 102 KB gzipped, all of them", { timeout: 3 * 
   assert.ok(all < 102, `${all.toFixed(1)} KB`);
 
   // The libraries' licences ask to stay with them.
-  const notices = await fetch(new URL((await session.page.getAttribute("a[data-text='kept.notices']", "href")) ?? "", session.url));
-  assert.match(await notices.text(), /^ {2}burn \d[^]*^uplot$[^]*^wavesurfer$/m);
+  const text = async (/** @type {string} */ path) => (await fetch(new URL(path, session.url))).text();
+  for (const [page, parts] of /** @type {[string, RegExp][]} */ ([["", /^ {2}burn \d[^]*^uplot$[^]*^wavesurfer$/m], ["lips.html", /^ {2}burn \d/m]])) {
+    const link = /href="([^"]*third-party\.txt)"/.exec(await text(page));
+    assert.match(await text(link?.[1] ?? ""), parts, page);
+  }
   for (const licence of ["vendor/uplot-licence.txt", "vendor/wavesurfer-licence.txt"]) {
     const response = await fetch(new URL(licence, session.url));
     assert.match(await response.text(), /permission|redistribution/i, licence);
