@@ -11,7 +11,7 @@ use ownvoice::{
     train::{CloneOptions, FineTuner},
     vocoder::GriffinLim,
     voice::{Base, FileEntry, Voice},
-    weights::{Metadata, Storage, collect, deserialize, serialize},
+    weights::{HostWeights, Metadata, Storage, collect, deserialize, serialize},
 };
 use pollster::block_on;
 
@@ -63,14 +63,28 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
     let file = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
 
-    // Earlier files have no offset for voiced obstruents.
-    let (tensors, mut metadata) = deserialize(&file).unwrap();
-    metadata.insert("voicing".into(), "0.5 -1".into());
-    let earlier = block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap();
-    assert_eq!(
-        Voice::open(&base, &earlier).unwrap().intonation.unwrap().voicing,
-        Voicing { vowels: 0.5, sonorants: -1.0, voiced_obstruents: 0.0 }
-    );
+    // Earlier files have offsets in place of a readout, or neither.
+    let readout = Voice::open(&base, &file).unwrap().voicing_readout.unwrap();
+    assert_eq!(Some(&readout), voice.voicing_readout.as_ref());
+    let changed = |change: &dyn Fn(&mut HostWeights)| {
+        let (mut tensors, mut metadata) = deserialize(&file).unwrap();
+        metadata.insert("voicing".into(), "0.5 -1".into());
+        change(&mut tensors);
+        Voice::open(&base, &block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap())
+    };
+    let earlier = changed(&|tensors| drop(tensors.remove("voicing_readout").unwrap())).unwrap();
+    assert_eq!(earlier.intonation.unwrap().voicing, Voicing { vowels: 0.5, sonorants: -1.0 });
+    assert_eq!(earlier.voicing_readout, None);
+    for value in [f32::NAN, 1e3] {
+        let hostile = changed(&|tensors| tensors.get_mut("voicing_readout").unwrap().1[3] = value);
+        assert_eq!(hostile.err().unwrap().code(), "voice-corrupt");
+    }
+    let shorter = changed(&|tensors| {
+        let (shape, values) = tensors.get_mut("voicing_readout").unwrap();
+        values.pop();
+        *shape = vec![values.len()];
+    });
+    assert_eq!(shorter.err().unwrap().code(), "voice-corrupt");
 
     for key in [br#"pitch_hz\":\""#.as_slice(), br#"voicing\":\""#] {
         let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
@@ -85,8 +99,7 @@ fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
     let base = base();
     let mut voice = Voice::unadapted(&base);
     // What was never trained may predict no voice at all, and with it no pitch that could be changed.
-    voice.intonation.as_mut().unwrap().voicing =
-        Voicing { vowels: 8.0, sonorants: 8.0, voiced_obstruents: 8.0 };
+    voice.intonation.as_mut().unwrap().voicing = Voicing { vowels: 8.0, sonorants: 8.0 };
     let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
     for options in [
         SpeakOptions { pitch: 5.0, ..SpeakOptions::default() },

@@ -1,12 +1,16 @@
 //! Pitch and voicing of each frame, from its context and the speaker: what a decoder with [`super::TacotronConfig::pitch`] is given in synthesis, where
 //! training takes both from the recording (FastPitch, Łańcucki 2020, section 2.2, frame by frame).
 
-use burn::{module::Module, nn::Linear, prelude::*};
+use burn::{
+    module::{Module, Param},
+    nn::Linear,
+    prelude::*,
+};
 
 use super::TacotronConfig;
 use crate::{
     nn::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH},
-    text::symbols::{Symbol, is_sonorant, is_voiced_obstruent, is_vowel},
+    text::symbols::{Symbol, is_sonorant, is_vowel},
 };
 
 /// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
@@ -46,12 +50,57 @@ impl PitchPredictor {
     ///
     /// Returns `[B, N R, 2]`: ln F0 above the speaker's mean in [`CONTOUR_SCALE`], and the logit of being voiced.
     pub fn forward(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
+        let [batch, frames, _] = context.dims();
+        let hidden = self.hidden(context, speaker, lengths);
+        self.compute.linear(&self.projection, hidden).reshape([batch, frames, 2])
+    }
+
+    /// The states that pitch and voicing are read out of, `[B, N, 2 W]`; the arguments are those of [`Self::forward`].
+    pub fn hidden(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
         let [batch, frames, width] = context.dims();
         let (steps, speaker_width) = (frames / self.reduction, speaker.dims()[1]);
         let context = context.reshape([batch, steps, self.reduction * width]);
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
-        let hidden = self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths);
-        self.compute.linear(&self.projection, hidden).reshape([batch, frames, 2])
+        self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths)
+    }
+
+    /// Numbers of a [`VoicingReadout`]: one a state, and a bias.
+    pub fn readout_width(&self) -> usize {
+        self.projection.weight.dims()[0] + 1
+    }
+
+    /// The same with a speaker's own readout of voicing, added to the base's.
+    pub fn with_readout(&self, readout: &VoicingReadout) -> Self {
+        let Linear { weight, bias } = &self.projection;
+        let device = &weight.device();
+        // Of each frame of a step the second output.
+        let outputs = 2 * self.reduction;
+        let columns: Vec<f32> =
+            readout.0.iter().flat_map(|x| (0..outputs).map(move |output| (output % 2) as f32 * x)).collect();
+        let (weights, biases) = columns.split_at(columns.len() - outputs);
+        let added = Tensor::<2>::from_data(TensorData::new(weights.to_vec(), weight.dims()), device);
+        let added_bias = Tensor::<1>::from_data(TensorData::new(biases.to_vec(), [outputs]), device);
+        let projection = Linear {
+            weight: Param::from_tensor(weight.val() + added),
+            bias: bias.as_ref().map(|bias| Param::from_tensor(bias.val() + added_bias)),
+        };
+        Self { projection, ..self.clone() }
+    }
+}
+
+/// What a speaker's recordings add to the readout of voicing: a weight for each of the predictor's states, and a bias.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VoicingReadout(Vec<f32>);
+
+impl VoicingReadout {
+    /// `None` where a number is beyond any readout's.
+    pub fn new(weights: Vec<f32>) -> Option<Self> {
+        weights.iter().all(|weight| weight.abs() <= MAX_READOUT).then_some(Self(weights))
+    }
+
+    /// `[2 W + 1]`
+    pub fn weights(&self) -> &[f32] {
+        &self.0
     }
 }
 
@@ -76,35 +125,19 @@ pub struct Intonation {
     pub voicing: Voicing,
 }
 
-/// Added to the predicted logits of being voiced. One for all phones would give voice to consonants that have none: voiceless ones stay as predicted.
+/// Added to the predicted logits of being voiced, in voices of before there was a [`VoicingReadout`]. One for all phones would give voice to consonants that
+/// have none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Voicing {
     pub vowels: f32,
     pub sonorants: f32,
-    pub voiced_obstruents: f32,
 }
 
 impl Voicing {
-    /// What `kind` finds for the symbols of each field, in their order.
-    pub fn by_kind(mut kind: impl FnMut(fn(Symbol) -> bool) -> f32) -> Self {
-        Self {
-            vowels: kind(is_vowel),
-            sonorants: kind(is_sonorant),
-            voiced_obstruents: kind(is_voiced_obstruent),
-        }
-    }
-
-    /// In the order of the fields.
-    pub fn values(self) -> [f32; 3] {
-        let Self { vowels, sonorants, voiced_obstruents } = self;
-        [vowels, sonorants, voiced_obstruents]
-    }
-
     fn of(self, symbol: Symbol) -> f32 {
         match symbol {
             vowel if is_vowel(vowel) => self.vowels,
             sonorant if is_sonorant(sonorant) => self.sonorants,
-            obstruent if is_voiced_obstruent(obstruent) => self.voiced_obstruents,
             _ => 0.0,
         }
     }
@@ -113,9 +146,10 @@ impl Voicing {
 impl Intonation {
     /// Whether a person can speak so; values of untrusted files are checked by it.
     pub fn is_human(self) -> bool {
+        let Voicing { vowels, sonorants } = self.voicing;
         (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz)
             && SPREADS.contains(&self.spread)
-            && self.voicing.values().iter().all(|offset| VOICING_OFFSETS.contains(offset))
+            && [vowels, sonorants].iter().all(|offset| VOICING_OFFSETS.contains(offset))
     }
 }
 
@@ -170,6 +204,8 @@ const SMOOTH_REACH: usize = 12;
 pub const SPREADS: std::ops::RangeInclusive<f32> = 0.2..=4.0;
 /// A share of voiced frames that asks for more is an error of a pitch tracker.
 pub const VOICING_OFFSETS: std::ops::RangeInclusive<f32> = -4.0..=8.0;
+/// States lie between -1 and 1, and logits of 20 are certain.
+const MAX_READOUT: f32 = 100.0;
 /// No voice lies beyond.
 pub const MIN_PITCH_HZ: f32 = 50.0;
 pub const MAX_PITCH_HZ: f32 = 500.0;
@@ -192,16 +228,11 @@ mod tests {
             MAX_PITCH_HZ
         );
 
-        let voicing = Voicing { vowels: 2.0, sonorants: -2.0, voiced_obstruents: 1.5 };
-        let intonation = Intonation { voicing, ..intonation };
-        let voiced = |name| {
-            let f0_hz = contour.f0_hz(intonation, &[id(name).unwrap(); 3]);
-            f0_hz.into_iter().map(|hz| hz > 0.0)
-        };
-        assert!(voiced("IY1").eq([true; 3]) && voiced("M").eq([false; 3]) && voiced("Z").eq([true; 3]));
-        for name in ["S", "K", "_"] {
-            assert!(voiced(name).eq([true, true, false]), "{name} is as predicted");
-        }
+        let intonation = Intonation { voicing: Voicing { vowels: 2.0, sonorants: -2.0 }, ..intonation };
+        let [vowel, nasal, fricative] = ["IY1", "M", "S"].map(|name| id(name).unwrap());
+        let voiced = |symbol| contour.f0_hz(intonation, &[symbol; 3]).into_iter().map(|hz| hz > 0.0);
+        assert!(voiced(vowel).eq([true; 3]) && voiced(nasal).eq([false; 3]));
+        assert!(voiced(fricative).eq([true, true, false]), "obstruents are as predicted");
     }
 
     #[test]

@@ -310,7 +310,8 @@ async fn intoned(
 ) -> Result<(Tensor<3>, Vec<f32>)> {
     let total = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
-    let f0_hz = match (base.contour_async(&context, &voice.timing_speaker).await?, voice.intonation) {
+    let contour = base.contour_async(&context, &voice.timing_speaker, voice.voicing_readout.as_ref());
+    let f0_hz = match (contour.await?, voice.intonation) {
         (Some(contour), Some(Intonation { mean_hz, spread, voicing })) => {
             let higher = (options.pitch / 12.0).exp2();
             let intonation =

@@ -68,12 +68,6 @@ pub fn is_sonorant(symbol: Symbol) -> bool {
     name(symbol).is_some_and(|name| SONORANTS.contains(&name))
 }
 
-/// A stop, fricative or affricate whose closure or friction may have voice.
-pub fn is_voiced_obstruent(symbol: Symbol) -> bool {
-    const VOICED: [&str; 8] = ["B", "D", "DH", "G", "JH", "V", "Z", "ZH"];
-    name(symbol).is_some_and(|name| VOICED.contains(&name))
-}
-
 /// Stress of a vowel: 0 none, 1 primary, 2 secondary.
 pub fn stress(symbol: Symbol) -> Option<u8> {
     is_vowel(symbol).then(|| (symbol - FIRST_VOWEL) % 3)
@@ -141,8 +135,6 @@ mod tests {
         use Class::*;
         assert_eq!(classes, [Pad, Pause, Pause, Consonant, Consonant, Vowel, Vowel]);
         assert_eq!(class(75), None);
-        let voiced = |name: &&str| is_voiced_obstruent(id(name).unwrap());
-        assert!(["B", "ZH"].iter().all(voiced) && !["P", "SH", "M", "AA0", "_"].iter().any(voiced));
         assert_eq!(
             (stress(id("ER2").unwrap()), stress(id("AA0").unwrap()), stress(id("T").unwrap())),
             (Some(2), Some(0), None)

@@ -14,7 +14,7 @@ use crate::{
     },
     model::{
         Tacotron, TacotronConfig,
-        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ, Voicing},
+        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ, Voicing, VoicingReadout},
         tacotron::Symbols,
     },
     nn::{
@@ -228,11 +228,22 @@ impl Base {
     /// The melody of one item's contexts, `[1, T, E + 4]`; `None` where the model has no pitch.
     ///
     /// * `speaker`: `[1, V]`, whose melody it is
-    pub async fn contour_async(&self, contexts: &Tensor<3>, speaker: &Tensor<2>) -> Result<Option<Contour>> {
+    /// * `readout`: what another speaker's voicing adds
+    pub async fn contour_async(
+        &self,
+        contexts: &Tensor<3>,
+        speaker: &Tensor<2>,
+        readout: Option<&VoicingReadout>,
+    ) -> Result<Option<Contour>> {
         let Some(predictor) = &self.model.pitch else { return Ok(None) };
         let frames = contexts.dims()[1];
-        let predicted =
-            predictor.forward(contexts.clone(), speaker.clone(), &[frames / self.config().reduction]);
+        let lengths = &[frames / self.config().reduction];
+        let predicted = match readout {
+            Some(readout) => {
+                predictor.with_readout(readout).forward(contexts.clone(), speaker.clone(), lengths)
+            }
+            None => predictor.forward(contexts.clone(), speaker.clone(), lengths),
+        };
         Ok(Some(Contour::new(&read(predicted.reshape([2 * frames])).await?)))
     }
 

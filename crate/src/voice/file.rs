@@ -5,6 +5,7 @@
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
 //! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none, or none of the last, in earlier files |
+//! | `voicing_readout` | when its voice sounds, see [`crate::model::pitch::VoicingReadout`]; none in earlier files, and on a base without pitch |
 //! | `exemplars.cepstra`, `exemplars.phones`, `exemplars.voiced`, `exemplars.last` | recorded frames that spectra are drawn towards: cepstra, phone, voiced, last of its clip; none in earlier files |
 //!
 //! | metadata | what it is |
@@ -14,7 +15,7 @@
 //! | `pace` | the duration scale |
 //! | `variance_scale` | four factors; `contrast` in earlier files, one |
 //! | `spectral_match` | mean, shift and scale of each cepstral coefficient, in files before its tensors |
-//! | `pitch_hz`, `pitch_spread`, `voicing` | the intonation, on a base with pitch; none of the last in earlier files, or two offsets of three |
+//! | `pitch_hz`, `pitch_spread`, `voicing` | the intonation, on a base with pitch; the last is of earlier files, 0 since there is a readout |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
@@ -25,7 +26,7 @@ use crate::{
     audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     model::{
         decoder::Decoder,
-        pitch::{Intonation, Voicing},
+        pitch::{Intonation, PitchPredictor, Voicing, VoicingReadout},
         postnet::Postnet,
     },
     nn::{ComputePlan, Precision, Scope},
@@ -131,11 +132,15 @@ pub struct Voice {
     /// `None` on a base without pitch.
     #[doc(hidden)]
     pub intonation: Option<Intonation>,
+    /// Where its voice sounds; `None` for a speaker of the base, and a base without pitch.
+    #[doc(hidden)]
+    pub voicing_readout: Option<VoicingReadout>,
     pub(crate) info: VoiceInfo,
 }
 
 const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
+const VOICING_READOUT: &str = "voicing_readout";
 /// Nobody speaks three times faster or slower than everybody else.
 const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
@@ -164,6 +169,7 @@ impl Voice {
             spectral_match: None,
             exemplars: Exemplars::default(),
             intonation,
+            voicing_readout: None,
             info: VoiceInfo::default(),
         }
     }
@@ -199,6 +205,9 @@ impl Voice {
         if let Some(found) = &self.spectral_match {
             found.put(&mut delta, &base.device);
         }
+        if let Some(readout) = &self.voicing_readout {
+            delta.insert(VOICING_READOUT.into(), Weight::vector(readout.weights().to_vec(), &base.device));
+        }
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
@@ -207,8 +216,9 @@ impl Voice {
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
-        if let Some(Intonation { mean_hz, spread, voicing }) = self.intonation {
-            metadata.insert("voicing".into(), voicing.values().map(|offset| offset.to_string()).join(" "));
+        if let Some(Intonation { mean_hz, spread, voicing: Voicing { vowels, sonorants } }) = self.intonation
+        {
+            metadata.insert("voicing".into(), format!("{vowels} {sonorants}"));
             metadata.insert("pitch_hz".into(), mean_hz.to_string());
             metadata.insert("pitch_spread".into(), spread.to_string());
         }
@@ -286,9 +296,8 @@ impl Voice {
                 mean_hz: number("pitch_hz")?,
                 spread: number("pitch_spread")?,
                 voicing: match metadata.get("voicing") {
-                    Some(written) => read_voicing(written).ok_or_else(|| {
-                        Error::voice_corrupt("its voicing is neither three numbers nor two")
-                    })?,
+                    Some(written) => read_voicing(written)
+                        .ok_or_else(|| Error::voice_corrupt("its voicing is not two numbers"))?,
                     None => Voicing::default(),
                 },
             }),
@@ -297,6 +306,14 @@ impl Voice {
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
             return Err(Error::voice_corrupt("its pitch is nobody's"));
         }
+        let readout = |(_, weights): (_, Vec<f32>)| {
+            let fits = |predictor: &PitchPredictor| weights.len() == predictor.readout_width();
+            let fits = base.model.pitch.as_ref().is_some_and(fits);
+            VoicingReadout::new(weights)
+                .filter(|_| fits)
+                .ok_or_else(|| Error::voice_corrupt("its voicing is out of range"))
+        };
+        let voicing_readout = delta.remove(VOICING_READOUT).map(readout).transpose()?;
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             // A matrix in earlier files.
@@ -335,19 +352,15 @@ impl Voice {
             spectral_match,
             exemplars,
             intonation,
+            voicing_readout,
             info,
         })
     }
 }
 
-/// Three offsets, of earlier versions two.
 fn read_voicing(written: &str) -> Option<Voicing> {
-    let offsets = written.split(' ').map(|offset| offset.parse().ok()).collect::<Option<Vec<f32>>>()?;
-    match offsets[..] {
-        [vowels, sonorants] => Some(Voicing { vowels, sonorants, ..Voicing::default() }),
-        [vowels, sonorants, voiced_obstruents] => Some(Voicing { vowels, sonorants, voiced_obstruents }),
-        _ => None,
-    }
+    let (vowels, sonorants) = written.split_once(' ')?;
+    Some(Voicing { vowels: vowels.parse().ok()?, sonorants: sonorants.parse().ok()? })
 }
 
 /// Three lines of numbers, one a band, as earlier versions wrote them.

@@ -55,7 +55,7 @@ impl Calibration {
         base: &Base,
         clips: &[AlignedClip],
         speaker: usize,
-        prosody: Prosody,
+        prosody: &Prosody,
     ) -> Result<Option<Self>> {
         let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
         if config.autoregressive {

@@ -17,6 +17,7 @@ mod helper;
 mod prosody;
 mod rehearsal;
 mod rounding;
+mod voicing;
 
 use burn::{module::Module, prelude::*, tensor::Gradients};
 use web_time::Instant;
@@ -208,9 +209,9 @@ impl FineTuner {
         let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
         let speaker = nearest_speaker(base, &store, &options).await?;
         let prosody = Prosody::of(base, &aligned, speaker).await?;
-        let calibration = Calibration::of(base, &aligned, speaker, prosody).await?;
+        let calibration = Calibration::of(base, &aligned, speaker, &prosody).await?;
         let rehearsal = match options.rehearsal > 0.0 {
-            true => Some(rehearsal(base, &aligned, speaker, prosody, options.window).await?),
+            true => Some(rehearsal(base, &aligned, speaker, &prosody, options.window).await?),
             false => None,
         };
         let mut exemplars = Exemplars::default();
@@ -489,6 +490,7 @@ impl FineTuner {
             spectral_match: None,
             exemplars: self.exemplars.clone(),
             intonation: self.prosody.intonation,
+            voicing_readout: self.prosody.voicing_readout.clone(),
             info,
         }
     }
@@ -519,6 +521,7 @@ impl FineTuner {
             spectral_match,
             exemplars: self.exemplars,
             intonation: self.prosody.intonation,
+            voicing_readout: self.prosody.voicing_readout.clone(),
             info,
         })
     }

@@ -1,41 +1,46 @@
 //! How a clone's timing and melody differ from those of the speaker that it starts from, in closed form: a minute holds some six hundred phones and a few
-//! dozen melodies, too few to train predictors on.
+//! dozen melodies, too few to train predictors on. Of its frames, which are voiced or not, there are enough.
 
-use super::super::clip::AlignedClip;
+use super::{super::clip::AlignedClip, voicing::voicing_readout};
 use crate::{
     Result,
     model::{
-        pitch::{Intonation, SPREADS, VOICING_OFFSETS, Voicing},
+        pitch::{Intonation, SPREADS, Voicing, VoicingReadout},
         tacotron::Symbols,
     },
     nn::{Mode, readback::read},
-    text::symbols::{self, Symbol},
+    text::symbols,
     voice::{Base, Voice},
 };
 
 /// How somebody speaks, apart from the sound of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Prosody {
     /// Factor on the durations of the speaker of the base.
     pub duration_scale: f32,
     /// `None` on a base without pitch.
     pub intonation: Option<Intonation>,
+    /// `None` there too, and for a whisper.
+    pub voicing_readout: Option<VoicingReadout>,
 }
 
 impl Prosody {
     /// * `speaker`: the speaker of the base whose timing and melody are followed
     pub async fn of(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<Self> {
+        let voicing_readout = voicing_readout(base, clips, speaker).await?;
         Ok(Self {
             duration_scale: duration_scale(base, clips, speaker).await?,
-            intonation: intonation(base, clips, speaker).await?,
+            intonation: intonation(base, clips, speaker, voicing_readout.as_ref()).await?,
+            voicing_readout,
         })
     }
 
     /// The speaker of the base, speaking like this.
-    pub fn of_base_speaker(self, base: &Base, speaker: usize) -> Voice {
+    pub fn of_base_speaker(&self, base: &Base, speaker: usize) -> Voice {
         let mut voice = Voice::of_base_speaker(base, speaker);
         voice.duration_scale = self.duration_scale;
         voice.intonation = self.intonation;
+        voice.voicing_readout = self.voicing_readout.clone();
         voice
     }
 }
@@ -69,19 +74,21 @@ async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> R
     Ok((recorded / expected).powf(1.0 - 0.5 * foreign / recorded).clamp(0.5, 2.0))
 }
 
-/// Mean, spread and voicing of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without
-/// pitch.
-async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<Option<Intonation>> {
-    let (mut recorded, mut predicted, mut voicing) = (Vec::new(), Vec::new(), Vec::new());
+/// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without pitch.
+async fn intonation(
+    base: &Base,
+    clips: &[AlignedClip],
+    speaker: usize,
+    readout: Option<&VoicingReadout>,
+) -> Result<Option<Intonation>> {
+    let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
     for clip in clips {
         let frames = clip.frames();
         let contexts =
             base.contexts(&clip.symbols, &clip.durations, frames.next_multiple_of(base.config().reduction));
-        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker)).await? else {
+        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker), readout).await? else {
             return Ok(None);
         };
-        let logits = contour.voicing.iter().zip(clip.phones()).zip(&clip.f0_hz);
-        voicing.extend(logits.map(|((&logit, symbol), &hz)| (symbol, logit, hz > 0.0)));
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
             recorded.push(hz.ln());
             predicted.push(ln_hz);
@@ -100,26 +107,7 @@ async fn intonation(base: &Base, clips: &[AlignedClip], speaker: usize) -> Resul
     };
     let spread =
         (range(&mut recorded) / range(&mut predicted).max(1e-3)).clamp(*SPREADS.start(), *SPREADS.end());
-    let voicing = Voicing::by_kind(|is_kind| voicing_offset(&voicing, is_kind));
-    Ok(Some(Intonation { mean_hz, spread, voicing }))
-}
-
-/// One frame in so many may be predicted however unvoiced.
-const OUTLIERS: usize = 50;
-
-/// What is added to the logits of some symbols' frames, so that as many are voiced as in the recordings.
-///
-/// * `frames`: symbol, predicted logit, and whether it was voiced in the recording
-fn voicing_offset(frames: &[(Symbol, f32, bool)], is_kind: impl Fn(Symbol) -> bool) -> f32 {
-    let kind: Vec<_> = frames.iter().filter(|(symbol, ..)| is_kind(*symbol)).collect();
-    let unvoiced = kind.iter().filter(|(_, _, voiced)| !voiced).count();
-    let mut logits: Vec<f32> = kind.iter().map(|(_, logit, _)| *logit).collect();
-    logits.sort_by(f32::total_cmp);
-    let Some(last) = logits.len().checked_sub(1) else { return 0.0 };
-    // From the offset at which enough are voiced to that at which too many would be, the nearest to none.
-    let least = 0.001 - logits[unvoiced.max(logits.len() / OUTLIERS).min(last)];
-    let most = unvoiced.checked_sub(1).map_or(f32::INFINITY, |unvoiced| -logits[unvoiced]);
-    0f32.max(least).min(most.max(least)).clamp(*VOICING_OFFSETS.start(), *VOICING_OFFSETS.end())
+    Ok(Some(Intonation { mean_hz, spread, voicing: Voicing::default() }))
 }
 
 #[cfg(test)]
@@ -133,9 +121,9 @@ mod tests {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
-        let voicing = Voicing { vowels: -1.5, sonorants: -3.5, voiced_obstruents: -2.5 };
-        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7, voicing });
-        let voice = Prosody { duration_scale: 1.3, intonation }.of_base_speaker(&base, speaker);
+        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7, ..own });
+        let voice = Prosody { duration_scale: 1.3, intonation, voicing_readout: None }
+            .of_base_speaker(&base, speaker);
         let texts = [
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",
@@ -144,18 +132,50 @@ mod tests {
         let mut clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
         let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
-        let Intonation { mean_hz, spread, voicing } = found.intonation.unwrap();
+        let Intonation { mean_hz, spread, .. } = found.intonation.unwrap();
         assert!((spread - 0.7).abs() < 0.1, "{spread}");
         assert!((mean_hz / own.mean_hz - 1.2).abs() < 0.1, "{mean_hz} of {} Hz", own.mean_hz);
-        let [vowels, sonorants, voiced_obstruents] = voicing.values();
-        assert!((vowels + 1.5).abs() < 0.5 && (sonorants + 3.5).abs() < 1.0, "{voicing:?}");
-        assert!((voiced_obstruents + 2.5).abs() < 1.0, "{voicing:?}");
-
         clips.iter_mut().for_each(|clip| clip.foreign = true);
         let foreign = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
         assert!(
             (foreign.duration_scale - found.duration_scale.sqrt()).abs() < 1e-3,
             "a tempo carries over in part"
         );
+    }
+
+    /// Somebody whose nasals have no voice.
+    #[test]
+    fn voicing_is_found() {
+        let base = Base::open("../models/base", &Device::flex()).unwrap();
+        let speaker = base.default_speaker();
+        let plain = Voice::of_base_speaker(&base, speaker);
+        let texts =
+            ["Nobody knew many of the men.", "My aunt may remember none of them, and Norman no more."];
+        let nasals = ["M", "N", "NG"].map(|name| symbols::id(name).unwrap());
+        let clip = |text: &&str| {
+            let mut clip = pollster::block_on(AlignedClip::said(&base, &plain, text)).unwrap();
+            let phones = clip.phones();
+            let frames = clip.f0_hz.iter_mut().zip(phones);
+            frames.filter(|(_, phone)| nasals.contains(phone)).for_each(|(hz, _)| *hz = 0.0);
+            clip
+        };
+        let clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
+        let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
+        let right = |voice: &Voice| {
+            let of_clip = |clip: &AlignedClip| {
+                let contexts =
+                    base.contexts(&clip.symbols, &clip.durations, clip.frames().next_multiple_of(2));
+                let readout = voice.voicing_readout.as_ref();
+                let contour = base.contour_async(&contexts, &voice.timing_speaker, readout);
+                let logits = pollster::block_on(contour).unwrap().unwrap().voicing;
+                let same = |(hz, logit): &(&f32, f32)| (**hz > 0.0) == (*logit > 0.0);
+                clip.f0_hz.iter().zip(logits).filter(same).count()
+            };
+            let frames: usize = clips.iter().map(AlignedClip::frames).sum();
+            clips.iter().map(of_clip).sum::<usize>() as f32 / frames as f32
+        };
+        let (before, after) =
+            (right(&Voice::of_base_speaker(&base, speaker)), right(&found.of_base_speaker(&base, speaker)));
+        assert!(before < 0.8 && after > 0.9, "{before} {after} of the frames have voice where they should");
     }
 }

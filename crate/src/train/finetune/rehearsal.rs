@@ -47,7 +47,7 @@ pub async fn rehearsal(
     base: &Base,
     clips: &[AlignedClip],
     speaker: usize,
-    prosody: Prosody,
+    prosody: &Prosody,
     window: usize,
 ) -> Result<FrameStore> {
     let voice = prosody.of_base_speaker(base, speaker);
@@ -93,7 +93,8 @@ mod tests {
     fn the_sentences_are_in_the_voice_of_the_clips() {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.default_speaker();
-        let plain = Prosody { duration_scale: 1.0, intonation: base.intonation(speaker) };
+        let plain =
+            Prosody { duration_scale: 1.0, intonation: base.intonation(speaker), voicing_readout: None };
         let voice = plain.of_base_speaker(&base, speaker);
         let mels = base.config().mels;
         let clips: Vec<AlignedClip> = SENTENCES[..6]
@@ -105,7 +106,7 @@ mod tests {
                 clip
             })
             .collect();
-        let store = pollster::block_on(rehearsal(&base, &clips, speaker, plain, 64)).unwrap();
+        let store = pollster::block_on(rehearsal(&base, &clips, speaker, &plain, 64)).unwrap();
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
