@@ -1,6 +1,7 @@
 // Loads the engine, and reloads it after a crash or a lost device.
 
 import { OwnvoiceError, load } from "./js/index.js";
+import { take } from "./speaking.js";
 import { CONSENT, SENTENCES, STORAGE, checked, isLost, measureUsage, state, update } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
@@ -127,14 +128,22 @@ async function recover(reason) {
     studio.ended.then(recover);
     const { deletions, voiceFile } = state;
     const voice = voiceFile && (await studio.open(voiceFile));
-    const checkpoint = (await studio.storage?.training())?.checkpoint ?? null;
+    const stored = await studio.storage?.training();
+    const checkpoint = stored?.checkpoint ?? null;
     if (deletions !== state.deletions) {
       await voice?.close();
       return update({ engine: { status: "restarted", code, toCpu } });
     }
     update({ voice, engine: { status: "restarted", code, toCpu }, training: { ...state.training, resumable: checkpoint } });
     await checkInterrupted();
-    if (state.training.status === "interrupted") await train(checkpoint ? "resume" : "clone");
+    const { status } = state.training;
+    // The stored voice: its checkpoint was deleted when it was complete.
+    if (status === "learned" && stored?.voice && !checkpoint) {
+      await take(await studio.open(stored.voice), stored.voice);
+      update({ training: { ...state.training, status: "done" } });
+    } else if (status === "interrupted" || status === "learned") {
+      await train(checkpoint ? "resume" : "clone");
+    }
   } catch (error) {
     // Lost again while it started: the new studio, if there is one, calls `recover`.
     if (!isLost(/** @type {Failure} */ (error))) console.error(error);

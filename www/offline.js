@@ -49,7 +49,7 @@ export function activate() {
 /** Reloads with the newer version; a tab at work waits for its visitor. */
 function replaced() {
   const { training, microphone, files, profile } = state;
-  const atWork = ["running", "interrupted"].includes(training.status) || microphone !== "closed" || files.length > 0 || profile.status === "measuring";
+  const atWork = ["running", "interrupted", "learned"].includes(training.status) || microphone !== "closed" || files.length > 0 || profile.status === "measuring";
   if (asked || !atWork) location.reload();
   else update({ offline: { ...state.offline, newer: (superseded = true) } });
 }

@@ -50,7 +50,7 @@ export const CONSENT = { id: "consent", text: "This is my own voice, and I agree
  */
 /**
  * @typedef {object} Training
- * @property {"idle" | "running" | "interrupted" | "done" | "cancelled" | "opened"} status
+ * @property {"idle" | "running" | "interrupted" | "learned" | "done" | "cancelled" | "opened"} status What was learned is stored, but the engine ended before the page had it.
  * @property {"aligning" | "training" | "finishing"} phase
  * @property {boolean} paused
  * @property {TrainingStep | null} step

@@ -41,9 +41,11 @@ async function learn(how) {
   update({ training: { ...initial.training, ...before, status: "running" } });
   if (state.microphone === "open") closeMicrophone();
   const clips = goodClips(state);
+  let learned = false;
   stayAwake(true);
   try {
     const voice = how === "resume" ? await studio().resume(options) : await studio().clone(clips, { ...options, consent: consent() });
+    learned = true;
     const file = await voice.save({ signal });
     stayAwake(false);
     await take(voice, file);
@@ -55,7 +57,7 @@ async function learn(how) {
     if (deletions !== state.deletions) return;
     const failed = failure(error);
     // engine.js restarts the engine, and the training with it.
-    if (isLost(failed)) return change({ status: "interrupted" });
+    if (isLost(failed)) return change({ status: learned ? "learned" : "interrupted" });
     // What was stored before it failed can be resumed.
     const stored = failed && (await state.studio?.storage?.training().catch(() => null));
     change({ status: failed ? "idle" : "cancelled", error: failed, resumable: stored?.checkpoint ?? null });
