@@ -1,8 +1,8 @@
 // Loads the engine, and reloads it after a crash or a lost device.
 
 import { OwnvoiceError, load } from "./js/index.js";
-import { take } from "./speaking.js";
-import { CONSENT, SENTENCES, STORAGE, checked, isLost, measureUsage, state, update } from "./state.js";
+import { endSpeaking } from "./speaking.js";
+import { CONSENT, SENTENCES, STORAGE, checked, initial, isLost, measureUsage, state, update } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
 
@@ -127,23 +127,23 @@ async function recover(reason) {
     update({ studio });
     studio.ended.then(recover);
     const { deletions, voiceFile } = state;
-    const voice = voiceFile && (await studio.open(voiceFile));
     const stored = await studio.storage?.training();
     const checkpoint = stored?.checkpoint ?? null;
+    // Its checkpoint was deleted when it was complete.
+    const learned = state.training.status === "learned" && !checkpoint ? stored?.voice : null;
+    const file = learned ?? voiceFile;
+    const voice = file && (await studio.open(file));
     if (deletions !== state.deletions) {
       await voice?.close();
       return update({ engine: { status: "restarted", code, toCpu } });
     }
-    update({ voice, engine: { status: "restarted", code, toCpu }, training: { ...state.training, resumable: checkpoint } });
-    await checkInterrupted();
-    const { status } = state.training;
-    // The stored voice: its checkpoint was deleted when it was complete.
-    if (status === "learned" && stored?.voice && !checkpoint) {
-      await take(await studio.open(stored.voice), stored.voice);
-      update({ training: { ...state.training, status: "done" } });
-    } else if (status === "interrupted" || status === "learned") {
-      await train(checkpoint ? "resume" : "clone");
+    update({ voice, voiceFile: file, engine: { status: "restarted", code, toCpu }, training: { ...state.training, resumable: checkpoint } });
+    if (learned) {
+      endSpeaking("mine");
+      update({ likeness: initial.likeness, training: { ...state.training, status: "done" } });
     }
+    await checkInterrupted();
+    if (["interrupted", "learned"].includes(state.training.status)) await train(checkpoint ? "resume" : "clone");
   } catch (error) {
     // Lost again while it started: the new studio, if there is one, calls `recover`.
     if (!isLost(/** @type {Failure} */ (error))) console.error(error);

@@ -61,13 +61,29 @@ async function tried(session, fault, t) {
   return found;
 }
 
+/**
+ * As `tried`, but a walk that failed is told in `faults`, and what follows begins in a new browser, where nothing is left of it.
+ * @param {Session} session @param {Fault} fault @param {import("node:test").TestContext} t @param {string[]} faults @param {() => Promise<Session>} open
+ * @returns {Promise<{ session: Session, fired?: number }>}
+ */
+async function triedEach(session, fault, t, faults, open) {
+  try {
+    return { session, fired: (await tried(session, fault, t)).fired };
+  } catch (error) {
+    faults.push(/** @type {Error} */ (error).message);
+    await session.close();
+    return { session: await open() };
+  }
+}
+
 describe("storage and messages", () => {
   /** @type {Session} */
   let session;
   /** @type {Map<string, number>} */
   let called;
+  const open = () => quiet({ device: "cpu" });
   before(async () => {
-    session = await quiet({ device: "cpu" });
+    session = await open();
     const sound = await walk(session, null);
     assert.deepEqual([sound.said, sound.reloads], [[], 0]);
     called = counts(sound);
@@ -92,21 +108,16 @@ describe("storage and messages", () => {
     const all = points(called);
     /** Kinds of which a walk made fewer calls than the one that counted: how often a page reports differs from run to run. @type {Map<string, number>} */
     const ended = new Map();
+    /** @type {string[]} */
     const faults = [];
     let failed = 0;
     for (const fault of all) {
       const kind = `${fault.where}: ${fault.name}`;
       if (ended.has(kind)) continue;
-      try {
-        const { fired } = await tried(session, fault, t);
-        failed += fired;
-        if (fired === 0) ended.set(kind, fault.at);
-      } catch (error) {
-        faults.push(/** @type {Error} */ (error).message);
-        // The next walk begins where nothing is left of this one.
-        await session.close();
-        session = await quiet({ device: "cpu" });
-      }
+      const { fired, ...next } = await triedEach(session, fault, t, faults, open);
+      session = next.session;
+      failed += fired ?? 0;
+      if (fired === 0) ended.set(kind, fault.at);
     }
     const sum = [...called.values()].reduce((a, b) => a + b);
     t.diagnostic(`${failed + faults.length} calls of ${sum} failed, and of the ${all.length} asked for there were no more of ${[...ended].map(([kind, at]) => `${kind} ${at}`).join(", ") || "any kind"}`);
@@ -163,16 +174,9 @@ describe("the graphics card", () => {
       t.diagnostic(`${count} calls of ${name}`);
       const shares = STRIDE ? [0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99] : [0.5, ...later];
       const places = [...new Set(shares.map((share) => 1 + Math.floor(share * count)))].filter((at) => at <= count);
+      /** @type {string[]} */
       const faults = [];
-      for (const at of places) {
-        try {
-          await tried(card, { where: "worker", name, how, at }, t);
-        } catch (error) {
-          faults.push(/** @type {Error} */ (error).message);
-          await card.close();
-          card = await open();
-        }
-      }
+      for (const at of places) ({ session: card } = await triedEach(card, { where: "worker", name, how, at }, t, faults, open));
       t.diagnostic(`${places.length} of them failed: ${places.join(", ")}`);
       assert.deepEqual(faults, []);
     });

@@ -50,9 +50,7 @@ impl PitchPredictor {
     ///
     /// Returns `[B, N R, 2]`: ln F0 above the speaker's mean in [`CONTOUR_SCALE`], and the logit of being voiced.
     pub fn forward(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
-        let [batch, frames, _] = context.dims();
-        let hidden = self.hidden(context, speaker, lengths);
-        self.compute.linear(&self.projection, hidden).reshape([batch, frames, 2])
+        self.read_out(self.hidden(context, speaker, lengths))
     }
 
     /// The states that pitch and voicing are read out of, `[B, N, 2 W]`; the arguments are those of [`Self::forward`].
@@ -62,6 +60,12 @@ impl PitchPredictor {
         let context = context.reshape([batch, steps, self.reduction * width]);
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
         self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths)
+    }
+
+    /// What [`Self::forward`] returns, from [`Self::hidden`].
+    pub fn read_out(&self, hidden: Tensor<3>) -> Tensor<3> {
+        let [batch, steps, _] = hidden.dims();
+        self.compute.linear(&self.projection, hidden).reshape([batch, steps * self.reduction, 2])
     }
 
     /// Numbers of a [`VoicingReadout`]: one a state, and a bias.
@@ -203,7 +207,7 @@ const SMOOTH_REACH: usize = 12;
 /// Of a melody against the predictor's.
 pub const SPREADS: std::ops::RangeInclusive<f32> = 0.2..=4.0;
 /// A share of voiced frames that asks for more is an error of a pitch tracker.
-pub const VOICING_OFFSETS: std::ops::RangeInclusive<f32> = -4.0..=8.0;
+const VOICING_OFFSETS: std::ops::RangeInclusive<f32> = -4.0..=8.0;
 /// States lie between -1 and 1, and logits of 20 are certain.
 const MAX_READOUT: f32 = 100.0;
 /// No voice lies beyond.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use burn::prelude::Tensor;
+
 use super::{
     adapt::{AdaptConfig, Spoken, adapt},
     segment::{self, Cut},
@@ -74,6 +76,12 @@ impl AlignedClip {
     /// * `mels`: bands of a frame
     pub fn spectrogram(&self, mels: usize) -> Mel {
         Mel { mels, data: self.mel.clone() }
+    }
+
+    /// What the pitch predictor reads, `[1, N R, E + 4]`: the frames as whole steps.
+    pub fn contexts(&self, base: &Base) -> Tensor<3> {
+        let frames = self.frames().next_multiple_of(base.config().reduction);
+        base.contexts(&self.symbols, &self.durations, frames)
     }
 
     /// The symbol of each frame.

@@ -306,11 +306,10 @@ impl Voice {
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
             return Err(Error::voice_corrupt("its pitch is nobody's"));
         }
+        let readout_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
         let readout = |(_, weights): (_, Vec<f32>)| {
-            let fits = |predictor: &PitchPredictor| weights.len() == predictor.readout_width();
-            let fits = base.model.pitch.as_ref().is_some_and(fits);
             VoicingReadout::new(weights)
-                .filter(|_| fits)
+                .filter(|readout| Some(readout.weights().len()) == readout_width)
                 .ok_or_else(|| Error::voice_corrupt("its voicing is out of range"))
         };
         let voicing_readout = delta.remove(VOICING_READOUT).map(readout).transpose()?;

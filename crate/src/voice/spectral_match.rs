@@ -24,6 +24,8 @@ const MOST_STRETCHED: f64 = 2.0;
 const MAX_MOVE: f32 = 6.0;
 /// No log spectrum's mean lies beyond.
 const MAX_MEAN: f32 = 30.0;
+/// That of earlier versions, which had none.
+const NO_CEILING: f32 = MAX_MEAN;
 
 const MEAN: &str = "spectral_match.mean";
 const SHIFT: &str = "spectral_match.shift";
@@ -171,7 +173,7 @@ impl SpectralMatch {
             mean: bands(mean),
             shift: bands(shift),
             map: (0..mels).flat_map(row).collect(),
-            ceiling: vec![MAX_MEAN; mels],
+            ceiling: vec![NO_CEILING; mels],
         }
     }
 
@@ -214,7 +216,7 @@ impl SpectralMatch {
     pub fn take(weights: &mut HostWeights) -> Option<Self> {
         let mut vector = |name| weights.remove(name).map(|(_, values)| values);
         let (mean, shift, map) = (vector(MEAN), vector(SHIFT), vector(MAP));
-        let ceiling = vector(CEILING).or_else(|| Some(vec![MAX_MEAN; mean.as_ref()?.len()]));
+        let ceiling = vector(CEILING).or_else(|| Some(vec![NO_CEILING; mean.as_ref()?.len()]));
         Some(Self { mean: mean?, shift: shift?, map: map?, ceiling: ceiling? })
     }
 
@@ -297,7 +299,7 @@ mod tests {
         let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
         let mut whistle = said.0;
         whistle.data[100 * MELS + 3] += 4.0;
-        let unbounded = SpectralMatch { ceiling: vec![MAX_MEAN; MELS], ..found.clone() };
+        let unbounded = SpectralMatch { ceiling: vec![NO_CEILING; MELS], ..found.clone() };
         let loudest = |mel: &Mel, band: usize| (20..380).map(|t| mel.frame(t)[band]).fold(f32::MIN, f32::max);
         let louder = |mel: &Mel| (20..380).map(|t| mel.frame(t).iter().sum::<f32>()).sum::<f32>();
         let level = (louder(&unbounded.apply(whistle.clone())) - louder(&recorded.0)) / (360 * MELS) as f32;

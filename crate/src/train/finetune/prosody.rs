@@ -83,10 +83,8 @@ async fn intonation(
 ) -> Result<Option<Intonation>> {
     let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
     for clip in clips {
-        let frames = clip.frames();
-        let contexts =
-            base.contexts(&clip.symbols, &clip.durations, frames.next_multiple_of(base.config().reduction));
-        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker), readout).await? else {
+        let (contexts, followed) = (clip.contexts(base), base.speaker(speaker));
+        let Some(contour) = base.contour_async(&contexts, &followed, readout).await? else {
             return Ok(None);
         };
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
@@ -163,9 +161,7 @@ mod tests {
         let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
         let right = |voice: &Voice| {
             let of_clip = |clip: &AlignedClip| {
-                let contexts =
-                    base.contexts(&clip.symbols, &clip.durations, clip.frames().next_multiple_of(2));
-                let readout = voice.voicing_readout.as_ref();
+                let (contexts, readout) = (clip.contexts(&base), voice.voicing_readout.as_ref());
                 let contour = base.contour_async(&contexts, &voice.timing_speaker, readout);
                 let logits = pollster::block_on(contour).unwrap().unwrap().voicing;
                 let same = |(hz, logit): &(&f32, f32)| (**hz > 0.0) == (*logit > 0.0);

@@ -30,17 +30,15 @@ pub async fn voicing_readout(
     let reduction = base.config().reduction;
     let (mut features, mut known, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for clip in clips {
-        let steps = clip.frames().div_ceil(reduction);
-        let contexts = base.contexts(&clip.symbols, &clip.durations, steps * reduction);
-        let Some(contour) = base.contour_async(&contexts, &base.speaker(speaker), None).await? else {
-            return Ok(None);
-        };
-        known.extend(contour.voicing[..clip.frames()].iter().map(|logit| f64::from(*logit)));
+        let frames = clip.frames();
+        let hidden =
+            predictor.hidden(clip.contexts(base), base.speaker(speaker), &[frames.div_ceil(reduction)]);
+        let [_, steps, width] = hidden.dims();
+        let logits = predictor.read_out(hidden.clone()).narrow(2, 1, 1).reshape([steps * reduction]);
+        known.extend(read(logits).await?[..frames].iter().map(|logit| f64::from(*logit)));
         labels.extend(clip.f0_hz.iter().map(|hz| f64::from(u8::from(*hz > 0.0))));
-        let hidden = predictor.hidden(contexts, base.speaker(speaker), &[steps]);
-        let width = hidden.dims()[2];
         let hidden = read(hidden.reshape([steps * width])).await?;
-        for state in (0..clip.frames()).map(|frame| &hidden[frame / reduction * width..][..width]) {
+        for state in (0..frames).map(|frame| &hidden[frame / reduction * width..][..width]) {
             features.extend(state.iter().map(|x| f64::from(*x)).chain([1.0]));
         }
     }
