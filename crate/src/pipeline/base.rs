@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use burn::{module::Module, prelude::Device};
 use serde_json::json;
 
-use super::Trained;
+use super::{Trained, measure::SPEAKER_ENCODER};
 use crate::{
     Error, Result,
     align::ForcedAligner,
@@ -56,7 +56,7 @@ pub enum AlignmentPath {
 pub struct PretrainConfig {
     /// Features to train on.
     pub data: PathBuf,
-    /// Folder for the base; the aligner must be in it.
+    /// Folder for the base; the aligner must be in it, and a vocoder and a speaker encoder may be.
     pub out: PathBuf,
     pub preset: Preset,
     pub path: AlignmentPath,
@@ -104,6 +104,11 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
         AlignmentPath::Durations => {
             let (model, held_out_loss) =
                 train::<Tacotron>(&features, &model_config, training, start, report)?;
+            if ranks.is_first() && !out.join(VOCODER).is_file() {
+                report.note(&format!(
+                    "no {VOCODER} lies beside the weights: until one is trained, the base speaks through Griffin-Lim"
+                ));
+            }
             write_base(config, &features, model_config, &model, held_out_loss)?
         }
         AlignmentPath::Attention => {
@@ -141,7 +146,8 @@ fn check_parts(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Weights and manifest, by the first rank. The aligner and the lexicon that the manifest names must be there.
+/// Weights and manifest, by the first rank. The aligner and the lexicon that the manifest names must be there; a vocoder and a speaker encoder are named where
+/// they lie there.
 fn write_base(
     config: &PretrainConfig,
     features: &Features,
@@ -151,6 +157,8 @@ fn write_base(
 ) -> Result<Trained> {
     let PretrainConfig { out, training: RunConfig { recipe, ranks, .. }, .. } = config;
     let read = |name: &str| files::read(&out.join(name));
+    let named =
+        |name: &str| out.join(name).is_file().then(|| Ok(FileEntry::new(name, &read(name)?))).transpose();
     let weights = pollster::block_on(serialize(collect(model), Storage::Half, Metadata::new()))?;
     let manifest = Manifest {
         name: "ownvoice base, English, engine voices".into(),
@@ -159,8 +167,8 @@ fn write_base(
             weights: FileEntry::new(WEIGHTS, &weights),
             lexicon: FileEntry::new(LEXICON, &read(LEXICON)?),
             aligner: FileEntry::new(ALIGNER, &read(ALIGNER)?),
-            vocoder: None,
-            speaker_encoder: None,
+            vocoder: named(VOCODER)?,
+            speaker_encoder: named(SPEAKER_ENCODER)?,
         },
         mel: features.mel.clone(),
         symbols: symbols::version(),
@@ -190,6 +198,7 @@ fn default_speaker(features: &Features) -> usize {
 
 const WEIGHTS: &str = "weights.safetensors";
 pub const ALIGNER: &str = "aligner.safetensors";
+pub const VOCODER: &str = "vocoder.safetensors";
 /// Shared by all bases.
 const LEXICON: &str = "../lexicon/en.lex";
 /// The most natural of the engines' voices.
@@ -198,6 +207,7 @@ const DEFAULT_SPEAKER: &str = "flite-slt";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::pretrain::noise_features;
     use std::fs;
 
     #[test]
@@ -220,5 +230,32 @@ mod tests {
         assert!(missing().contains(ALIGNER), "{}", missing());
         fs::copy("../models/base/aligner.safetensors", out.join(ALIGNER)).unwrap();
         assert!(missing().contains("features"), "the next that is missing is the features: {}", missing());
+    }
+
+    #[test]
+    fn the_parts_that_lie_in_the_folder_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, out) = (folder.path().join("features"), folder.path().join("base"));
+        noise_features::write(&data, false);
+        fs::create_dir_all(&out).unwrap();
+        fs::create_dir_all(folder.path().join("lexicon")).unwrap();
+        fs::copy("../models/lexicon/en.lex", out.join(LEXICON)).unwrap();
+        let copy = |name: &str| fs::copy(Path::new("../models/base").join(name), out.join(name)).unwrap();
+        copy(ALIGNER);
+        let recipe = Recipe { steps: 1, batch: 1, window: 4, ..Recipe::base() };
+        let config = PretrainConfig {
+            preset: Preset::Tiny,
+            training: RunConfig::new(recipe, folder.path().join("run"), &Device::flex()),
+            ..PretrainConfig::new(data, out.clone(), &Device::flex())
+        };
+        let named = || {
+            pretrain(&config, &()).unwrap();
+            let Files { vocoder, speaker_encoder, .. } = folder::read_manifest(&out).unwrap().files;
+            [vocoder, speaker_encoder].map(|entry| entry.map(|entry| entry.path))
+        };
+        assert_eq!(named(), [None, None]);
+        copy(VOCODER);
+        copy(SPEAKER_ENCODER);
+        assert_eq!(named(), [VOCODER, SPEAKER_ENCODER].map(|name| Some(name.to_string())));
     }
 }

@@ -12,7 +12,7 @@ use super::{
     ALIGNER, AlignerConfig, MeasureConfig, PrepareConfig, PretrainConfig, SpeakerEncoderConfig,
     TrainVocoderConfig,
     aligner::train_aligner,
-    base::pretrain,
+    base::{VOCODER, pretrain},
     measure::{SPEAKER_ENCODER, measure},
     prepare::prepare,
     speaker_encoder::train_speaker_encoder,
@@ -50,8 +50,6 @@ pub struct RecipeConfig {
     pub seed: u64,
     pub device: Device,
 }
-
-const VOCODER: &str = "vocoder.safetensors";
 
 /// Corpus, features, aligner, base voice, vocoder, speaker encoder, and what they measure. What is in the work folder already is not made again.
 pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {

@@ -157,7 +157,7 @@ impl Source for UtteranceSource<'_> {
 
 #[cfg(test)]
 #[path = "../../tests/common/noise_features.rs"]
-mod noise_features;
+pub mod noise_features;
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,9 @@
 // Counts the calls that a browser may fail, and fails those that are asked for: storage, messages between page, worker and helpers, the graphics card.
 // Its text is evaluated in page, worker, helper and service worker, before their own scripts; a point is a function in one of them, and which call of it.
 
-/** @typedef {{ where: "page" | "worker" | "helper" | "service worker", name: string }} Call */
-/** `lasting`: all calls from there on. `how`, of a call to the graphics card: the call fails, the card goes, it finds no memory, or it was asked for nonsense.
+/** `place`, of a call to the graphics card: where in the program it is made, the positions of its stack.
+ * @typedef {{ where: "page" | "worker" | "helper" | "service worker", name: string, place?: string }} Call */
+/** `at`: which call, of those from `place` where that is given. `lasting`: all calls from there on. `how`, of a call to the graphics card: the call fails, the card goes, it finds no memory, or it was asked for nonsense.
  * @typedef {Call & { at: number, lasting?: boolean, how?: "lost" | "memory" | "invalid" }} Fault */
 
 /** @param {Fault | null} fault @param {boolean} armed Whether it is for this context, of several that run the same script. */
@@ -40,14 +41,19 @@ export function injectFaults(fault, armed) {
   }
   const tell = (/** @type {any} */ found) => (where === "page" ? note(found) : channel.postMessage(found));
 
+  Error.stackTraceLimit = 100;
+  /** @param {string} name */
+  const placeOf = (name) => (name.startsWith("GPU") ? new Error().stack?.match(/0x[\da-f]+|\d+:\d+(?=\))/g)?.join(" ") : undefined);
+
   let count = 0;
   /** The card in use. @type {any} */
   let card;
   /** @param {string} name @returns {boolean} Whether this call is to fail. */
   const fails = (name) => {
     if (noted.paused) return false;
-    tell({ where, name });
-    if (!armed || fault?.where !== where || fault.name !== name) return false;
+    const place = placeOf(name);
+    tell({ where, name, place });
+    if (!armed || fault?.where !== where || fault.name !== name || (fault.place && fault.place !== place)) return false;
     count += 1;
     const failing = fault.lasting ? count >= fault.at : count === fault.at;
     if (failing) tell({ fired: 1 });
