@@ -19,14 +19,16 @@ use crate::{
     audio::mel::MelConfig,
     files,
     vocoder::{GriffinLim, NeuralVocoder, Vocoder},
-    voice::{FileEntry, folder::MANIFEST, sha256_hex},
+    voice::{
+        FileEntry,
+        folder::{MANIFEST, VOCODER},
+        sha256_hex,
+    },
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
 /// The name of the weights in the folder.
 pub const WEIGHTS: &str = "weights.safetensors";
-/// The name of a vocoder of its own.
-const VOCODER: &str = "vocoder.safetensors";
 /// The kind in a manifest.
 const KIND: &str = "lips";
 

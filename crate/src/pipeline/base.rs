@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use burn::{module::Module, prelude::Device};
 use serde_json::json;
 
-use super::{Trained, measure::SPEAKER_ENCODER};
+use super::Trained;
 use crate::{
     Error, Result,
     align::ForcedAligner,
@@ -20,7 +20,10 @@ use crate::{
         run::{Recipe, RunConfig, curve_path},
         warm_start::WarmStart,
     },
-    voice::{AttentiveVoice, FileEntry, Files, Manifest, Table, folder},
+    voice::{
+        AttentiveVoice, FileEntry, Files, Manifest, Table,
+        folder::{self, SPEAKER_ENCODER, VOCODER},
+    },
     weights::{Metadata, Storage, collect, deserialize, serialize},
 };
 
@@ -104,12 +107,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
         AlignmentPath::Durations => {
             let (model, held_out_loss) =
                 train::<Tacotron>(&features, &model_config, training, start, report)?;
-            if ranks.is_first() && !out.join(VOCODER).is_file() {
-                report.note(&format!(
-                    "no {VOCODER} lies beside the weights: until one is trained, the base speaks through Griffin-Lim"
-                ));
-            }
-            write_base(config, &features, model_config, &model, held_out_loss)?
+            write_base(config, &features, model_config, &model, held_out_loss, report)?
         }
         AlignmentPath::Attention => {
             // Attention is always autoregressive, and finds its own timing: no pitch could be given by frame.
@@ -154,6 +152,7 @@ fn write_base(
     sizes: TacotronConfig,
     model: &Tacotron,
     held_out_loss: f32,
+    report: &dyn Report,
 ) -> Result<Trained> {
     let PretrainConfig { out, training: RunConfig { recipe, ranks, .. }, .. } = config;
     let read = |name: &str| files::read(&out.join(name));
@@ -187,6 +186,11 @@ fn write_base(
     if ranks.is_first() {
         files::write(&out.join(WEIGHTS), &weights)?;
         folder::write_manifest(out, &manifest)?;
+        if manifest.files.vocoder.is_none() {
+            report.note(&format!(
+                "no {VOCODER} lies beside the weights: until one is trained there, the base speaks through Griffin-Lim"
+            ));
+        }
     }
     Ok(Trained::new(&out.join(WEIGHTS), &weights, held_out_loss))
 }
@@ -198,7 +202,6 @@ fn default_speaker(features: &Features) -> usize {
 
 const WEIGHTS: &str = "weights.safetensors";
 pub const ALIGNER: &str = "aligner.safetensors";
-pub const VOCODER: &str = "vocoder.safetensors";
 /// Shared by all bases.
 const LEXICON: &str = "../lexicon/en.lex";
 /// The most natural of the engines' voices.

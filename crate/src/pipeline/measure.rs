@@ -28,7 +28,7 @@ use crate::{
     },
     voice::{
         Base, FileEntry, Manifest, Voice,
-        folder::{read_manifest, write_manifest},
+        folder::{SPEAKER_ENCODER, read_manifest, write_manifest},
     },
 };
 
@@ -47,7 +47,6 @@ pub struct MeasureConfig {
     pub device: Device,
 }
 
-pub const SPEAKER_ENCODER: &str = "speaker_encoder.safetensors";
 /// Speech that a clone is measured with, as of a visitor.
 pub const CLONE_SECONDS: f32 = 60.0;
 /// Of some eight words each: with fewer, error rates are noisy.

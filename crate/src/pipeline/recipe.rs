@@ -10,13 +10,8 @@ use serde_json::{Value, json};
 
 use super::{
     ALIGNER, AlignerConfig, MeasureConfig, PrepareConfig, PretrainConfig, SpeakerEncoderConfig,
-    TrainVocoderConfig,
-    aligner::train_aligner,
-    base::{VOCODER, pretrain},
-    measure::{SPEAKER_ENCODER, measure},
-    prepare::prepare,
-    speaker_encoder::train_speaker_encoder,
-    vocoder::train_vocoder,
+    TrainVocoderConfig, aligner::train_aligner, base::pretrain, measure::measure, prepare::prepare,
+    speaker_encoder::train_speaker_encoder, vocoder::train_vocoder,
 };
 use crate::{
     Error, Result,
@@ -28,10 +23,7 @@ use crate::{
         recogniser::RecogniserConfig,
         run::{Recipe, RunConfig},
     },
-    voice::{
-        FileEntry,
-        folder::{read_manifest, write_manifest, write_part},
-    },
+    voice::folder::{SPEAKER_ENCODER, VOCODER, read_manifest, write_manifest, write_part},
 };
 
 /// What a base is made of, and where.
@@ -113,9 +105,8 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         train_vocoder(&vocoder, report)?;
     }
     report.note(&format!("7/9 vocoder, on the base's spectrograms: {} steps", on_base.steps));
-    let spoken = out.join(VOCODER);
     let end = TrainVocoderConfig {
-        out: spoken.clone(),
+        out: out.join(VOCODER),
         base: Some(out.clone()),
         from: Some(on_recordings_only),
         training: RunConfig {
@@ -126,9 +117,6 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         ..vocoder
     };
     train_vocoder(&end, report)?;
-    let mut manifest = read_manifest(out)?;
-    manifest.files.vocoder = Some(FileEntry::new(VOCODER, &files::read(&spoken)?));
-    write_manifest(out, &manifest)?;
 
     report.note(&format!("8/9 speaker encoder: {} steps", Recipe::speaker_encoder().steps));
     let encoder = SpeakerEncoderConfig {
@@ -140,6 +128,7 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         resume: true,
     };
     train_speaker_encoder(&encoder, report)?;
+    let mut manifest = read_manifest(out)?;
     manifest.recipe["command"] =
         json!(format!("ownvoice recipe --hours {hours} --steps {steps} --seed {seed} --work WORK"));
     write_manifest(out, &manifest)?;

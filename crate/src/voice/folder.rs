@@ -9,6 +9,9 @@ use crate::{Error, Result, files};
 
 /// The manifest's name in a base's folder.
 pub const MANIFEST: &str = "manifest.json";
+/// The names of what a base may be without.
+pub const VOCODER: &str = "vocoder.safetensors";
+pub const SPEAKER_ENCODER: &str = "speaker_encoder.safetensors";
 
 impl Base {
     /// Loads the base in a folder: `manifest.json` and the files that it names.
@@ -56,7 +59,8 @@ pub fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<()> {
     files::write(&folder.join(MANIFEST), json)
 }
 
-/// Writes a file, and where it is one of a base's, its entry in the manifest beside it: a base whose files are not those of its manifest cannot be loaded.
+/// Writes a file, and where it is one of a base's, its entry in the manifest beside it: a base whose files are not those of its manifest cannot be loaded, and
+/// a vocoder that the manifest does not name is not heard.
 pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
     files::write(path, content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -65,13 +69,14 @@ pub fn write_part(path: &Path, content: &[u8]) -> Result<()> {
     }
     let mut manifest = read_manifest(folder)?;
     let Files { weights, lexicon, aligner, vocoder, speaker_encoder } = &mut manifest.files;
-    let named = [Some(weights), Some(lexicon), Some(aligner), vocoder.as_mut(), speaker_encoder.as_mut()]
-        .into_iter()
-        .flatten();
-    match named
-        .into_iter()
-        .find(|entry| path.file_name().is_some_and(|name| Path::new(&entry.path) == Path::new(name)))
-    {
+    let is = |name: &str| path.file_name().is_some_and(|file| Path::new(name) == Path::new(file));
+    for (part, name) in [(&mut *vocoder, VOCODER), (&mut *speaker_encoder, SPEAKER_ENCODER)] {
+        if part.is_none() && is(name) {
+            *part = Some(FileEntry::new(name, content));
+        }
+    }
+    let named = [Some(weights), Some(lexicon), Some(aligner), vocoder.as_mut(), speaker_encoder.as_mut()];
+    match named.into_iter().flatten().find(|entry| is(&entry.path)) {
         Some(entry) => *entry = FileEntry::new(&entry.path, content),
         None => return Ok(()),
     }
@@ -114,6 +119,13 @@ mod tests {
         assert_ne!(trained, fs::read(&aligner).unwrap());
         write_part(&aligner, &trained).unwrap();
         Base::open(&base, &device).unwrap();
+        // A vocoder that the manifest does not name yet.
+        let bytes = fs::read(base.join(VOCODER)).unwrap();
+        let mut manifest = read_manifest(&base).unwrap();
+        let entry = manifest.files.vocoder.take();
+        write_manifest(&base, &manifest).unwrap();
+        write_part(&base.join(VOCODER), &bytes).unwrap();
+        assert_eq!(read_manifest(&base).unwrap().files.vocoder, entry);
         // A file that no manifest names is a file.
         let manifest = fs::read(base.join(MANIFEST)).unwrap();
         write_part(&base.join("notes.txt"), b"later").unwrap();

@@ -3,7 +3,8 @@
 
 /** `place`, of a call to the graphics card: where in the program it is made, the positions of its stack.
  * @typedef {{ where: "page" | "worker" | "helper" | "service worker", name: string, place?: string }} Call */
-/** `at`: which call, of those from `place` where that is given. `lasting`: all calls from there on. `how`, of a call to the graphics card: the call fails, the card goes, it finds no memory, or it was asked for nonsense.
+/** `at`: which call, of those from `place` where that is given. `lasting`: all calls from there on.
+ * `how`, of a call to the graphics card: the call fails, the card goes, it finds no memory, or it was asked for nonsense.
  * @typedef {Call & { at: number, lasting?: boolean, how?: "lost" | "memory" | "invalid" }} Fault */
 
 /** @param {Fault | null} fault @param {boolean} armed Whether it is for this context, of several that run the same script. */
@@ -53,7 +54,7 @@ export function injectFaults(fault, armed) {
     if (noted.paused) return false;
     const place = placeOf(name);
     tell({ where, name, place });
-    if (!armed || fault?.where !== where || fault.name !== name || (fault.place && fault.place !== place)) return false;
+    if (!armed || fault?.where !== where || fault.name !== name || (fault.place && fault.place === place)) return false;
     count += 1;
     const failing = fault.lasting ? count >= fault.at : count === fault.at;
     if (failing) tell({ fired: 1 });
