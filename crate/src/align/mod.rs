@@ -10,7 +10,7 @@ pub use phoneme_errors::{Edits, PhonemeErrors, edits, said};
 use crate::{
     Error, Result,
     audio::mel::Mel,
-    model::recogniser::{CLASSES, PAUSE, Recogniser, class, normalise},
+    model::recogniser::{CLASSES, PAUSE, Recogniser, class, likeliest_symbol, normalise},
     nn::Mode,
     text::symbols::{self, Symbol},
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
@@ -115,6 +115,13 @@ impl ForcedAligner {
         Ok(decode(&self.posteriors(mel).await?))
     }
 
+    /// Symbols of a recording without a text, and the frames of each: the recognised phones, pauses among them, with the stress that they mostly have.
+    pub async fn pseudo_phones(&self, mel: &Mel) -> Result<(Vec<Symbol>, Vec<u32>)> {
+        let classes = best_path(&self.posteriors(mel).await?);
+        let runs = classes.chunk_by(|one, next| one == next);
+        Ok(runs.map(|run| (likeliest_symbol(run[0]), run.len() as u32)).unzip())
+    }
+
     /// Posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, wherever in the text the symbol stands.
     pub async fn symbol_posteriors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
         let posteriors = self.posteriors(mel).await?;
@@ -177,8 +184,16 @@ fn share(symbols: &[Symbol], durations: &mut [u32]) {
     }
 }
 
-/// The likeliest phones where any may follow any, without pauses: each change costs [`CHANGE_COST`], so that a single odd frame is no phone.
+/// The recognised phones, without pauses.
 fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
+    let mut path = best_path(posteriors);
+    path.dedup();
+    path.retain(|&class| class != PAUSE);
+    path
+}
+
+/// The likeliest class of each frame where any may follow any: each change costs [`CHANGE_COST`], so that a single odd frame is no phone.
+fn best_path(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     let mut scores = [0.0f32; CLASSES];
     let mut origins = Vec::with_capacity(posteriors.len());
     let best = |scores: &[f32; CLASSES]| {
@@ -200,8 +215,6 @@ fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
         path.push(class);
         class = origin[class];
     }
-    path.dedup();
-    path.retain(|&class| class != PAUSE);
     path.reverse();
     path
 }
@@ -296,6 +309,15 @@ mod tests {
     fn a_single_odd_frame_is_no_phone() {
         let names = |frames: &str| symbols::parse(frames).unwrap().into_iter().map(class).collect::<Vec<_>>();
         assert_eq!(decode(&posteriors("_ _ K K K T K K AE1 AE1 AE1 _ _ _")), names("K AE1"));
+    }
+
+    #[test]
+    fn each_class_has_a_symbol_of_its_own() {
+        for class_ in 0..CLASSES {
+            assert_eq!(class(likeliest_symbol(class_)), class_);
+        }
+        let symbols = ["K", "AE1", "IH0"].map(|name| symbols::id(name).unwrap());
+        assert_eq!(symbols.map(|symbol| likeliest_symbol(class(symbol))), symbols);
     }
 
     #[test]

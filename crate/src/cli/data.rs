@@ -75,12 +75,20 @@ pub struct PrepareArguments {
     /// Weights of an aligner, for recordings without phone times: public corpora, espeak's voices. A base voice learns only from what is aligned
     #[arg(long)]
     aligner: Option<PathBuf>,
+    /// Speakers whose phones are those that the aligner recognises, whatever their texts say, and the speakers made of them: foreign prompts, recordings without a reliable text
+    #[arg(long, value_delimiter = ',', value_name = "SPEAKERS", requires = "aligner")]
+    pseudo_phones: Vec<String>,
 }
 
 pub fn prepare(arguments: &PrepareArguments, console: &Console) -> Result<()> {
-    let PrepareArguments { corpora, out, aligner } = arguments;
+    let PrepareArguments { corpora, out, aligner, pseudo_phones } = arguments;
     output::check(out, Made::Features, console)?;
-    let config = PrepareConfig { corpora: corpora.clone(), out: out.clone(), aligner: aligner.clone() };
+    let config = PrepareConfig {
+        corpora: corpora.clone(),
+        out: out.clone(),
+        aligner: aligner.clone(),
+        pseudo_phones: pseudo_phones.clone(),
+    };
     let prepared = pipeline::prepare(&config, console)?;
     let pipeline::Prepared { utterances, speakers, seconds, aligned, left_out, coverage } = &prepared;
     let json = json!({

@@ -66,6 +66,11 @@ pub struct PretrainArguments {
     /// Folder of a base that training begins with
     #[arg(long)]
     from: Option<PathBuf>,
+    /// Share of that base in the weights that are written, 0 to 1
+    ///
+    /// They are averaged: what the base could and the features do not teach is kept.
+    #[arg(long, default_value_t = 0.0, requires = "from")]
+    start_share: f32,
     #[command(flatten)]
     training: TrainingArguments,
 }
@@ -76,7 +81,8 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
         PathName::Attention => Made::Attention,
     };
     output::check(&arguments.out, made, console)?;
-    let PretrainArguments { data, out, preset, path, steps, batch, rate, seed, from, training } = arguments;
+    let PretrainArguments { data, out, preset, path, steps, batch, rate, seed, from, start_share, training } =
+        arguments;
     let preset = match preset {
         PresetName::Small => Preset::Small,
         PresetName::Tacotron2 => Preset::Tacotron2,
@@ -96,6 +102,7 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
     };
     training.train(&recipe, out, ranks, console, |training, report| {
         let (data, out, from) = (data.clone(), out.clone(), from.clone());
-        pipeline::pretrain(&PretrainConfig { data, out, preset, path, from, training }, report)
+        let start_share = *start_share;
+        pipeline::pretrain(&PretrainConfig { data, out, preset, path, from, start_share, training }, report)
     })
 }

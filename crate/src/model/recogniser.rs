@@ -9,7 +9,7 @@ use crate::{
         dropout::dropout,
         init,
     },
-    text::symbols::{self, EXCLAMATION, Symbol},
+    text::symbols::{self, EXCLAMATION, SILENCE, SYMBOL_COUNT, SYMBOLS, Symbol},
 };
 
 /// Silence, 24 consonants and 15 vowels.
@@ -33,6 +33,19 @@ pub fn class(symbol: Symbol) -> usize {
         symbol if symbol < first_vowel => 1 + usize::from(symbol - first_consonant),
         symbol => 1 + usize::from(CONSONANTS + (symbol - first_vowel) / 3),
     }
+}
+
+/// The symbol that most often stands for a class, the inverse of [`class`]: silence for a pause; reduced vowels without stress, all others with it.
+pub fn likeliest_symbol(class: usize) -> Symbol {
+    let first_vowel = 1 + usize::from(CONSONANTS);
+    let lies = |symbol: &Symbol| self::class(*symbol) == class;
+    if class < first_vowel {
+        return (SILENCE..SYMBOL_COUNT as Symbol).find(lies).expect("each class has symbols");
+    }
+    let reduced = ["AH0", "ER0", "IH0"].iter().filter_map(|name| symbols::id(name)).find(lies);
+    let stressed =
+        || SYMBOLS.iter().filter(|name| name.ends_with('1')).filter_map(|name| symbols::id(name)).find(lies);
+    reduced.or_else(stressed).expect("each vowel has a symbol with stress")
 }
 
 /// Convolutions with residuals over normalised log-mels.

@@ -65,6 +65,8 @@ pub struct PretrainConfig {
     pub path: AlignmentPath,
     /// Folder of a base that training begins with.
     pub from: Option<PathBuf>,
+    /// Share of that base in the weights that are written, 0 to 1.
+    pub start_share: f32,
     pub training: RunConfig,
 }
 
@@ -78,6 +80,7 @@ impl PretrainConfig {
             preset: Preset::Small,
             path: AlignmentPath::Durations,
             from: None,
+            start_share: 0.0,
             training: RunConfig::new(Recipe::base(), out.join("run"), device),
             out,
         }
@@ -86,9 +89,12 @@ impl PretrainConfig {
 
 /// Trains, and writes weights and manifest of a base, or the one file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
-    let PretrainConfig { data, out, preset, path, from, training } = config;
+    let PretrainConfig { data, out, preset, path, from, start_share, training } = config;
     let RunConfig { recipe, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
+    if !(0.0..=1.0).contains(start_share) {
+        return Err(Error::option_invalid("the share of the start must lie between 0 and 1"));
+    }
     if let AlignmentPath::Durations = path {
         check_parts(out)?;
     }
@@ -100,7 +106,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     let start = from.as_ref().map(|base| {
         let Manifest { model: config, speakers, .. } = folder::read_manifest(base)?;
         let (weights, _) = deserialize(&files::read(&base.join(WEIGHTS))?).map_err(Error::base_corrupt)?;
-        Ok(WarmStart { config, speakers, weights })
+        Ok(WarmStart { config, speakers, weights, share: *start_share })
     });
     let start = start.transpose()?;
     let trained = match path {
@@ -154,7 +160,7 @@ fn write_base(
     held_out_loss: f32,
     report: &dyn Report,
 ) -> Result<Trained> {
-    let PretrainConfig { out, training: RunConfig { recipe, ranks, .. }, .. } = config;
+    let PretrainConfig { out, start_share, training: RunConfig { recipe, ranks, .. }, .. } = config;
     let read = |name: &str| files::read(&out.join(name));
     let named =
         |name: &str| out.join(name).is_file().then(|| Ok(FileEntry::new(name, &read(name)?))).transpose();
@@ -177,6 +183,7 @@ fn write_base(
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
             "training": recipe,
+            "start_share": start_share,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
         }),

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    corpus::{self, MakeOptions},
+    corpus::{self, MakeOptions, people::PEOPLE},
     files,
     report::{Progress, Report},
     text::Phonemizer,
@@ -58,7 +58,15 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     let features = work.join("features");
     if !features.join("features.json").exists() {
         report.note("2/9 features");
-        prepare(&PrepareConfig { corpora: corpora.clone(), out: features.clone(), aligner: None }, report)?;
+        prepare(
+            &PrepareConfig {
+                corpora: corpora.clone(),
+                out: features.clone(),
+                aligner: None,
+                pseudo_phones: Vec::new(),
+            },
+            report,
+        )?;
     }
     let aligner = work.join(ALIGNER);
     if !aligner.exists() {
@@ -76,7 +84,10 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     let aligned = work.join("aligned");
     if !aligned.join("features.json").exists() {
         report.note("4/9 features of voices without phone times as well");
-        prepare(&PrepareConfig { corpora, out: aligned.clone(), aligner: Some(aligner.clone()) }, report)?;
+        let pseudo_phones = people.as_deref().map(without_text).unwrap_or_default();
+        let config =
+            PrepareConfig { corpora, out: aligned.clone(), aligner: Some(aligner.clone()), pseudo_phones };
+        prepare(&config, report)?;
     }
     write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
     report.note(&format!("5/9 base voice: {steps} steps"));
@@ -143,6 +154,12 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         device: device.clone(),
     };
     measure(&measurement, report)
+}
+
+/// The speakers of a corpus of people whose texts are not read.
+fn without_text(people: &Path) -> Vec<String> {
+    let there = PEOPLE.iter().filter(|person| person.is_without_text() && person.folder(people).is_dir());
+    there.map(|person| person.name.to_string()).collect()
 }
 
 /// Makes a corpus from the installed speech engines.

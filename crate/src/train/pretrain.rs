@@ -124,12 +124,15 @@ pub fn pretrain<M: Pretrained>(
     if config.pitch && !features.have_pitch() {
         return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
     }
+    let mut average = None;
     if let Some(start) = start {
+        let share = start.share;
         let mut shared = start.fit(config, &features.speakers);
         shared.retain(|name, _| M::SHARED.iter().any(|part| name.starts_with(part)));
+        average = (share > 0.0).then(|| (shared.clone(), share));
         blank = apply(blank, shared).map_err(Error::base_corrupt)?;
     }
-    let run = Run::open(blank, run_config)?;
+    let run = Run::open(blank, run_config)?.averaged_with(average);
     let source = UtteranceSource::new(
         features,
         (&train, &held_out),
@@ -287,6 +290,35 @@ mod tests {
         assert_eq!(error.code(), "corpus-invalid");
         assert_eq!(alone(1, "resumed", true, None).unwrap(), loss);
         assert_same(&curve(&directory("resumed")), &expected, 0.0);
+    }
+
+    #[test]
+    fn the_start_keeps_its_share() {
+        let (case, folder) = (Case::new(), tempfile::tempdir().unwrap());
+        let trained = |share: f32| {
+            let start = WarmStart {
+                config: case.config.clone(),
+                speakers: case.features.speakers.clone(),
+                weights: case.weights.clone(),
+                share,
+            };
+            let recipe = Recipe { steps: 10, ..case.recipe.clone() };
+            let run_config = RunConfig::new(recipe, folder.path().join(share.to_string()), &Device::flex());
+            let (model, loss) =
+                pretrain::<Tacotron>(&case.features, &case.config, &run_config, Some(start), &()).unwrap();
+            let bytes =
+                pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::new())).unwrap();
+            (deserialize(&bytes).unwrap().0, loss)
+        };
+        let ((end, loss), (average, average_loss)) = (trained(0.0), trained(0.25));
+        assert_ne!(loss, average_loss, "the loss is that of the average");
+        assert_eq!(end.len(), average.len());
+        for (name, (_, begun_with)) in &case.weights {
+            for ((from, to), mean) in begun_with.iter().zip(&end[name].1).zip(&average[name].1) {
+                assert!((0.25 * from + 0.75 * to - mean).abs() < 1e-6, "{name}: {from}, {to}, {mean}");
+            }
+        }
+        assert!(case.weights.iter().any(|(name, (_, from))| *from != end[name].1), "something was learned");
     }
 
     #[test]

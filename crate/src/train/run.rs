@@ -24,7 +24,7 @@ use crate::{
     Error, Result, files,
     nn::{Mode, Scope},
     report::{Progress, Report},
-    weights::{Metadata, Storage, Weights, apply, collect, deserialize, serialize},
+    weights::{HostWeights, Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize},
 };
 
 /// Splits a corpus' usable items, by index, into those to train on and those kept from it: one in fifty.
@@ -56,6 +56,8 @@ pub struct Run<'a, M: Learner> {
     watch: Watch<M>,
     /// What the watch over the latest step came to; the next exchange passes it to the other ranks.
     watched: Result<()>,
+    /// Weights that the trained ones are averaged with at the end, and their share.
+    average: Option<(HostWeights, f32)>,
 }
 
 impl<'a, M: Learner> Run<'a, M> {
@@ -69,6 +71,7 @@ impl<'a, M: Learner> Run<'a, M> {
             run_config,
             watch,
             watched: Ok(()),
+            average: None,
         };
         if run_config.resume && run.checkpoint_path().exists() {
             run.load_checkpoint()?;
@@ -81,6 +84,25 @@ impl<'a, M: Learner> Run<'a, M> {
             run.begin_curve()?;
         }
         Ok(run)
+    }
+
+    /// The same run, whose result is an average of the trained weights and of these, which have this share of it.
+    pub fn averaged_with(self, average: Option<(HostWeights, f32)>) -> Self {
+        Self { average, ..self }
+    }
+
+    /// Takes the average with what [`Self::averaged_with`] was given.
+    fn take_average(&mut self) {
+        let Some((start, share)) = self.average.take() else { return };
+        let mut averaged = HostWeights::new();
+        for (name, Weight { shape, values }) in collect(&self.model) {
+            if let Some((_, begun_with)) = start.get(&name) {
+                let trained = values.into_data().try_to_vec::<f32>().expect("weights are f32");
+                let mean = begun_with.iter().zip(trained).map(|(from, to)| share * from + (1.0 - share) * to);
+                averaged.insert(name, (shape, mean.collect()));
+            }
+        }
+        self.model = apply(self.model.clone(), averaged).expect("the model's own names and shapes");
     }
 
     /// A number that differs between models.
@@ -151,6 +173,7 @@ impl<'a, M: Learner> Run<'a, M> {
             }
         }
         self.finish_watch(report)?;
+        self.take_average();
         let loss = self.held_out_loss(feeder)?;
         Ok((self.model, loss))
     }

@@ -7,6 +7,8 @@ pub struct WarmStart {
     pub config: TacotronConfig,
     pub speakers: Vec<String>,
     pub weights: HostWeights,
+    /// Its share of the weights that the training ends with, 0 to 1: they are averaged with the trained ones (Wortsman et al. 2022, "WiSE-FT").
+    pub share: f32,
 }
 
 impl WarmStart {
@@ -83,6 +85,7 @@ mod tests {
             config: config.clone(),
             speakers: vec!["a".into(), "b".into()],
             weights: HostWeights::from([("speakers".into(), table)]),
+            share: 0.0,
         };
         let fitted = start.fit(&config, &["b".into(), "new".into(), "a".into()]);
         assert_eq!(fitted["speakers"], (vec![3, 1], vec![3.0, 2.0, 1.0]));
