@@ -54,7 +54,7 @@ export function injectFaults(fault, armed) {
     if (noted.paused) return false;
     const place = placeOf(name);
     tell({ where, name, place });
-    if (!armed || fault?.where !== where || fault.name !== name || (fault.place && fault.place === place)) return false;
+    if (!armed || fault?.where !== where || fault.name !== name || (fault.place && fault.place !== place)) return false;
     count += 1;
     const failing = fault.lasting ? count >= fault.at : count === fault.at;
     if (failing) tell({ fired: 1 });
