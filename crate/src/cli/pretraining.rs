@@ -71,6 +71,11 @@ pub struct PretrainArguments {
     /// They are averaged: what the base could and the features do not teach is kept.
     #[arg(long, default_value_t = 0.0, requires = "from")]
     start_share: f32,
+    /// Learn one vector that is added to those of all speakers but the engines'
+    ///
+    /// What recordings of people have in common is learned once; in the end each of their vectors has taken it in.
+    #[arg(long)]
+    mark_people: bool,
     #[command(flatten)]
     training: TrainingArguments,
 }
@@ -81,8 +86,20 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
         PathName::Attention => Made::Attention,
     };
     output::check(&arguments.out, made, console)?;
-    let PretrainArguments { data, out, preset, path, steps, batch, rate, seed, from, start_share, training } =
-        arguments;
+    let PretrainArguments {
+        data,
+        out,
+        preset,
+        path,
+        steps,
+        batch,
+        rate,
+        seed,
+        from,
+        start_share,
+        mark_people,
+        training,
+    } = arguments;
     let preset = match preset {
         PresetName::Small => Preset::Small,
         PresetName::Tacotron2 => Preset::Tacotron2,
@@ -102,7 +119,10 @@ pub fn pretrain(arguments: &PretrainArguments, ranks: &Ranks, console: &Console)
     };
     training.train(&recipe, out, ranks, console, |training, report| {
         let (data, out, from) = (data.clone(), out.clone(), from.clone());
-        let start_share = *start_share;
-        pipeline::pretrain(&PretrainConfig { data, out, preset, path, from, start_share, training }, report)
+        let (start_share, mark_people) = (*start_share, *mark_people);
+        pipeline::pretrain(
+            &PretrainConfig { data, out, preset, path, from, start_share, mark_people, training },
+            report,
+        )
     })
 }

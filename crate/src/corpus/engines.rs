@@ -44,6 +44,11 @@ impl SpeechEngine {
         }
     }
 
+    /// Whether a speaker of this name is an engine's voice, and no person: corpora name engines' voices after their engine.
+    pub fn speaks_as(speaker: &str) -> bool {
+        ["flite-", "festival-", "espeak-"].iter().any(|engine| speaker.starts_with(engine))
+    }
+
     /// Speaks all texts; what an engine cannot speak is left out.
     pub fn speak(
         &self,

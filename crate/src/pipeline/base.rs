@@ -16,6 +16,7 @@ use crate::{
     text::{Phonemizer, symbols},
     train::{
         features::Features,
+        people_mark,
         pretrain::pretrain as train,
         run::{Recipe, RunConfig, curve_path},
         warm_start::WarmStart,
@@ -67,6 +68,8 @@ pub struct PretrainConfig {
     pub from: Option<PathBuf>,
     /// Share of that base in the weights that are written, 0 to 1.
     pub start_share: f32,
+    /// Whether the speaker vectors of people share one vector while they are learned, see [`crate::train::people_mark`].
+    pub mark_people: bool,
     pub training: RunConfig,
 }
 
@@ -81,6 +84,7 @@ impl PretrainConfig {
             path: AlignmentPath::Durations,
             from: None,
             start_share: 0.0,
+            mark_people: false,
             training: RunConfig::new(Recipe::base(), out.join("run"), device),
             out,
         }
@@ -89,7 +93,7 @@ impl PretrainConfig {
 
 /// Trains, and writes weights and manifest of a base, or the one file of an attention model.
 pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained> {
-    let PretrainConfig { data, out, preset, path, from, start_share, training } = config;
+    let PretrainConfig { data, out, preset, path, from, start_share, mark_people, training } = config;
     let RunConfig { recipe, directory, device, ranks, .. } = training;
     files::check_folder(out)?;
     if !(0.0..=1.0).contains(start_share) {
@@ -98,7 +102,10 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     if let AlignmentPath::Durations = path {
         check_parts(out)?;
     }
-    let features = Features::load(data)?;
+    let mut features = Features::load(data)?;
+    if *mark_people {
+        people_mark::mark_people(&mut features)?;
+    }
     let model_config = preset.config(features.speakers.len());
     if !recipe.compute.precision.runs_on(device) {
         return Err(Error::precision_unsupported());
@@ -160,7 +167,8 @@ fn write_base(
     held_out_loss: f32,
     report: &dyn Report,
 ) -> Result<Trained> {
-    let PretrainConfig { out, start_share, training: RunConfig { recipe, ranks, .. }, .. } = config;
+    let PretrainConfig { out, start_share, mark_people, training: RunConfig { recipe, ranks, .. }, .. } =
+        config;
     let read = |name: &str| files::read(&out.join(name));
     let named =
         |name: &str| out.join(name).is_file().then(|| Ok(FileEntry::new(name, &read(name)?))).transpose();
@@ -184,6 +192,7 @@ fn write_base(
         recipe: json!({
             "training": recipe,
             "start_share": start_share,
+            "mark_people": mark_people,
             "hours": features.seconds() / 3600.0,
             "utterances": features.utterances.len(),
         }),
@@ -207,7 +216,7 @@ fn default_speaker(features: &Features) -> usize {
     features.speakers.iter().position(|name| *name == DEFAULT_SPEAKER).unwrap_or(0)
 }
 
-const WEIGHTS: &str = "weights.safetensors";
+pub const WEIGHTS: &str = "weights.safetensors";
 pub const ALIGNER: &str = "aligner.safetensors";
 /// Shared by all bases.
 const LEXICON: &str = "../lexicon/en.lex";

@@ -10,8 +10,13 @@ use serde_json::{Value, json};
 
 use super::{
     ALIGNER, AlignerConfig, MeasureConfig, PrepareConfig, PretrainConfig, SpeakerEncoderConfig,
-    TrainVocoderConfig, aligner::train_aligner, base::pretrain, measure::measure, prepare::prepare,
-    speaker_encoder::train_speaker_encoder, vocoder::train_vocoder,
+    TrainVocoderConfig,
+    aligner::train_aligner,
+    base::{WEIGHTS, pretrain},
+    measure::measure,
+    prepare::prepare,
+    speaker_encoder::train_speaker_encoder,
+    vocoder::train_vocoder,
 };
 use crate::{
     Error, Result,
@@ -23,7 +28,7 @@ use crate::{
         recogniser::RecogniserConfig,
         run::{Recipe, RunConfig},
     },
-    voice::folder::{SPEAKER_ENCODER, VOCODER, read_manifest, write_manifest, write_part},
+    voice::folder::{MANIFEST, SPEAKER_ENCODER, VOCODER, read_manifest, write_manifest, write_part},
 };
 
 /// What a base is made of, and where.
@@ -91,14 +96,30 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     }
     write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
     report.note(&format!("5/9 base voice: {steps} steps"));
-    let pretraining = PretrainConfig {
+    let pretraining = |recipe: Recipe, run: &str| PretrainConfig {
         training: RunConfig {
             resume: true,
-            ..RunConfig::new(Recipe { steps, seed, ..Recipe::base() }, work.join("run"), device)
+            ..RunConfig::new(Recipe { seed, ..recipe }, work.join(run), device)
         },
-        ..PretrainConfig::new(aligned, out.clone(), device)
+        ..PretrainConfig::new(aligned.clone(), out.clone(), device)
     };
-    pretrain(&pretraining, report)?;
+    pretrain(&pretraining(Recipe { steps, ..Recipe::base() }, "run"), report)?;
+    if people.is_some() {
+        let on_people = Recipe::on_people();
+        report.note(&format!("5/9 base voice, with people marked: {} steps", on_people.steps));
+        let start = work.join("start");
+        files::check_folder(&start)?;
+        for name in [WEIGHTS, MANIFEST] {
+            fs::copy(out.join(name), start.join(name)).map_err(Error::io(&start))?;
+        }
+        let on_people = PretrainConfig {
+            from: Some(start),
+            start_share: 0.5,
+            mark_people: true,
+            ..pretraining(on_people, "run-people")
+        };
+        pretrain(&on_people, report)?;
+    }
     let (on_recordings, on_base) = (Recipe::vocoder(), Recipe::vocoder_end());
     let on_recordings_only = work.join("vocoder-heard.safetensors");
     let vocoder = TrainVocoderConfig {

@@ -49,8 +49,8 @@ pub struct Batch {
     pub symbols: Symbols,
     /// Names of the utterances.
     pub clips: Clips,
-    /// `[B]`, rows of the speaker table
-    pub speakers: Tensor<1, Int>,
+    /// `[B, S]`, one for each row of the speaker table that the item's vector is a sum of: its speaker's, and the mark's where [`Features::marked`] has it
+    pub speakers: Tensor<2>,
     /// `[B, L]`, frames
     pub durations: Tensor<2>,
     /// `[B, T]`, centres in frames from the start of the utterance
@@ -293,11 +293,18 @@ pub fn assemble(
         true => Some(pitch(features, &speakers, shard.of(&pitches_hz), window, device)?),
         false => None,
     };
-    let speakers: Vec<i32> = speakers.into_iter().map(|speaker| speaker as i32).collect();
+    let rows = config.speakers;
+    let mut summed = vec![0.0; batch * rows];
+    for (item, speaker) in summed.chunks_exact_mut(rows).zip(speakers) {
+        item[speaker] = 1.0;
+        if features.marked.contains(&speaker) {
+            item[features.speakers.len()] = 1.0;
+        }
+    }
     Ok(Batch {
         symbols,
         clips,
-        speakers: Tensor::from_data(TensorData::new(speakers, [batch]), device),
+        speakers: Tensor::from_data(TensorData::new(summed, [batch, rows]), device),
         durations: Tensor::from_data(TensorData::new(durations, [batch, width]), device),
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),

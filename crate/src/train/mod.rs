@@ -17,6 +17,8 @@ pub mod loss;
 pub mod optimizer_state;
 pub mod options;
 pub mod order;
+#[cfg(feature = "pretraining")]
+pub mod people_mark;
 pub mod picture;
 pub mod precision_check;
 #[cfg(feature = "pretraining")]

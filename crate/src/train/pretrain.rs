@@ -1,12 +1,13 @@
 //! Trains a base voice on a prepared corpus, along either path.
 
-use burn::prelude::*;
+use burn::{module::Param, prelude::*};
 
 use super::{
     batch::{Batch, Extent, UtteranceSource},
     features::Features,
     feeder::Source,
     order::Draw,
+    people_mark,
     run::{Learner, Recipe, Run, RunConfig, split},
     step_dump::Stepped,
     warm_start::WarmStart,
@@ -34,6 +35,11 @@ impl Recipe {
             compute: ComputePlan::default(),
         }
     }
+
+    /// Of its last part, with people among the speakers (decision 104).
+    pub fn on_people() -> Self {
+        Self { steps: 1100, batch: 32, rate_start: 6e-4, rate_end: 3e-5, ..Self::base() }
+    }
 }
 
 /// A Tacotron that can be trained on features.
@@ -46,6 +52,9 @@ pub trait Pretrained: Learner<Batch = Batch> {
 
     /// How much of an utterance it learns from at once.
     fn extent(recipe: &Recipe) -> Extent;
+
+    /// `[S, V]`
+    fn speaker_table(&mut self) -> &mut Param<Tensor<2>>;
 }
 
 /// The duration path, on windows.
@@ -75,6 +84,10 @@ impl Pretrained for Tacotron {
     fn extent(recipe: &Recipe) -> Extent {
         Extent::Window(recipe.window)
     }
+
+    fn speaker_table(&mut self) -> &mut Param<Tensor<2>> {
+        &mut self.speakers
+    }
 }
 
 /// The attention path, on whole utterances.
@@ -103,9 +116,13 @@ impl Pretrained for AttentiveTacotron {
     fn extent(_: &Recipe) -> Extent {
         Extent::Whole
     }
+
+    fn speaker_table(&mut self) -> &mut Param<Tensor<2>> {
+        &mut self.speakers
+    }
 }
 
-/// Trains to the recipe's last step and returns the model and its held-out loss.
+/// Trains to the recipe's last step and returns the model and its held-out loss. Where speakers are marked, their rows have the mark in the end.
 ///
 /// * `start`: another base to begin with
 pub fn pretrain<M: Pretrained>(
@@ -120,6 +137,7 @@ pub fn pretrain<M: Pretrained>(
         (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
     let (train, held_out) = split(aligned)?;
     device.seed(recipe.seed);
+    let config = &TacotronConfig { speakers: features.speaker_rows(), ..config.clone() };
     let mut blank = M::blank(config, ranks, device).computing(&Scope::new(recipe.compute.clone()));
     if config.pitch && !features.have_pitch() {
         return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
@@ -142,7 +160,12 @@ pub fn pretrain<M: Pretrained>(
         recipe.seed,
         ranks.shard(),
     )?;
-    run.finish(&source, report)
+    let (mut model, held_out_loss) = run.finish(&source, report)?;
+    if !features.marked.is_empty() {
+        let table = model.speaker_table();
+        *table = people_mark::folded(features, table.clone());
+    }
+    Ok((model, held_out_loss))
 }
 
 impl Source for UtteranceSource<'_> {
@@ -319,6 +342,46 @@ mod tests {
             }
         }
         assert!(case.weights.iter().any(|(name, (_, from))| *from != end[name].1), "something was learned");
+    }
+
+    #[test]
+    fn the_rows_of_people_take_in_their_mark() {
+        let (mut case, folder) = (Case::new(), tempfile::tempdir().unwrap());
+        case.features.speakers[1] = "flite-b".into();
+        let trained = |features: &Features, steps: usize| {
+            let start = WarmStart {
+                config: case.config.clone(),
+                speakers: features.speakers.clone(),
+                weights: case.weights.clone(),
+                share: 0.0,
+            };
+            let directory = folder.path().join(format!("{steps} {:?}", features.marked));
+            let run_config =
+                RunConfig::new(Recipe { steps, ..case.recipe.clone() }, directory, &Device::flex());
+            let (model, loss) =
+                pretrain::<Tacotron>(features, &case.config, &run_config, Some(start), &()).unwrap();
+            (model.speakers.val(), loss)
+        };
+        let (plain, _) = trained(&case.features, 1);
+        let mut features = Features::load(case._folder.path()).unwrap();
+        features.speakers[1] = "flite-b".into();
+        people_mark::mark_people(&mut features).unwrap();
+        assert_eq!(features.marked, [0]);
+        let (marked, _) = trained(&features, 1);
+        assert_eq!(marked.dims(), plain.dims(), "the mark has no row of its own in the end");
+        // Adam's first step is as long in the mark as in the person's row.
+        let rows = |table: Tensor<2>| {
+            let values = table.into_data().try_to_vec::<f32>().unwrap();
+            let start = &case.weights["speakers"].1;
+            let moved = values.iter().zip(start).map(|(to, from)| (to - from).abs());
+            let moved: Vec<f32> = moved.collect();
+            moved.chunks_exact(values.len() / 2).map(|row| row.iter().sum::<f32>()).collect::<Vec<_>>()
+        };
+        let (plain, marked) = (rows(plain), rows(marked));
+        assert!((marked[0] / plain[0] - 2.0).abs() < 0.01, "{marked:?}, {plain:?}");
+        assert!((marked[1] / plain[1] - 1.0).abs() < 0.01, "{marked:?}, {plain:?}");
+        features.speakers[0] = "flite-a".into();
+        assert_eq!(people_mark::mark_people(&mut features).unwrap_err().code(), "option-invalid");
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub struct WarmStart {
 }
 
 impl WarmStart {
-    /// Its weights in the shapes of a model with `config` and `speakers`. Missing speakers start at the mean; weights for new inputs
-    /// start at zero.
+    /// Its weights in the shapes of a model with `config` and `speakers`. Missing speakers start at the mean; weights for new inputs,
+    /// and rows after those of the speakers, start at zero.
     pub fn fit(mut self, config: &TacotronConfig, speakers: &[String]) -> HostWeights {
         if let Some((shape, table)) = self.weights.remove("speakers") {
             let width = shape[1];
@@ -26,8 +26,9 @@ impl WarmStart {
                     .position(|known| known == name)
                     .map_or(&mean[..], |row| &table[row * width..][..width])
             };
-            let rows = speakers.iter().flat_map(|name| row(name).to_vec()).collect();
-            self.weights.insert("speakers".into(), (vec![speakers.len(), width], rows));
+            let mut rows: Vec<f32> = speakers.iter().flat_map(|name| row(name).to_vec()).collect();
+            rows.resize(config.speakers * width, 0.0);
+            self.weights.insert("speakers".into(), (vec![config.speakers, width], rows));
         }
         let (from, to) = (self.config.context_width(), config.context_width());
         if from < to && self.config.reduction == config.reduction {
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn speakers_are_found_by_name() {
-        let config = TacotronConfig::tiny(2);
+        let config = TacotronConfig::tiny(4);
         let table = (vec![2, 1], vec![1.0, 3.0]);
         let start = WarmStart {
             config: config.clone(),
@@ -88,6 +89,6 @@ mod tests {
             share: 0.0,
         };
         let fitted = start.fit(&config, &["b".into(), "new".into(), "a".into()]);
-        assert_eq!(fitted["speakers"], (vec![3, 1], vec![3.0, 2.0, 1.0]));
+        assert_eq!(fitted["speakers"], (vec![4, 1], vec![3.0, 2.0, 1.0, 0.0]), "the last is the mark");
     }
 }

@@ -64,6 +64,9 @@ pub struct Features {
     pub symbols_hash: String,
     pub speakers: Vec<String>,
     pub utterances: Vec<Utterance>,
+    /// Speakers whose vectors have a mark in common, the row of the speaker table after theirs; mostly none.
+    #[serde(skip)]
+    pub marked: Vec<usize>,
     #[serde(skip)]
     frames: Frames,
     #[serde(skip)]
@@ -79,10 +82,16 @@ impl Features {
             symbols_hash: crate::text::symbols::version(),
             speakers: Vec::new(),
             utterances: Vec::new(),
+            marked: Vec::new(),
             frames: Frames::default(),
             excitation: OnceLock::new(),
             mean_pitches_hz: OnceLock::new(),
         }
+    }
+
+    /// Rows of the speaker table of a model that is trained on these.
+    pub fn speaker_rows(&self) -> usize {
+        self.speakers.len() + usize::from(!self.marked.is_empty())
     }
 
     /// Appends one utterance in memory. [`FeatureWriter`] does the same on disk.
