@@ -255,6 +255,20 @@ mod tests {
             )?;
             run.finish(&Failing { source, fails }, &()).map(|(_, loss)| loss)
         }
+
+        /// Trains on from the case's weights, which have this share of the result; returns the model and its held-out loss.
+        fn train_further(&self, features: &Features, steps: usize, share: f32) -> (Tacotron, f32) {
+            let start = WarmStart {
+                config: self.config.clone(),
+                speakers: features.speakers.clone(),
+                weights: self.weights.clone(),
+                share,
+            };
+            let folder = TempDir::new().unwrap();
+            let recipe = Recipe { steps, ..self.recipe.clone() };
+            let run_config = RunConfig::new(recipe, folder.path().to_path_buf(), &Device::flex());
+            pretrain(features, &self.config, &run_config, Some(start), &()).unwrap()
+        }
     }
 
     struct Failing<'a> {
@@ -317,18 +331,9 @@ mod tests {
 
     #[test]
     fn the_start_keeps_its_share() {
-        let (case, folder) = (Case::new(), tempfile::tempdir().unwrap());
+        let case = Case::new();
         let trained = |share: f32| {
-            let start = WarmStart {
-                config: case.config.clone(),
-                speakers: case.features.speakers.clone(),
-                weights: case.weights.clone(),
-                share,
-            };
-            let recipe = Recipe { steps: 10, ..case.recipe.clone() };
-            let run_config = RunConfig::new(recipe, folder.path().join(share.to_string()), &Device::flex());
-            let (model, loss) =
-                pretrain::<Tacotron>(&case.features, &case.config, &run_config, Some(start), &()).unwrap();
+            let (model, loss) = case.train_further(&case.features, 10, share);
             let bytes =
                 pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::new())).unwrap();
             (deserialize(&bytes).unwrap().0, loss)
@@ -346,40 +351,24 @@ mod tests {
 
     #[test]
     fn the_rows_of_people_take_in_their_mark() {
-        let (mut case, folder) = (Case::new(), tempfile::tempdir().unwrap());
-        case.features.speakers[1] = "flite-b".into();
-        let trained = |features: &Features, steps: usize| {
-            let start = WarmStart {
-                config: case.config.clone(),
-                speakers: features.speakers.clone(),
-                weights: case.weights.clone(),
-                share: 0.0,
-            };
-            let directory = folder.path().join(format!("{steps} {:?}", features.marked));
-            let run_config =
-                RunConfig::new(Recipe { steps, ..case.recipe.clone() }, directory, &Device::flex());
-            let (model, loss) =
-                pretrain::<Tacotron>(features, &case.config, &run_config, Some(start), &()).unwrap();
-            (model.speakers.val(), loss)
+        let mut case = Case::new();
+        case.features.speakers = vec!["a".into(), "flite-b".into()];
+        // How far a speaker's row moves in Adam's first step, which is as long in the mark as in the row.
+        let moved = |features: &Features| {
+            let (model, _) = case.train_further(features, 1, 0.0);
+            assert_eq!(model.speakers.dims()[0], 2, "the mark has no row of its own in the end");
+            let rows = model.speakers.val().into_data().try_to_vec::<f32>().unwrap();
+            let begun_with = &case.weights["speakers"].1;
+            let moved: Vec<f32> = rows.iter().zip(begun_with).map(|(to, from)| (to - from).abs()).collect();
+            let (person, engine) = moved.split_at(moved.len() / 2);
+            [person, engine].map(|row| row.iter().sum::<f32>())
         };
-        let (plain, _) = trained(&case.features, 1);
-        let mut features = Features::load(case._folder.path()).unwrap();
-        features.speakers[1] = "flite-b".into();
+        let mut features = case.features.clone();
+        let unmarked = moved(&features);
         people_mark::mark_people(&mut features).unwrap();
-        assert_eq!(features.marked, [0]);
-        let (marked, _) = trained(&features, 1);
-        assert_eq!(marked.dims(), plain.dims(), "the mark has no row of its own in the end");
-        // Adam's first step is as long in the mark as in the person's row.
-        let rows = |table: Tensor<2>| {
-            let values = table.into_data().try_to_vec::<f32>().unwrap();
-            let start = &case.weights["speakers"].1;
-            let moved = values.iter().zip(start).map(|(to, from)| (to - from).abs());
-            let moved: Vec<f32> = moved.collect();
-            moved.chunks_exact(values.len() / 2).map(|row| row.iter().sum::<f32>()).collect::<Vec<_>>()
-        };
-        let (plain, marked) = (rows(plain), rows(marked));
-        assert!((marked[0] / plain[0] - 2.0).abs() < 0.01, "{marked:?}, {plain:?}");
-        assert!((marked[1] / plain[1] - 1.0).abs() < 0.01, "{marked:?}, {plain:?}");
+        let marked = moved(&features);
+        assert!((marked[0] / unmarked[0] - 2.0).abs() < 0.01, "{marked:?}, {unmarked:?}");
+        assert!((marked[1] / unmarked[1] - 1.0).abs() < 0.01, "{marked:?}, {unmarked:?}");
         features.speakers[0] = "flite-a".into();
         assert_eq!(people_mark::mark_people(&mut features).unwrap_err().code(), "option-invalid");
     }
