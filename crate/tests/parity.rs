@@ -396,7 +396,7 @@ fn ten_updates() {
     let mask = fixture.input::<2>("mask").unsqueeze_dim::<3>(2);
     let batch = Batch {
         symbols: symbols(fixture.integers("symbols"), fixture.lengths()),
-        speakers: fixture.integers("speakers"),
+        speakers: fixture.integers::<1>("speakers").one_hot::<2>(config.speakers).float(),
         durations: fixture.input("durations"),
         times: fixture.input("times"),
         positions: fixture.input("positions"),
