@@ -45,7 +45,7 @@ impl SpeechEngine {
     }
 
     /// Whether a speaker of this name is an engine's voice, and no person: corpora name engines' voices after their engine.
-    pub fn speaks_as(speaker: &str) -> bool {
+    pub fn is_voice(speaker: &str) -> bool {
         ["flite-", "festival-", "espeak-"].iter().any(|engine| speaker.starts_with(engine))
     }
 

@@ -87,7 +87,7 @@ impl Person {
 
     /// Whether bases learn the sound of the recordings alone: prompts in other languages teach English words that English does not have (decision 104).
     pub fn is_without_text(&self) -> bool {
-        self.role == Role::Train && matches!(self.source, Source::Asterisk(_))
+        matches!(self.source, Source::Asterisk(_))
     }
 
     /// Where a corpus keeps this person's recordings.

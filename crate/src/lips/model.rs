@@ -410,37 +410,4 @@ mod tests {
         let (single, half) = (size(&of_single), size(&of_half));
         assert!(single > 0.0 && (half / single - 1.0).abs() < 0.2, "{single} {half}");
     }
-
-    /// `cargo test --release -p ownvoice --lib -- --ignored --nocapture seconds_of_an_update`
-    #[test]
-    #[ignore = "takes long, and measures"]
-    fn seconds_of_an_update() {
-        let device = Device::flex().autodiff();
-        for (name, config, batch) in
-            [("lips-small", LipConfig::lips_small(4), 4), ("lips", LipConfig::lips(4), 1)]
-        {
-            let model = LipTacotron::new(&config, &device);
-            let faces = Tensor::random(
-                [batch, config.side, config.side, 75, 3],
-                Distribution::Uniform(-1.0, 1.0),
-                &device,
-            );
-            let pictures = pictures(&vec![75; batch], None, &device);
-            let timed = |work: &dyn Fn() -> Tensor<3>| {
-                let begun = std::time::Instant::now();
-                let output = work();
-                let forward = begun.elapsed().as_secs_f32();
-                let _ = output.sum().backward();
-                (forward, begun.elapsed().as_secs_f32() - forward)
-            };
-            let (forward, backward) = timed(&|| model.encoder.forward(faces.clone(), &pictures, Mode::Train));
-            println!("{name}, encoder, {batch} x 3 s: forward {forward:.2} s, backward {backward:.2} s");
-            let speaker = model.speakers.val().narrow(0, 0, batch);
-            let (forward, backward) = timed(&|| {
-                let steps = 240 / config.tacotron.reduction;
-                model.decode(faces.clone(), &pictures, speaker.clone(), steps, Mode::Train).frames
-            });
-            println!("{name}, whole: forward {forward:.2} s, backward {backward:.2} s");
-        }
-    }
 }

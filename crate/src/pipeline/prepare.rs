@@ -71,12 +71,12 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
     let mut features = FeatureWriter::create(&options.out, config.clone())?;
     let mut left_out: BTreeMap<&'static str, usize> = BTreeMap::new();
     for of_speaker in recordings.chunk_by(|one, next| one.speaker == next.speaker) {
-        let labels = match &aligner {
+        let source = match &aligner {
             Some(aligner) if options.is_without_text(&of_speaker[0].speaker) => {
-                Labels::Recognised(aligner.clone())
+                LabelSource::Recognised(aligner.clone())
             }
-            Some(aligner) => Labels::Aligned(adapted(aligner, of_speaker, &config, &phonemizer)?),
-            None => Labels::Given,
+            Some(aligner) => LabelSource::Aligned(adapted(aligner, of_speaker, &config, &phonemizer)?),
+            None => LabelSource::Given,
         };
         for recordings in of_speaker.chunks(CHUNK) {
             let sounds = recordings.par_iter().map(|recording| {
@@ -92,7 +92,7 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
                 recordings.iter().cloned().zip(sounds.collect::<Result<Vec<_>>>()?)
             {
                 counter.count();
-                match timed(&recording, &mel, seconds, &config, &phonemizer, &labels) {
+                match timed(&recording, &mel, seconds, &config, &phonemizer, &source) {
                     Ok((symbols, durations)) => features.push(features::Spoken {
                         speaker: &recording.speaker,
                         id: recording.id,
@@ -143,7 +143,7 @@ fn adapted(
 }
 
 /// Where the symbols of a speaker's recordings, and the frames of each, come from.
-enum Labels {
+enum LabelSource {
     /// The text, and phone times where the corpus has them.
     Given,
     /// The same, with an aligner for recordings without phone times.
@@ -178,19 +178,19 @@ fn timed(
     seconds: f32,
     config: &MelConfig,
     phonemizer: &Phonemizer,
-    labels: &Labels,
+    source: &LabelSource,
 ) -> Result<(Vec<Symbol>, Option<Vec<u32>>)> {
-    match labels {
-        Labels::Recognised(aligner) => {
+    match source {
+        LabelSource::Recognised(aligner) => {
             let (symbols, durations) = pollster::block_on(aligner.pseudo_phones(mel))?;
             Ok((symbols, Some(durations)))
         }
-        Labels::Aligned(aligner) if recording.phones.is_none() => {
+        LabelSource::Aligned(aligner) if recording.phones.is_none() => {
             let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
             let alignment = pollster::block_on(aligner.align(mel, &symbols, &word_ends))?;
             Ok((alignment.symbols, Some(alignment.durations)))
         }
-        Labels::Aligned(_) | Labels::Given => {
+        LabelSource::Aligned(_) | LabelSource::Given => {
             let labels = corpus::label(phonemizer, &recording.text, recording.phones.as_deref(), seconds)?;
             let durations = labels.durations(mel.frames(), config.frame_seconds());
             Ok((labels.symbols, durations))

@@ -20,7 +20,10 @@ use super::{
 };
 use crate::{
     Error, Result,
-    corpus::{self, MakeOptions, people::PEOPLE},
+    corpus::{
+        self, MakeOptions,
+        people::{PEOPLE, Person},
+    },
     files,
     report::{Progress, Report},
     text::Phonemizer,
@@ -86,10 +89,12 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         train_aligner(&aligner_config, report)?;
         fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
     }
+    let trained_on = people.as_deref().map(trained_on).unwrap_or_default();
     let aligned = work.join("aligned");
     if !aligned.join("features.json").exists() {
         report.note("4/9 features of voices without phone times as well");
-        let pseudo_phones = people.as_deref().map(without_text).unwrap_or_default();
+        let without_text = trained_on.iter().filter(|person| person.is_without_text());
+        let pseudo_phones = without_text.map(|person| person.name.to_string()).collect();
         let config =
             PrepareConfig { corpora, out: aligned.clone(), aligner: Some(aligner.clone()), pseudo_phones };
         prepare(&config, report)?;
@@ -104,7 +109,7 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         ..PretrainConfig::new(aligned.clone(), out.clone(), device)
     };
     pretrain(&pretraining(Recipe { steps, ..Recipe::base() }, "run"), report)?;
-    if people.is_some() {
+    if !trained_on.is_empty() {
         let on_people = Recipe::on_people();
         report.note(&format!("5/9 base voice, with people marked: {} steps", on_people.steps));
         let start = work.join("start");
@@ -177,10 +182,9 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
     measure(&measurement, report)
 }
 
-/// The speakers of a corpus of people whose texts are not read.
-fn without_text(people: &Path) -> Vec<String> {
-    let there = PEOPLE.iter().filter(|person| person.is_without_text() && person.folder(people).is_dir());
-    there.map(|person| person.name.to_string()).collect()
+/// Those of a corpus of people who join the base.
+fn trained_on(people: &Path) -> Vec<&'static Person> {
+    PEOPLE.iter().filter(|person| !person.is_held_out() && person.folder(people).is_dir()).collect()
 }
 
 /// Makes a corpus from the installed speech engines.

@@ -12,7 +12,7 @@ use crate::{Error, Result, corpus::engines::SpeechEngine};
 /// Marks all speakers that are people. Fails with `option-invalid` where none is.
 pub fn mark_people(features: &mut Features) -> Result<()> {
     let names = features.speakers.iter().enumerate();
-    let people = names.filter(|(_, name)| !SpeechEngine::speaks_as(name));
+    let people = names.filter(|(_, name)| !SpeechEngine::is_voice(name));
     features.marked = people.map(|(speaker, _)| speaker).collect();
     match features.marked.is_empty() {
         true => Err(Error::option_invalid("there is no person to mark: all speakers are engines' voices")),
