@@ -12,6 +12,7 @@ use crate::{
     audio::excitation::EXCITATION_WIDTH,
     model::{TacotronConfig, pitch::CONTOUR_SCALE, tacotron::Symbols},
     nn::{
+        matmul::{Precision, matmul},
         trace::Value,
         upsample::{POSITION_WIDTH, frame_positions},
     },
@@ -115,6 +116,11 @@ pub struct PitchBatch {
 }
 
 impl Batch {
+    /// Of each item, from the speaker table, `[B, V]`.
+    pub fn speaker_vectors(&self, table: Tensor<2>) -> Tensor<2> {
+        matmul(self.speakers.clone(), table, Precision::F32)
+    }
+
     /// The same on another device.
     pub fn to_device(self, device: &Device) -> Self {
         let Symbols { ids, mask, lengths } = self.symbols;

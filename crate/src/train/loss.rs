@@ -33,7 +33,7 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
     let symbols = &batch.symbols;
     let items = symbols.lengths.len();
     let encoded = model.encode(symbols, mode);
-    let speaker = batch.speakers.clone().matmul(model.speakers.val());
+    let speaker = batch.speaker_vectors(model.speakers.val());
     let log_durations = model.durations.forward(encoded.clone(), speaker.clone(), &symbols.lengths);
     let mut context = model.upsample(
         symbols,
@@ -103,7 +103,7 @@ impl AttentionLosses {
 
 /// Runs the attention path under teacher forcing. The batch must hold whole utterances: attention begins at their start.
 pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) -> AttentionLosses {
-    let speaker = batch.speakers.clone().matmul(model.speakers.val());
+    let speaker = batch.speaker_vectors(model.speakers.val());
     let previous = batch.previous.clone().expect("the attention path is autoregressive");
     let decoded = model.teacher_force(&batch.symbols, speaker, previous, mode);
     let residual = model.postnet.forward(decoded.frames.clone(), mode);

@@ -260,7 +260,7 @@ pub async fn profile(
     device.seed(0); // The same weights on all ranks.
     let mut model = Tacotron::new(config, device).with_precision(precision).with_ranks(ranks);
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
-    let speaker = batch.speakers.clone().matmul(model.speakers.val()).detach().require_grad(); // (B, V)
+    let speaker = batch.speaker_vectors(model.speakers.val()).detach().require_grad(); // (B, V)
     let upsample =
         |encoded| model.upsample(symbols, encoded, durations.clone(), times.clone(), positions.clone());
     let timed = upsample(encoded.clone()).detach(); // (B, T, E + 4)
