@@ -1,0 +1,82 @@
+// Faults of the graphics card: its calls are made to fail, one at a time, on the same way through the page as those of storage and messages in faults.test.mjs.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { LONG, STRIDE, ofThisRun, quiet, triedInTurn } from "./faults/tried.mjs";
+import { walk } from "./faults/walk.mjs";
+
+/** @import { Session } from "./harness.mjs" */
+/** @import { Fault } from "./faults/inject.mjs" */
+/** @import { Found } from "./faults/walk.mjs" */
+
+/** Each call to the graphics card, and which it is of those from its place. @param {Found} found @returns {Fault[]} */
+function numbered({ calls }) {
+  /** @type {Map<string, number>} */
+  const made = new Map();
+  return calls.filter(({ place }) => place).map((call) => {
+    const key = `${call.name} ${call.place}`;
+    made.set(key, (made.get(key) ?? 0) + 1);
+    return { ...call, at: /** @type {number} */ (made.get(key)) };
+  });
+}
+
+/**
+ * One call of each kind before each place where the program waits for a result: there a failing card is noticed, and on that depends what follows.
+ * Of several it is the one with the fewest before it from its own place, the likeliest to be made in every walk.
+ * @param {Fault[]} calls
+ */
+function awaited(calls) {
+  /** @type {Map<string, Fault>} */
+  const found = new Map();
+  let next = "";
+  for (const call of calls.toReversed()) {
+    if (call.name === "GPUBuffer.mapAsync") next = call.place ?? "";
+    const key = `${call.name} ${next}`;
+    if (call.at <= (found.get(key)?.at ?? Infinity)) found.set(key, call);
+  }
+  return [...found.values()].reverse();
+}
+
+describe("the graphics card", () => {
+  /** @type {Session} */
+  let card;
+  /** @type {Fault[]} */
+  let calls;
+  const prepare = (/** @type {Session} */ session) => {
+    // A software adapter passes for a real one, and is trusted unseen: it would compile its kernels twice.
+    session.rewrite("js/device.js", (text) => text.replace(/const software = .*;/, "const software = false;"));
+    session.rewrite("js/self-test.js", (text) => text.replace("await engine.selfTest(parts)", "null"));
+  };
+  const open = () => quiet({ device: "webgpu", prepare });
+  before(async () => {
+    card = await open();
+    const sound = await walk(card, null);
+    assert.deepEqual([sound.said, sound.reloads], [[], 0]);
+    calls = numbered(sound);
+  });
+  after(() => card.close());
+
+  for (const [name, how, what, ...later] of /** @type {const} */ ([
+    ["GPU.requestAdapter", undefined, "no adapter is given"],
+    ["GPUAdapter.requestDevice", undefined, "no device is given"],
+    ["GPUQueue.submit", "lost", "the card goes"],
+    ["GPUDevice.createBuffer", "memory", "a buffer finds no memory"],
+    ["GPUDevice.createBuffer", "invalid", "a buffer is not valid"],
+    ["GPUBuffer.mapAsync", undefined, "a result cannot be read", 0.9],
+    ["GPUDevice.popErrorScope", "invalid", "a call is reported as not valid"],
+  ])) {
+    test(what, { timeout: LONG }, async (t) => {
+      const all = calls.filter((call) => call.name === name);
+      if (name !== "GPUDevice.popErrorScope") assert.ok(all.length > 0, `${name} is called`);
+      const chosen = STRIDE
+        ? ofThisRun(awaited(calls).filter((call) => call.name === name))
+        : [0.5, ...later].map((share) => all[Math.floor(share * all.length)]).filter(Boolean);
+      const asked = chosen.map((point) => ({ ...point, how }));
+      const { failed, faults, ...last } = await triedInTurn(card, asked, t, open);
+      card = last.session;
+      t.diagnostic(`${failed + faults.length} calls of ${all.length} failed, of ${asked.length} asked for`);
+      assert.ok(failed + faults.length === asked.length, "each of them was made");
+      assert.deepEqual(faults, []);
+    });
+  }
+});
