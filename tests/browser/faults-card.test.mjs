@@ -56,21 +56,24 @@ describe("the graphics card", () => {
   });
   after(() => card.close());
 
-  for (const [name, how, what, ...later] of /** @type {const} */ ([
-    ["GPU.requestAdapter", undefined, "no adapter is given"],
-    ["GPUAdapter.requestDevice", undefined, "no device is given"],
-    ["GPUQueue.submit", "lost", "the card goes"],
-    ["GPUDevice.createBuffer", "memory", "a buffer finds no memory"],
-    ["GPUDevice.createBuffer", "invalid", "a buffer is not valid"],
+  /** By default what the program answers in different ways, one call of each kind: the middle one is in the training, a later one reads the voice that was learned. */
+  const USUAL = /** @type {const} */ ([
+    ["GPU.requestAdapter", undefined, "no adapter is given", 0.5],
+    ["GPUAdapter.requestDevice", undefined, "no device is given", 0.5],
+    ["GPUQueue.submit", "lost", "the card goes", 0.5],
+    ["GPUDevice.createBuffer", "memory", "a buffer finds no memory", 0.5],
     ["GPUBuffer.mapAsync", undefined, "a result cannot be read", 0.9],
-    ["GPUDevice.popErrorScope", "invalid", "a call is reported as not valid"],
-  ])) {
+  ]);
+  const RARE = /** @type {const} */ ([
+    ["GPUDevice.createBuffer", "invalid", "a buffer is not valid", 0.5],
+    ["GPUDevice.popErrorScope", "invalid", "a call is reported as not valid", 0.5],
+  ]);
+
+  for (const [name, how, what, share] of STRIDE ? [...USUAL, ...RARE] : USUAL) {
     test(what, { timeout: LONG }, async (t) => {
       const all = calls.filter((call) => call.name === name);
-      if (name !== "GPUDevice.popErrorScope") assert.ok(all.length > 0, `${name} is called`);
-      const chosen = STRIDE
-        ? ofThisRun(awaited(calls).filter((call) => call.name === name))
-        : [0.5, ...later].map((share) => all[Math.floor(share * all.length)]).filter(Boolean);
+      assert.ok(all.length > 0, `${name} is called`);
+      const chosen = STRIDE ? ofThisRun(awaited(calls).filter((call) => call.name === name)) : [all[Math.floor(share * all.length)]];
       const asked = chosen.map((point) => ({ ...point, how }));
       const { failed, faults, ...last } = await triedInTurn(card, asked, t, open);
       card = last.session;
