@@ -22,11 +22,11 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice train-speaker-encoder --corpus work/corpus
-  ownvoice train-speaker-encoder --corpus work/corpus --out encoder.safetensors --run encoder-run --resume")]
+  ownvoice train-speaker-encoder --corpus work/corpus work/people --out encoder.safetensors --run encoder-run --resume")]
 pub struct TrainArguments {
-    /// Corpus folder
-    #[arg(long)]
-    corpus: PathBuf,
+    /// Corpus folders
+    #[arg(long, required = true, num_args = 1.., value_name = "DIR")]
+    corpus: Vec<PathBuf>,
     /// File for the weights
     #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
     out: PathBuf,
@@ -50,7 +50,7 @@ pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> R
     let TrainArguments { corpus, out, run, device, steps, seed, resume } = arguments;
     output::check(out, Made::Weights, console)?;
     let config = SpeakerEncoderConfig {
-        corpus: corpus.clone(),
+        corpora: corpus.clone(),
         out: out.clone(),
         recipe: Recipe { steps: *steps, seed: *seed, ..Recipe::speaker_encoder() },
         device: device.open()?,

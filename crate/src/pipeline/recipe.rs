@@ -95,8 +95,12 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         report.note("4/9 features of voices without phone times as well");
         let without_text = trained_on.iter().filter(|person| person.is_without_text());
         let pseudo_phones = without_text.map(|person| person.name.to_string()).collect();
-        let config =
-            PrepareConfig { corpora, out: aligned.clone(), aligner: Some(aligner.clone()), pseudo_phones };
+        let config = PrepareConfig {
+            corpora: corpora.clone(),
+            out: aligned.clone(),
+            aligner: Some(aligner.clone()),
+            pseudo_phones,
+        };
         prepare(&config, report)?;
     }
     write_part(&out.join(ALIGNER), &files::read(&aligner)?)?;
@@ -157,7 +161,7 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
 
     report.note(&format!("8/9 speaker encoder: {} steps", Recipe::speaker_encoder().steps));
     let encoder = SpeakerEncoderConfig {
-        corpus: corpus_folder.clone(),
+        corpora,
         out: out.join(SPEAKER_ENCODER),
         run: work.join("speaker-encoder"),
         device: device.clone(),

@@ -23,11 +23,11 @@ use crate::{
     voice::folder,
 };
 
-/// From a corpus to the weights of a speaker encoder.
+/// From corpora to the weights of a speaker encoder.
 #[derive(Debug, Clone)]
 pub struct SpeakerEncoderConfig {
-    /// Corpus folder.
-    pub corpus: PathBuf,
+    /// Corpus folders.
+    pub corpora: Vec<PathBuf>,
     /// File for the weights.
     pub out: PathBuf,
     pub recipe: Recipe,
@@ -46,12 +46,15 @@ const CLIPS: usize = 40;
 
 /// Trains and writes the weights. A base that they are part of stays whole.
 pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report) -> Result<Trained> {
-    let SpeakerEncoderConfig { corpus, out, recipe, device, resume, run } = config;
+    let SpeakerEncoderConfig { corpora, out, recipe, device, resume, run } = config;
     files::check_writable(out)?;
-    let mut recordings: Vec<Recording> = layouts::load(corpus)?.collect();
-    let foreign = corpus.join(FOREIGN);
-    if foreign.is_dir() {
-        recordings.extend(layouts::load(&foreign)?);
+    let mut recordings: Vec<Recording> = Vec::new();
+    for corpus in corpora {
+        recordings.extend(layouts::load(corpus)?);
+        let foreign = corpus.join(FOREIGN);
+        if foreign.is_dir() {
+            recordings.extend(layouts::load(&foreign)?);
+        }
     }
     let perturbations: Vec<Perturbation> = FORMANTS
         .iter()
