@@ -263,14 +263,16 @@ fn tests(folder: &Path) -> Vec<PathBuf> {
     files(folder).into_iter().filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect()
 }
 
-/// Runs Node's test runner on so many files at once: two Chromiums would measure each other.
+/// Runs Node's test runner.
+///
+/// * `at_once`: files; one where two Chromiums would measure each other
 fn node(scripts: &[PathBuf], at_once: usize, environment: &[(&str, &std::ffi::OsStr)]) -> Result<Outcome> {
     create_dir(&cache())?;
     let report = cache().join(format!("tap-{}.txt", std::process::id()));
     let mut node = command("node");
     node.args([
         "--test",
-        // A file that hangs, which no limit of its tests would end: twice what the longest takes here.
+        // A file that hangs, which no limit of its tests would end: a third more than the longest takes here, beside another.
         "--test-timeout=1200000",
         "--test-reporter=spec",
         "--test-reporter-destination=stdout",

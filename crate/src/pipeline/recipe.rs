@@ -62,7 +62,9 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         let options = MakeOptions { hours, seed, ..MakeOptions::default() };
         make_corpus(&corpus_folder, &options, report)?;
     }
-    let corpora: Vec<PathBuf> = [corpus_folder.clone()].into_iter().chain(people.clone()).collect();
+    let trained_on = people.as_deref().map(trained_on).unwrap_or_default();
+    let joining = people.clone().filter(|_| !trained_on.is_empty());
+    let corpora: Vec<PathBuf> = [corpus_folder.clone()].into_iter().chain(joining).collect();
     let features = work.join("features");
     if !features.join("features.json").exists() {
         report.note("2/9 features");
@@ -89,7 +91,6 @@ pub fn recipe(config: &RecipeConfig, report: &dyn Report) -> Result<Value> {
         train_aligner(&aligner_config, report)?;
         fs::rename(&partial, &aligner).map_err(Error::io(&aligner))?;
     }
-    let trained_on = people.as_deref().map(trained_on).unwrap_or_default();
     let aligned = work.join("aligned");
     if !aligned.join("features.json").exists() {
         report.note("4/9 features of voices without phone times as well");

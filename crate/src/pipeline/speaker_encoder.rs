@@ -48,14 +48,7 @@ const CLIPS: usize = 40;
 pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report) -> Result<Trained> {
     let SpeakerEncoderConfig { corpora, out, recipe, device, resume, run } = config;
     files::check_writable(out)?;
-    let mut recordings: Vec<Recording> = Vec::new();
-    for corpus in corpora {
-        recordings.extend(layouts::load(corpus)?);
-        let foreign = corpus.join(FOREIGN);
-        if foreign.is_dir() {
-            recordings.extend(layouts::load(&foreign)?);
-        }
-    }
+    let recordings = recordings_of(corpora)?;
     let perturbations: Vec<Perturbation> = FORMANTS
         .iter()
         .flat_map(|&formants| PITCHES.map(|pitch| Perturbation { formants, pitch: pitch * formants }))
@@ -90,6 +83,19 @@ pub fn train_speaker_encoder(config: &SpeakerEncoderConfig, report: &dyn Report)
     folder::write_part(out, &bytes)?;
     report.curve(&curve_path(run), &out.with_extension(""))?;
     Ok(Trained::new(out, &bytes, held_out_loss))
+}
+
+/// Recordings of all corpora, and of the voices of other languages beside them.
+fn recordings_of(corpora: &[PathBuf]) -> Result<Vec<Recording>> {
+    let mut recordings = Vec::new();
+    for corpus in corpora {
+        recordings.extend(layouts::load(corpus)?);
+        let foreign = corpus.join(FOREIGN);
+        if foreign.is_dir() {
+            recordings.extend(layouts::load(&foreign)?);
+        }
+    }
+    Ok(recordings)
 }
 
 /// Recordings of each voice; those that are another one played faster or slower, whose names hold an `@`, are left to [`Perturbation`].
@@ -155,4 +161,25 @@ pub fn verify(verifier: &SpeakerVerifier, corpus: &Path) -> Result<Verification>
         own: mean(&own),
         strangers: mean(&strangers),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn speakers_of_all_corpora_and_of_other_languages_are_read() {
+        let root = tempfile::tempdir().unwrap();
+        for speaker in ["engines/ann", "engines/foreign/eve", "people/bob"] {
+            let folder = root.path().join(speaker);
+            fs::create_dir_all(folder.join("wavs")).unwrap();
+            fs::write(folder.join("wavs/c.wav"), []).unwrap();
+            fs::write(folder.join("metadata.csv"), "c|Hello.\n").unwrap();
+        }
+        let recordings =
+            recordings_of(&["engines", "people"].map(|corpus| root.path().join(corpus))).unwrap();
+        let speakers: Vec<&str> = by_speaker(&recordings).into_keys().collect();
+        assert_eq!(speakers, ["ann", "bob", "eve"]);
+    }
 }
