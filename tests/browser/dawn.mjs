@@ -1,0 +1,97 @@
+// The package on a graphics card without a browser: Node, with Dawn, Chrome's WebGPU, in place of Chromium. A minute of a voice on which nothing was trained
+// becomes a voice, and speaks. A line of JSON for each figure.
+//
+//     npm install --no-save --prefix /tmp/dawn webgpu
+//     node tests/browser/dawn.mjs /tmp/dawn/node_modules/webgpu/index.js [feature]..
+//
+// Features are Dawn's, `enable-dawn-features=vulkan_enable_f16_on_nvidia` for one. `TINY=1` takes the base voice of the tests and two iterations.
+
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker as Thread } from "node:worker_threads";
+import { ROOT } from "./harness.mjs";
+import { SENTENCES, spokenSamples } from "./steps.mjs";
+
+const [dawn, ...features] = process.argv.slice(2);
+const tiny = process.env.TINY === "1";
+const TEXT = "This sentence is spoken to be measured, and so is the next one.";
+
+/** A worker of the package. */
+class DawnWorker {
+  /** @type {((event: { data: any }) => void) | undefined} */
+  onmessage;
+  /** @type {((event: { message: string, preventDefault: () => void }) => void) | undefined} */
+  onerror;
+
+  /** @param {string | URL} url */
+  constructor(url) {
+    const workerData = { url: `${url}`, dawn: pathToFileURL(resolve(dawn)).href, features };
+    this.thread = new Thread(new URL("./dawn-worker.mjs", import.meta.url), { workerData });
+    this.thread.on("message", (data) => this.onmessage?.({ data }));
+    this.thread.on("error", ({ message }) => this.onerror?.({ message, preventDefault() {} }));
+  }
+
+  /** @param {unknown} message @param {import("node:worker_threads").TransferListItem[]} transfer */
+  postMessage(message, transfer) {
+    this.thread.postMessage(message, transfer);
+  }
+
+  terminate() {
+    this.thread.terminate();
+  }
+}
+
+Object.assign(globalThis, { Worker: DawnWorker });
+Object.defineProperty(globalThis, "navigator", { value: { locks: { request: async () => {} } } });
+
+const server = createServer((asked, answer) => {
+  const { pathname } = new URL(asked.url ?? "", "http://localhost");
+  const ofTests = join(ROOT, "tests/fixtures/tiny-base", pathname.replace("/models/base/", ""));
+  const file = tiny && existsSync(ofTests) ? ofTests : join(ROOT, pathname);
+  if (!existsSync(file)) return void answer.writeHead(404).end();
+  answer.end(readFileSync(file));
+});
+await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));
+const address = server.address();
+if (!address || typeof address === "string") throw new Error("no port");
+const site = `http://127.0.0.1:${address.port}/`;
+
+const clips = (tiny ? [0] : [...SENTENCES.keys()]).map((index) => {
+  const { text, samples } = spokenSamples(index);
+  return { text, sampleRate: 16_000, samples: Float32Array.from({ length: samples.length / 2 }, (_, at) => samples.readInt16LE(2 * at) / 32_768) };
+});
+
+/** What it resolves to, and the seconds until then. @template T @param {Promise<T>} work @returns {Promise<[T, number]>} */
+async function timed(work) {
+  const begun = performance.now();
+  const result = await work;
+  return [result, Number(((performance.now() - begun) / 1000).toFixed(2))];
+}
+const print = (/** @type {object} */ row) => console.log(JSON.stringify(row));
+
+const { load } = await import("../../web/js/index.js");
+const [studio, loading] = await timed(load({ base: `${site}models/base/`, wasmUrl: `${site}web/pkg/ownvoice_web_bg.wasm.gz`, device: "webgpu", cache: false }));
+const [, preparing] = await timed(studio.prepare());
+print({ loading, preparing, device: studio.device });
+
+for (const precision of /** @type {const} */ (["f32", "f32", "mixed"])) {
+  /** @type {any} */
+  let last;
+  const options = { iterations: tiny ? 2 : 200, seed: 1, precision, onStep: (/** @type {any} */ step) => step.status === "training" && (last = step) };
+  try {
+    const [voice, cloning] = await timed(studio.clone(clips, options));
+    const [speech, speaking] = await timed(voice.say(TEXT));
+    const { iteration, seconds, loss, overflows } = last;
+    const memory = await studio.deviceMemory();
+    print({ precision, cloning, iteration, seconds, loss, overflows, ...memory, speaking, heard: speech.samples.length / speech.sampleRate });
+  } catch (error) {
+    const { code, message } = /** @type {Error & { code?: string }} */ (error);
+    print({ precision, code, message });
+  }
+}
+if (!tiny) print(await studio.profile({ runs: 20 }));
+print({ precision: (await studio.precision()).verdict });
+studio.close();
+server.close();
