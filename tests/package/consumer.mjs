@@ -38,11 +38,12 @@ export function baseFile(path) {
   return path.startsWith("/models/base/") && existsSync(tiny) ? tiny : join(ROOT, path);
 }
 
-/** @param {string} folder @returns {Promise<{ url: string, stop: () => void }>} */
-export async function serve(folder) {
+/** @param {string} folder @param {(path: string) => string | null} [elsewhere] The files that are not in it.
+ * @returns {Promise<{ url: string, stop: () => void }>} */
+export async function serve(folder, elsewhere = baseFile) {
   const server = createServer((asked, answer) => {
     const { pathname } = new URL(asked.url ?? "", "http://localhost");
-    const file = baseFile(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
+    const file = elsewhere(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
     if (!existsSync(file)) return void answer.writeHead(404).end();
     // As a CDN does: whoever wants may read it.
     answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream", "access-control-allow-origin": "*" }).end(readFileSync(file));
