@@ -1,11 +1,8 @@
-// What is kept: in the browser's own files, whole or not at all; what happens where there is no room or no storage; and that all of it can be deleted.
+// What is kept: in the browser's own files, whole or not at all; and what happens where there is no storage. Where there is no room: quota.test.mjs.
 
 import assert from "node:assert/strict";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { chooseFiles, download, inOrder, learned, ready, record, run, serveBase, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
+import { chooseFiles, download, learned, ready, run, serveBase, speak, spokenSamples, storedFiles, visit, withPackage } from "./steps.mjs";
 
 /** @import { Session } from "./harness.mjs" */
 
@@ -171,37 +168,6 @@ test("of two trainings in one studio the first goes on and is stored, the second
   assert.deepEqual(found, { told: "training-elsewhere", keptOne: true, others: true, keptTwo: true });
 });
 
-/** Leaves the browser so many bytes for the page. @param {Session} session @param {number} quotaSize */
-async function quota(session, quotaSize) {
-  const devtools = await session.context.newCDPSession(session.page);
-  await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(session.url).origin, quotaSize });
-}
-
-test("a full disk is told, and the training goes on without", { timeout: 3 * MINUTE }, async (t) => {
-  const { path: microphone, parts } = inOrder(1);
-  const session = await visit({ device: "cpu", tiny: true, microphone });
-  t.after(() => session.close());
-  const { page } = session;
-  await ready(session);
-  await quota(session, 1);
-  await page.click("#record-button");
-  await page.waitForSelector("#record-button[aria-pressed=true]");
-  await page.waitForTimeout(parts[0].end * 1000);
-  await page.click("#record-button");
-  await page.waitForSelector("#clip-words code");
-  assert.match((await page.textContent("#clip-words")) ?? "", /no room left.*storage-full/);
-  await page.waitForSelector("#prompt-list [data-state=good]"); // the recording is there all the same
-  await session.screenshot("disk-full", "#record");
-
-  await chooseFiles(page, 4);
-  await page.click("#train-start");
-  await page.waitForSelector("#train-unkept:not([hidden])");
-  assert.match((await page.textContent("#train-unkept")) ?? "", /no room on this disk.*storage-full/);
-  await learned(page);
-  await speak(page, "mine");
-  session.assertQuiet();
-});
-
 /** A browser that gives a page no files, as in some private windows. @param {Buffer} body */
 const without = (body) =>
   Buffer.concat([Buffer.from('StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException("Security error when calling GetDirectory", "SecurityError"));\n'), body]);
@@ -220,46 +186,4 @@ test("without storage the page says so, and works", { timeout: 2 * MINUTE }, asy
   await learned(page);
   await speak(page, "mine");
   session.assertQuiet();
-});
-
-test("the browser is asked to keep it when there is something to lose, and everything can be deleted", { timeout: 3 * MINUTE }, async (t) => {
-  const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
-  const { path: microphone, parts } = inOrder(1);
-  const prepare = (/** @type {Session} */ { page }) =>
-    page.addInitScript(() => {
-      const asked = (/** @type {any} */ (globalThis).asked = /** @type {string[]} */ ([]));
-      StorageManager.prototype.persist = async () => {
-        asked.push(document.querySelector("#prompt-position")?.textContent ?? "");
-        return true;
-      };
-      StorageManager.prototype.persisted = async () => asked.length > 0;
-    });
-  // The service worker keeps files that match the list: no other base voice can stand in.
-  const session = await visit({ device: "cpu", microphone, profile, serviceWorker: true, prepare });
-  t.after(() => session.close());
-  const { page } = session;
-  await ready(session);
-  await page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
-  await page.click("#languages [lang=de]");
-  await page.click("#languages [lang=en]");
-  assert.deepEqual(await page.evaluate("asked"), []);
-  await record(page, parts);
-  assert.deepEqual(await page.evaluate("asked"), ["Your consent"], "once, after the first recording");
-  assert.match((await page.textContent("#kept-words")) ?? "", /recordings of 2 sentences, \d\.\d MB/);
-  await page.waitForFunction(() => /promised to keep it/.test(document.querySelector("#kept-promise")?.textContent ?? ""));
-  assert.match((await page.textContent("#kept-total")) ?? "", /base voice \d+\.\d MB/);
-  await session.screenshot("kept", "footer");
-  await chooseFiles(page, 2);
-  await page.click("#train-start");
-  await page.click("#train-stop", { timeout: MINUTE });
-  await learned(page);
-  const before = await storedFiles(session);
-  assert.deepEqual(Object.keys(before).map((path) => path.replace(/\.\d+$/, "")).sort(), ["ownvoice/recordings/consent", "ownvoice/recordings/p01", "ownvoice/run/voice"]);
-
-  page.once("dialog", (dialog) => dialog.accept());
-  await page.click("#delete-all");
-  await page.waitForFunction(() => /until you delete them/.test(document.querySelector("#kept-words")?.textContent ?? ""));
-  assert.deepEqual(await storedFiles(session), {});
-  const left = await page.evaluate(async () => ({ caches: await caches.keys(), workers: (await navigator.serviceWorker.getRegistrations()).length, words: { ...localStorage } }));
-  assert.deepEqual(left, { caches: [], workers: 0, words: {} });
 });

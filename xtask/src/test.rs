@@ -255,9 +255,24 @@ fn browser() -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Files that two browsers run side by side: they neither hear a microphone or see a camera as it plays, nor measure time or memory.
-const PAIRED: [&str; 8] =
-    ["contract", "deletion", "faults", "faults-card", "helpers", "precision", "recordings", "recovery"];
+/// Files that two browsers run side by side: they neither hear a microphone or see a camera as it plays, nor measure time.
+const PAIRED: [&str; 15] = [
+    "card",
+    "contract",
+    "deletion",
+    "faults",
+    "faults-card",
+    "files",
+    "helpers",
+    "memory",
+    "policy",
+    "precision",
+    "profile",
+    "recordings",
+    "recovery",
+    "speaking",
+    "storage",
+];
 
 fn tests(folder: &Path) -> Vec<PathBuf> {
     files(folder).into_iter().filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect()

@@ -1,0 +1,82 @@
+// Files in place of a microphone: on a phone, with a wrong text, and on a screen that stays on.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PHONE, chooseFiles, learned, ready, speak, visit } from "./steps.mjs";
+
+const MINUTE = 60_000;
+
+test("phone: every stage fits, and the microphone can be refused", { timeout: 10 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true, viewport: PHONE, permission: "deny" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await session.screenshot("phone-loaded");
+  await page.click("#record-button");
+  await page.waitForSelector("#clip-words code");
+  assert.equal(await page.textContent("#clip-words code"), "microphone-denied");
+  await chooseFiles(page, 6);
+  await session.screenshot("phone-files");
+  await page.click("#train-start");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  await session.screenshot("phone-learning");
+  await learned(page, 8 * MINUTE);
+  await speak(page, "base");
+  await speak(page, "mine");
+  await session.screenshot("phone-spoken");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the phone");
+});
+
+test("a file whose text is wrong leads training back to it, and is left out until it is mended", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 4);
+  const right = await page.inputValue("[data-file=p02]");
+  // Training starts before the change is judged: the field still has the focus.
+  await page.locator("[data-file=p02]").fill("Something that nobody has ever said into this microphone, nor will.");
+  await page.evaluate(() => document.getElementById("train-start")?.click());
+  await page.waitForSelector("#train-error:not([hidden])");
+  assert.match((await page.textContent("#train-error")) ?? "", /stands in the way.*p02.*clip-mismatch/);
+  assert.match((await page.textContent("#file-list li:nth-child(2) .verdict")) ?? "", /does not fit this text/);
+  await page.click("#train-clip");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-file")), "p02");
+  assert.match((await page.textContent("#train-words")) ?? "", /^3 clips/);
+  await session.screenshot("bad-file");
+  await page.fill("[data-file=p02]", right);
+  await page.locator("[data-file=p02]").blur();
+  await page.waitForFunction(() => /^4 clips/.test(document.querySelector("#train-words")?.textContent ?? ""));
+  await page.click("#train-start");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  assert.equal(await page.isHidden("#train-clip"), true);
+  session.assertQuiet();
+});
+
+test("the screen stays on while a voice is learned, and no longer", { timeout: 2 * MINUTE }, async (t) => {
+  const prepare = (/** @type {import("./harness.mjs").Session} */ { page }) =>
+    page.addInitScript(() => {
+      const log = (/** @type {any} */ (globalThis).awake = /** @type {string[]} */ ([]));
+      class Sentinel extends EventTarget {
+        async release() {
+          log.push("release");
+          this.dispatchEvent(new Event("release"));
+        }
+      }
+      const request = async (/** @type {string} */ type) => (log.push(type), new Sentinel());
+      Object.defineProperty(Navigator.prototype, "wakeLock", { value: { request } });
+    });
+  const session = await visit({ device: "cpu", tiny: true, prepare });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  assert.deepEqual(await page.evaluate("awake"), []);
+  await page.click("#train-start");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  assert.deepEqual(await page.evaluate("awake"), ["screen"]);
+  await page.click("#train-cancel");
+  await page.waitForFunction(() => /^Cancelled/.test(document.querySelector("#train-words")?.textContent ?? ""));
+  assert.deepEqual(await page.evaluate("awake"), ["screen", "release"]);
+  session.assertQuiet();
+});

@@ -1,0 +1,96 @@
+// Speaking: the sliders, what is heard while it is made, and a voice that is replaced while it speaks.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SENTENCES, chooseFiles, download, heard, learned, ready, speak, visit } from "./steps.mjs";
+
+const MINUTE = 60_000;
+
+/** The median pitch by autocorrelation, of the louder half of the frames. @param {{ samples: Int16Array, rate: number }} speech */
+function pitchHz({ samples, rate }) {
+  const [length, least, most] = [1024, Math.floor(rate / 400), Math.ceil(rate / 70)];
+  const frames = [];
+  for (let start = 0; start + length + most < samples.length; start += length) {
+    const product = (/** @type {number} */ lag) => samples.subarray(start, start + length).reduce((sum, sample, i) => sum + sample * samples[start + i + lag], 0);
+    let best = least;
+    const products = Array.from({ length: most + 1 }, (_, lag) => (lag < least ? 0 : product(lag)));
+    for (let lag = least; lag <= most; lag++) if (products[lag] > products[best]) best = lag;
+    frames.push({ energy: product(0), hz: rate / best });
+  }
+  const loud = frames.sort((a, b) => b.energy - a.energy).slice(0, Math.ceil(frames.length / 2)).map(({ hz }) => hz);
+  return loud.sort((a, b) => a - b)[Math.floor(loud.length / 2)];
+}
+
+test("a text is spoken higher and slower by the sliders", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await page.fill("#text", "Good morning, everyone.");
+  const spoken = async () => {
+    await page.click("#base .say");
+    await page.waitForSelector("#base .download:not([hidden])", { timeout: MINUTE });
+    return heard(await download(page, "#base .download"));
+  };
+  const usual = await spoken();
+  await page.fill("#pitch", "6");
+  await page.fill("#speed", "0.5");
+  assert.equal(await page.textContent("#pitch-value"), "+6.0 semitones");
+  const other = await spoken();
+  t.diagnostic(`${Math.round(pitchHz(usual))} Hz, six semitones higher ${Math.round(pitchHz(other))} Hz`);
+  assert.ok(other.seconds > 1.6 * usual.seconds, `${other.seconds} and ${usual.seconds} s`);
+  const semitones = 12 * Math.log2(pitchHz(other) / pitchHz(usual));
+  assert.ok(semitones > 4 && semitones < 8, `${semitones}`);
+});
+
+test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu" });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  const sentences = ["Good morning, everyone.", ...SENTENCES.slice(0, 5).map(({ text }) => text)];
+  await page.fill("#text", sentences.join(" "));
+  await page.click("#base .say");
+  await page.waitForSelector("#base[data-first-audio-ms]");
+  assert.equal(await page.textContent("#base .say"), "Stop", "it is still being made");
+  assert.equal(await page.isHidden("#base .download"), true);
+  t.diagnostic(`first sound ${await page.getAttribute("#base", "data-first-audio-ms")} ms after the click`);
+  await page.waitForSelector("#base .play:not([hidden])", { timeout: 2 * MINUTE });
+  assert.equal(await page.textContent("#base .play"), "Stop", "it is made before it has been heard");
+  const { seconds } = heard(await download(page, "#base .download"));
+  assert.ok(seconds > 15 && seconds < 60, `${seconds} s`);
+  await page.click("#base .play");
+  assert.equal(await page.textContent("#base .play"), "Play");
+
+  await page.click("#base .say");
+  await page.waitForSelector("#base[data-first-audio-ms]");
+  await page.click("#base .say");
+  await page.waitForFunction(() => document.querySelector("#base .say")?.textContent === "Speak");
+  assert.equal(await page.isHidden("#base .download"), true, "half of it is not kept");
+  assert.equal(await page.isHidden("#speak-error"), true, "to stop is no error");
+  session.assertQuiet();
+});
+
+test("a voice is replaced while it speaks", { timeout: 3 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", tiny: true });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  await chooseFiles(page, 2);
+  await page.click("#train-start");
+  await page.click("#train-stop", { timeout: MINUTE });
+  await learned(page);
+  const buffer = await download(page, "#save");
+  const before = await page.inputValue("#text");
+  await page.fill("#text", SENTENCES.map(({ text }) => text).join(" "));
+  await page.click("#mine .say");
+  await page.waitForSelector("#mine[data-first-audio-ms]");
+  await page.setInputFiles("#open", { name: "me.ownvoice", mimeType: "application/octet-stream", buffer });
+  await page.waitForFunction(() => document.querySelector("#mine .say")?.textContent === "Speak");
+  await page.waitForTimeout(2000);
+  assert.equal(await page.isHidden("#speak-error"), true, (await page.textContent("#speak-error")) ?? "");
+  await page.fill("#text", before);
+  assert.ok(heard(await speak(page, "mine")).seconds > 0.5, "and the new one speaks");
+  assert.equal(await page.isHidden("#engine"), true, "the engine did not end");
+  session.assertQuiet();
+});
