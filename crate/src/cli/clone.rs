@@ -51,7 +51,7 @@ pub struct CloneArguments {
     seconds: Option<f32>,
     /// Learning rate at the start
     ///
-    /// Of decoder and postnet.
+    /// Of the postnet; the decoder's is a twentieth of it.
     #[arg(long, default_value_t = CloneOptions::default().rate)]
     rate: f64,
     /// How much sentences that the base says in the new voice count beside the clips, against forgetting; 0: no rehearsal

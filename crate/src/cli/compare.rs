@@ -31,6 +31,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Vary {
     Rate,
+    DecoderRate,
     Rehearsal,
     Iterations,
     Seconds,
@@ -90,6 +91,12 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
     match vary {
         Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3]
             .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) }))
+            .into(),
+        Vary::DecoderRate => [0.0, 0.02, 0.05, 0.1, 1.0]
+            .map(|decoder_rate_multiplier| {
+                let options = CloneOptions { decoder_rate_multiplier, ..fixed(200) };
+                way(format!("decoder at {decoder_rate_multiplier} of the rate"), options)
+            })
             .into(),
         Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0]
             .map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) }))

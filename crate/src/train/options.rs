@@ -28,8 +28,10 @@ pub struct CloneOptions {
     pub rehearsal: f32,
     /// The same seed, clips and device give the same voice.
     pub seed: u64,
-    /// Learning rate of decoder and postnet.
+    /// Learning rate of the postnet.
     pub rate: f64,
+    /// Learning rate of the decoder, relative to `rate`. A higher one is nearer to the recorded sentences, a lower one says new ones more clearly.
+    pub decoder_rate_multiplier: f64,
     /// Learning rate of the speaker vector.
     pub speaker_rate: f64,
     /// When the training ends early.
@@ -62,6 +64,7 @@ impl Default for CloneOptions {
             rehearsal: 1.0,
             seed: 1,
             rate: 2e-3,
+            decoder_rate_multiplier: 0.05,
             speaker_rate: 2e-3,
             stop_rule: StopRule::Voice,
             precision: Precision::F32,
@@ -77,6 +80,15 @@ impl CloneOptions {
     pub(super) fn compute(&self) -> ComputePlan {
         let (half, plain, faults) = (self.half.clone(), self.plain.clone(), self.faults.clone());
         ComputePlan { half, plain, faults, ..ComputePlan::of(self.precision) }
+    }
+
+    /// Learning rate of the parameter at a path of [`Adapted`](crate::voice::Adapted), before the cooldown.
+    pub(super) fn rate_of(&self, path: &str) -> f64 {
+        match path.split('.').next() {
+            Some("speaker") => self.speaker_rate,
+            Some("decoder") => self.rate * self.decoder_rate_multiplier,
+            _ => self.rate,
+        }
     }
 
     /// Rehearsed windows of a batch: half as many as of the clips.

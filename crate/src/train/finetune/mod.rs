@@ -187,7 +187,9 @@ impl FineTuner {
         // They may come from a checkpoint, which is untrusted input.
         if options.batch > MAX_BATCH
             || options.window > MAX_WINDOW
-            || ![options.rate, options.speaker_rate].iter().all(|rate| (0.0..=1.0).contains(rate))
+            || ![options.rate, options.decoder_rate_multiplier, options.speaker_rate]
+                .iter()
+                .all(|rate| (0.0..=1.0).contains(rate))
         {
             return Err(Error::option_invalid(format!(
                 "at most {MAX_BATCH} windows of {MAX_WINDOW} frames are learned from at once, at rates between 0 and 1"
@@ -319,11 +321,9 @@ impl FineTuner {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
         let (loss, gradients) = self.gradients(in_cooldown, helpers, helped).await?;
-        let CloneOptions { rate, speaker_rate, .. } = self.options;
         let factor = self.rate_factor(iteration);
-        self.parts = self.adam.step(self.parts.clone(), &gradients, |path| {
-            factor * if path == "speaker" { speaker_rate } else { rate }
-        });
+        self.parts =
+            self.adam.step(self.parts.clone(), &gradients, |path| factor * self.options.rate_of(path));
         let iteration = iteration + 1;
         let last = iteration >= self.end;
         let mut fault = None;
@@ -559,7 +559,33 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate as ownvoice;
     use std::ops::Range;
+
+    /// Adam's first step is as long as the rate, whatever the gradient.
+    #[test]
+    fn the_decoder_learns_more_slowly_than_the_postnet() {
+        let models = include!("../../../tests/common/tiny_folder.rs");
+        let clips = include!("../../../tests/common/two_clips.rs");
+        let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
+        let options = CloneOptions { batch: 2, window: 32, ..CloneOptions::default() };
+        let mut tuner = pollster::block_on(FineTuner::start_async(&base, &clips, options.clone())).unwrap();
+        let before = adaptable(&tuner.parts);
+        pollster::block_on(tuner.step_async()).unwrap();
+        let after = adaptable(&tuner.parts);
+        let longest_step = |part: &str| {
+            let names = before.keys().filter(|name| name.starts_with(part));
+            let steps = names.map(|name| {
+                let (from, to) = (before[name].values.clone(), after[name].values.clone());
+                (to - from).abs().max().into_scalar::<f32>()
+            });
+            steps.reduce(f32::max).expect("it has parameters")
+        };
+        for (part, rate) in [("decoder.", 1e-4), ("postnet.", 2e-3), ("speaker", 2e-3)] {
+            let step = longest_step(part);
+            assert!((step / rate - 1.0).abs() < 0.05, "{part}: {step}");
+        }
+    }
 
     /// Two clips that begin with a window of one speaker and go on with another: who speaks at first decides nothing.
     #[test]
