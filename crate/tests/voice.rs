@@ -135,8 +135,9 @@ fn what_is_rehearsed_is_not_forgotten() {
         mel.data.iter().enumerate().map(|(at, value)| value - means[at % mel.mels]).collect::<Vec<f32>>()
     };
     let forgotten = |rehearsal: f32| {
-        let (mut voice, _) =
-            run_with(&base, &clips, CloneOptions { rehearsal, stop_rule: StopRule::Fixed, ..options(100) });
+        // A decoder that learns fast, so that there is much to forget.
+        let fast = CloneOptions { decoder_rate_multiplier: 1.0, stop_rule: StopRule::Fixed, ..options(100) };
+        let (mut voice, _) = run_with(&base, &clips, CloneOptions { rehearsal, ..fast });
         let said = shape(mel(&voice));
         let speaker = voice.timing_speaker.clone();
         voice.parts = Voice::unadapted(&base).parts;
