@@ -136,8 +136,10 @@ fn what_is_rehearsed_is_not_forgotten() {
     };
     let forgotten = |rehearsal: f32| {
         // A decoder that learns fast, so that there is much to forget.
-        let fast = CloneOptions { decoder_rate_multiplier: 1.0, stop_rule: StopRule::Fixed, ..options(100) };
-        let (mut voice, _) = run_with(&base, &clips, CloneOptions { rehearsal, ..fast });
+        let decoder_rate_multiplier = 1.0;
+        let options =
+            CloneOptions { rehearsal, decoder_rate_multiplier, stop_rule: StopRule::Fixed, ..options(100) };
+        let (mut voice, _) = run_with(&base, &clips, options);
         let said = shape(mel(&voice));
         let speaker = voice.timing_speaker.clone();
         voice.parts = Voice::unadapted(&base).parts;
