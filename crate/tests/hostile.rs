@@ -12,15 +12,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hostile::{Outcome, PIECES, READINGS, TARGETS, alone};
-use ownvoice::text::Phonemizer;
+use hostile::{Outcome, TARGETS, alone};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// More than any damage needs.
 const DECISIONS: usize = 512;
-/// Some ten times what repeated texts take beside other work.
-const MAX_TIME: Duration = Duration::from_secs(240);
 
 /// Tries what the fuzzer has found before, then new damage until the time is over.
 fn fuzz(name: &str) {
@@ -141,26 +138,4 @@ fn lists_of_recordings() {
 #[test]
 fn texts() {
     fuzz("text");
-}
-
-/// What takes more than linear time shows when a text is repeated.
-#[test]
-fn texts_that_repeat() {
-    let phonemizer = {
-        let _alone = alone();
-        Phonemizer::embedded()
-    };
-    let texts =
-        READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1));
-    let start = Instant::now();
-    for text in texts.chain(PIECES.iter().copied()).filter(|text| !text.is_empty()) {
-        for separator in ["", " "] {
-            let repeated = format!("{text}{separator}").repeat((1 << 13) / text.len());
-            // What it takes is not to count for an input of another test.
-            let _alone = alone();
-            // Whole, not in sentences: a text may be one.
-            let _ = phonemizer.symbols(&repeated);
-            assert!(start.elapsed() < MAX_TIME, "{:?} at {text:?}", start.elapsed());
-        }
-    }
 }

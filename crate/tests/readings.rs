@@ -1,7 +1,16 @@
 //! Text that is hard to read aloud and its readings, `data/readings.tsv`, compared by their phones without stress.
 
+#[path = "common/pieces.rs"]
+mod pieces;
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
 use ownvoice::text::symbols::{self, Symbol};
 use ownvoice::text::{Phonemizer, sentences};
+use pieces::PIECES;
 
 const READINGS: &str = include_str!("data/readings.tsv");
 /// Said before a reading, so that "A" at its start is the letter and not the article of a sentence.
@@ -104,4 +113,33 @@ fn hard_texts_are_read_as_a_reader_reads_them() {
         unexpected.join("\n")
     );
     assert!(share >= MIN_SHARE, "only {:.1} % are right", 100.0 * share);
+}
+
+/// Bytes of a text that is repeated.
+const REPEATED_BYTES: usize = 1 << 12;
+/// Some hundred times what such a text takes beside other work.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// What takes more than linear time shows when a text is repeated.
+#[test]
+fn texts_that_repeat() {
+    let phonemizer = Phonemizer::embedded();
+    let texts =
+        READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1));
+    let texts: Vec<&str> = texts.chain(PIECES.iter().copied()).filter(|text| !text.is_empty()).collect();
+    let repeat = |text: &str, separator: &str| {
+        let repeated = format!("{text}{separator}").repeat(REPEATED_BYTES / text.len());
+        let start = Instant::now();
+        // Whole, not in sentences: a text may be one.
+        let _ = phonemizer.symbols(&repeated);
+        assert!(start.elapsed() < MAX_TIME, "{:?} at {text:?}", start.elapsed());
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for share in texts.chunks(texts.len().div_ceil(threads)) {
+            scope.spawn(|| {
+                share.iter().for_each(|text| ["", " "].iter().for_each(|separator| repeat(text, separator)))
+            });
+        }
+    });
 }

@@ -84,8 +84,6 @@ fn native() -> Result<Outcome> {
         );
     }
     setup::ffmpeg();
-    // A minute of random damage to all that is read from files: one input at a time, for its memory is counted.
-    cargo.env("OWNVOICE_FUZZ_SECONDS", "4");
     let mut outcome = libtest(&mut cargo)?;
     for check in CHECKS {
         outcome.count += house_rule(&check);

@@ -29,6 +29,7 @@ pub struct AdaptConfig {
     /// Expectations over all recordings, each followed by `steps` of maximisation.
     pub rounds: usize,
     pub steps: usize,
+    /// Windows of a step, at most: fewer where the recordings are shorter than so many.
     pub batch: usize,
     /// Frames.
     pub window: usize,
@@ -48,6 +49,13 @@ struct Example {
     frames: Vec<f32>,
     /// Probability of each class, `[T, CLASSES]`
     targets: Vec<f32>,
+}
+
+impl Example {
+    /// In frames.
+    fn len(&self) -> usize {
+        self.targets.len() / CLASSES
+    }
 }
 
 /// The aligner of the recordings' speaker. Recordings too short for their symbols are left out.
@@ -70,12 +78,14 @@ pub async fn adapt(
         if examples.is_empty() {
             return Ok(adapted);
         }
+        let batch =
+            config.batch.min(examples.iter().map(Example::len).sum::<usize>().div_ceil(config.window));
         let mut model = adapted.model.train();
         let mut losses = Vec::with_capacity(config.steps);
         for _ in 0..config.steps {
-            let (frames, targets) = draw(&examples, adapted.mels, config, &mut rng, device);
-            let posteriors =
-                model.classify(model.hidden(frames, Mode::Train) * mask(config, &mut rng, device));
+            let (frames, targets) = draw(&examples, adapted.mels, batch, config.window, &mut rng, device);
+            let posteriors = model
+                .classify(model.hidden(frames, Mode::Train) * mask(batch, config.window, &mut rng, device));
             let loss = (posteriors * targets.clone()).sum().neg() / targets.sum();
             losses.push(loss.clone().inner());
             model = adam.step(model, &loss.backward(), |_| config.rate);
@@ -108,27 +118,26 @@ async fn expect(aligner: &ForcedAligner, recording: &Spoken<'_>) -> Result<Optio
 fn draw(
     examples: &[Example],
     mels: usize,
-    config: &AdaptConfig,
+    batch: usize,
+    window: usize,
     rng: &mut ChaCha8Rng,
     device: &Device,
 ) -> (Tensor<3>, Tensor<3>) {
-    let AdaptConfig { batch, window, .. } = *config;
     let (mut frames, mut targets) = (vec![0.0; batch * window * mels], vec![0.0; batch * window * CLASSES]);
     // Long recordings are drawn from more often, so that every frame counts the same.
-    let total: usize = examples.iter().map(|example| example.targets.len() / CLASSES).sum();
+    let total: usize = examples.iter().map(Example::len).sum();
     for row in 0..batch {
         let mut place = rng.random_range(0..total);
-        let length = |example: &Example| example.targets.len() / CLASSES;
         let example = examples.iter().find(|example| {
-            let inside = place < length(example);
+            let inside = place < example.len();
             if !inside {
-                place -= length(example);
+                place -= example.len();
             }
             inside
         });
         let example = example.expect("the place is inside of one");
-        let count = window.min(length(example));
-        let first = place.saturating_sub(window / 2).min(length(example) - count);
+        let count = window.min(example.len());
+        let first = place.saturating_sub(window / 2).min(example.len() - count);
         frames[row * window * mels..][..count * mels]
             .copy_from_slice(&example.frames[first * mels..][..count * mels]);
         targets[row * window * CLASSES..][..count * CLASSES]
@@ -141,8 +150,8 @@ fn draw(
 }
 
 /// Dropout whose generator nobody shares, as all of a process share the device's: the same clips are to give the same voice. `[B, T, WIDTH]`
-fn mask(config: &AdaptConfig, rng: &mut ChaCha8Rng, device: &Device) -> Tensor<3> {
-    let shape = [config.batch, config.window, WIDTH];
+fn mask(batch: usize, window: usize, rng: &mut ChaCha8Rng, device: &Device) -> Tensor<3> {
+    let shape = [batch, window, WIDTH];
     let values: Vec<f32> = (0..shape.iter().product())
         .map(|_| if rng.random_bool(DROPOUT) { 0.0 } else { 1.0 / (1.0 - DROPOUT) as f32 })
         .collect();

@@ -6,6 +6,8 @@
 
 #[path = "mod.rs"]
 mod common;
+#[path = "pieces.rs"]
+mod pieces;
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -57,6 +59,7 @@ use ownvoice::{
     voice::{Base, BaseFiles, FileEntry, Voice, exemplars::Frames},
     weights::{Metadata, Storage, Weight, collect, serialize},
 };
+use pieces::PIECES;
 use pollster::block_on;
 use rand::{Rng, RngCore, seq::IndexedRandom};
 use serde_json::{Value, json};
@@ -121,14 +124,7 @@ fn measured<T>(length: usize, read: impl FnOnce() -> ownvoice::Result<T>) -> Out
     Outcome { length, taken, code: read.err().map(|error| error.code()) }
 }
 
-pub const READINGS: &str = include_str!("../data/readings.tsv");
-/// Marks, scripts, invisible characters and cut words to put between the words of real texts.
-#[rustfmt::skip]
-pub const PIECES: &[&str] = &[
-    " ", " ", " ", "", "\n", "\n\n", "\t", "\0", "'", "\"", "(", ")", "[", "{", "}", "{AH0}", "{AH0", "-", "--", "–", "—", "/", ":", ",", ".", "...", "!", "?", "$", "€", "%", "°", "#", "@",
-    "&", "+", "=", "<", ">=", "×", "½", "²", "\u{301}", "\u{200d}", "\u{202e}", "\u{feff}", "你好", "Привет", "שלום", "مرحبا", "ไทย", "हिन्दी", "😀", "👩‍👩‍👧", "🇺🇸", "𝐇", "ﬁ", "Å", "ǆ", "İ",
-    "1", "0", "9,", "1.", "12:", "St.", "a.m.", "U.S", "IV", "I", "A", "mc", "x",
-];
+const READINGS: &str = include_str!("../data/readings.tsv");
 /// Symbols for one character of text, at most: "%" and digits are words.
 const MAX_SYMBOLS: usize = 40;
 
