@@ -36,7 +36,7 @@ async function learned(cores, script = "") {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   try {
     session.change("js/worker.js", (body) => Buffer.concat([Buffer.from(COUNTING + script), body]));
-    await withPackage(session, 3, "cpu", cores);
+    await withPackage(session, 2, "cpu", cores);
     return await run(
       session,
       `const losses = [];

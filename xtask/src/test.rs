@@ -254,7 +254,9 @@ fn browser() -> Result<Outcome> {
 }
 
 /// Files that two browsers run side by side: they neither hear a microphone or see a camera as it plays, nor measure time.
-const PAIRED: [&str; 15] = [
+const PAIRED: [&str; 18] = [
+    "access",
+    "browsers",
     "card",
     "contract",
     "deletion",
@@ -268,8 +270,10 @@ const PAIRED: [&str; 15] = [
     "profile",
     "recordings",
     "recovery",
+    "scripts",
     "speaking",
     "storage",
+    "warnings",
 ];
 
 fn tests(folder: &Path) -> Vec<PathBuf> {

@@ -19,7 +19,11 @@ mod rehearsal;
 mod rounding;
 mod voicing;
 
-use burn::{module::Module, prelude::*, tensor::Gradients};
+use burn::{
+    module::{Module, Param},
+    prelude::*,
+    tensor::Gradients,
+};
 use web_time::Instant;
 
 use super::{
@@ -31,7 +35,7 @@ use super::{
 use crate::{
     Error, Result,
     audio::variance_scale::{FLAT, VarianceScale},
-    nn::{Precision, Scope, readback::read},
+    nn::{Compute, Precision, Scope, readback::read},
     ranks::Shard,
     voice::{
         Adapted, Base, Voice, VoiceInfo, adaptable,
@@ -527,33 +531,58 @@ impl FineTuner {
     }
 }
 
-/// Speakers that all of the audio decides between; a few windows choose them.
-const NEAREST: usize = 5;
+/// Of a batch, the share that says of each speaker of the base whether it is worth a closer look.
+const FIRST_LOOK: usize = 4;
+/// Speakers that a whole batch decides between, and those that all of the audio does.
+const CANDIDATES: [usize; 2] = [24, 5];
 
 /// The index of the base's speaker with the lowest loss on all of the audio.
 async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
+    let CloneOptions { batch, window, .. } = *options;
     let frames: usize = store.clips.iter().map(|clip| clip.frames).sum();
+    let all = frames.div_ceil(window).next_multiple_of(batch);
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
-    // Of each count a multiple of the batch: one shape, compiled once.
-    for (count, keep) in
-        [(options.batch, NEAREST), (frames.div_ceil(options.window).next_multiple_of(options.batch), 1)]
-    {
-        let starts = spread(&store.clips, options.window, count);
+    for (count, keep) in [(batch.div_ceil(FIRST_LOOK), CANDIDATES[0]), (batch, CANDIDATES[1]), (all, 1)] {
+        let starts = spread(&store.clips, window, count);
         let mut losses = Vec::with_capacity(speakers.len());
-        for index in speakers {
-            base.device.seed(0);
-            let (parts, mut sum, mut valid) = (Voice::of_base_speaker(base, index).parts, 0.0, 0);
-            for starts in starts.chunks(options.batch) {
-                let windows = store.gather(starts, options.window, base.config().reduction);
-                sum += read(loss(&parts, &windows)).await?[0] * windows.valid_frames as f32;
-                valid += windows.valid_frames;
+        for beside in speakers.chunks((batch / count).max(1)) {
+            let mut sums = vec![0.0; beside.len()];
+            for starts in starts.chunks(batch) {
+                let found = losses_of(base, beside, store, starts, options).await?;
+                sums.iter_mut().zip(found).for_each(|(sum, loss)| *sum += loss);
             }
-            losses.push((sum / valid as f32, index));
+            losses.extend(sums.into_iter().zip(beside.iter().copied()));
         }
         losses.sort_by(|left, right| left.0.total_cmp(&right.0));
         speakers = losses.into_iter().take(keep).map(|(_, index)| index).collect();
     }
     Ok(speakers[0])
+}
+
+/// The loss of each speaker on the same windows, summed over their frames: all of them in one batch, which has one shape, compiled once.
+async fn losses_of(
+    base: &Base,
+    speakers: &[usize],
+    store: &FrameStore,
+    starts: &[usize],
+    CloneOptions { batch, window, .. }: &CloneOptions,
+) -> Result<Vec<f32>> {
+    let (reduction, count) = (base.config().reduction, starts.len());
+    let rows = batch.next_multiple_of(count);
+    let speaker_of = |row: usize| base.speaker(speakers[(row / count).min(speakers.len() - 1)]);
+    let of_rows = Tensor::cat((0..rows).map(speaker_of).collect(), 0);
+    let parts =
+        Adapted { speaker: Param::from_tensor(of_rows), ..Voice::of_base_speaker(base, speakers[0]).parts };
+    base.device.seed(0);
+    let (before, after) = predict(&parts, &store.gather(&starts.repeat(rows / count), *window, reduction));
+    let (windows, fused) = (store.gather(starts, *window, reduction), Compute::default());
+    let losses = (0..speakers.len()).map(|speaker| {
+        let loss =
+            |frames: &Tensor<3>| windows.loss(&fused, frames.clone().narrow(0, speaker * count, count));
+        loss(&before) + loss(&after)
+    });
+    let losses = read(Tensor::cat(losses.collect(), 0)).await?;
+    Ok(losses.into_iter().map(|loss| loss * windows.valid_frames as f32).collect())
 }
 
 #[cfg(test)]

@@ -1,0 +1,47 @@
+// For those who use no mouse: the whole path by keyboard.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heardTo, inOrder, learned, ready, visit } from "./steps.mjs";
+
+const MINUTE = 60_000;
+
+test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
+  const { path: microphone, parts } = inOrder(2);
+  const session = await visit({ device: "cpu", tiny: true, microphone });
+  t.after(() => session.close());
+  const { page } = session;
+  await ready(session);
+  /** Tabs until an element has the focus: as far as it takes, and no further than once around. @param {string} selector */
+  const tabTo = async (selector) => {
+    for (let i = 0; i < 60; i++) {
+      if (await page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`${selector} cannot be reached by Tab`);
+  };
+  for (const { begin, end } of parts) {
+    await heardTo(page, begin);
+    await page.keyboard.press("r");
+    await page.waitForSelector("#record-button[aria-pressed=true]");
+    await heardTo(page, end);
+    await page.keyboard.press("r");
+    await page.waitForSelector("#clip-words[data-state=good]");
+    await page.keyboard.press("ArrowRight");
+  }
+  await tabTo("#train-start");
+  // What has the focus shows it.
+  assert.notEqual(await page.evaluate(() => getComputedStyle(/** @type {Element} */ (document.activeElement)).outlineStyle), "none");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#train-stop:not([hidden])");
+  await tabTo("#train-stop");
+  await page.keyboard.press("Enter");
+  await learned(page);
+  await tabTo("#text");
+  await page.keyboard.type(" Really.");
+  await tabTo("#mine .say");
+  await page.keyboard.press("Space");
+  await page.waitForSelector("#mine .download:not([hidden])", { timeout: MINUTE });
+  await tabTo("#mine .download");
+  session.assertQuiet();
+});
