@@ -21,7 +21,7 @@
 //!     clip.check(&base)?;
 //! }
 //!
-//! // The training, one iteration at a time: 200 by default, fewer where they no longer help.
+//! // The training, one iteration at a time: 75 by default.
 //! let options = CloneOptions { iterations: 3, ..CloneOptions::default() };
 //! let mut tuner = FineTuner::start(&base, &clips, options)?;
 //! loop {

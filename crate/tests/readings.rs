@@ -138,7 +138,7 @@ fn texts_that_repeat() {
     thread::scope(|scope| {
         for share in texts.chunks(texts.len().div_ceil(threads)) {
             scope.spawn(|| {
-                share.iter().for_each(|text| ["", " "].iter().for_each(|separator| repeat(text, separator)))
+                share.iter().for_each(|text| ["", " "].iter().for_each(|separator| repeat(text, separator)));
             });
         }
     });

@@ -11,7 +11,7 @@ import { PHONE, SENTENCES, download, heard, heardTo, inOrder, learned, note, not
 
 const MINUTE = 60_000;
 
-test("CPU, full size, 200 iterations: the whole path on a recorded minute", { timeout: 40 * MINUTE }, async (t) => {
+test("CPU, full size, all iterations: the whole path on a recorded minute", { timeout: 40 * MINUTE }, async (t) => {
   const { path: microphone, parts } = inOrder(SENTENCES.length);
   const session = await visit({ device: "cpu", microphone });
   t.after(() => session.close());

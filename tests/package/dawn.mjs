@@ -68,7 +68,7 @@ print({ loading, preparing, device: studio.device });
 for (const precision of /** @type {const} */ (["f32", "f32", "mixed"])) {
   /** @type {any} */
   let last;
-  const options = { iterations: tiny ? 2 : 200, seed: 1, precision, onStep: (/** @type {any} */ step) => step.status === "training" && (last = step) };
+  const options = { ...(tiny && { iterations: 2 }), seed: 1, precision, onStep: (/** @type {any} */ step) => step.status === "training" && (last = step) };
   try {
     const [voice, cloning] = await timed(studio.clone(clips, options));
     const [speech, speaking] = await timed(voice.say(TEXT));

@@ -32,7 +32,8 @@ function parse(text) {
 }
 
 /**
- * The files that a manifest names, from the cache or from the network. `cached`: whether the next visit will find them all in the cache.
+ * The files that a manifest names, from the cache or from the network. `cached` tells, once they are written, whether the next visit will find them all in
+ * the cache.
  * @param {string} base @param {Manifest} manifest @param {boolean} caching @param {AbortSignal} signal
  * @param {(loadedBytes: number, totalBytes: number) => void} onBytes
  */
@@ -46,7 +47,7 @@ export async function fetchBase(base, { files: { weights, lexicon, aligner, voco
     onBytes([...loaded.values()].reduce((a, b) => a + b, 0), totalBytes);
   };
   const files = await Promise.all(promised.map((file) => verified(base, file, cache, signal, count(file.path))));
-  const cached = (await cache?.tidy(promised.map(({ sha256 }) => sha256)).catch(() => false)) ?? false;
+  const cached = cache?.tidy(promised.map(({ sha256 }) => sha256)).catch(() => false) ?? Promise.resolve(false);
   return { parts: { weights: files[0], lexicon: files[1], aligner: files[2], vocoder: files.at(3) }, cached };
 }
 

@@ -51,6 +51,9 @@ export async function sha256(bytes) {
 
 /** Files of a base in the browser's cache, each under its hash, so that versions never mix. */
 export class BaseCache {
+  /** Files that are being written, while the base is already loaded. @type {Promise<void>[]} */
+  #writes = [];
+
   /** @param {Cache} cache @param {string} base */
   constructor(cache, base) {
     this.cache = cache;
@@ -78,12 +81,13 @@ export class BaseCache {
   }
 
   /** @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
-  async put(hash, bytes) {
-    await this.cache.put(this.#key(hash), new Response(bytes)).catch(() => {}); // the disk is full: the next visit fetches it again
+  put(hash, bytes) {
+    this.#writes.push(this.cache.put(this.#key(hash), new Response(bytes)).catch(() => {})); // the disk is full: the next visit fetches it again
   }
 
-  /** Removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */
+  /** Completes the writes and removes files of older versions. Returns whether all of the given ones are cached. @param {string[]} hashes */
   async tidy(hashes) {
+    await Promise.all(this.#writes);
     const wanted = new Set(hashes.map((hash) => this.#key(hash)));
     const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
     await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
@@ -117,6 +121,6 @@ export async function verified(base, promised, cache, signal, onBytes) {
   }
   const found = await sha256(bytes);
   if (found !== promised.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
-  await cache?.put(promised.sha256, bytes);
+  cache?.put(promised.sha256, bytes);
   return bytes;
 }

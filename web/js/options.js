@@ -21,7 +21,7 @@
 /**
  * Options of `studio.clone` beside those of `studio.resume`.
  * @typedef {object} TrainingOptions
- * @property {number} [iterations] At most this many (200).
+ * @property {number} [iterations] At most this many (75).
  * @property {number} [seed] The same seed, clips and device give the same voice.
  * @property {"f32" | "mixed"} [precision] `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
  * @property {number} [rehearsal] Weight of rehearsed sentences in the loss: higher is clearer, lower is closer to the speaker; 0 to 10 (1).

@@ -79,7 +79,7 @@ serve({
     chosen = { ...chosen, cores: 1 + helpers.started };
     trainer = new Trainer(engine, store, module, helpers);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
-    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, storage: store?.name ?? null, storageError, cached };
+    return { device: chosen, hash: engine.hash, base: voice, prompts: promptList, module, storage: store?.name ?? null, storageError, cached: await cached };
   },
 
   /** @param {Parameters<Trainer["clone"]>[0]} args @param {Context} context */

@@ -292,6 +292,7 @@ pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
     ]))
 }
 
+/// The base of files that `download.js` has compared with the hashes in the manifest.
 fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
     let (manifest, weights, lexicon, aligner) =
         (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
@@ -303,7 +304,7 @@ fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
         aligner: &aligner,
         vocoder: vocoder.as_deref(),
     };
-    Base::load(files, device).map_err(fail)
+    Base::load_verified(files, device).map_err(fail)
 }
 
 /// burn's WebGPU device. A runtime that an earlier load has started is taken up again.

@@ -89,19 +89,21 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
         |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS, vocoder: None };
     let fixed = |iterations| CloneOptions { iterations, stop_rule: StopRule::Fixed, ..usual.clone() };
     match vary {
-        Vary::Rate => [5e-4, 1e-3, 2e-3, 4e-3]
-            .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(200) }))
+        Vary::Rate => [1e-3, 2e-3, 4e-3, 8e-3]
+            .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(usual.iterations) }))
             .into(),
         Vary::DecoderRate => [0.0, 0.02, 0.05, 0.1, 1.0]
             .map(|decoder_rate_multiplier| {
-                let options = CloneOptions { decoder_rate_multiplier, ..fixed(200) };
+                let options = CloneOptions { decoder_rate_multiplier, ..fixed(usual.iterations) };
                 way(format!("decoder at {decoder_rate_multiplier} of the rate"), options)
             })
             .into(),
         Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0]
-            .map(|rehearsal| way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(200) }))
+            .map(|rehearsal| {
+                way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(usual.iterations) })
+            })
             .into(),
-        Vary::Iterations => [0, 25, 50, 100, 200, 400]
+        Vary::Iterations => [0, 25, 50, 75, 100, 200]
             .map(|iterations| way(format!("{iterations} iterations"), fixed(iterations)))
             .into(),
         Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
@@ -109,7 +111,10 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
             .into(),
         Vary::Window => [(16, 64), (8, 128), (4, 256)]
             .map(|(batch, window)| {
-                way(format!("{batch} x {window} frames"), CloneOptions { batch, window, ..fixed(200) })
+                way(
+                    format!("{batch} x {window} frames"),
+                    CloneOptions { batch, window, ..fixed(usual.iterations) },
+                )
             })
             .into(),
         Vary::Stop => [15.0, 30.0, CLONE_SECONDS]

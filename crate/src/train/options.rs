@@ -58,14 +58,14 @@ fn half() -> Vec<String> {
 impl Default for CloneOptions {
     fn default() -> Self {
         Self {
-            iterations: 200,
+            iterations: 75,
             batch: 8,
             window: 128,
             rehearsal: 1.0,
             seed: 1,
-            rate: 2e-3,
+            rate: 4e-3,
             decoder_rate_multiplier: 0.05,
-            speaker_rate: 2e-3,
+            speaker_rate: 4e-3,
             stop_rule: StopRule::Voice,
             precision: Precision::F32,
             half: half(),

@@ -96,6 +96,13 @@ pub struct BaseFiles<'a> {
     pub vocoder: Option<&'a [u8]>,
 }
 
+impl BaseFiles<'_> {
+    fn manifest(&self) -> Result<Manifest> {
+        serde_json::from_str(self.manifest_json)
+            .map_err(|error| Error::base_corrupt(format!("manifest.json: {error}")))
+    }
+}
+
 /// A base voice on its device: the pretrained model of many speakers that a clone starts from.
 ///
 /// It is opened from a folder ([`Base::open`]) or from bytes ([`Base::load`]), and its files are checked against the hashes in its manifest.
@@ -123,28 +130,33 @@ pub struct Base {
 impl Base {
     /// Checks the files and loads the base onto a device. Fails with `base-corrupt`.
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::base_corrupt(what);
-        let manifest: Manifest = serde_json::from_str(files.manifest_json)
-            .map_err(|error| corrupt(format!("manifest.json: {error}")))?;
-        let vocoder = match (&manifest.files.vocoder, files.vocoder) {
-            (Some(entry), Some(content)) => Some(("vocoder", entry, content)),
-            (None, _) => None,
-            (Some(_), None) => return Err(corrupt("the vocoder that the manifest names is missing".into())),
-        };
+        let Files { weights, lexicon, aligner, vocoder, .. } = files.manifest()?.files;
         let named = [
-            ("weights", &manifest.files.weights, files.weights),
-            ("lexicon", &manifest.files.lexicon, files.lexicon),
-            ("aligner", &manifest.files.aligner, files.aligner),
+            ("weights", Some(weights), Some(files.weights)),
+            ("lexicon", Some(lexicon), Some(files.lexicon)),
+            ("aligner", Some(aligner), Some(files.aligner)),
+            ("vocoder", vocoder, files.vocoder),
         ];
-        for (name, entry, content) in named.into_iter().chain(vocoder) {
-            if sha256_hex(content) != entry.sha256 {
-                return Err(corrupt(format!("the {name} are not those that the manifest names")));
+        for (name, entry, content) in named {
+            if let (Some(entry), Some(content)) = (entry, content)
+                && sha256_hex(content) != entry.sha256
+            {
+                return Err(Error::base_corrupt(format!("the {name} are not those that the manifest names")));
             }
         }
+        Self::load_verified(files, device)
+    }
+
+    /// As [`Self::load`], of files whose hashes the caller has compared: a browser hashes natively, WebAssembly for half a second before the first sound.
+    #[doc(hidden)]
+    pub fn load_verified(files: BaseFiles, device: &Device) -> Result<Self> {
+        let corrupt = |what: String| Error::base_corrupt(what);
+        let manifest = files.manifest()?;
         check(&manifest).map_err(corrupt)?;
-        let vocoder: Rc<dyn Vocoder> = match vocoder {
-            Some((_, _, content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
-            None => Rc::new(GriffinLim::new(manifest.mel.clone())),
+        let vocoder: Rc<dyn Vocoder> = match (&manifest.files.vocoder, files.vocoder) {
+            (Some(_), Some(content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
+            (None, _) => Rc::new(GriffinLim::new(manifest.mel.clone())),
+            (Some(_), None) => return Err(corrupt("the vocoder that the manifest names is missing".into())),
         };
         let (weights, _) = deserialize(files.weights).map_err(corrupt)?;
         let model = apply_all(Tacotron::new(&manifest.model, device), weights).map_err(corrupt)?;
