@@ -43,7 +43,7 @@ export type ResumeOptions = {
  */
 export type TrainingOptions = {
     /**
-     * At most this many (200).
+     * At most this many (75).
      */
     iterations?: number;
     /**
