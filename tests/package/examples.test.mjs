@@ -34,7 +34,7 @@ function examples(file) {
 
 const all = [...blocks("README.md"), ...blocks("web/README.md"), ...["index.d.ts", "voice.d.ts"].flatMap(examples)];
 
-/** As a page of its own: what it does not import itself, and what a reader has at hand. A few iterations are as good as two hundred to see that it runs.
+/** As a page of its own: what it does not import itself, and what a reader has at hand. A few iterations are as good as all to see that it runs.
  * @param {Example} example */
 function script({ code }) {
   const imports = /^import .* from "ownvoice"/m.test(code) ? "" : 'import { load } from "ownvoice";\n';
@@ -73,7 +73,7 @@ describe("in Chromium", () => {
   before(async () => {
     mkdirSync(folder, { recursive: true });
     cpSync(shipped, join(folder, "ownvoice"), { recursive: true });
-    // What an example calls with its defaults would take two hundred iterations.
+    // What an example calls with its defaults would take all iterations.
     const engine = join(folder, "ownvoice/js/index.js");
     writeFileSync(engine, readFileSync(engine, "utf8").replace("async clone(clips, { iterations,", "async clone(clips, { iterations = 3,"));
     writeFileSync(join(folder, "clips.js"), CLIPS);
