@@ -133,10 +133,8 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await shot("5-learning");
     await clean(session, "learning, paused");
     await page.click("#train-pause");
-    // It goes on, a little past the next picture: that of the best so far, which the cooldown starts from.
-    const next = (Math.floor(Number(paused.match(/\d+/)) / 25) + 1) * 25;
-    const passed = (/** @type {number} */ next) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) > next;
-    await page.waitForFunction(passed, next, { timeout: MINUTE, polling: 20 });
+    const further = (/** @type {number} */ from) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) > from;
+    await page.waitForFunction(further, Number(paused.match(/\d+/)), { timeout: MINUTE, polling: 20 });
     await page.click("#train-cancel");
     await page.waitForFunction(() => /^Cancelled\. The recordings are still here/.test(document.querySelector("#train-words")?.textContent ?? ""));
     await page.click("#train-start");

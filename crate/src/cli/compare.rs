@@ -87,34 +87,33 @@ fn ways(vary: Vary, seed: u64) -> Vec<Way> {
     let usual = CloneOptions { seed, ..CloneOptions::default() };
     let way =
         |name: String, options: CloneOptions| Way { name, options, seconds: CLONE_SECONDS, vocoder: None };
-    let fixed = |iterations| CloneOptions { iterations, stop_rule: StopRule::Fixed, ..usual.clone() };
+    let fixed = CloneOptions { stop_rule: StopRule::Fixed, ..usual.clone() };
     match vary {
         Vary::Rate => [1e-3, 2e-3, 4e-3, 8e-3]
-            .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed(usual.iterations) }))
+            .map(|rate| way(format!("rate {rate:.0e}"), CloneOptions { rate, ..fixed.clone() }))
             .into(),
         Vary::DecoderRate => [0.0, 0.02, 0.05, 0.1, 1.0]
             .map(|decoder_rate_multiplier| {
-                let options = CloneOptions { decoder_rate_multiplier, ..fixed(usual.iterations) };
+                let options = CloneOptions { decoder_rate_multiplier, ..fixed.clone() };
                 way(format!("decoder at {decoder_rate_multiplier} of the rate"), options)
             })
             .into(),
         Vary::Rehearsal => [0.2, 0.5, 1.0, 2.0]
             .map(|rehearsal| {
-                way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed(usual.iterations) })
+                way(format!("rehearsal {rehearsal}"), CloneOptions { rehearsal, ..fixed.clone() })
             })
             .into(),
         Vary::Iterations => [0, 25, 50, 75, 100, 200]
-            .map(|iterations| way(format!("{iterations} iterations"), fixed(iterations)))
+            .map(|iterations| {
+                way(format!("{iterations} iterations"), CloneOptions { iterations, ..fixed.clone() })
+            })
             .into(),
         Vary::Seconds => [15.0, 30.0, 60.0, 120.0]
             .map(|seconds| Way { seconds, ..way(format!("{seconds} s"), usual.clone()) })
             .into(),
         Vary::Window => [(16, 64), (8, 128), (4, 256)]
             .map(|(batch, window)| {
-                way(
-                    format!("{batch} x {window} frames"),
-                    CloneOptions { batch, window, ..fixed(usual.iterations) },
-                )
+                way(format!("{batch} x {window} frames"), CloneOptions { batch, window, ..fixed.clone() })
             })
             .into(),
         Vary::Stop => [15.0, 30.0, CLONE_SECONDS]

@@ -18,11 +18,11 @@ use crate::{
     Error, Result,
     audio::mel::MelConfig,
     files,
-    vocoder::{GriffinLim, NeuralVocoder, Vocoder},
+    vocoder::Vocoder,
     voice::{
         FileEntry,
         folder::{MANIFEST, VOCODER},
-        sha256_hex,
+        load_vocoder,
     },
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
@@ -126,24 +126,11 @@ impl LipBase {
     /// Checks the files and loads the base onto a device. Fails with `base-corrupt`.
     pub fn load(files: LipBaseFiles, device: &Device) -> Result<Self> {
         let manifest = parse(files.manifest_json)?;
-        let vocoder = match (&manifest.files.vocoder, files.vocoder) {
-            (Some(entry), Some(content)) => Some(("vocoder", entry, content)),
-            (None, _) => None,
-            (Some(_), None) => {
-                return Err(Error::base_corrupt("the vocoder that the manifest names is missing"));
-            }
-        };
-        for (name, entry, content) in
-            [("weights", &manifest.files.weights, files.weights)].into_iter().chain(vocoder)
-        {
-            if sha256_hex(content) != entry.sha256 {
-                return Err(Error::base_corrupt(format!("the {name} are not those that the manifest names")));
-            }
+        manifest.files.weights.verify("weights", files.weights)?;
+        if let (Some(entry), Some(content)) = (&manifest.files.vocoder, files.vocoder) {
+            entry.verify("vocoder", content)?;
         }
-        let vocoder: Rc<dyn Vocoder> = match vocoder {
-            Some((.., content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
-            None => Rc::new(GriffinLim::new(manifest.mel.clone())),
-        };
+        let vocoder = load_vocoder(manifest.files.vocoder.as_ref(), files.vocoder, &manifest.mel)?;
         let (weights, _) = deserialize(files.weights).map_err(Error::base_corrupt)?;
         let blank = LipTacotron::new(&manifest.model, device);
         let model = apply_all(blank, weights).map_err(Error::base_corrupt)?.valid();

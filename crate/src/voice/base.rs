@@ -40,6 +40,27 @@ impl FileEntry {
     pub fn new(path: &str, content: &[u8]) -> Self {
         Self { path: path.to_string(), bytes: content.len(), sha256: sha256_hex(content) }
     }
+
+    /// Fails with `base-corrupt` where the content has another hash.
+    pub fn verify(&self, name: &str, content: &[u8]) -> Result<()> {
+        if sha256_hex(content) != self.sha256 {
+            return Err(Error::base_corrupt(format!("the {name} are not those that the manifest names")));
+        }
+        Ok(())
+    }
+}
+
+/// The vocoder of a base, Griffin-Lim where its manifest names none. Fails with `base-corrupt`.
+pub fn load_vocoder(
+    entry: Option<&FileEntry>,
+    content: Option<&[u8]>,
+    mel: &MelConfig,
+) -> Result<Rc<dyn Vocoder>> {
+    match (entry, content) {
+        (Some(_), Some(content)) => Ok(Rc::new(NeuralVocoder::load(content, mel.clone())?)),
+        (None, _) => Ok(Rc::new(GriffinLim::new(mel.clone()))),
+        (Some(_), None) => Err(Error::base_corrupt("the vocoder that the manifest names is missing")),
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,36 +151,29 @@ pub struct Base {
 impl Base {
     /// Checks the files and loads the base onto a device. Fails with `base-corrupt`.
     pub fn load(files: BaseFiles, device: &Device) -> Result<Self> {
-        let Files { weights, lexicon, aligner, vocoder, .. } = files.manifest()?.files;
-        let named = [
-            ("weights", Some(weights), Some(files.weights)),
-            ("lexicon", Some(lexicon), Some(files.lexicon)),
-            ("aligner", Some(aligner), Some(files.aligner)),
-            ("vocoder", vocoder, files.vocoder),
-        ];
-        for (name, entry, content) in named {
-            if let (Some(entry), Some(content)) = (entry, content)
-                && sha256_hex(content) != entry.sha256
-            {
-                return Err(Error::base_corrupt(format!("the {name} are not those that the manifest names")));
-            }
+        let manifest = files.manifest()?;
+        let Files { weights, lexicon, aligner, vocoder, .. } = &manifest.files;
+        weights.verify("weights", files.weights)?;
+        lexicon.verify("lexicon", files.lexicon)?;
+        aligner.verify("aligner", files.aligner)?;
+        if let (Some(entry), Some(content)) = (vocoder, files.vocoder) {
+            entry.verify("vocoder", content)?;
         }
-        Self::load_verified(files, device)
+        Self::build(manifest, files, device)
     }
 
     /// As [`Self::load`], of files whose hashes the caller has compared: a browser hashes natively, WebAssembly for half a second before the first sound.
     #[doc(hidden)]
     pub fn load_verified(files: BaseFiles, device: &Device) -> Result<Self> {
-        let corrupt = |what: String| Error::base_corrupt(what);
-        let manifest = files.manifest()?;
-        check(&manifest).map_err(corrupt)?;
-        let vocoder: Rc<dyn Vocoder> = match (&manifest.files.vocoder, files.vocoder) {
-            (Some(_), Some(content)) => Rc::new(NeuralVocoder::load(content, manifest.mel.clone())?),
-            (None, _) => Rc::new(GriffinLim::new(manifest.mel.clone())),
-            (Some(_), None) => return Err(corrupt("the vocoder that the manifest names is missing".into())),
-        };
-        let (weights, _) = deserialize(files.weights).map_err(corrupt)?;
-        let model = apply_all(Tacotron::new(&manifest.model, device), weights).map_err(corrupt)?;
+        Self::build(files.manifest()?, files, device)
+    }
+
+    fn build(manifest: Manifest, files: BaseFiles, device: &Device) -> Result<Self> {
+        check(&manifest).map_err(Error::base_corrupt)?;
+        let vocoder = load_vocoder(manifest.files.vocoder.as_ref(), files.vocoder, &manifest.mel)?;
+        let (weights, _) = deserialize(files.weights).map_err(Error::base_corrupt)?;
+        let model =
+            apply_all(Tacotron::new(&manifest.model, device), weights).map_err(Error::base_corrupt)?;
         Ok(Self {
             excitation: manifest.model.pitch.then(|| Excitation::new(&manifest.mel)),
             model: model.valid(),

@@ -84,10 +84,10 @@ pub fn draw(clips: &[Span], window: usize, rng: &mut ChaCha8Rng) -> usize {
     start_at(clips, window, rng.random_range(0..total))
 }
 
-/// First frames of `count` windows, evenly over all clips.
+/// First frames of `count` windows, evenly over all clips: from the middle of each part, since clips begin in silence.
 pub fn spread(clips: &[Span], window: usize, count: usize) -> Vec<usize> {
     let total: usize = clips.iter().map(|clip| clip.frames).sum();
-    (0..count).map(|index| start_at(clips, window, index * total / count)).collect()
+    (0..count).map(|index| start_at(clips, window, (2 * index + 1) * total / (2 * count))).collect()
 }
 
 /// The first frame of the window for the frame `at` of all clips.
@@ -222,8 +222,8 @@ mod tests {
         let clips = [Span { first: 0, frames: 30 }, Span { first: 40, frames: 50 }];
         assert_eq!(
             spread(&clips, 20, 4),
-            [0, 10, 50, 70],
-            "frames 0, 20, 40 and 60 of 80, none past the end of its clip"
+            [10, 40, 60, 70],
+            "frames 10, 30, 50 and 70 of 80, none past the end of its clip"
         );
     }
 }

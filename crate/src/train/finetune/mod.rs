@@ -540,9 +540,7 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     let CloneOptions { batch, window, .. } = *options;
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
     for (count, keep) in LOOKS {
-        // From the middle of each part, since clips begin in silence.
-        let starts: Vec<usize> =
-            spread(&store.clips, window, 2 * count).into_iter().skip(1).step_by(2).collect();
+        let starts = spread(&store.clips, window, count);
         let mut losses = Vec::with_capacity(speakers.len());
         for beside in speakers.chunks((batch / count).max(1)) {
             let mut sums = vec![0.0; beside.len()];
