@@ -139,7 +139,7 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await page.waitForFunction(() => /^Cancelled\. The recordings are still here/.test(document.querySelector("#train-words")?.textContent ?? ""));
     await page.click("#train-start");
     await page.waitForSelector("#train-stop:not([hidden])", { timeout: MINUTE });
-    await page.waitForFunction(() => /^Iteration (2[5-9]|[3-9]\d|1\d\d) /.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout: MINUTE });
+    await page.waitForFunction(further, 24, { timeout: MINUTE });
     await page.click("#train-stop");
     await learned(page);
     await page.fill("#speed", "1.5");
