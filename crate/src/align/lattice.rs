@@ -136,50 +136,58 @@ impl Lattice {
         Some(Alignment { symbols, durations, score: total / spoken.max(1) as f32 })
     }
 
-    /// The probability of each class in each frame over all paths (forward and backward probabilities, Rabiner 1989, III.A).
+    /// The probability of each class in each frame over all paths (forward and backward probabilities, Rabiner 1989, III.A, scaled in each frame as in V.A).
     ///
     /// * `posteriors`: log posteriors of the classes in each frame
     pub fn occupancies(&self, posteriors: &[[f32; CLASSES]]) -> Option<Vec<[f32; CLASSES]>> {
         let (width, frames) = (self.states.len(), posteriors.len());
-        let emitted = |time: usize, state: usize| posteriors[time][class(self.slot(state).symbol)];
-        let mut forward = vec![f32::NEG_INFINITY; width * frames];
-        let mut backward = forward.clone();
-        forward[0] = emitted(0, 0);
-        for time in 1..frames {
-            let (before, now) = forward.split_at_mut(time * width);
-            let before = &before[(time - 1) * width..];
-            for state in 0..width {
-                let reached = self
-                    .steps_into(state)
-                    .fold(f32::NEG_INFINITY, |sum, (from, _, cost)| log_add(sum, before[from] - cost));
-                now[state] = reached + emitted(time, state);
-            }
-        }
-        let total = *forward.last()?;
-        if !total.is_finite() {
-            return None;
-        }
-        backward[frames * width - 1] = 0.0;
-        for time in (1..frames).rev() {
-            let (before, now) = backward.split_at_mut(time * width);
-            let before = &mut before[(time - 1) * width..];
-            for state in 0..width {
-                let onward = now[state] + emitted(time, state);
-                for (from, _, cost) in self.steps_into(state) {
-                    before[from] = log_add(before[from], onward - cost);
-                }
-            }
-        }
-        let occupied = |time: usize| {
-            let mut classes = [0.0; CLASSES];
-            for state in 0..width {
-                classes[class(self.slot(state).symbol)] +=
-                    (forward[time * width + state] + backward[time * width + state] - total).exp();
-            }
-            classes
+        let classes: Vec<usize> = (0..width).map(|state| class(self.slot(state).symbol)).collect();
+        let steps: Vec<(usize, usize, f64)> = (0..width)
+            .flat_map(|state| {
+                self.steps_into(state).map(move |(from, _, cost)| (from, state, f64::from(-cost).exp()))
+            })
+            .collect();
+        let emit = |states: &mut [f64], time: usize| {
+            let likelihoods = posteriors[time].map(|log| f64::from(log).exp());
+            states.iter_mut().zip(&classes).for_each(|(state, &class)| *state *= likelihoods[class]);
         };
-        Some((0..frames).map(occupied).collect())
+
+        let mut forward = vec![0.0; width * frames];
+        forward[0] = 1.0;
+        for time in 1..frames {
+            let (before, now) = forward[(time - 1) * width..(time + 1) * width].split_at_mut(width);
+            steps.iter().for_each(|&(from, to, share)| now[to] += share * before[from]);
+            emit(now, time);
+            scale(now)?;
+        }
+
+        let mut occupied = vec![[0.0; CLASSES]; frames];
+        let mut backward = vec![0.0; width];
+        backward[width - 1] = 1.0;
+        for time in (0..frames).rev() {
+            let now = forward[time * width..].iter().zip(&backward).map(|(before, after)| before * after);
+            let total: f64 = now.clone().sum();
+            if total <= 0.0 {
+                return None;
+            }
+            now.zip(&classes).for_each(|(state, &class)| occupied[time][class] += (state / total) as f32);
+            emit(&mut backward, time);
+            let mut before = vec![0.0; width];
+            steps.iter().for_each(|&(from, to, share)| before[from] += share * backward[to]);
+            backward = before;
+            if time > 0 {
+                scale(&mut backward)?;
+            }
+        }
+        Some(occupied)
     }
+}
+
+/// To a maximum of one: only their ratios count, and those of many frames are beyond any number. `None` where all are zero.
+fn scale(states: &mut [f64]) -> Option<()> {
+    let most = states.iter().copied().fold(0.0, f64::max);
+    states.iter_mut().for_each(|state| *state /= most);
+    (most > 0.0).then_some(())
 }
 
 fn chain(slot: &Slot, phone_frames: usize) -> usize {
@@ -188,11 +196,6 @@ fn chain(slot: &Slot, phone_frames: usize) -> usize {
         (false, true) => 1,
         (false, false) => phone_frames,
     }
-}
-
-fn log_add(a: f32, b: f32) -> f32 {
-    let (high, low) = (a.max(b), a.min(b));
-    if low == f32::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
 #[cfg(test)]

@@ -92,13 +92,25 @@ const ASTERISK_DOCUMENTS: &str = "/usr/share/doc";
 fn asterisk(voice: &str, language: &str) -> Result<Vec<WordedRecording>> {
     let folder = Path::new(ASTERISK_SOUNDS).join(voice);
     entries(&folder)?; // Names the package that is missing.
-    let texts = format!("{ASTERISK_DOCUMENTS}/asterisk-core-sounds-{language}/core-sounds-{language}.txt.gz");
-    let output = run(Command::new("gzip").args(["-dc", &texts]))?;
+    let output = run(Command::new("gzip").arg("-dc").arg(asterisk_texts(language)?))?;
     let recorded = |(name, text): (&str, &str)| {
         let path = folder.join(name).with_extension("g722");
         path.is_file().then(|| WordedRecording { path, words: Words::Text(text.to_string()) })
     };
     Ok(prompts(&String::from_utf8_lossy(&output.stdout)).filter_map(recorded).collect())
+}
+
+/// The file of the prompts' texts, which lies among the documents of its package.
+fn asterisk_texts(language: &str) -> Result<PathBuf> {
+    let package = format!("asterisk-core-sounds-{language}");
+    let texts = Path::new(ASTERISK_DOCUMENTS).join(&package).join(format!("core-sounds-{language}.txt.gz"));
+    fs::metadata(&texts).map_err(|error| {
+        Error::corpus_invalid(format!(
+            "{}: {error}; install the package {package}, and with its documents, which some systems exclude (path-exclude of dpkg)",
+            texts.display()
+        ))
+    })?;
+    Ok(texts)
 }
 
 /// `name: text` a line. Texts in brackets are sounds, and letters that were lost in a conversion have become question marks within a word.
@@ -230,5 +242,7 @@ mod tests {
     fn a_missing_package_is_named() {
         let message = entries(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(message.contains("festvox-ru") && message.contains("klettres-data"), "{message}");
+        let message = asterisk_texts("xx").unwrap_err().to_string();
+        assert!(message.contains("asterisk-core-sounds-xx") && message.contains("documents"), "{message}");
     }
 }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use burn::prelude::Tensor;
-
 use super::{
     adapt::{AdaptConfig, Spoken, adapt},
     segment::{self, Cut},
@@ -18,7 +16,7 @@ use crate::{
         pitch, prepare_clip, wav,
     },
     files,
-    synth::speak::say_symbols,
+    synth::speak::{SaidSentence, say_sentences},
     text::{
         self,
         symbols::{SILENCE, Symbol},
@@ -67,21 +65,22 @@ impl AlignedClip {
         self.durations.iter().sum::<u32>() as usize
     }
 
-    /// A sentence that a voice says, with its learned timing and melody.
-    pub async fn said(base: &Base, voice: &Voice, sentence: &str) -> Result<Self> {
-        let (symbols, durations, mel, f0_hz) = say_symbols(base, voice, sentence).await?;
-        Ok(Self { symbols, durations, mel: mel.data, f0_hz, foreign: false })
+    /// Sentences that a voice says, with its learned timing and melody.
+    pub async fn said(base: &Base, voice: &Voice, sentences: &[&str]) -> Result<Vec<Self>> {
+        let said = say_sentences(base, voice, sentences).await?.into_iter();
+        let clip = |SaidSentence { symbols, durations, mel, f0_hz }| Self {
+            symbols,
+            durations,
+            mel: mel.data,
+            f0_hz,
+            foreign: false,
+        };
+        Ok(said.map(clip).collect())
     }
 
     /// * `mels`: bands of a frame
     pub fn spectrogram(&self, mels: usize) -> Mel {
         Mel { mels, data: self.mel.clone() }
-    }
-
-    /// What the pitch predictor reads, `[1, N R, E + 4]`: the frames as whole steps.
-    pub fn contexts(&self, base: &Base) -> Tensor<3> {
-        let frames = self.frames().next_multiple_of(base.config().reduction);
-        base.contexts(&self.symbols, &self.durations, frames)
     }
 
     /// The symbol of each frame.

@@ -7,13 +7,11 @@
 use burn::{module::Param, prelude::*};
 
 use super::features::Features;
-use crate::{Error, Result, corpus::engines::SpeechEngine};
+use crate::{Error, Result};
 
 /// Marks all speakers that are people. Fails with `option-invalid` where none is.
 pub fn mark_people(features: &mut Features) -> Result<()> {
-    let names = features.speakers.iter().enumerate();
-    let people = names.filter(|(_, name)| !SpeechEngine::is_voice(name));
-    features.marked = people.map(|(speaker, _)| speaker).collect();
+    features.marked = features.people().map(|(speaker, _)| speaker).collect();
     match features.marked.is_empty() {
         true => Err(Error::option_invalid("there is no person to mark: all speakers are engines' voices")),
         false => Ok(()),

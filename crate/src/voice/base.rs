@@ -91,6 +91,9 @@ pub struct Manifest {
     /// Geometric mean of each speaker's pitch; empty where the model has no pitch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mean_pitches_hz: Vec<f32>,
+    /// Speakers that are people, and those made from recordings of people; the others are engines' voices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<String>,
     /// Who speaks when nobody was cloned.
     pub default_speaker: String,
     /// Engine voices that no training saw.
@@ -273,6 +276,11 @@ impl Base {
         Ok(Some(Contour::new(&read(predicted.reshape([2 * frames])).await?)))
     }
 
+    /// Whether a row of the speaker table is of a person.
+    pub fn is_person(&self, speaker: usize) -> bool {
+        self.manifest.people.contains(&self.manifest.speakers[speaker])
+    }
+
     /// Of a speaker of the base; `None` where the model has no pitch.
     pub fn intonation(&self, speaker: usize) -> Option<Intonation> {
         self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation {
@@ -320,6 +328,9 @@ fn check(manifest: &Manifest) -> Result<(), String> {
         && !(manifest.mean_pitches_hz.len() == model.speakers && manifest.mean_pitches_hz.iter().all(hertz))
     {
         return Err("its speakers have no pitch".into());
+    }
+    if !manifest.people.iter().all(|name| manifest.speakers.contains(name)) {
+        return Err("people are named that are not among its speakers".into());
     }
     manifest.mel.check().map_err(|error| error.to_string())
 }

@@ -8,6 +8,7 @@ pub mod folder;
 pub mod spectral_match;
 
 pub use attentive::{AttentiveVoice, Table};
+#[cfg(feature = "lips-core")]
 pub(crate) use base::load_vocoder;
 pub use base::{Base, BaseFiles, FileEntry, Files, Manifest, sha256_hex};
 pub(crate) use file::adaptable;

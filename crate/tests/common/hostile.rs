@@ -431,7 +431,7 @@ fn base(random: &mut Choices) -> Outcome {
         (serde_json::to_value(&manifest).unwrap(), weights, lexicon)
     });
     let (manifest, weights, lexicon) = GOOD.with(|good| *good);
-    let parts = ["model", "mel", "speakers", "mean_pitches_hz", "files", "default_speaker"];
+    let parts = ["model", "mel", "speakers", "mean_pitches_hz", "people", "files", "default_speaker"];
     let (json, weights) = damaged_base(manifest, weights, &parts, random);
     let files =
         BaseFiles { manifest_json: &json, weights: &weights, lexicon, aligner: ALIGNER, vocoder: None };

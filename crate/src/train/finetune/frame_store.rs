@@ -71,6 +71,11 @@ impl FrameStore {
         }
     }
 
+    /// The context of a clip, its last step padded, `[1, N R, C]`.
+    pub fn context_of(&self, Span { first, frames }: Span, reduction: usize) -> Tensor<3> {
+        self.context.clone().narrow(1, first, frames.next_multiple_of(reduction))
+    }
+
     /// Frames of a window that belong to its clip.
     pub fn valid(&self, start: usize, window: usize) -> usize {
         let clip = self.clips.iter().rev().find(|clip| clip.first <= start).expect("clips cover all starts");

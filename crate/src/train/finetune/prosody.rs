@@ -1,11 +1,18 @@
 //! How a clone's timing and melody differ from those of the speaker that it starts from, in closed form: a minute holds some six hundred phones and a few
 //! dozen melodies, too few to train predictors on. Of its frames, which are voiced or not, there are enough.
 
-use super::{super::clip::AlignedClip, voicing::voicing_readout};
+use burn::prelude::*;
+
+use super::{
+    super::clip::AlignedClip,
+    frame_store::{FrameStore, Span},
+    voicing::voicing_readout,
+};
 use crate::{
     Result,
+    audio::excitation::EXCITATION_WIDTH,
     model::{
-        pitch::{Intonation, SPREADS, Voicing, VoicingReadout},
+        pitch::{Contour, Intonation, PitchPredictor, SPREADS, Voicing, VoicingReadout},
         tacotron::Symbols,
     },
     nn::{Mode, readback::read},
@@ -25,14 +32,29 @@ pub struct Prosody {
 }
 
 impl Prosody {
+    /// * `store`: of the clips
     /// * `speaker`: the speaker of the base whose timing and melody are followed
-    pub async fn of(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<Self> {
-        let voicing_readout = voicing_readout(base, clips, speaker).await?;
-        Ok(Self {
-            duration_scale: duration_scale(base, clips, speaker).await?,
-            intonation: intonation(base, clips, speaker, voicing_readout.as_ref()).await?,
-            voicing_readout,
-        })
+    pub async fn of(base: &Base, clips: &[AlignedClip], store: &FrameStore, speaker: usize) -> Result<Self> {
+        let duration_scale = duration_scale(base, clips, speaker).await?;
+        let Some(predictor) = &base.model.pitch else {
+            return Ok(Self { duration_scale, intonation: None, voicing_readout: None });
+        };
+        let reduction = base.config().reduction;
+        let states = |&clip: &Span| {
+            let contexts = store.context_of(clip, reduction);
+            let unexcited = contexts.dims()[2] - EXCITATION_WIDTH;
+            let steps = contexts.dims()[1] / reduction;
+            predictor.hidden(contexts.narrow(2, 0, unexcited), base.speaker(speaker), &[steps])
+        };
+        let states: Vec<Tensor<3>> = store.clips.iter().map(states).collect();
+        let voicing_readout = voicing_readout(predictor, &states, clips).await?;
+        let predictor = match &voicing_readout {
+            Some(readout) => &predictor.with_readout(readout),
+            None => predictor,
+        };
+        // Of a whisper from end to end nothing is known: the base's own.
+        let intonation = intonation(predictor, &states, clips).await?.or_else(|| base.intonation(speaker));
+        Ok(Self { duration_scale, intonation, voicing_readout })
     }
 
     /// The speaker of the base, speaking like this.
@@ -74,27 +96,27 @@ async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> R
     Ok((recorded / expected).powf(1.0 - 0.5 * foreign / recorded).clamp(0.5, 2.0))
 }
 
-/// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` on a base without pitch.
+/// Mean and spread of the speaker's pitch in closed form: a minute holds too few melodies to learn a predictor from. `None` where nothing is voiced.
+///
+/// * `predictor`: with the speaker's own readout of voicing
+/// * `states`:    of it for each clip, `[1, N, 2 W]`
 async fn intonation(
-    base: &Base,
+    predictor: &PitchPredictor,
+    states: &[Tensor<3>],
     clips: &[AlignedClip],
-    speaker: usize,
-    readout: Option<&VoicingReadout>,
 ) -> Result<Option<Intonation>> {
     let (mut recorded, mut predicted) = (Vec::new(), Vec::new());
-    for clip in clips {
-        let (contexts, followed) = (clip.contexts(base), base.speaker(speaker));
-        let Some(contour) = base.contour_async(&contexts, &followed, readout).await? else {
-            return Ok(None);
-        };
+    for (states, clip) in states.iter().zip(clips) {
+        let melody = predictor.read_out(states.clone());
+        let count = melody.shape().num_elements();
+        let contour = Contour::new(&read(melody.reshape([count])).await?);
         for (&hz, &ln_hz) in clip.f0_hz.iter().zip(&contour.smooth).filter(|(hz, _)| **hz > 0.0) {
             recorded.push(hz.ln());
             predicted.push(ln_hz);
         }
     }
-    // Whispered from end to end: the base's own.
     if recorded.is_empty() {
-        return Ok(base.intonation(speaker));
+        return Ok(None);
     }
     let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
     let mean_hz = mean(&recorded).exp();
@@ -110,9 +132,15 @@ async fn intonation(
 
 #[cfg(test)]
 mod tests {
-    use burn::prelude::Device;
+    use super::{super::frame_store::assemble, *};
 
-    use super::*;
+    /// Of any whole number of steps.
+    const WINDOW: usize = 64;
+
+    fn prosody(base: &Base, clips: &[AlignedClip], speaker: usize) -> Prosody {
+        let store = assemble(base, clips, WINDOW);
+        pollster::block_on(Prosody::of(base, clips, &store, speaker)).unwrap()
+    }
 
     #[test]
     fn tempo_and_melody_are_found() {
@@ -126,15 +154,14 @@ mod tests {
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",
         ];
-        let clip = |text: &&str| pollster::block_on(AlignedClip::said(&base, &voice, text)).unwrap();
-        let mut clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
-        let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
+        let mut clips = pollster::block_on(AlignedClip::said(&base, &voice, &texts)).unwrap();
+        let found = prosody(&base, &clips, speaker);
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
         let Intonation { mean_hz, spread, .. } = found.intonation.unwrap();
         assert!((spread - 0.7).abs() < 0.1, "{spread}");
         assert!((mean_hz / own.mean_hz - 1.2).abs() < 0.1, "{mean_hz} of {} Hz", own.mean_hz);
         clips.iter_mut().for_each(|clip| clip.foreign = true);
-        let foreign = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
+        let foreign = prosody(&base, &clips, speaker);
         assert!(
             (foreign.duration_scale - found.duration_scale.sqrt()).abs() < 1e-3,
             "a tempo carries over in part"
@@ -150,18 +177,18 @@ mod tests {
         let texts =
             ["Nobody knew many of the men.", "My aunt may remember none of them, and Norman no more."];
         let nasals = ["M", "N", "NG"].map(|name| symbols::id(name).unwrap());
-        let clip = |text: &&str| {
-            let mut clip = pollster::block_on(AlignedClip::said(&base, &plain, text)).unwrap();
+        let mut clips = pollster::block_on(AlignedClip::said(&base, &plain, &texts)).unwrap();
+        for clip in &mut clips {
             let phones = clip.phones();
             let frames = clip.f0_hz.iter_mut().zip(phones);
             frames.filter(|(_, phone)| nasals.contains(phone)).for_each(|(hz, _)| *hz = 0.0);
-            clip
-        };
-        let clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
-        let found = pollster::block_on(Prosody::of(&base, &clips, speaker)).unwrap();
+        }
+        let found = prosody(&base, &clips, speaker);
         let right = |voice: &Voice| {
             let of_clip = |clip: &AlignedClip| {
-                let (contexts, readout) = (clip.contexts(&base), voice.voicing_readout.as_ref());
+                let frames = clip.frames().next_multiple_of(base.config().reduction);
+                let contexts = base.contexts(&clip.symbols, &clip.durations, frames);
+                let readout = voice.voicing_readout.as_ref();
                 let contour = base.contour_async(&contexts, &voice.timing_speaker, readout);
                 let logits = pollster::block_on(contour).unwrap().unwrap().voicing;
                 let same = |(hz, logit): &(&f32, f32)| (**hz > 0.0) == (*logit > 0.0);

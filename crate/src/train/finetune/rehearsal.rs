@@ -6,10 +6,10 @@
 use super::{
     super::clip::AlignedClip,
     conversion::Differences,
-    frame_store::{FrameStore, assemble},
+    frame_store::{FrameStore, Span, assemble},
     prosody::Prosody,
 };
-use crate::{Result, synth::speak::copy_prosody, voice::Base};
+use crate::{Result, synth::speak::decode_all, voice::Base};
 
 /// They cover rare pairs of phones.
 const SENTENCES: [&str; 24] = [
@@ -42,34 +42,32 @@ const SENTENCES: [&str; 24] = [
 /// The sentences, on the device: the speaker of the base says them in the clips' prosody, and their spectra are moved by what separates the clips from the
 /// same speaker's rendition of them.
 ///
+/// * `store`: of the clips
 /// * `speaker`: of the base
 pub async fn rehearsal(
     base: &Base,
     clips: &[AlignedClip],
+    store: &FrameStore,
     speaker: usize,
     prosody: &Prosody,
     window: usize,
 ) -> Result<FrameStore> {
     let voice = prosody.of_base_speaker(base, speaker);
-    let mut pairs = Vec::with_capacity(clips.len());
-    for clip in clips {
-        let said = copy_prosody(base, &voice, &clip.symbols, &clip.durations, &clip.f0_hz).await?;
-        pairs.push((clip.phones(), clip.mel.as_slice(), said.data));
-    }
+    let context = |span: &Span| (store.context_of(*span, base.config().reduction), span.frames);
+    let said = decode_all(base, &voice, store.clips.iter().map(context).collect()).await?;
+    let pairs = clips.iter().zip(said).map(|(clip, said)| (clip.phones(), clip.mel.as_slice(), said.data));
+    let pairs: Vec<_> = pairs.collect();
     let differences = Differences::of(&pairs, base.config().mels);
-    let mut sentences = Vec::with_capacity(SENTENCES.len());
-    for sentence in SENTENCES {
-        let mut clip = AlignedClip::said(base, &voice, sentence).await?;
+    let mut sentences = AlignedClip::said(base, &voice, &SENTENCES).await?;
+    for clip in &mut sentences {
         let phones = clip.phones();
         differences.convert(&mut clip.mel, &phones);
-        sentences.push(clip);
     }
     Ok(assemble(base, &sentences, window))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame_store::Span;
     use super::*;
     use crate::text::{Phonemizer, symbols};
     use burn::prelude::Device;
@@ -97,21 +95,19 @@ mod tests {
             Prosody { duration_scale: 1.0, intonation: base.intonation(speaker), voicing_readout: None };
         let voice = plain.of_base_speaker(&base, speaker);
         let mels = base.config().mels;
-        let clips: Vec<AlignedClip> = SENTENCES[..6]
-            .iter()
-            .map(|sentence| {
-                let mut clip = pollster::block_on(AlignedClip::said(&base, &voice, sentence)).unwrap();
-                let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
-                clip.mel.iter_mut().enumerate().for_each(brighter);
-                clip
-            })
-            .collect();
-        let store = pollster::block_on(rehearsal(&base, &clips, speaker, &plain, 64)).unwrap();
+        let said =
+            |sentences: &[&str]| pollster::block_on(AlignedClip::said(&base, &voice, sentences)).unwrap();
+        let mut clips = said(&SENTENCES[..6]);
+        for clip in &mut clips {
+            let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
+            clip.mel.iter_mut().enumerate().for_each(brighter);
+        }
+        let of_clips = assemble(&base, &clips, 64);
+        let store = pollster::block_on(rehearsal(&base, &clips, &of_clips, speaker, &plain, 64)).unwrap();
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
-        let last = SENTENCES[SENTENCES.len() - 1];
-        let said = pollster::block_on(AlignedClip::said(&base, &voice, last)).unwrap().mel;
+        let said = said(&SENTENCES[SENTENCES.len() - 1..]).remove(0).mel;
         let config = base.config();
         let errors = targets.iter().zip(&said).enumerate().map(|(at, (target, said))| {
             let target = target * config.mel_scale + config.mel_mean;
