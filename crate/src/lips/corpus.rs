@@ -30,7 +30,7 @@ use crate::{
     },
     files,
     report::{Progress, Report},
-    synth::speak::{SaidSentence, say_sentence},
+    synth::speak::{SaidSentence, say_sentences},
     text::symbols::{Symbol, name},
     voice::{Base, Voice},
 };
@@ -209,7 +209,8 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
 
 /// Speaks a sentence.
 fn scene(base: &Base, voice: &Voice, id: String, text: String) -> Result<Scene> {
-    let SaidSentence { symbols, durations, mel, .. } = pollster::block_on(say_sentence(base, voice, &text))?;
+    let said = pollster::block_on(say_sentences(base, voice, &[&text]))?;
+    let SaidSentence { symbols, durations, mel, .. } = said.into_iter().next().expect("one was asked for");
     let seconds = base.mel_config().frame_seconds();
     let phones =
         symbols.iter().zip(&durations).map(|(&symbol, &frames)| (symbol, frames as f32 * seconds)).collect();

@@ -188,7 +188,7 @@ fn write_base(
         default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
         speakers: features.speakers.clone(),
-        people: features.people().map(|(_, name)| name.clone()).collect(),
+        people: people_mark::people(features).map(|(_, name)| name.clone()).collect(),
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
             "training": recipe,

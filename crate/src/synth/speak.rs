@@ -216,11 +216,6 @@ pub(crate) async fn say_sentences(
     Ok(said.into_iter().zip(mels).map(attracted).collect())
 }
 
-/// One of them.
-pub(crate) async fn say_sentence(base: &Base, voice: &Voice, sentence: &str) -> Result<SaidSentence> {
-    Ok(say_sentences(base, voice, &[sentence]).await?.remove(0))
-}
-
 /// Symbols, their frames and the pitch of a sentence without its spectrogram, which takes most of the time.
 pub(crate) async fn prosody_of(
     base: &Base,

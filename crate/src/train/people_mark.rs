@@ -7,11 +7,16 @@
 use burn::{module::Param, prelude::*};
 
 use super::features::Features;
-use crate::{Error, Result};
+use crate::{Error, Result, corpus::engines::SpeechEngine};
+
+/// The speakers that are people, and those made from recordings of people, with their rows.
+pub fn people(features: &Features) -> impl Iterator<Item = (usize, &String)> {
+    features.speakers.iter().enumerate().filter(|(_, name)| !SpeechEngine::is_voice(name))
+}
 
 /// Marks all speakers that are people. Fails with `option-invalid` where none is.
 pub fn mark_people(features: &mut Features) -> Result<()> {
-    features.marked = features.people().map(|(speaker, _)| speaker).collect();
+    features.marked = people(features).map(|(speaker, _)| speaker).collect();
     match features.marked.is_empty() {
         true => Err(Error::option_invalid("there is no person to mark: all speakers are engines' voices")),
         false => Ok(()),

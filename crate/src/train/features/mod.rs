@@ -25,7 +25,6 @@ use crate::{
         excitation::Excitation,
         mel::{Mel, MelConfig},
     },
-    corpus::engines::SpeechEngine,
     text::symbols::SYMBOL_COUNT,
 };
 use frames::{FrameFile, Frames};
@@ -93,11 +92,6 @@ impl Features {
     /// Rows of the speaker table of a model that is trained on these.
     pub fn speaker_rows(&self) -> usize {
         self.speakers.len() + usize::from(!self.marked.is_empty())
-    }
-
-    /// The speakers that are people, and those made from recordings of people, with their rows.
-    pub fn people(&self) -> impl Iterator<Item = (usize, &String)> {
-        self.speakers.iter().enumerate().filter(|(_, name)| !SpeechEngine::is_voice(name))
     }
 
     /// Appends one utterance in memory. [`FeatureWriter`] does the same on disk.

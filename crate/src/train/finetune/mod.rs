@@ -635,16 +635,18 @@ mod tests {
         let models = include!("../../../tests/common/tiny_folder.rs");
         let mut base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
         let options = CloneOptions { batch: 8, window: 16, ..CloneOptions::default() };
-        let store = blank(&base, 256);
-        let starts = spread(&store.clips, options.window, 16);
-        let mut losses: Vec<(usize, f32)> = (0..base.speakers().len())
-            .map(|speaker| {
-                let sum = |starts: &[usize]| {
-                    pollster::block_on(losses_of(&base, &[speaker], &store, starts, &options)).unwrap()[0]
-                };
-                (speaker, starts.chunks(options.batch).map(sum).sum())
-            })
-            .collect();
+        // One window, which all looks are at, half way between two speakers.
+        let blank = blank(&base, options.window);
+        let says = |speaker: usize| {
+            let window = blank.gather(&[0], options.window, base.config().reduction);
+            predict(&Voice::of_base_speaker(&base, speaker).parts, &window).1
+        };
+        let store = FrameStore { targets: (says(4) + says(28)).mul_scalar(0.5), ..blank.clone() };
+        let speakers: Vec<usize> = (0..base.speakers().len()).collect();
+        let found = speakers.chunks(options.batch).flat_map(|speakers| {
+            pollster::block_on(losses_of(&base, speakers, &store, &[0], &options)).unwrap()
+        });
+        let mut losses: Vec<(usize, f32)> = found.enumerate().collect();
         losses.sort_by(|left, right| left.1.total_cmp(&right.1));
         let [(engine, least), (second, next)] = [losses[0], losses[1]];
         assert!(next < ENGINE_PENALTY * least, "the premise: {next} is near {least}");
