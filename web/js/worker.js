@@ -54,10 +54,7 @@ serve({
     const device = failed ? Promise.resolve(rejected(failed.adapter, failed)) : chooseDevice(wanted);
     device.catch(() => {}); // awaited below
     const { text, manifest } = await fetchManifest(base, signal);
-    /** @param {{ kind: string }} on */
-    const startHelpers = ({ kind }) => Helpers.start(kind === "cpu" ? cores - 1 : 0);
-    const found = await device;
-    const started = startHelpers(found); // their scripts load while the base is on its way
+    await device;
 
     const [module, promptList, { parts, cached }] = await Promise.all([
       compiled ?? compile(wasmUrl, signal, (loadedBytes) => progress({ status: "fetching", what: "program", loadedBytes })),
@@ -67,6 +64,7 @@ serve({
 
     progress({ status: "starting" });
     memory = (await init({ module_or_path: module })).memory;
+    const found = await device;
     if (found.kind === "webgpu") progress({ status: "testing", adapter: found.name });
     ({ engine, device: chosen } = await loadTested({ manifest: text, ...parts }, found, wanted === "webgpu", lost));
     check(signal);
@@ -77,7 +75,7 @@ serve({
     } catch (error) {
       storageError = describe(error);
     }
-    const helpers = await (chosen.kind === found.kind ? started : startHelpers(chosen));
+    const helpers = await Helpers.start(chosen.kind === "cpu" ? cores - 1 : 0);
     chosen = { ...chosen, cores: 1 + helpers.started };
     trainer = new Trainer(engine, store, module, helpers);
     const voice = hold(engine.base_voice(), engine.hash.slice(0, 16));
