@@ -167,7 +167,7 @@ impl Lattice {
         for time in (0..frames).rev() {
             let now = forward[time * width..].iter().zip(&backward).map(|(before, after)| before * after);
             let total: f64 = now.clone().sum();
-            if total <= 0.0 {
+            if !total.is_normal() {
                 return None;
             }
             now.zip(&classes).for_each(|(state, &class)| occupied[time][class] += (state / total) as f32);

@@ -30,7 +30,7 @@ use crate::{
     },
     files,
     report::{Progress, Report},
-    synth::speak::{SaidSentence, say_sentences},
+    synth::speak::say_symbols,
     text::symbols::{Symbol, name},
     voice::{Base, Voice},
 };
@@ -209,8 +209,7 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
 
 /// Speaks a sentence.
 fn scene(base: &Base, voice: &Voice, id: String, text: String) -> Result<Scene> {
-    let said = pollster::block_on(say_sentences(base, voice, &[&text]))?;
-    let SaidSentence { symbols, durations, mel, .. } = said.into_iter().next().expect("one was asked for");
+    let (symbols, durations, mel, _) = pollster::block_on(say_symbols(base, voice, &text))?;
     let seconds = base.mel_config().frame_seconds();
     let phones =
         symbols.iter().zip(&durations).map(|(&symbol, &frames)| (symbol, frames as f32 * seconds)).collect();

@@ -183,40 +183,19 @@ pub async fn speak_async(
     Ok(speech)
 }
 
-/// A sentence with the learned timing: its symbols and their frames, and the spectrogram and the pitch of its frames.
-pub(crate) struct SaidSentence {
-    pub symbols: Vec<u8>,
-    pub durations: Vec<u32>,
-    pub mel: Mel,
-    pub f0_hz: Vec<f32>,
-}
-
-/// All sentences, which are decoded together.
-pub(crate) async fn say_sentences(
+/// One sentence with the learned timing: its symbols, their frames, the spectrogram, and the pitch of its frames.
+pub(crate) async fn say_symbols(
     base: &Base,
     voice: &Voice,
-    sentences: &[&str],
-) -> Result<Vec<SaidSentence>> {
-    let options = SpeakOptions::default();
-    let (mut said, mut contexts) = (Vec::with_capacity(sentences.len()), Vec::with_capacity(sentences.len()));
-    for sentence in sentences {
-        let symbols = base.phonemizer.symbols(sentence)?;
-        let (durations, _) = durations(base, voice, &symbols, &options).await?;
-        let (context, f0_hz) =
-            intoned(base, voice, &symbols[..durations.len()], &durations, &options).await?;
-        contexts.push((base.with_excitation(context, &f0_hz), durations.iter().sum::<u32>() as usize));
-        said.push((symbols, durations, f0_hz));
-    }
-    let mels = decode_all(base, voice, contexts).await?;
-    let attracted = |((symbols, durations, f0_hz), mel): ((Vec<u8>, Vec<u32>, Vec<f32>), Mel)| {
-        let frames = by_frame(&symbols[..durations.len()], &durations);
-        let mel = voice.exemplars.attract(mel, Frames { symbols: &frames, f0_hz: &f0_hz });
-        SaidSentence { symbols, durations, mel, f0_hz }
-    };
-    Ok(said.into_iter().zip(mels).map(attracted).collect())
+    sentence: &str,
+) -> Result<(Vec<u8>, Vec<u32>, Mel, Vec<f32>)> {
+    let symbols = base.phonemizer.symbols(sentence)?;
+    let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
+    let (mel, f0_hz) = frames(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
+    Ok((symbols, durations, mel, f0_hz))
 }
 
-/// Symbols, their frames and the pitch of a sentence without its spectrogram, which takes most of the time.
+/// The same without the spectrogram, which takes most of the time.
 pub(crate) async fn prosody_of(
     base: &Base,
     voice: &Voice,
@@ -363,66 +342,29 @@ pub(crate) async fn copy_prosody(
     Ok(voice.exemplars.attract(mel, Frames { symbols: &by_frame(symbols, durations), f0_hz }))
 }
 
-/// The spectrogram of a context's frames, before recorded frames attract it.
+/// A spectrogram of `total` frames, before recorded frames attract it.
 ///
 /// * `context`: `[1, T, C]`, T at least `total`
-async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total: usize) -> Result<Mel> {
-    Ok(decode_all(base, voice, vec![(context, total)]).await?.remove(0))
-}
-
-/// Spectrograms that are decoded together: many short steps take a processor about as long as one.
-///
-/// * `contexts`: `[1, T, C]` each, and the frames that are wanted of it, T at least as many
-pub(crate) async fn decode_all(
-    base: &Base,
-    voice: &Voice,
-    contexts: Vec<(Tensor<3>, usize)>,
-) -> Result<Vec<Mel>> {
-    let mut mels = Vec::with_capacity(contexts.len());
-    // Feedback goes through one sentence at a time.
-    let together = if base.config().autoregressive { 1 } else { DECODED_TOGETHER };
-    for contexts in contexts.chunks(together) {
-        let longest = contexts.iter().map(|(context, _)| context.dims()[1]).max().expect("a chunk has some");
-        let padded = contexts.iter().map(|(context, _)| {
-            let [_, frames, width] = context.dims();
-            let padding = Tensor::zeros([1, longest - frames, width], &base.device);
-            if frames < longest { Tensor::cat(vec![context.clone(), padding], 1) } else { context.clone() }
-        });
-        let totals: Vec<usize> = contexts.iter().map(|(_, total)| *total).collect();
-        mels.extend(decode_batch(base, voice, Tensor::cat(padded.collect(), 0), &totals).await?);
-    }
-    Ok(mels)
-}
-
-/// Sentences of a batch, which are padded to the longest of them.
-const DECODED_TOGETHER: usize = 12;
-
-/// * `context`: `[B, T, C]`
-async fn decode_batch(base: &Base, voice: &Voice, context: Tensor<3>, totals: &[usize]) -> Result<Vec<Mel>> {
-    let (config, [batch, frames, _]) = (base.config(), context.dims());
-    let decoded = if config.autoregressive {
+pub(crate) async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total: usize) -> Result<Mel> {
+    let config = base.config();
+    let frames = if config.autoregressive {
         decode_by_steps(base, voice, context).await?
     } else {
         decode_at_once(base, voice, context)
     };
-    let decoded = decoded.clone() + voice.parts.postnet.forward(decoded, Mode::Eval);
-    let values = read(decoded.reshape([batch * frames * config.mels])).await?;
-    let mel = |(values, total): (&[f32], &usize)| {
-        let values = values[..total * config.mels].to_vec();
-        let mel = scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale);
-        match &voice.spectral_match {
-            Some(found) => found.apply(mel),
-            None => mel,
-        }
-    };
-    Ok(values.chunks_exact(frames * config.mels).zip(totals).map(mel).collect())
+    let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
+    let values = read(frames.narrow(1, 0, total).reshape([total * config.mels])).await?;
+    let mel = scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale);
+    Ok(match &voice.spectral_match {
+        Some(found) => found.apply(mel),
+        None => mel,
+    })
 }
 
-/// Without feedback no step waits for another: `[B, T, C]` to `[B, T, M]` in one pass.
+/// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.
 fn decode_at_once(base: &Base, voice: &Voice, context: Tensor<3>) -> Tensor<3> {
-    let (decoder, speaker) = (&voice.parts.decoder, voice.parts.speaker.val());
-    let ([batch, ..], [_, width]) = (context.dims(), speaker.dims());
-    decoder.forward(None, context, speaker.expand([batch, width]), decoder.start(batch, &base.device)).0
+    let decoder = &voice.parts.decoder;
+    decoder.forward(None, context, voice.parts.speaker.val(), decoder.start(1, &base.device)).0
 }
 
 /// Autoregressive: each step has the frame before it as an input.
@@ -450,26 +392,6 @@ async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Resu
 mod tests {
     use super::*;
     use crate::text::Phonemizer;
-
-    /// Frames at the end of a sentence that the postnet computes from the padding too: two from each of its layers.
-    const REACH: usize = 10;
-
-    #[test]
-    fn sentences_are_said_together_as_they_are_alone() {
-        let base = Base::open("../models/base", &Device::flex()).unwrap();
-        let voice = Voice::unadapted(&base);
-        let texts = ["Good morning.", "Nobody expected so many people, on such a cold evening."];
-        let said = |texts: &[&str]| pollster::block_on(say_sentences(&base, &voice, texts)).unwrap();
-        for (together, text) in said(&texts).into_iter().zip(texts) {
-            let alone = said(&[text]).remove(0);
-            assert_eq!((&together.symbols, &together.durations), (&alone.symbols, &alone.durations));
-            assert_eq!((&together.f0_hz, together.mel.frames()), (&alone.f0_hz, alone.mel.frames()));
-            let compared = (alone.mel.frames() - REACH) * alone.mel.mels;
-            let pairs = together.mel.data.iter().zip(&alone.mel.data).take(compared);
-            let apart = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            assert!(apart < 1e-3, "{apart} of {text}");
-        }
-    }
 
     #[test]
     fn halves_are_cut_at_the_pause_nearest_to_the_middle() {

@@ -16,7 +16,7 @@ use crate::{
         pitch, prepare_clip, wav,
     },
     files,
-    synth::speak::{SaidSentence, say_sentences},
+    synth::speak::say_symbols,
     text::{
         self,
         symbols::{SILENCE, Symbol},
@@ -65,17 +65,10 @@ impl AlignedClip {
         self.durations.iter().sum::<u32>() as usize
     }
 
-    /// Sentences that a voice says, with its learned timing and melody.
-    pub async fn said(base: &Base, voice: &Voice, sentences: &[&str]) -> Result<Vec<Self>> {
-        let said = say_sentences(base, voice, sentences).await?.into_iter();
-        let clip = |SaidSentence { symbols, durations, mel, f0_hz }| Self {
-            symbols,
-            durations,
-            mel: mel.data,
-            f0_hz,
-            foreign: false,
-        };
-        Ok(said.map(clip).collect())
+    /// A sentence that a voice says, with its learned timing and melody.
+    pub async fn said(base: &Base, voice: &Voice, sentence: &str) -> Result<Self> {
+        let (symbols, durations, mel, f0_hz) = say_symbols(base, voice, sentence).await?;
+        Ok(Self { symbols, durations, mel: mel.data, f0_hz, foreign: false })
     }
 
     /// * `mels`: bands of a frame

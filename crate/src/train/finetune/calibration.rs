@@ -40,8 +40,6 @@ const SENTENCES: [&str; 12] = [
 /// Sentences in the clone's prosody, ready to be decoded, and the statistics of the clips.
 pub struct Calibration {
     store: FrameStore,
-    /// Frames of the longest, in whole steps: all are decoded together.
-    window: usize,
     /// The symbol of each frame, of each sentence.
     symbols: Vec<Vec<Symbol>>,
     recorded: SpectralStats,
@@ -74,10 +72,8 @@ impl Calibration {
         let mut recorded = SpectralStats::default();
         clips.iter().for_each(|clip| recorded.add(&clip.spectrogram(config.mels), &clip.phones()));
         let symbols = sentences.iter().map(AlignedClip::phones).collect();
-        let longest = sentences.iter().map(AlignedClip::frames).max().expect("there are some");
-        let window = longest.next_multiple_of(config.reduction);
-        let store = assemble(base, &sentences, window);
-        Ok(Some(Self { store, window, symbols, recorded, config, mel_config }))
+        let store = assemble(base, &sentences, config.reduction);
+        Ok(Some(Self { store, symbols, recorded, config, mel_config }))
     }
 
     /// Speaks the sentences; `None` where nothing is loud enough, or has no phone of the clips.
@@ -87,13 +83,11 @@ impl Calibration {
         variance_scale: VarianceScale,
     ) -> Result<Option<SpectralMatch>> {
         let TacotronConfig { mels, reduction, .. } = self.config;
-        let starts: Vec<usize> = self.store.clips.iter().map(|clip| clip.first).collect();
-        let predicted = predict(parts, &self.store.gather(&starts, self.window, reduction)).1;
-        let values = read(predicted.reshape([starts.len() * self.window * mels])).await?;
         let mut said = SpectralStats::default();
-        let sentences = values.chunks_exact(self.window * mels).zip(&self.store.clips).zip(&self.symbols);
-        for ((values, &Span { frames, .. }), symbols) in sentences {
-            let mel = self.config.log_mels(values[..frames * mels].to_vec(), &self.mel_config);
+        for (&Span { first, frames }, symbols) in self.store.clips.iter().zip(&self.symbols) {
+            let window = self.store.gather(&[first], frames.next_multiple_of(reduction), reduction);
+            let predicted = predict(parts, &window).1.narrow(1, 0, frames).reshape([frames * mels]);
+            let mel = self.config.log_mels(read(predicted).await?, &self.mel_config);
             said.add(&scale_variance(mel, variance_scale), symbols);
         }
         Ok(SpectralMatch::between(&said, &self.recorded))

@@ -6,10 +6,10 @@
 use super::{
     super::clip::AlignedClip,
     conversion::Differences,
-    frame_store::{FrameStore, Span, assemble},
+    frame_store::{FrameStore, assemble},
     prosody::Prosody,
 };
-use crate::{Result, synth::speak::decode_all, voice::Base};
+use crate::{Result, synth::speak::decode, voice::Base};
 
 /// They cover rare pairs of phones.
 const SENTENCES: [&str; 24] = [
@@ -53,21 +53,26 @@ pub async fn rehearsal(
     window: usize,
 ) -> Result<FrameStore> {
     let voice = prosody.of_base_speaker(base, speaker);
-    let context = |span: &Span| (store.context_of(*span, base.config().reduction), span.frames);
-    let said = decode_all(base, &voice, store.clips.iter().map(context).collect()).await?;
-    let pairs = clips.iter().zip(said).map(|(clip, said)| (clip.phones(), clip.mel.as_slice(), said.data));
-    let pairs: Vec<_> = pairs.collect();
+    let mut pairs = Vec::with_capacity(clips.len());
+    for (clip, &span) in clips.iter().zip(&store.clips) {
+        let context = store.context_of(span, base.config().reduction);
+        let said = decode(base, &voice, context, span.frames).await?;
+        pairs.push((clip.phones(), clip.mel.as_slice(), said.data));
+    }
     let differences = Differences::of(&pairs, base.config().mels);
-    let mut sentences = AlignedClip::said(base, &voice, &SENTENCES).await?;
-    for clip in &mut sentences {
+    let mut sentences = Vec::with_capacity(SENTENCES.len());
+    for sentence in SENTENCES {
+        let mut clip = AlignedClip::said(base, &voice, sentence).await?;
         let phones = clip.phones();
         differences.convert(&mut clip.mel, &phones);
+        sentences.push(clip);
     }
     Ok(assemble(base, &sentences, window))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::frame_store::Span;
     use super::*;
     use crate::text::{Phonemizer, symbols};
     use burn::prelude::Device;
@@ -95,9 +100,8 @@ mod tests {
             Prosody { duration_scale: 1.0, intonation: base.intonation(speaker), voicing_readout: None };
         let voice = plain.of_base_speaker(&base, speaker);
         let mels = base.config().mels;
-        let said =
-            |sentences: &[&str]| pollster::block_on(AlignedClip::said(&base, &voice, sentences)).unwrap();
-        let mut clips = said(&SENTENCES[..6]);
+        let said = |sentence: &&str| pollster::block_on(AlignedClip::said(&base, &voice, sentence)).unwrap();
+        let mut clips: Vec<AlignedClip> = SENTENCES[..6].iter().map(said).collect();
         for clip in &mut clips {
             let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
             clip.mel.iter_mut().enumerate().for_each(brighter);
@@ -107,7 +111,7 @@ mod tests {
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
-        let said = said(&SENTENCES[SENTENCES.len() - 1..]).remove(0).mel;
+        let said = said(&SENTENCES[SENTENCES.len() - 1]).mel;
         let config = base.config();
         let errors = targets.iter().zip(&said).enumerate().map(|(at, (target, said))| {
             let target = target * config.mel_scale + config.mel_mean;
