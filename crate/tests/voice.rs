@@ -718,6 +718,11 @@ fn damaged_bases_are_refused() {
     let mut other = manifest.clone();
     other.model.decoder_width = 64;
     assert_eq!(load(&other, &weights).err().unwrap().code(), "base-corrupt");
+    let mut strangers = manifest.clone();
+    strangers.people = vec![manifest.speakers[0].clone()];
+    assert!(load(&strangers, &weights).is_ok());
+    strangers.people.push("nobody".into());
+    assert_eq!(load(&strangers, &weights).err().unwrap().code(), "base-corrupt");
 }
 
 #[test]

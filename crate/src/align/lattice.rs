@@ -165,19 +165,19 @@ impl Lattice {
         let mut backward = vec![0.0; width];
         backward[width - 1] = 1.0;
         for time in (0..frames).rev() {
+            if time + 1 < frames {
+                emit(&mut backward, time + 1);
+                let mut before = vec![0.0; width];
+                steps.iter().for_each(|&(from, to, share)| before[from] += share * backward[to]);
+                scale(&mut before)?;
+                backward = before;
+            }
             let now = forward[time * width..].iter().zip(&backward).map(|(before, after)| before * after);
             let total: f64 = now.clone().sum();
             if !total.is_normal() {
                 return None;
             }
             now.zip(&classes).for_each(|(state, &class)| occupied[time][class] += (state / total) as f32);
-            emit(&mut backward, time);
-            let mut before = vec![0.0; width];
-            steps.iter().for_each(|&(from, to, share)| before[from] += share * backward[to]);
-            backward = before;
-            if time > 0 {
-                scale(&mut backward)?;
-            }
         }
         Some(occupied)
     }

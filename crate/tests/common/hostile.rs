@@ -428,6 +428,7 @@ fn base(random: &mut Choices) -> Outcome {
         let (mut manifest, weights) = tiny_files();
         let lexicon = small_lexicon().0;
         manifest.files.lexicon = FileEntry::new("en.lex", &lexicon);
+        manifest.people = vec![manifest.speakers[0].clone()];
         (serde_json::to_value(&manifest).unwrap(), weights, lexicon)
     });
     let (manifest, weights, lexicon) = GOOD.with(|good| *good);

@@ -538,7 +538,7 @@ const LOOKS: [(usize, usize); 4] = [(1, 32), (2, 12), (4, 4), (16, 1)];
 /// An engine's voice has to be nearer than any person's by this factor of the loss: what starts from an engine keeps some of its sound.
 const ENGINE_PENALTY: f32 = 1.08;
 
-/// The row of the speaker with the lowest loss on windows from all of the audio.
+/// The row of the speaker with the lowest loss on windows from all of the audio, that of engines penalised.
 async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
     let CloneOptions { batch, window, .. } = *options;
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();

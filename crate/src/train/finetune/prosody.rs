@@ -154,8 +154,8 @@ mod tests {
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",
         ];
-        let said = |text: &&str| pollster::block_on(AlignedClip::said(&base, &voice, text)).unwrap();
-        let mut clips: Vec<AlignedClip> = texts.iter().map(said).collect();
+        let clip = |text: &&str| pollster::block_on(AlignedClip::said(&base, &voice, text)).unwrap();
+        let mut clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
         let found = prosody(&base, &clips, speaker);
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
         let Intonation { mean_hz, spread, .. } = found.intonation.unwrap();
@@ -178,13 +178,14 @@ mod tests {
         let texts =
             ["Nobody knew many of the men.", "My aunt may remember none of them, and Norman no more."];
         let nasals = ["M", "N", "NG"].map(|name| symbols::id(name).unwrap());
-        let said = |text: &&str| pollster::block_on(AlignedClip::said(&base, &plain, text)).unwrap();
-        let mut clips: Vec<AlignedClip> = texts.iter().map(said).collect();
-        for clip in &mut clips {
+        let clip = |text: &&str| {
+            let mut clip = pollster::block_on(AlignedClip::said(&base, &plain, text)).unwrap();
             let phones = clip.phones();
             let frames = clip.f0_hz.iter_mut().zip(phones);
             frames.filter(|(_, phone)| nasals.contains(phone)).for_each(|(hz, _)| *hz = 0.0);
-        }
+            clip
+        };
+        let clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
         let found = prosody(&base, &clips, speaker);
         let right = |voice: &Voice| {
             let of_clip = |clip: &AlignedClip| {

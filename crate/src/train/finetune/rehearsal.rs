@@ -100,18 +100,22 @@ mod tests {
             Prosody { duration_scale: 1.0, intonation: base.intonation(speaker), voicing_readout: None };
         let voice = plain.of_base_speaker(&base, speaker);
         let mels = base.config().mels;
-        let said = |sentence: &&str| pollster::block_on(AlignedClip::said(&base, &voice, sentence)).unwrap();
-        let mut clips: Vec<AlignedClip> = SENTENCES[..6].iter().map(said).collect();
-        for clip in &mut clips {
-            let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
-            clip.mel.iter_mut().enumerate().for_each(brighter);
-        }
+        let clips: Vec<AlignedClip> = SENTENCES[..6]
+            .iter()
+            .map(|sentence| {
+                let mut clip = pollster::block_on(AlignedClip::said(&base, &voice, sentence)).unwrap();
+                let brighter = |(at, value): (usize, &mut f32)| *value += 0.02 * (at % mels) as f32;
+                clip.mel.iter_mut().enumerate().for_each(brighter);
+                clip
+            })
+            .collect();
         let of_clips = assemble(&base, &clips, 64);
         let store = pollster::block_on(rehearsal(&base, &clips, &of_clips, speaker, &plain, 64)).unwrap();
         assert_eq!(store.clips.len(), SENTENCES.len());
         let Span { first, frames } = store.clips[SENTENCES.len() - 1];
         let targets = store.targets.clone().narrow(1, first, frames).into_data().try_to_vec::<f32>().unwrap();
-        let said = said(&SENTENCES[SENTENCES.len() - 1]).mel;
+        let last = SENTENCES[SENTENCES.len() - 1];
+        let said = pollster::block_on(AlignedClip::said(&base, &voice, last)).unwrap().mel;
         let config = base.config();
         let errors = targets.iter().zip(&said).enumerate().map(|(at, (target, said))| {
             let target = target * config.mel_scale + config.mel_mean;

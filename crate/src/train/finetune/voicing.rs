@@ -37,8 +37,9 @@ pub async fn voicing_readout(
     for (states, clip) in states.iter().zip(clips) {
         let [_, steps, states_width] = states.dims();
         let predicted = predictor.read_out(states.clone());
-        let logits = predicted.clone().narrow(2, 1, 1).reshape([predicted.dims()[1]]);
-        let (first, reduction) = (features.len() / width, predicted.dims()[1] / steps);
+        let [_, count, _] = predicted.dims();
+        let logits = predicted.narrow(2, 1, 1).reshape([count]);
+        let (first, reduction) = (features.len() / width, count / steps);
         for (frame, (logit, hz)) in read(logits).await?.into_iter().zip(&clip.f0_hz).enumerate() {
             frames.push(Frame {
                 step: first + frame / reduction,
