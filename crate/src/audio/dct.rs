@@ -14,6 +14,11 @@ impl Dct {
         Self { rows: (0..mels).map(row).collect() }
     }
 
+    /// `[M, M]`, a row each coefficient.
+    pub(crate) fn rows(&self) -> &[Vec<f32>] {
+        &self.rows
+    }
+
     /// The cepstral coefficients of a frame, as many as it has bands.
     pub(crate) fn cepstrum<'a>(&'a self, frame: &'a [f32]) -> impl Iterator<Item = f32> + 'a {
         self.rows.iter().map(move |row| row.iter().zip(frame).map(|(a, b)| a * b).sum())

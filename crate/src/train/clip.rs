@@ -49,6 +49,7 @@ impl Clip {
 }
 
 /// A clip with the frames of each symbol.
+#[derive(Clone)]
 pub struct AlignedClip {
     pub symbols: Vec<u8>,
     pub durations: Vec<u32>,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How much the weights are drawn towards the base's, as so many frames' worth.
-const PENALTY: f64 = 10.0;
+const PENALTY: f64 = 100.0;
 /// The bias is free.
 const PENALTY_OF_BIAS: f64 = 1e-3;
 /// Of Newton's method, which takes about ten.
