@@ -15,11 +15,14 @@ function baseUrl(asked) {
   return url;
 }
 
+/** @typedef {(progress: LoadProgress) => void} Listener */
+
 /** @type {LoadProgress[]} */
 const unheard = [];
-let onProgress = (/** @type {LoadProgress} */ progress) => void unheard.push(progress);
+/** @type {Listener} */
+let onProgress = (progress) => unheard.push(progress);
 
-/** Calls `listener` with the progress so far and with what follows. @param {(progress: LoadProgress) => void} listener */
+/** Calls `listener` with the progress so far and with what follows. @param {Listener} listener */
 export function onOpening(listener) {
   onProgress = listener;
   unheard.splice(0).forEach(listener);
