@@ -1,8 +1,8 @@
 // Loads the engine, and reloads it after a crash or a lost device.
 
-import { onOpening, opened, stopping } from "./opening.js";
+import { OwnvoiceError, load } from "./js/index.js";
 import { endSpeaking } from "./speaking.js";
-import { CONSENT, SENTENCES, checked, initial, isLost, measureUsage, state, update } from "./state.js";
+import { CONSENT, SENTENCES, STORAGE, checked, initial, isLost, measureUsage, state, update } from "./state.js";
 import { number, t } from "./strings.js";
 import { train } from "./training.js";
 
@@ -30,6 +30,17 @@ function loading(progress) {
   }
 }
 
+/** A worker obeys the policy of its own response, which many hosts do not send; one that is imported by a script of the page's own inherits the page's policy. */
+const workerUrl = URL.createObjectURL(new Blob([`import ${JSON.stringify(new URL("js/worker.js", document.baseURI))};`], { type: "text/javascript" }));
+
+/** The base of the page's address, which anybody can write: a folder of this host only. @param {string} asked */
+function baseUrl(asked) {
+  const url = new URL(asked, document.baseURI);
+  if (url.origin !== location.origin) throw new OwnvoiceError("base-elsewhere", `${url.host} is another host`);
+  return url;
+}
+
+const stopping = new AbortController();
 let started = Promise.resolve();
 
 /** Ends a running load. */
@@ -41,11 +52,14 @@ export function stopLoading() {
 export const start = () => (started = begin());
 
 async function begin() {
+  const asked = new URLSearchParams(location.search);
+  const device = /** @type {"auto" | "webgpu" | "cpu"} */ (asked.get("device") ?? "auto");
   /** @type {Studio | undefined} */
   let studio;
-  onOpening(loading);
   try {
-    studio = await opened;
+    const base = baseUrl(asked.get("base") ?? "models/base/");
+    const { signal } = stopping;
+    studio = await load({ base, device, prompts: "models/prompts.json", microphone: true, storage: STORAGE, workerUrl, onProgress: loading, signal });
     update({ studio });
     await restore(studio);
     studio.ended.then(recover);
