@@ -21,12 +21,15 @@ use crate::{
 };
 
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
-/// its noise, and the loss does not separate them. Without the cut voices are hoarse; cutting more changes nothing (docs/decisions/0071-spectral-correction.md).
-const VOICED_NOISE_CUT: f32 = 1.4;
+/// its noise, and the loss does not separate them. Without the cut voices are hoarse (docs/decisions/0071-spectral-correction.md).
+const VOICED_NOISE_CUT: f32 = 2.0;
 /// Rounds of correction; each takes about a third off the error.
-const CORRECTIONS: usize = 4;
+const CORRECTIONS: usize = 3;
 /// At most this in a round, in nepers.
 const MAX_CORRECTION: f32 = 3.0;
+/// How much of what a spectrum lacks is added in a round. It lacks most in the valleys, where there is nothing to be raised but noise
+/// (docs/decisions/0110-raised-by-half.md).
+const RAISED: f32 = 0.5;
 
 /// It runs on the CPU wherever the model runs: for a second of speech the network is a few dozen milliseconds of one core.
 pub struct NeuralVocoder {
@@ -104,7 +107,7 @@ impl NeuralVocoder {
         let mut gains = wanted
             .iter()
             .zip(made)
-            .map(|(wanted, made)| (wanted - made).clamp(-MAX_CORRECTION, MAX_CORRECTION).exp());
+            .map(|(wanted, made)| correction(wanted - made).exp());
         let mut spectra = Vec::with_capacity(wanted.len());
         self.extractor.stft().analyze(samples, |_, spectrum| {
             spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain));
@@ -140,6 +143,12 @@ impl Vocoder for NeuralVocoder {
         }
         samples.into_iter().map(limit).collect()
     }
+}
+
+/// In nepers, of a level that is this far below the wanted one.
+fn correction(lack: f32) -> f32 {
+    let lack = lack.clamp(-MAX_CORRECTION, MAX_CORRECTION);
+    if lack > 0.0 { RAISED * lack } else { lack }
 }
 
 /// The likeliest class, to a fraction: the mean around the highest.
