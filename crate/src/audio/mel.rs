@@ -1,5 +1,6 @@
 //! Log-mel spectrograms with the semantics of NVIDIA's Tacotron 2 (`layers.py`, `TacotronSTFT`) and librosa 0.11 (`filters.mel`).
 
+use realfft::num_complex::Complex32;
 use serde::{Deserialize, Serialize};
 
 use super::stft::Stft;
@@ -176,14 +177,14 @@ impl MelExtractor {
     /// `[S]` at the configured rate to `[T, M]`, T = 1 + S / hop_length. Frames are centred; the clip is reflected at both ends.
     pub fn extract(&self, samples: &[f32]) -> Mel {
         let mut data = Vec::with_capacity(self.config.frames(samples.len()) * self.config.mels);
-        let mut amplitudes = vec![0.0; self.stft.bins()];
-        self.stft.analyze(samples, |_, spectrum| {
-            amplitudes.iter_mut().zip(spectrum).for_each(|(a, x)| *a = x.norm_sqr().sqrt());
-            data.extend(
-                self.filters.iter().map(|filter| filter.dot(&amplitudes).max(self.config.log_floor).ln()),
-            );
-        });
+        self.stft.analyze(samples, |_, spectrum| data.extend(self.frame(spectrum)));
         Mel { mels: self.config.mels, data }
+    }
+
+    /// One frame, `[M]`, of its spectrum `[F]`.
+    pub fn frame(&self, spectrum: &[Complex32]) -> impl Iterator<Item = f32> {
+        let amplitudes: Vec<f32> = spectrum.iter().map(|x| x.norm_sqr().sqrt()).collect();
+        self.filters.iter().map(move |filter| filter.dot(&amplitudes).max(self.config.log_floor).ln())
     }
 
     /// Channels `[M]` of one frame's amplitudes `[F]`, before the logarithm.

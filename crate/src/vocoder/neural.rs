@@ -104,12 +104,16 @@ impl NeuralVocoder {
 
     /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
     fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
-        let made = self.extractor.envelope(&self.extractor.extract(samples));
-        let mut gains = wanted.iter().zip(made).map(|(wanted, made)| correction(wanted - made).exp());
+        let mels = self.extractor.config().mels;
         let mut spectra = Vec::with_capacity(wanted.len());
+        let mut made = Mel { mels, data: Vec::with_capacity(wanted.len() / self.config.bins * mels) };
         self.extractor.stft().analyze(samples, |_, spectrum| {
-            spectra.extend(spectrum.iter().zip(&mut gains).map(|(x, gain)| x * gain));
+            spectra.extend_from_slice(spectrum);
+            made.data.extend(self.extractor.frame(spectrum));
         });
+        for ((x, wanted), made) in spectra.iter_mut().zip(wanted).zip(self.extractor.envelope(&made)) {
+            *x *= correction(wanted - made).exp();
+        }
         self.extractor.stft().synthesize(&spectra)
     }
 }
