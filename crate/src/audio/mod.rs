@@ -7,6 +7,7 @@ pub mod decode;
 pub mod excitation;
 pub mod level;
 pub mod mel;
+pub(crate) mod pauses;
 pub mod pitch;
 pub mod psola;
 pub mod resample;

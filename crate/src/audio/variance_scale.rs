@@ -3,11 +3,8 @@
 //! A model that minimises a spectral error predicts the mean of all plausible spectra, whose variance is too low, most of all for unseen texts. That sounds
 //! muffled, and lowers the similarity that a speaker encoder measures.
 
-use super::{dct::Dct, mel::Mel};
+use super::{dct::Dct, mel::Mel, pauses::speech};
 
-/// A frame this far below the loudest one is pause, one above that by [`RAMP_NEPERS`] is speech, with a linear ramp between them.
-const RANGE_NEPERS: f32 = 5.0;
-const RAMP_NEPERS: f32 = 2.0;
 /// Cepstral coefficients (DCT-II over the bands) that share a factor: level, tilt, formants, and what is finer, harmonics among it.
 const GROUPS: [std::ops::Range<usize>; 4] = [0..1, 1..4, 4..12, 12..usize::MAX];
 /// Values below are noise of the measure; values above sound harsh.
@@ -21,14 +18,6 @@ pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
 /// The group of a cepstral coefficient.
 fn group(k: usize) -> usize {
     GROUPS.iter().position(|group| group.contains(&k)).expect("the last has no end")
-}
-
-/// The proportion of speech in each frame, 0 to 1, by its level.
-pub(crate) fn speech(mel: &Mel) -> Vec<f32> {
-    let level = |t: usize| mel.frame(t).iter().sum::<f32>() / mel.mels as f32;
-    let levels: Vec<f32> = (0..mel.frames()).map(level).collect();
-    let loudest = levels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    levels.iter().map(|level| ((level - loudest + RANGE_NEPERS) / RAMP_NEPERS).clamp(0.0, 1.0)).collect()
 }
 
 /// The mean of each band, weighted by frame.

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Error, Result,
     align::{Alignment, PhonemeErrors, edits, said},
-    audio::{mel::MelExtractor, pitch, prepare_clip},
+    audio::{mel::MelExtractor, pauses::quiet_pauses, pitch, prepare_clip},
     model::StopReason,
     synth::{SpeakOptions, Speech, speak::copy_prosody, speak_async, speak_attentive_async},
     text::{spell, symbols},
@@ -205,6 +205,7 @@ impl<'a> Evaluation<'a> {
         for ((text, _), (mel, symbols, word_ends, f0_hz)) in self.said.iter().zip(&spelled) {
             let Alignment { symbols, durations, .. } = aligner.align_anyway(mel, symbols, word_ends).await?;
             let copied = copy_prosody(base, voice, &symbols, &durations, f0_hz).await?;
+            let copied = quiet_pauses(copied, config.silence());
             self.listen(text, self.vocoder.vocode(&copied), None, &mut measured).await?;
         }
         self.identified(measured)

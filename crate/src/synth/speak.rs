@@ -6,6 +6,7 @@ use crate::{
     Error, Result,
     audio::{
         mel::{Mel, MelConfig},
+        pauses::quiet_pauses,
         variance_scale::scale_variance,
         wav::{self, Origin},
     },
@@ -125,8 +126,9 @@ impl Speech {
             self.samples.extend(std::iter::repeat_n(0.0, sentence.pause_frames * config.hop_length));
             self.mel.data.extend(std::iter::repeat_n(config.silence(), sentence.pause_frames * config.mels));
         }
-        self.samples.extend(vocoder.vocode(&sentence.mel));
-        self.mel.data.extend(sentence.mel.data);
+        let mel = quiet_pauses(sentence.mel, config.silence());
+        self.samples.extend(vocoder.vocode(&mel));
+        self.mel.data.extend(mel.data);
         self.symbols.extend(sentence.symbols);
         self.durations.extend(sentence.durations);
         if sentence.stop == StopReason::MaxFrames {

@@ -11,7 +11,7 @@ use half::f16;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use crate::{
-    audio::{dct::Dct, mel::Mel, variance_scale::speech},
+    audio::{dct::Dct, mel::Mel, pauses::speech},
     text::symbols::{Symbol, is_phone, without_stress},
     weights::{HostWeights, Weight, Weights},
 };
