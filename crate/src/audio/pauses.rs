@@ -18,51 +18,57 @@ pub(crate) fn speech(mel: &Mel) -> Vec<f32> {
     levels.iter().map(|level| ((level - loudest + RANGE_NEPERS) / RAMP_NEPERS).clamp(0.0, 1.0)).collect()
 }
 
-/// A sentence with its pauses made quieter; its speech stays.
+/// The sound of a sentence with its pauses made quieter; its speech stays.
 ///
-/// * `silence`: the value that nothing falls below, see [`super::mel::MelConfig::silence`]
-pub(crate) fn quiet_pauses(mut mel: Mel, silence: f32) -> Mel {
-    let pauses: Vec<f32> = speech(&mel).iter().map(|speech| 1.0 - speech).collect();
-    let at = |t: usize| pauses[t.min(pauses.len() - 1)];
-    for (t, frame) in mel.data.chunks_exact_mut(mel.mels).enumerate() {
-        let pause: f32 = FADE
-            .iter()
-            .enumerate()
-            .map(|(k, weight)| weight * at((t + k).saturating_sub(FADE.len() / 2)))
-            .sum();
-        frame.iter_mut().for_each(|x| *x = (*x - QUIETER_NEPERS * pause).max(silence.min(*x)));
+/// * `samples`: `[(T - 1) * hop]`, of a spectrogram of T frames
+pub(crate) fn quiet_pauses(mut samples: Vec<f32>, mel: &Mel, hop_length: usize) -> Vec<f32> {
+    let speech = speech(mel);
+    let pause = |t: usize| 1.0 - speech[t.min(speech.len() - 1)];
+    let faded = |t: usize| -> f32 {
+        let around =
+            FADE.iter().enumerate().map(|(k, weight)| weight * pause((t + k).saturating_sub(FADE.len() / 2)));
+        around.sum()
+    };
+    for (t, hop) in samples.chunks_mut(hop_length).enumerate() {
+        let (from, to) = (faded(t), faded(t + 1));
+        for (n, x) in hop.iter_mut().enumerate() {
+            let share = n as f32 / hop_length as f32;
+            *x *= (-QUIETER_NEPERS * (from + share * (to - from))).exp();
+        }
     }
-    mel
+    samples
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SILENCE: f32 = -11.5;
+    const HOP: usize = 4;
+    const FRAMES: usize = 60;
 
-    /// Speech of 20 frames between pauses of 20, which are recorded at a level.
-    fn sentence(pause: f32) -> Mel {
+    /// Speech of 20 frames between pauses, which were recorded at a level, as a sound of ones.
+    fn quieted(pause: f32) -> Vec<f32> {
         let level = |t: usize| if (20..40).contains(&t) { -3.0 } else { pause };
-        Mel { mels: 2, data: (0..60).flat_map(|t| [level(t), level(t) - 0.5]).collect() }
+        let mel = Mel { mels: 2, data: (0..FRAMES).flat_map(|t| [level(t), level(t) - 0.5]).collect() };
+        quiet_pauses(vec![1.0; (FRAMES - 1) * HOP], &mel, HOP)
     }
 
     #[test]
     fn pauses_are_quieter_and_speech_stays() {
-        let said = sentence(-8.5);
-        let quiet = quiet_pauses(said.clone(), SILENCE);
-        assert_eq!(quiet.frame(10), [-11.5, SILENCE], "by three nepers, and no lower than silence");
-        assert_eq!(quiet.data[2 * 22..2 * 38], said.data[2 * 22..2 * 38]);
-        let edge: Vec<f32> = (17..23).map(|t| quiet.frame(t)[0] - said.frame(t)[0]).collect();
-        assert!(edge.is_sorted() && edge[0] < -2.7 && edge[5] == 0.0, "it fades: {edge:?}");
+        let samples = quieted(-8.5);
+        let quiet = (-QUIETER_NEPERS).exp();
+        let (before, speech, after) =
+            (&samples[..17 * HOP], &samples[22 * HOP..37 * HOP], &samples[43 * HOP..]);
+        assert!([before, after].concat().iter().all(|x| (x - quiet).abs() < 1e-4), "{before:?} {after:?}");
+        assert!(speech.iter().all(|x| *x == 1.0), "{speech:?}");
+        assert!(samples[16 * HOP..24 * HOP].is_sorted(), "it fades in: {samples:?}");
+        let steps = samples.windows(2).map(|pair| (pair[1] / pair[0]).ln().abs());
+        assert!(steps.fold(0.0, f32::max) < QUIETER_NEPERS / HOP as f32 / 2.0, "without a step");
     }
 
     #[test]
-    fn a_soft_sound_is_no_pause_and_silence_stays_silence() {
-        let soft = sentence(-5.9);
-        assert_eq!(quiet_pauses(soft.clone(), SILENCE), soft);
-        for mel in [sentence(SILENCE - 1.0), Mel { mels: 2, data: Vec::new() }] {
-            assert_eq!(quiet_pauses(mel.clone(), SILENCE), mel);
-        }
+    fn a_soft_sound_is_no_pause_and_nothing_stays_nothing() {
+        assert!(quieted(-5.9).iter().all(|x| *x == 1.0));
+        assert_eq!(quiet_pauses(Vec::new(), &Mel { mels: 2, data: Vec::new() }, HOP), [0.0f32; 0]);
     }
 }

@@ -126,9 +126,9 @@ impl Speech {
             self.samples.extend(std::iter::repeat_n(0.0, sentence.pause_frames * config.hop_length));
             self.mel.data.extend(std::iter::repeat_n(config.silence(), sentence.pause_frames * config.mels));
         }
-        let mel = quiet_pauses(sentence.mel, config.silence());
-        self.samples.extend(vocoder.vocode(&mel));
-        self.mel.data.extend(mel.data);
+        let samples = vocoder.vocode(&sentence.mel);
+        self.samples.extend(quiet_pauses(samples, &sentence.mel, config.hop_length));
+        self.mel.data.extend(sentence.mel.data);
         self.symbols.extend(sentence.symbols);
         self.durations.extend(sentence.durations);
         if sentence.stop == StopReason::MaxFrames {
