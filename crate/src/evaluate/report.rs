@@ -205,7 +205,7 @@ impl<'a> Evaluation<'a> {
         for ((text, _), (mel, symbols, word_ends, f0_hz)) in self.said.iter().zip(&spelled) {
             let Alignment { symbols, durations, .. } = aligner.align_anyway(mel, symbols, word_ends).await?;
             let copied = copy_prosody(base, voice, &symbols, &durations, f0_hz).await?;
-            let samples = quiet_pauses(self.vocoder.vocode(&copied), &copied, config.hop_length);
+            let samples = quiet_pauses(self.vocoder.vocode(&copied), &copied, config);
             self.listen(text, samples, None, &mut measured).await?;
         }
         self.identified(measured)

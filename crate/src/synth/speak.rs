@@ -127,7 +127,7 @@ impl Speech {
             self.mel.data.extend(std::iter::repeat_n(config.silence(), sentence.pause_frames * config.mels));
         }
         let samples = vocoder.vocode(&sentence.mel);
-        self.samples.extend(quiet_pauses(samples, &sentence.mel, config.hop_length));
+        self.samples.extend(quiet_pauses(samples, &sentence.mel, config));
         self.mel.data.extend(sentence.mel.data);
         self.symbols.extend(sentence.symbols);
         self.durations.extend(sentence.durations);
