@@ -184,7 +184,7 @@ impl MelExtractor {
     /// One frame, `[M]`, of its spectrum `[F]`.
     pub fn frame(&self, spectrum: &[Complex32]) -> impl Iterator<Item = f32> {
         let amplitudes: Vec<f32> = spectrum.iter().map(|x| x.norm_sqr().sqrt()).collect();
-        self.filters.iter().map(move |filter| filter.dot(&amplitudes).max(self.config.log_floor).ln())
+        self.filter(&amplitudes).into_iter().map(|x| x.max(self.config.log_floor).ln())
     }
 
     /// Channels `[M]` of one frame's amplitudes `[F]`, before the logarithm.

@@ -17,20 +17,23 @@ fn levels(mel: &Mel) -> Vec<f32> {
     mel.data.chunks_exact(mel.mels).map(|frame| frame.iter().sum::<f32>() / mel.mels as f32).collect()
 }
 
+fn speech_at(levels: &[f32]) -> impl Iterator<Item = f32> {
+    let loudest = levels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    levels.iter().map(move |level| ((level - loudest + RANGE_NEPERS) / RAMP_NEPERS).clamp(0.0, 1.0))
+}
+
 /// The proportion of speech in each frame, 0 to 1, by its level.
 pub(crate) fn speech(mel: &Mel) -> Vec<f32> {
-    let levels = levels(mel);
-    let loudest = levels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    levels.iter().map(|level| ((level - loudest + RANGE_NEPERS) / RAMP_NEPERS).clamp(0.0, 1.0)).collect()
+    speech_at(&levels(mel)).collect()
 }
 
 /// The sound of a sentence with its pauses made quieter; its speech stays.
 ///
 /// * `samples`: `[(T - 1) * hop]`, of a spectrogram of T frames
 pub(crate) fn quiet_pauses(mut samples: Vec<f32>, mel: &Mel, config: &MelConfig) -> Vec<f32> {
-    let floor = config.silence() + ABOVE_FLOOR_NEPERS;
-    let lower = |(speech, level): (f32, f32)| (1.0 - speech) * (level - floor).clamp(0.0, QUIETER_NEPERS);
-    let lowered: Vec<f32> = speech(mel).into_iter().zip(levels(mel)).map(lower).collect();
+    let (floor, levels) = (config.silence() + ABOVE_FLOOR_NEPERS, levels(mel));
+    let lower = |(speech, level): (f32, &f32)| (1.0 - speech) * (level - floor).clamp(0.0, QUIETER_NEPERS);
+    let lowered: Vec<f32> = speech_at(&levels).zip(&levels).map(lower).collect();
     let faded = |t: usize| -> f32 {
         let at = |k: usize| lowered[(t + k).saturating_sub(FADE.len() / 2).min(lowered.len() - 1)];
         FADE.iter().enumerate().map(|(k, weight)| weight * at(k)).sum()
@@ -52,31 +55,36 @@ mod tests {
     const HOP: usize = 200;
     const FRAMES: usize = 60;
 
-    /// Speech of 20 frames between pauses, which were recorded at a level, as a sound of ones.
-    fn quieted(pause: f32) -> Vec<f32> {
-        let level = |t: usize| if (20..40).contains(&t) { -3.0 } else { pause };
+    /// Speech of 20 frames between pauses, recorded at these levels, as a sound of ones.
+    fn quieted(speech: f32, pause: f32) -> Vec<f32> {
+        let level = |t: usize| if (20..40).contains(&t) { speech } else { pause };
         let mel = Mel { mels: 2, data: (0..FRAMES).flat_map(|t| [level(t) + 0.5, level(t) - 0.5]).collect() };
         quiet_pauses(vec![1.0; (FRAMES - 1) * HOP], &mel, &MelConfig::speech_16k())
     }
 
     #[test]
     fn pauses_are_quieter_and_speech_stays() {
-        // Between the loudest frame less 5 nepers and the floor, there is room for less than three.
-        let samples = quieted(-8.5);
-        let quiet = (-8.5 - (MelConfig::speech_16k().silence() + ABOVE_FLOOR_NEPERS)).exp().recip();
-        let (before, speech, after) =
-            (&samples[..17 * HOP], &samples[22 * HOP..37 * HOP], &samples[43 * HOP..]);
-        assert!([before, after].concat().iter().all(|x| (x - quiet).abs() < 1e-4), "{before:?} {after:?}");
-        assert!(speech.iter().all(|x| *x == 1.0), "{speech:?}");
-        assert!(samples[16 * HOP..24 * HOP].is_sorted(), "it fades in: {samples:?}");
-        let steps = samples.windows(2).map(|pair| (pair[1] / pair[0]).ln().abs());
-        assert!(steps.fold(0.0, f32::max) < QUIETER_NEPERS / HOP as f32 / 2.0, "without a step");
+        let room = |pause: f32| pause - (MelConfig::speech_16k().silence() + ABOVE_FLOOR_NEPERS);
+        assert!(room(-8.5) < QUIETER_NEPERS && QUIETER_NEPERS < room(-5.5), "the premise");
+        for (samples, lower) in [(quieted(-3.0, -8.5), room(-8.5)), (quieted(0.0, -5.5), QUIETER_NEPERS)] {
+            let quiet = (-lower).exp();
+            let (before, speech, after) =
+                (&samples[..17 * HOP], &samples[22 * HOP..37 * HOP], &samples[43 * HOP..]);
+            assert!(
+                [before, after].concat().iter().all(|x| (x - quiet).abs() < 1e-4),
+                "{lower}: {before:?} {after:?}"
+            );
+            assert!(speech.iter().all(|x| *x == 1.0), "{speech:?}");
+            assert!(samples[16 * HOP..24 * HOP].is_sorted(), "it fades in: {samples:?}");
+            let steps = samples.windows(2).map(|pair| (pair[1] / pair[0]).ln().abs());
+            assert!(steps.fold(0.0, f32::max) < QUIETER_NEPERS / HOP as f32 / 2.0, "without a step");
+        }
     }
 
     #[test]
     fn a_soft_sound_is_no_pause_and_silence_and_nothing_stay() {
         for level in [-5.9, MelConfig::speech_16k().silence()] {
-            assert!(quieted(level).iter().all(|x| *x == 1.0), "{level}");
+            assert!(quieted(-3.0, level).iter().all(|x| *x == 1.0), "{level}");
         }
         let nothing = Mel { mels: 2, data: Vec::new() };
         assert_eq!(quiet_pauses(Vec::new(), &nothing, &MelConfig::speech_16k()), [0.0f32; 0]);

@@ -17,9 +17,13 @@ use super::{
 use crate::{
     Error, Result,
     align::{Alignment, PhonemeErrors, edits, said},
-    audio::{mel::MelExtractor, pauses::quiet_pauses, pitch, prepare_clip},
+    audio::{mel::MelExtractor, pitch, prepare_clip},
     model::StopReason,
-    synth::{SpeakOptions, Speech, speak::copy_prosody, speak_async, speak_attentive_async},
+    synth::{
+        SpeakOptions, Speech,
+        speak::{copy_prosody, sound},
+        speak_async, speak_attentive_async,
+    },
     text::{spell, symbols},
     train::{
         Clip,
@@ -205,7 +209,7 @@ impl<'a> Evaluation<'a> {
         for ((text, _), (mel, symbols, word_ends, f0_hz)) in self.said.iter().zip(&spelled) {
             let Alignment { symbols, durations, .. } = aligner.align_anyway(mel, symbols, word_ends).await?;
             let copied = copy_prosody(base, voice, &symbols, &durations, f0_hz).await?;
-            let samples = quiet_pauses(self.vocoder.vocode(&copied), &copied, config);
+            let samples = sound(&copied, config, &*self.vocoder);
             self.listen(text, samples, None, &mut measured).await?;
         }
         self.identified(measured)

@@ -126,8 +126,7 @@ impl Speech {
             self.samples.extend(std::iter::repeat_n(0.0, sentence.pause_frames * config.hop_length));
             self.mel.data.extend(std::iter::repeat_n(config.silence(), sentence.pause_frames * config.mels));
         }
-        let samples = vocoder.vocode(&sentence.mel);
-        self.samples.extend(quiet_pauses(samples, &sentence.mel, config));
+        self.samples.extend(sound(&sentence.mel, config, vocoder));
         self.mel.data.extend(sentence.mel.data);
         self.symbols.extend(sentence.symbols);
         self.durations.extend(sentence.durations);
@@ -135,6 +134,11 @@ impl Speech {
             self.stop = sentence.stop;
         }
     }
+}
+
+/// The sound of a sentence, its pauses without the room of the recordings.
+pub(crate) fn sound(mel: &Mel, config: &MelConfig, vocoder: &dyn Vocoder) -> Vec<f32> {
+    quiet_pauses(vocoder.vocode(mel), mel, config)
 }
 
 /// The sentences of a text that can be spoken, at least one.
@@ -394,6 +398,39 @@ async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Resu
 mod tests {
     use super::*;
     use crate::text::Phonemizer;
+
+    /// Whatever the spectrogram, a sound of ones.
+    struct Ones(usize);
+
+    impl Vocoder for Ones {
+        fn name(&self) -> &'static str {
+            "ones"
+        }
+
+        fn vocode(&self, mel: &Mel) -> Vec<f32> {
+            vec![1.0; (mel.frames() - 1) * self.0]
+        }
+    }
+
+    #[test]
+    fn what_is_said_has_quiet_pauses() {
+        let config = MelConfig::speech_16k();
+        let level = |t: usize| if t < 20 { -3.0 } else { -8.5 };
+        let data = (0..40 * config.mels).map(|at| level(at / config.mels)).collect();
+        let mel = Mel { mels: config.mels, data };
+        let sentence = Sentence {
+            pause_frames: 0,
+            mel: mel.clone(),
+            symbols: vec![1],
+            durations: vec![40],
+            stop: StopReason::Durations,
+        };
+        let mut speech = Speech::nothing(&config, StopReason::Durations);
+        speech.say(&config, sentence, &Ones(config.hop_length));
+        let (said, pause) = (speech.samples[10 * config.hop_length], speech.samples[30 * config.hop_length]);
+        assert!(said == 1.0 && pause < 0.3, "{said} {pause}");
+        assert_eq!(speech.mel, mel, "the vocoder was given pauses as they are");
+    }
 
     #[test]
     fn halves_are_cut_at_the_pause_nearest_to_the_middle() {
