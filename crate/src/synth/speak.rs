@@ -12,12 +12,9 @@ use crate::{
     },
     model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
-    text::{self, Word},
+    text::{self, Word, symbols::by_frame},
     vocoder::Vocoder,
-    voice::{
-        Base, Voice,
-        exemplars::{Frames, by_frame},
-    },
+    voice::{Base, Voice},
 };
 
 /// How a text is spoken.
@@ -303,7 +300,7 @@ async fn frames(
     let (context, f0_hz) = intoned(base, voice, spoken, durations, options).await?;
     let total = durations.iter().sum::<u32>() as usize;
     let mel = decode(base, voice, base.with_excitation(context, &f0_hz), total).await?;
-    Ok((voice.exemplars.attract(mel, Frames { symbols: &by_frame(spoken, durations), f0_hz: &f0_hz }), f0_hz))
+    Ok((mel, f0_hz))
 }
 
 /// The context of known durations without excitation, `[1, T, C]`, and the pitch as [`frames`] returns it.
@@ -344,11 +341,10 @@ pub(crate) async fn copy_prosody(
 ) -> Result<Mel> {
     let total = durations.iter().sum::<u32>() as usize;
     let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
-    let mel = decode(base, voice, base.with_excitation(context, f0_hz), total).await?;
-    Ok(voice.exemplars.attract(mel, Frames { symbols: &by_frame(symbols, durations), f0_hz }))
+    decode(base, voice, base.with_excitation(context, f0_hz), total).await
 }
 
-/// A spectrogram of `total` frames, before recorded frames attract it.
+/// A spectrogram of `total` frames.
 ///
 /// * `context`: `[1, T, C]`, T at least `total`
 pub(crate) async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total: usize) -> Result<Mel> {

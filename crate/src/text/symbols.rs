@@ -57,6 +57,12 @@ pub fn is_vowel(symbol: Symbol) -> bool {
     class(symbol) == Some(Class::Vowel)
 }
 
+/// The symbol of each frame.
+pub fn by_frame(symbols: &[Symbol], durations: &[u32]) -> Vec<Symbol> {
+    let frames = |(&symbol, &frames): (&Symbol, &u32)| std::iter::repeat_n(symbol, frames as usize);
+    symbols.iter().zip(durations).flat_map(frames).collect()
+}
+
 /// A consonant or a vowel.
 pub fn is_phone(symbol: Symbol) -> bool {
     symbol >= FIRST_CONSONANT && (symbol as usize) < SYMBOL_COUNT

@@ -19,9 +19,9 @@ use crate::{
     synth::speak::say_symbols,
     text::{
         self,
-        symbols::{SILENCE, Symbol},
+        symbols::{SILENCE, Symbol, by_frame},
     },
-    voice::{Base, Voice, exemplars::by_frame},
+    voice::{Base, Voice},
 };
 
 /// A recording and its text.

@@ -6,7 +6,7 @@
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
 //! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none, or none of the last, in earlier files |
 //! | `voicing_readout` | when its voice sounds, see [`crate::model::pitch::VoicingReadout`]; none in earlier files, and on a base without pitch |
-//! | `exemplars.cepstra`, `exemplars.phones`, `exemplars.voiced`, `exemplars.last` | recorded frames that spectra are drawn towards: cepstra, phone, voiced, last of its clip; none in earlier files |
+//! | `exemplars.*` | in earlier files: recorded frames, which are not read |
 //!
 //! | metadata | what it is |
 //! |---|---|
@@ -20,7 +20,7 @@
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
 
-use super::{Base, exemplars::Exemplars, spectral_match::SpectralMatch};
+use super::{Base, spectral_match::SpectralMatch};
 use crate::{
     Error, Result,
     audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
@@ -126,9 +126,6 @@ pub struct Voice {
     /// What takes its spectra to its speaker's; `None` where they were not compared.
     #[doc(hidden)]
     pub spectral_match: Option<SpectralMatch>,
-    /// Recorded frames that its spectra are drawn towards; none for a speaker of the base.
-    #[doc(hidden)]
-    pub exemplars: Exemplars,
     /// `None` on a base without pitch.
     #[doc(hidden)]
     pub intonation: Option<Intonation>,
@@ -141,6 +138,8 @@ pub struct Voice {
 const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
 const VOICING_READOUT: &str = "voicing_readout";
+/// Of earlier versions, whose spectra were drawn towards recorded frames (docs/decisions/0112-without-recorded-frames.md).
+const EXEMPLARS: &str = "exemplars.";
 /// Nobody speaks three times faster or slower than everybody else.
 const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
@@ -167,7 +166,6 @@ impl Voice {
             duration_scale: 1.0,
             variance_scale: FLAT,
             spectral_match: None,
-            exemplars: Exemplars::default(),
             intonation,
             voicing_readout: None,
             info: VoiceInfo::default(),
@@ -201,7 +199,6 @@ impl Voice {
         // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
         let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
         delta.insert(TIMING_SPEAKER.into(), timing);
-        self.exemplars.put(&mut delta, &base.device);
         if let Some(found) = &self.spectral_match {
             found.put(&mut delta, &base.device);
         }
@@ -319,8 +316,7 @@ impl Voice {
             Some((shape, values)) if shape == [width] || shape == [1, width] => values,
             _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
-        let exemplars = Exemplars::take(&mut delta)
-            .ok_or_else(|| Error::voice_corrupt("its exemplars are none of a recording"))?;
+        delta.retain(|name, _| !name.starts_with(EXEMPLARS));
         let start = Self::unadapted(base).parts;
         let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
@@ -349,7 +345,6 @@ impl Voice {
             duration_scale,
             variance_scale,
             spectral_match,
-            exemplars,
             intonation,
             voicing_readout,
             info,

@@ -2,7 +2,6 @@
 
 mod attentive;
 mod base;
-pub mod exemplars;
 mod file;
 pub mod folder;
 pub mod spectral_match;

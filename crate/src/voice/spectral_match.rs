@@ -20,6 +20,9 @@ use crate::{
 const ENVELOPE: usize = 24;
 /// Along no direction are spectra stretched or flattened further.
 const MOST_STRETCHED: f64 = 2.0;
+/// Weights of a frame and of those around it on each side, a Gaussian of 1.3 frames: moves that follow what trembles from frame to frame are heard as
+/// roughness (docs/decisions/0112-without-recorded-frames.md).
+const AROUND: [f32; 5] = [1.0, 0.744, 0.306, 0.07, 0.009];
 /// Nepers by which a band of a frame is moved at most, however hostile the file.
 const MAX_MOVE: f32 = 6.0;
 /// No log spectrum's mean lies beyond.
@@ -202,17 +205,27 @@ impl SpectralMatch {
     /// A sentence of the clone with its speaker's mean and covariance; its pauses stay.
     pub fn apply(&self, mut mel: Mel) -> Mel {
         let weights = speech(&mel);
-        let frames = mel.data.chunks_exact_mut(mel.mels).zip(weights);
-        for (frame, weight) in frames.filter(|(_, weight)| *weight > 0.0) {
-            let deviation: Vec<f32> = frame.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
-            let bands = self.map.chunks_exact(deviation.len()).zip(&self.shift).zip(&self.ceiling);
-            for (band, ((row, shift), ceiling)) in bands.enumerate() {
-                let mapped: f32 = row.iter().zip(&deviation).map(|(a, x)| a * x).sum();
-                let moved = frame[band] + weight * (mapped - deviation[band] + shift);
-                frame[band] += (moved.min(*ceiling) - frame[band]).clamp(-MAX_MOVE, MAX_MOVE);
+        let moves: Vec<Vec<f32>> = mel.data.chunks_exact(mel.mels).map(|frame| self.moves(frame)).collect();
+        for (t, frame) in mel.data.chunks_exact_mut(mel.mels).enumerate().filter(|(t, _)| weights[*t] > 0.0) {
+            let around = t.saturating_sub(AROUND.len() - 1)..(t + AROUND.len()).min(weights.len());
+            let shares: Vec<(f32, &[f32])> =
+                around.map(|other| (AROUND[other.abs_diff(t)] * weights[other], &moves[other][..])).collect();
+            let total: f32 = shares.iter().map(|(share, _)| share).sum();
+            for (band, (x, ceiling)) in frame.iter_mut().zip(&self.ceiling).enumerate() {
+                let mean = shares.iter().map(|(share, moves)| share * moves[band]).sum::<f32>() / total;
+                let moved = (*x + weights[t] * mean).min(*ceiling);
+                *x += (moved - *x).clamp(-MAX_MOVE, MAX_MOVE);
             }
         }
         mel
+    }
+
+    /// By how much the bands of a frame of speech are moved, `[M]`.
+    fn moves(&self, frame: &[f32]) -> Vec<f32> {
+        let deviation: Vec<f32> = frame.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
+        let rows = self.map.chunks_exact(deviation.len());
+        let mapped = rows.map(|row| row.iter().zip(&deviation).map(|(a, x)| a * x).sum::<f32>());
+        mapped.zip(&deviation).zip(&self.shift).map(|((mapped, x), shift)| mapped - x + shift).collect()
     }
 
     /// Adds the tensors to `weights`.
@@ -256,7 +269,7 @@ mod tests {
             .collect();
         let value = |t: usize, band: usize| {
             let bump = |centre: f32| (-0.3 * (band as f32 - centre).powi(2)).exp();
-            let (first, other) = ((0.37 * t as f32).sin(), (0.61 * t as f32 + 1.0).sin());
+            let (first, other) = ((0.11 * t as f32).sin(), (0.19 * t as f32 + 1.0).sin());
             let second = together * first + (1.0 - together * together).sqrt() * other;
             let height = f32::from(u8::from(symbols[t] == open));
             -3.0 + tilt * band as f32
@@ -331,11 +344,26 @@ mod tests {
     }
 
     #[test]
+    fn a_tremble_from_frame_to_frame_is_not_stretched() {
+        let (mean, shift, ceiling) = (vec![-4.0; MELS], vec![0.0; MELS], vec![NO_CEILING; MELS]);
+        let map = DMatrix::<f32>::from_diagonal_element(MELS, MELS, 2.0).as_slice().to_vec();
+        let twice = SpectralMatch { mean, shift, map, ceiling };
+        let spread = |deviation: fn(usize) -> f32| {
+            let data = (0..FRAMES * MELS).map(|at| -4.0 + deviation(at / MELS)).collect();
+            let matched = twice.apply(Mel { mels: MELS, data });
+            (180..220).map(|t| (matched.frame(t)[3] + 4.0).abs()).fold(0.0, f32::max)
+        };
+        let slow = spread(|t| 0.2 * (0.1 * t as f32).sin());
+        let tremble = spread(|t| if t % 2 == 0 { 0.2 } else { -0.2 });
+        assert!((slow - 0.4).abs() < 0.01 && (tremble - 0.2).abs() < 0.01, "{slow} {tremble}");
+    }
+
+    #[test]
     fn no_band_becomes_louder_than_it_was_recorded() {
         let (said, recorded) = (sentence(-0.2, 0.4, 0.9, 0.5), sentence(-0.1, 0.6, 0.2, 0.5));
         let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
         let mut whistle = said.0;
-        whistle.data[100 * MELS + 3] += 4.0;
+        whistle.data[100 * MELS + 3] += 6.0;
         let unbounded = SpectralMatch { ceiling: vec![NO_CEILING; MELS], ..found.clone() };
         let loudest = |mel: &Mel, band: usize| (20..380).map(|t| mel.frame(t)[band]).fold(f32::MIN, f32::max);
         let louder = |mel: &Mel| (20..380).map(|t| mel.frame(t).iter().sum::<f32>()).sum::<f32>();
@@ -385,12 +413,11 @@ mod tests {
     fn earlier_voices_are_matched_as_they_were() {
         let (mut mean, mut shift, mut scale) = (vec![0.0; MELS], vec![0.0; MELS], vec![1.0; MELS]);
         (mean[0], mean[2], shift[2], scale[2]) = (-12.0, 0.5, 0.3, 1.3);
-        let mel = sentence(-0.2, 0.5, 0.5, 0.5).0;
-        let cepstrum = |mel: &Mel, t: usize| Dct::new(MELS).cepstrum(mel.frame(t)).collect::<Vec<_>>();
-        let (before, after) = (
-            cepstrum(&mel, 100),
-            cepstrum(&SpectralMatch::of_cepstra(&mean, &shift, &scale).apply(mel), 100),
-        );
+        // Of a vowel that is held.
+        let mel = sentence(-0.2, 0.0, 0.0, 0.5).0;
+        let cepstrum = |mel: &Mel| Dct::new(MELS).cepstrum(mel.frame(105)).collect::<Vec<_>>();
+        let (before, after) =
+            (cepstrum(&mel), cepstrum(&SpectralMatch::of_cepstra(&mean, &shift, &scale).apply(mel)));
         for (k, (before, after)) in before.into_iter().zip(after).enumerate() {
             let wanted = mean[k] + scale[k] * (before - mean[k]) + shift[k];
             assert!((after - wanted).abs() < 1e-3, "{k}: {after} {wanted}");

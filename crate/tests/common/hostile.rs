@@ -56,7 +56,7 @@ use ownvoice::{
         watch::WatchConfig,
     },
     vocoder::NeuralVocoder,
-    voice::{Base, BaseFiles, FileEntry, Voice, exemplars::Frames},
+    voice::{Base, BaseFiles, FileEntry, Voice, spectral_match::SpectralMatch},
     weights::{Metadata, Storage, Weight, collect, serialize},
 };
 use pieces::PIECES;
@@ -393,9 +393,8 @@ fn voice_file(random: &mut Choices) -> Outcome {
         let mut voice = Voice::unadapted(&base);
         let saved = |voice: &Voice| block_on(voice.save_async(&base)).unwrap();
         let without = saved(&voice);
-        let symbols = [symbols::SILENCE, 9, 20];
-        let mel = Mel { mels: 80, data: vec![-4.0; symbols.len() * 80] };
-        voice.exemplars.add(&mel, Frames { symbols: &symbols, f0_hz: &[0.0, 120.0, 0.0] });
+        let [mean, shift, ceiling] = [-4.0, 0.1, 0.0].map(|value| vec![value; 80]);
+        voice.spectral_match = Some(SpectralMatch { mean, shift, map: vec![0.01; 80 * 80], ceiling });
         let voices = [saved(&voice), without];
         (base, voices)
     });

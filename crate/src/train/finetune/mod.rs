@@ -37,10 +37,7 @@ use crate::{
     audio::variance_scale::{FLAT, VarianceScale},
     nn::{Compute, Precision, Scope, readback::read},
     ranks::Shard,
-    voice::{
-        Adapted, Base, Voice, VoiceInfo, adaptable,
-        exemplars::{Exemplars, Frames},
-    },
+    voice::{Adapted, Base, Voice, VoiceInfo, adaptable},
     weights::Weights,
 };
 use calibration::Calibration;
@@ -154,7 +151,6 @@ pub struct FineTuner {
     /// `[1, V]`
     timing_speaker: Tensor<2>,
     prosody: Prosody,
-    exemplars: Exemplars,
     seconds: f32,
     loss: f32,
     overflows: usize,
@@ -220,11 +216,6 @@ impl FineTuner {
             true => Some(rehearsal(base, &aligned, &store, speaker, &prosody, options.window).await?),
             false => None,
         };
-        let mut exemplars = Exemplars::default();
-        for clip in &aligned {
-            let frames = Frames { symbols: &clip.phones(), f0_hz: &clip.f0_hz };
-            exemplars.add(&clip.spectrogram(base.config().mels), frames);
-        }
         let sampler = SamplerConfig {
             seed: options.seed,
             clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
@@ -254,7 +245,6 @@ impl FineTuner {
             shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             prosody,
-            exemplars,
             seconds,
             loss: f32::NAN,
             overflows: 0,
@@ -492,7 +482,6 @@ impl FineTuner {
             duration_scale: self.prosody.duration_scale,
             variance_scale: self.variance_scale(),
             spectral_match: None,
-            exemplars: self.exemplars.clone(),
             intonation: self.prosody.intonation,
             voicing_readout: self.prosody.voicing_readout.clone(),
             info,
@@ -523,7 +512,6 @@ impl FineTuner {
             duration_scale: self.prosody.duration_scale,
             variance_scale,
             spectral_match,
-            exemplars: self.exemplars,
             intonation: self.prosody.intonation,
             voicing_readout: self.prosody.voicing_readout.clone(),
             info,
@@ -612,8 +600,9 @@ mod tests {
             });
             steps.reduce(f32::max).expect("it has parameters")
         };
-        for (part, rate) in [("decoder.", 2e-4), ("postnet.", 4e-3), ("speaker", 4e-3)] {
-            let step = longest_step(part);
+        assert!(options.rate_of("decoder.") < 0.5 * options.rate_of("postnet."), "{options:?}");
+        for part in ["decoder.", "postnet.", "speaker"] {
+            let (step, rate) = (longest_step(part), options.rate_of(part) as f32);
             assert!((step / rate - 1.0).abs() < 0.05, "{part}: {step}");
         }
     }
