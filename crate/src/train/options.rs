@@ -61,7 +61,7 @@ impl Default for CloneOptions {
             iterations: 75,
             batch: 8,
             window: 128,
-            rehearsal: 0.35,
+            rehearsal: 0.4,
             seed: 1,
             rate: 4e-3,
             decoder_rate_multiplier: 0.2,

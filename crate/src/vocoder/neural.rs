@@ -23,14 +23,14 @@ use crate::{
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
 /// its noise, and the loss does not separate them. Without the cut voices are hoarse (docs/decisions/0071-spectral-correction.md);
 /// a deeper one makes them more harmonic than people are (docs/decisions/0112-without-recorded-frames.md).
-const VOICED_NOISE_CUT: f32 = 1.8;
+const VOICED_NOISE_CUT: f32 = 2.0;
 /// Rounds of correction; each takes about a third off what is too much.
 const CORRECTIONS: usize = 3;
 /// At most this in a round, in nepers.
 const MAX_CORRECTION: f32 = 3.0;
 /// How much of what a spectrum lacks is added in a round. It lacks most in the valleys, where there is nothing to be raised but noise
 /// (docs/decisions/0110-raised-by-half.md).
-const RAISED: f32 = 0.3;
+const RAISED: f32 = 0.5;
 
 /// It runs on the CPU wherever the model runs: for a second of speech the network is a few dozen milliseconds of one core.
 pub struct NeuralVocoder {

@@ -20,9 +20,9 @@ use crate::{
 const ENVELOPE: usize = 24;
 /// Along no direction are spectra stretched or flattened further.
 const MOST_STRETCHED: f64 = 2.0;
-/// Weights of a frame and of those around it on each side, a Gaussian of 1.3 frames: moves that follow what trembles from frame to frame are heard as
+/// Weights of a frame and of those around it on each side, a Gaussian of one frame: moves that follow what trembles from frame to frame are heard as
 /// roughness (docs/decisions/0112-without-recorded-frames.md).
-const AROUND: [f32; 5] = [1.0, 0.744, 0.306, 0.07, 0.009];
+const AROUND: [f32; 4] = [1.0, 0.607, 0.135, 0.011];
 /// Nepers by which a band of a frame is moved at most, however hostile the file.
 const MAX_MOVE: f32 = 6.0;
 /// No log spectrum's mean lies beyond.
