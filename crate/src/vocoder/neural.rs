@@ -213,9 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_raised_in_part() {
-        let raised = [-9.0, -1.0, 0.0, 1.0, 9.0].map(correction);
-        assert_eq!(raised, [-MAX_CORRECTION, -1.0, 0.0, RAISED, RAISED * MAX_CORRECTION]);
+    fn what_is_missing_is_raised_by_half() {
+        assert_eq!([-9.0, -1.0, 0.0, 1.0, 9.0].map(correction), [-3.0, -1.0, 0.0, 0.5, 1.5]);
     }
 
     #[test]
