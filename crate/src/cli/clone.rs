@@ -51,10 +51,12 @@ pub struct CloneArguments {
     seconds: Option<f32>,
     /// Learning rate at the start
     ///
-    /// Of the postnet; the decoder's is a twentieth of it.
+    /// Of the postnet; the decoder's is a fifth of it.
     #[arg(long, default_value_t = CloneOptions::default().rate)]
     rate: f64,
-    /// How much sentences that the base says in the new voice count beside the clips, against forgetting; 0: no rehearsal
+    /// How much sentences that the base says in the new voice count beside half a minute of clips, against forgetting; 0: no rehearsal
+    ///
+    /// Beside twice as much speech they count half.
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
 }

@@ -24,7 +24,8 @@ pub struct CloneOptions {
     pub batch: usize,
     /// Frames of a window: 1.6 s at 16 kHz.
     pub window: usize,
-    /// Weight of the rehearsed windows in the loss, relative to the clips'; 0: no rehearsal. A higher one is clearer, a lower one nearer to the speaker.
+    /// Weight of the rehearsed windows in the loss, relative to the clips', of half a minute of speech; 0: no rehearsal. A higher one is clearer, a lower one
+    /// nearer to the speaker. Twice the speech has half the weight.
     pub rehearsal: f32,
     /// The same seed, clips and device give the same voice.
     pub seed: u64,
@@ -50,6 +51,11 @@ pub struct CloneOptions {
     #[doc(hidden)]
     pub faults: Vec<PlantedFault>,
 }
+
+/// Speech for which [`CloneOptions::rehearsal`] is the weight itself.
+const REHEARSAL_SECONDS: f32 = 30.0;
+/// What less speech multiplies it by at most.
+const MOST_REHEARSAL: f32 = 2.5;
 
 fn half() -> Vec<String> {
     ComputePlan::default().half
@@ -80,6 +86,11 @@ impl CloneOptions {
     pub(super) fn compute(&self) -> ComputePlan {
         let (half, plain, faults) = (self.half.clone(), self.plain.clone(), self.faults.clone());
         ComputePlan { half, plain, faults, ..ComputePlan::of(self.precision) }
+    }
+
+    /// Weight of the rehearsed windows for so much speech, the mean of all iterations.
+    pub(super) fn rehearsal_of(&self, seconds: f32) -> f32 {
+        self.rehearsal * (REHEARSAL_SECONDS / seconds).min(MOST_REHEARSAL)
     }
 
     /// Learning rate of the parameter at a path of [`Adapted`](crate::voice::Adapted), before the cooldown.
@@ -177,5 +188,13 @@ mod tests {
             StopRule::Loss.score(&ValidationMetrics { loss: 0.4, ..metrics(0.1, 0.9) }, 0.1)
                 > StopRule::Loss.score(&metrics(0.9, 0.0), 0.1)
         );
+    }
+
+    #[test]
+    fn who_says_more_rehearses_less() {
+        let options = CloneOptions::default();
+        for (seconds, weight) in [(3.0, 1.0), (12.0, 1.0), (30.0, 0.4), (60.0, 0.2)] {
+            assert!((options.rehearsal_of(seconds) - weight).abs() < 1e-6, "{seconds} s");
+        }
     }
 }

@@ -31,8 +31,21 @@ pub struct SamplerConfig {
     pub reduction: usize,
     /// Rehearsed windows of a batch.
     pub rehearsed: usize,
-    /// Their weight in the loss, relative to that of the clips.
+    /// Their weight in the loss, relative to that of the clips, as the mean of all iterations.
     pub weight: f32,
+    /// Iterations over which the weight rises from nothing to twice its mean: what is rehearsed last is kept best. 0, in checkpoints of earlier versions: it
+    /// does not rise.
+    #[serde(default)]
+    pub rising: usize,
+}
+
+impl SamplerConfig {
+    fn weight_at(&self, iteration: usize) -> f32 {
+        match self.rising {
+            0 => self.weight,
+            rising => self.weight * 2.0 * iteration as f32 / rising as f32,
+        }
+    }
 }
 
 impl ClipDataset {
@@ -40,7 +53,7 @@ impl ClipDataset {
     ///
     /// * `in_cooldown`: whether the held-out clips are drawn from as well
     pub fn windows(&self, iteration: usize, in_cooldown: bool, shard: Shard) -> WindowBatch {
-        let SamplerConfig { seed, clips, batch, window, reduction, rehearsed, weight } = self.sampler;
+        let SamplerConfig { seed, clips, batch, window, reduction, rehearsed, .. } = self.sampler;
         // Seeded by iteration: a resumed run draws the same windows as an uninterrupted one.
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
         self.store.targets.device().seed(rng.random());
@@ -58,7 +71,8 @@ impl ClipDataset {
             return windows;
         }
         let rehearsed = rehearsal.gather(shard.of(&starts), window, reduction);
-        windows.and(rehearsed, weight * valid_frames as f32 / rehearsed_frames as f32)
+        windows
+            .and(rehearsed, self.sampler.weight_at(iteration) * valid_frames as f32 / rehearsed_frames as f32)
     }
 
     /// Adds the tensors to `weights`; returns the rest as JSON.
@@ -116,6 +130,7 @@ mod tests {
             reduction: 2,
             rehearsed: 0,
             weight: 0.0,
+            rising: 0,
         };
         let dataset = ClipDataset { store, rehearsal: None, sampler };
         let latest = |in_cooldown| {
@@ -125,5 +140,45 @@ mod tests {
             (0..20).map(latest).fold(0.0, f32::max)
         };
         assert_eq!((latest(false), latest(true)), (39.0, 79.0));
+    }
+
+    /// The loss is the mean over the clips' frames, so that a rehearsed frame counts its weight beside one of theirs.
+    #[test]
+    fn the_weight_of_what_is_rehearsed_rises_to_twice_its_mean() {
+        let device = Device::flex();
+        let frames = |width: usize| Tensor::<3>::ones([1, 40, width], &device);
+        let store = FrameStore {
+            context: frames(2),
+            targets: frames(3),
+            previous: None,
+            mask: frames(1),
+            clips: vec![Span { first: 0, frames: 40 }],
+        };
+        let sampler = SamplerConfig {
+            seed: 1,
+            clips: 1,
+            batch: 4,
+            window: 10,
+            reduction: 2,
+            rehearsed: 2,
+            weight: 0.3,
+            rising: 60,
+        };
+        let mut dataset = ClipDataset { rehearsal: Some(store.clone()), store, sampler };
+        let share = |dataset: &ClipDataset, iteration| {
+            let mask = dataset.windows(iteration, false, Shard::WHOLE).mask;
+            let sum = |first, count| mask.clone().narrow(0, first, count).sum().into_scalar::<f32>();
+            sum(4, 2) / sum(0, 4)
+        };
+        for (iteration, weight) in [(0, 0.0), (30, 0.3), (60, 0.6)] {
+            let share = share(&dataset, iteration);
+            assert!((share - weight).abs() < 1e-5, "{share} in iteration {iteration}");
+        }
+        let json = serde_json::to_string(&dataset.sampler).unwrap().replace(",\"rising\":60", "");
+        dataset.sampler = serde_json::from_str(&json).unwrap();
+        assert!(
+            (share(&dataset, 0) - 0.3).abs() < 1e-5,
+            "a checkpoint of an earlier version goes on as it began"
+        );
     }
 }

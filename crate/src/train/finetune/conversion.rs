@@ -1,5 +1,6 @@
 //! One speaker's spectra from another's: moved by the mean difference of each phone, a conversion by classes that are known (Stylianou, Cappe and Moulines
-//! 1998, "Continuous probabilistic transform for voice conversion", whose classes are found).
+//! 1998, "Continuous probabilistic transform for voice conversion", whose classes are found), and within a phone by that of the frames which are most alike
+//! (kernel regression; Nadaraya 1964, Watson 1964).
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,13 @@ use crate::text::symbols::{Symbol, is_phone, is_vowel};
 const PRIOR_FRAMES: f32 = 20.0;
 /// Frames on either side that differences are averaged over, so that they do not jump.
 const SMOOTH_FRAMES: usize = 2;
+
+/// How unlike a frame still counts, as the deviation of a Gaussian: nepers, the root mean square of its bands.
+const LIKENESS: f32 = 0.3;
+/// Frames as alike as can be that determine a difference as much as the mean of their phone does.
+const PRIOR_ALIKE: f32 = 10.0;
+/// Bands that are averaged before frames are compared.
+const COARSE: usize = 4;
 
 /// The sum of differences between two renditions of the same frames.
 #[derive(Debug, Clone, Default)]
@@ -44,10 +52,46 @@ fn class(phone: Symbol) -> u8 {
 
 const CLASSES: usize = 3;
 
-/// Mean differences `[M]`, by phone where the clips have it, else by class.
+/// What separates two renditions of a phone.
+struct OfPhone {
+    /// The mean difference, `[M]`
+    mean: Vec<f32>,
+    frames: Vec<OfFrame>,
+}
+
+struct OfFrame {
+    /// The frame that is moved, see [`coarse`].
+    said: Vec<f32>,
+    /// `[M]`
+    difference: Vec<f32>,
+}
+
+/// `[M / COARSE]`
+fn coarse(frame: &[f32]) -> Vec<f32> {
+    frame.chunks(COARSE).map(|bands| bands.iter().sum::<f32>() / bands.len() as f32).collect()
+}
+
+impl OfPhone {
+    /// The mean of the frames' differences, each weighted by how like `frame` it is, and of the phone's own, `[M]`.
+    fn at(&self, frame: &[f32]) -> Vec<f32> {
+        let frame = coarse(frame);
+        let mut sums: Vec<f32> = self.mean.iter().map(|mean| PRIOR_ALIKE * mean).collect();
+        let mut weights = PRIOR_ALIKE;
+        for OfFrame { said, difference } in &self.frames {
+            let squares: f32 = said.iter().zip(&frame).map(|(a, b)| (a - b).powi(2)).sum();
+            let weight = (-squares / (2.0 * LIKENESS * LIKENESS * frame.len() as f32)).exp();
+            weights += weight;
+            sums.iter_mut().zip(difference).for_each(|(sum, difference)| *sum += weight * difference);
+        }
+        sums.iter_mut().for_each(|sum| *sum /= weights);
+        sums
+    }
+}
+
+/// Differences by phone where the clips have it, else the mean of its class, `[M]`.
 pub struct Differences {
     classes: [Vec<f32>; CLASSES],
-    phones: BTreeMap<Symbol, Vec<f32>>,
+    phones: BTreeMap<Symbol, OfPhone>,
 }
 
 impl Differences {
@@ -55,7 +99,7 @@ impl Differences {
     pub fn of(pairs: &[(Vec<Symbol>, &[f32], Vec<f32>)], mels: usize) -> Self {
         let mut speech = Difference::default();
         let mut classes: [Difference; CLASSES] = Default::default();
-        let mut phones = BTreeMap::<Symbol, Difference>::new();
+        let mut phones = BTreeMap::<Symbol, (Difference, Vec<OfFrame>)>::new();
         for (spoken, recorded, said) in pairs {
             let frames = recorded.chunks_exact(mels).zip(said.chunks_exact(mels));
             for (&phone, (recorded, said)) in spoken.iter().zip(frames) {
@@ -63,18 +107,26 @@ impl Differences {
                     speech.add(recorded, said);
                 }
                 classes[class(phone) as usize].add(recorded, said);
-                phones.entry(phone).or_default().add(recorded, said);
+                let (sum, frames) = phones.entry(phone).or_default();
+                sum.add(recorded, said);
+                let difference = recorded.iter().zip(said).map(|(recorded, said)| recorded - said).collect();
+                frames.push(OfFrame { said: coarse(said), difference });
             }
         }
         let speech = speech.mean(&vec![0.0; mels]);
         let classes = classes.map(|class| class.mean(&speech));
-        let mean =
-            |(phone, found): (Symbol, Difference)| (phone, found.mean(&classes[class(phone) as usize]));
-        Self { phones: phones.into_iter().map(mean).collect(), classes }
+        let of_phone = |(phone, (sum, frames)): (Symbol, (Difference, Vec<OfFrame>))| {
+            (phone, OfPhone { mean: sum.mean(&classes[class(phone) as usize]), frames })
+        };
+        Self { phones: phones.into_iter().map(of_phone).collect(), classes }
     }
 
-    fn at(&self, phone: Symbol) -> &[f32] {
-        self.phones.get(&phone).unwrap_or(&self.classes[class(phone) as usize])
+    /// Of a frame of a phone, `[M]`.
+    fn at(&self, phone: Symbol, frame: &[f32]) -> Vec<f32> {
+        match self.phones.get(&phone) {
+            Some(phone) => phone.at(frame),
+            None => self.classes[class(phone) as usize].clone(),
+        }
     }
 
     /// Converts a spectrogram in place.
@@ -82,10 +134,12 @@ impl Differences {
     /// * `mel`: `[T, M]`
     pub fn convert(&self, mel: &mut [f32], phones: &[Symbol]) {
         let mels = self.classes[0].len();
+        let differences: Vec<Vec<f32>> =
+            mel.chunks_exact(mels).zip(phones).map(|(frame, &phone)| self.at(phone, frame)).collect();
         for (t, frame) in mel.chunks_exact_mut(mels).enumerate() {
-            let near = &phones[t.saturating_sub(SMOOTH_FRAMES)..(t + SMOOTH_FRAMES + 1).min(phones.len())];
-            for &phone in near {
-                let difference = self.at(phone).iter();
+            let near =
+                &differences[t.saturating_sub(SMOOTH_FRAMES)..(t + SMOOTH_FRAMES + 1).min(differences.len())];
+            for difference in near {
                 frame.iter_mut().zip(difference).for_each(|(value, more)| *value += more / near.len() as f32);
             }
         }
@@ -133,5 +187,24 @@ mod tests {
         let first: Vec<f32> = mel.iter().copied().step_by(2).collect();
         let jumps = first.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f32::max);
         assert!(jumps < 1.0, "from 1 to -3 in steps: {first:?}");
+    }
+
+    #[test]
+    fn frames_of_a_phone_are_moved_as_those_are_that_are_like_them() {
+        let aa = id("AA0").unwrap();
+        let spoken = vec![aa; 2000];
+        let said: Vec<f32> =
+            (0..2 * spoken.len()).map(|at| if at < spoken.len() { 0.0 } else { 2.0 }).collect();
+        let recorded: Vec<f32> = said.iter().map(|&said| if said == 0.0 { 1.0 } else { 1.5 }).collect();
+        let differences = Differences::of(&[(spoken, &recorded, said)], 2);
+        let converted = |value: f32| {
+            let mut mel = vec![value; 2 * 9];
+            differences.convert(&mut mel, &[aa; 9]);
+            mel[8]
+        };
+        for (value, expected) in [(0.0, 1.0), (2.0, 1.5), (9.0, 9.25)] {
+            let converted = converted(value);
+            assert!((converted - expected).abs() < 0.02, "{value} to {converted} in place of {expected}");
+        }
     }
 }

@@ -216,6 +216,7 @@ impl FineTuner {
             true => Some(rehearsal(base, &aligned, &store, speaker, &prosody, options.window).await?),
             false => None,
         };
+        let weight = options.rehearsal_of(seconds);
         let sampler = SamplerConfig {
             seed: options.seed,
             clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
@@ -223,7 +224,8 @@ impl FineTuner {
             window: options.window,
             reduction: base.config().reduction,
             rehearsed: options.rehearsed(),
-            weight: options.rehearsal,
+            weight,
+            rising: options.iterations,
         };
         let mut tuner = Self {
             device: base.device.clone().autodiff(),
@@ -234,8 +236,8 @@ impl FineTuner {
             origin: adaptable(&Voice::unadapted(base).parts),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
-                // What is rehearsed adds its weight to the loss of the clips.
-                first_scale: FIRST_SCALE / (1.0 + options.rehearsal),
+                // What is rehearsed adds its weight, at most twice the mean, to the loss of the clips.
+                first_scale: FIRST_SCALE / (1.0 + 2.0 * weight),
                 ..AdamConfig::of(&Scope::new(options.compute()))
             }),
             dataset: ClipDataset { store, rehearsal, sampler },
