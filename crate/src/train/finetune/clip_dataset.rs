@@ -70,6 +70,11 @@ impl ClipDataset {
             .and(rehearsed, self.sampler.weight_at(iteration) * valid_frames as f32 / rehearsed_frames as f32)
     }
 
+    /// The weight of all windows of an iteration, that of the clips being 1. Its loss is divided by it where it is shown: else it would rise with the weight.
+    pub fn weight_at(&self, iteration: usize) -> f32 {
+        1.0 + self.rehearsal.as_ref().map_or(0.0, |_| self.sampler.weight_at(iteration))
+    }
+
     /// Adds the tensors to `weights`; returns the rest as JSON.
     pub fn put(&self, weights: &mut Weights) -> String {
         self.store.put("clips.", weights);

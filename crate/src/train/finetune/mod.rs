@@ -80,7 +80,7 @@ pub struct Step {
     pub iteration: usize,
     /// Iterations that are planned: fewer than the options give once the stop rule has started the cooldown.
     pub iterations: usize,
-    /// The latest loss that was read back.
+    /// The latest loss that was read back: a mean over the frames of clips and rehearsal, as they are weighted.
     pub loss: f32,
     /// Since the first iteration of this process.
     pub seconds: f32,
@@ -317,6 +317,7 @@ impl FineTuner {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
         let (loss, gradients) = self.gradients(in_cooldown, helpers, helped).await?;
+        let weight = self.dataset.weight_at(iteration);
         let factor = self.rate_factor(iteration);
         self.parts =
             self.adam.step(self.parts.clone(), &gradients, |path| factor * self.options.rate_of(path));
@@ -326,7 +327,7 @@ impl FineTuner {
         if iteration % READ_EVERY == 0 || iteration == 1 || last {
             let overflows = self.adam.overflows(&self.device.clone().inner());
             let values = read(Tensor::cat(vec![loss.inner(), overflows], 0)).await?;
-            self.loss = values[0];
+            self.loss = values[0] / weight;
             let before = std::mem::replace(&mut self.overflows, values[1] as usize);
             if !self.loss.is_finite() || (self.overflows > before && self.traced < MAX_TRACED) {
                 self.traced += 1;
