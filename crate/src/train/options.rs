@@ -24,8 +24,8 @@ pub struct CloneOptions {
     pub batch: usize,
     /// Frames of a window: 1.6 s at 16 kHz.
     pub window: usize,
-    /// Weight of the rehearsed windows in the loss, relative to the clips', of half a minute of speech; 0: no rehearsal. A higher one is clearer, a lower one
-    /// nearer to the speaker. Twice the speech has half the weight.
+    /// Weight of the rehearsed windows in the loss, relative to the clips', for half a minute of speech; 0: no rehearsal. A higher one is clearer, a lower one
+    /// nearer to the speaker. Twice the speech has half the weight; less than 12 s have no more than 12 s have.
     pub rehearsal: f32,
     /// The same seed, clips and device give the same voice.
     pub seed: u64,

@@ -38,7 +38,8 @@ pub struct SamplerConfig {
 }
 
 impl SamplerConfig {
-    fn weight_at(&self, iteration: usize) -> f32 {
+    /// The weight of the rehearsed windows in an iteration.
+    fn rehearsal_at(&self, iteration: usize) -> f32 {
         self.weight * 2.0 * iteration as f32 / self.rising as f32
     }
 }
@@ -66,13 +67,15 @@ impl ClipDataset {
             return windows;
         }
         let rehearsed = rehearsal.gather(shard.of(&starts), window, reduction);
-        windows
-            .and(rehearsed, self.sampler.weight_at(iteration) * valid_frames as f32 / rehearsed_frames as f32)
+        windows.and(
+            rehearsed,
+            self.sampler.rehearsal_at(iteration) * valid_frames as f32 / rehearsed_frames as f32,
+        )
     }
 
     /// The weight of all windows of an iteration, that of the clips being 1. Its loss is divided by it where it is shown: else it would rise with the weight.
-    pub fn weight_at(&self, iteration: usize) -> f32 {
-        1.0 + self.rehearsal.as_ref().map_or(0.0, |_| self.sampler.weight_at(iteration))
+    pub fn total_weight(&self, iteration: usize) -> f32 {
+        1.0 + self.rehearsal.as_ref().map_or(0.0, |_| self.sampler.rehearsal_at(iteration))
     }
 
     /// Adds the tensors to `weights`; returns the rest as JSON.
@@ -110,6 +113,17 @@ impl ClipDataset {
 mod tests {
     use super::*;
 
+    const SAMPLER: SamplerConfig = SamplerConfig {
+        seed: 1,
+        clips: 1,
+        batch: 4,
+        window: 10,
+        reduction: 2,
+        rehearsed: 2,
+        weight: 0.3,
+        rising: 60,
+    };
+
     #[test]
     fn held_out_clips_are_drawn_in_the_cooldown() {
         let device = Device::flex();
@@ -123,17 +137,7 @@ mod tests {
             mask: frames(1).ones_like(),
             clips: [0, 40].map(|first| Span { first, frames: 40 }).to_vec(),
         };
-        let sampler = SamplerConfig {
-            seed: 1,
-            clips: 1,
-            batch: 4,
-            window: 10,
-            reduction: 2,
-            rehearsed: 0,
-            weight: 0.0,
-            rising: 1,
-        };
-        let dataset = ClipDataset { store, rehearsal: None, sampler };
+        let dataset = ClipDataset { store, rehearsal: None, sampler: SAMPLER };
         let latest = |in_cooldown| {
             let latest = |iteration| {
                 dataset.windows(iteration, in_cooldown, Shard::WHOLE).targets.max().into_scalar::<f32>()
@@ -155,17 +159,7 @@ mod tests {
             mask: frames(1),
             clips: vec![Span { first: 0, frames: 40 }],
         };
-        let sampler = SamplerConfig {
-            seed: 1,
-            clips: 1,
-            batch: 4,
-            window: 10,
-            reduction: 2,
-            rehearsed: 2,
-            weight: 0.3,
-            rising: 60,
-        };
-        let dataset = ClipDataset { rehearsal: Some(store.clone()), store, sampler };
+        let dataset = ClipDataset { rehearsal: Some(store.clone()), store, sampler: SAMPLER };
         let share = |iteration| {
             let mask = dataset.windows(iteration, false, Shard::WHOLE).mask;
             let sum = |first, count| mask.clone().narrow(0, first, count).sum().into_scalar::<f32>();

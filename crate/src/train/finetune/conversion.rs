@@ -27,12 +27,10 @@ struct Difference {
 }
 
 impl Difference {
-    fn add(&mut self, recorded: &[f32], said: &[f32]) {
+    fn add(&mut self, difference: &[f32]) {
         self.frames += 1.0;
-        self.sums.resize(recorded.len(), 0.0);
-        for (sum, (recorded, said)) in self.sums.iter_mut().zip(recorded.iter().zip(said)) {
-            *sum += recorded - said;
-        }
+        self.sums.resize(difference.len(), 0.0);
+        self.sums.iter_mut().zip(difference).for_each(|(sum, difference)| *sum += difference);
     }
 
     /// The mean, drawn towards that of a wider class, `[M]`.
@@ -103,13 +101,14 @@ impl Differences {
         for (spoken, recorded, said) in pairs {
             let frames = recorded.chunks_exact(mels).zip(said.chunks_exact(mels));
             for (&phone, (recorded, said)) in spoken.iter().zip(frames) {
+                let difference: Vec<f32> =
+                    recorded.iter().zip(said).map(|(recorded, said)| recorded - said).collect();
                 if is_phone(phone) {
-                    speech.add(recorded, said);
+                    speech.add(&difference);
                 }
-                classes[class(phone) as usize].add(recorded, said);
+                classes[class(phone) as usize].add(&difference);
                 let (sum, frames) = phones.entry(phone).or_default();
-                sum.add(recorded, said);
-                let difference = recorded.iter().zip(said).map(|(recorded, said)| recorded - said).collect();
+                sum.add(&difference);
                 frames.push(OfFrame { said: coarse(said), difference });
             }
         }

@@ -216,7 +216,6 @@ impl FineTuner {
             true => Some(rehearsal(base, &aligned, &store, speaker, &prosody, options.window).await?),
             false => None,
         };
-        let weight = options.rehearsal_of(seconds);
         let sampler = SamplerConfig {
             seed: options.seed,
             clips: store.clips.len() - held_out.as_ref().map_or(0, HeldOut::count),
@@ -224,9 +223,10 @@ impl FineTuner {
             window: options.window,
             reduction: base.config().reduction,
             rehearsed: options.rehearsed(),
-            weight,
+            weight: options.rehearsal_of(seconds),
             rising: options.iterations,
         };
+        let dataset = ClipDataset { store, rehearsal, sampler };
         let mut tuner = Self {
             device: base.device.clone().autodiff(),
             parts: Voice::of_base_speaker(base, speaker)
@@ -236,11 +236,11 @@ impl FineTuner {
             origin: adaptable(&Voice::unadapted(base).parts),
             adam: Adam::new(AdamConfig {
                 weight_decay: 0.0,
-                // What is rehearsed adds its weight, at most twice the mean, to the loss of the clips.
-                first_scale: FIRST_SCALE / (1.0 + 2.0 * weight),
+                // What is rehearsed adds to the loss of the clips, most at the end.
+                first_scale: FIRST_SCALE / dataset.total_weight(options.iterations),
                 ..AdamConfig::of(&Scope::new(options.compute()))
             }),
-            dataset: ClipDataset { store, rehearsal, sampler },
+            dataset,
             held_out,
             calibration,
             // A held-out clip, where there is one.
@@ -317,7 +317,7 @@ impl FineTuner {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let (iteration, in_cooldown) = (self.iteration(), self.in_cooldown());
         let (loss, gradients) = self.gradients(in_cooldown, helpers, helped).await?;
-        let weight = self.dataset.weight_at(iteration);
+        let weight = self.dataset.total_weight(iteration);
         let factor = self.rate_factor(iteration);
         self.parts =
             self.adam.step(self.parts.clone(), &gradients, |path| factor * self.options.rate_of(path));
