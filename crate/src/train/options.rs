@@ -24,8 +24,9 @@ pub struct CloneOptions {
     pub batch: usize,
     /// Frames of a window: 1.6 s at 16 kHz.
     pub window: usize,
-    /// Weight of the rehearsed windows in the loss, relative to the clips', for half a minute of speech; 0: no rehearsal. A higher one is clearer, a lower one
-    /// nearer to the speaker. Twice the speech has half the weight; less than 12 s have no more than 12 s have.
+    /// Weight of the rehearsed windows in the loss, relative to the clips', for half a minute of a usual person's speech; 0: no rehearsal. A higher one is
+    /// clearer, a lower one nearer to the speaker. Twice the speech has half the weight, a voice twice as far from the nearest of the base twice the weight; it
+    /// is 2.5 times as high at most.
     pub rehearsal: f32,
     /// The same seed, clips and device give the same voice.
     pub seed: u64,
@@ -54,7 +55,9 @@ pub struct CloneOptions {
 
 /// Speech for which [`CloneOptions::rehearsal`] is the weight itself.
 const REHEARSAL_SECONDS: f32 = 30.0;
-/// What less speech multiplies it by at most.
+/// Loss of the speaker that a clone starts from, for which it is the weight itself: people have 1.3 to 2.1, engines 1.2.
+const REHEARSAL_LOSS: f32 = 1.75;
+/// What less speech and a farther voice multiply it by at most.
 const MOST_REHEARSAL: f32 = 2.5;
 
 fn half() -> Vec<String> {
@@ -88,9 +91,14 @@ impl CloneOptions {
         ComputePlan { half, plain, faults, ..ComputePlan::of(self.precision) }
     }
 
-    /// Weight of the rehearsed windows for so much speech, the mean of all iterations.
-    pub(super) fn rehearsal_of(&self, seconds: f32) -> f32 {
-        self.rehearsal * (REHEARSAL_SECONDS / seconds).min(MOST_REHEARSAL)
+    /// Weight of the rehearsed windows, the mean of all iterations. Observed errors count by the inverse of their scale (Kendall, Gal and Cipolla 2018,
+    /// "Multi-task learning using uncertainty to weigh losses"), and the more, the more of them there are.
+    ///
+    /// * `seconds`:    of speech
+    /// * `start_loss`: of the speaker that the clone starts from, the scale of the errors
+    pub(super) fn rehearsal_of(&self, seconds: f32, start_loss: f32) -> f32 {
+        let uncertainty = REHEARSAL_SECONDS / seconds * start_loss / REHEARSAL_LOSS;
+        self.rehearsal * uncertainty.min(MOST_REHEARSAL)
     }
 
     /// Learning rate of the parameter at a path of [`Adapted`](crate::voice::Adapted), before the cooldown.
@@ -194,7 +202,16 @@ mod tests {
     fn who_says_more_rehearses_less() {
         let options = CloneOptions::default();
         for (seconds, weight) in [(3.0, 1.0), (12.0, 1.0), (30.0, 0.4), (60.0, 0.2)] {
-            assert!((options.rehearsal_of(seconds) - weight).abs() < 1e-6, "{seconds} s");
+            assert!((options.rehearsal_of(seconds, REHEARSAL_LOSS) - weight).abs() < 1e-6, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn whose_voice_is_far_from_the_base_rehearses_more() {
+        let options = CloneOptions::default();
+        for (loss, weight) in [(0.5, 0.2), (1.0, 0.4), (2.0, 0.8), (3.0, 1.0)] {
+            let found = options.rehearsal_of(30.0, loss * REHEARSAL_LOSS);
+            assert!((found - weight).abs() < 1e-6, "{found} for {loss} times the usual loss");
         }
     }
 }

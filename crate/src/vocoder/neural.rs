@@ -23,7 +23,7 @@ use crate::{
 /// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
 /// its noise, and the loss does not separate them. Without the cut voices are hoarse (docs/decisions/0071-spectral-correction.md);
 /// a deeper one makes them more harmonic than people are (docs/decisions/0112-without-recorded-frames.md).
-const VOICED_NOISE_CUT: f32 = 2.0;
+const VOICED_NOISE_CUT: f32 = 1.8;
 /// Rounds of correction; each takes about a third off what is too much.
 const CORRECTIONS: usize = 3;
 /// At most this in a round, in nepers.

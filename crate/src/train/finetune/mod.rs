@@ -209,7 +209,7 @@ impl FineTuner {
         }
         let store = assemble(base, &aligned, options.window);
         let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
-        let speaker = nearest_speaker(base, &store, &options).await?;
+        let Nearest { speaker, loss: start_loss } = nearest_speaker(base, &store, &options).await?;
         let prosody = Prosody::of(base, &aligned, &store, speaker).await?;
         let calibration = Calibration::of(base, &aligned, speaker, &prosody).await?;
         let rehearsal = match options.rehearsal > 0.0 {
@@ -223,7 +223,7 @@ impl FineTuner {
             window: options.window,
             reduction: base.config().reduction,
             rehearsed: options.rehearsed(),
-            weight: options.rehearsal_of(seconds),
+            weight: options.rehearsal_of(seconds, start_loss),
             rising: options.iterations,
         };
         let dataset = ClipDataset { store, rehearsal, sampler };
@@ -529,10 +529,20 @@ const LOOKS: [(usize, usize); 4] = [(1, 32), (2, 12), (4, 4), (16, 1)];
 /// An engine's voice has to be nearer than any person's by this factor of the loss: what starts from an engine keeps some of its sound.
 const ENGINE_PENALTY: f32 = 1.08;
 
-/// The row of the speaker with the lowest loss on windows from all of the audio, that of engines penalised.
-async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<usize> {
+/// What a clone starts from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Nearest {
+    /// The row of the base's speaker.
+    speaker: usize,
+    /// Mean over the frames that were looked at.
+    loss: f32,
+}
+
+/// The speaker with the lowest loss on windows from all of the audio, that of engines penalised.
+async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<Nearest> {
     let CloneOptions { batch, window, .. } = *options;
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
+    let mut least = f32::NAN;
     let penalty = |speaker: usize| if base.is_person(speaker) { 1.0 } else { ENGINE_PENALTY };
     for (count, keep) in LOOKS {
         let starts = spread(&store.clips, window, count);
@@ -547,9 +557,12 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
             losses.extend(sums.into_iter().zip(beside).map(penalised));
         }
         losses.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let frames: usize = starts.iter().map(|&start| store.valid(start, window)).sum();
+        let (penalised, nearest) = losses[0];
+        least = penalised / penalty(nearest) / frames as f32;
         speakers = losses.into_iter().take(keep).map(|(_, index)| index).collect();
     }
-    Ok(speakers[0])
+    Ok(Nearest { speaker: speakers[0], loss: least })
 }
 
 /// The loss of each speaker on the same windows, summed over their frames: all of them in one batch, which has one shape, compiled once.
@@ -644,7 +657,14 @@ mod tests {
         let (far, _) = *losses.iter().find(|(_, loss)| *loss > 1.1 * ENGINE_PENALTY * least).unwrap();
         for (person, nearest) in [(second, second), (far, engine)] {
             base.manifest.people = vec![base.speakers()[person].clone()];
-            assert_eq!(pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap(), nearest);
+            let found = pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap();
+            assert_eq!(found.speaker, nearest);
+            let frames = options.window as f32;
+            let (_, loss) = losses.iter().find(|(speaker, _)| *speaker == nearest).unwrap();
+            assert!(
+                (found.loss - loss / frames).abs() < 1e-4 * found.loss,
+                "the loss of a frame, without a penalty"
+            );
         }
     }
 
@@ -672,7 +692,7 @@ mod tests {
             let nearest = |ranges: [Range<usize>; 2]| {
                 let clips = ranges.map(|range| Span { first: range.start, frames: range.len() }).to_vec();
                 let store = FrameStore { targets: targets.clone(), clips, ..blank.clone() };
-                pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap()
+                pollster::block_on(nearest_speaker(&base, &store, &options)).unwrap().speaker
             };
             let begin = nearest([0..window, clip..clip + window]);
             let rest = nearest([window..clip, clip + window..frames]);
