@@ -56,7 +56,7 @@ pub struct CloneArguments {
     rate: f64,
     /// How much sentences that the base says in the new voice count beside half a minute of clips, against forgetting; 0: no rehearsal
     ///
-    /// Beside twice as much speech they count half.
+    /// Beside twice as much speech they count half, beside that of a voice twice as far from the base twice as much.
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
 }
