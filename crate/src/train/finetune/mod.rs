@@ -542,7 +542,7 @@ struct Nearest {
 async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions) -> Result<Nearest> {
     let CloneOptions { batch, window, .. } = *options;
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
-    let mut least = f32::NAN;
+    let mut nearest = Nearest { speaker: 0, loss: f32::NAN };
     let penalty = |speaker: usize| if base.is_person(speaker) { 1.0 } else { ENGINE_PENALTY };
     for (count, keep) in LOOKS {
         let starts = spread(&store.clips, window, count);
@@ -558,11 +558,11 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
         }
         losses.sort_by(|left, right| left.0.total_cmp(&right.0));
         let frames: usize = starts.iter().map(|&start| store.valid(start, window)).sum();
-        let (penalised, nearest) = losses[0];
-        least = penalised / penalty(nearest) / frames as f32;
+        let (penalised, speaker) = losses[0];
+        nearest = Nearest { speaker, loss: penalised / penalty(speaker) / frames as f32 };
         speakers = losses.into_iter().take(keep).map(|(_, index)| index).collect();
     }
-    Ok(Nearest { speaker: speakers[0], loss: least })
+    Ok(nearest)
 }
 
 /// The loss of each speaker on the same windows, summed over their frames: all of them in one batch, which has one shape, compiled once.
