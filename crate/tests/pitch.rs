@@ -75,16 +75,24 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
     let earlier = changed(&|tensors| drop(tensors.remove("voicing_readout").unwrap())).unwrap();
     assert_eq!(earlier.intonation.unwrap().voicing, Voicing { vowels: 0.5, sonorants: -1.0 });
     assert_eq!(earlier.voicing_readout, None);
-    for value in [f32::NAN, 1e3] {
-        let hostile = changed(&|tensors| tensors.get_mut("voicing_readout").unwrap().1[3] = value);
-        assert_eq!(hostile.err().unwrap().code(), "voice-corrupt");
+
+    // How long phones last, which earlier files lack too.
+    let timing = Voice::open(&base, &file).unwrap().timing_readout.unwrap();
+    assert_eq!(Some(&timing), voice.timing_readout.as_ref());
+    let earlier = changed(&|tensors| drop(tensors.remove("timing_readout").unwrap())).unwrap();
+    assert_eq!(earlier.timing_readout, None);
+    for name in ["voicing_readout", "timing_readout"] {
+        for value in [f32::NAN, 1e3] {
+            let hostile = changed(&|tensors| tensors.get_mut(name).unwrap().1[3] = value);
+            assert_eq!(hostile.err().unwrap().code(), "voice-corrupt");
+        }
+        let shorter = changed(&|tensors| {
+            let (shape, values) = tensors.get_mut(name).unwrap();
+            values.pop();
+            *shape = vec![values.len()];
+        });
+        assert_eq!(shorter.err().unwrap().code(), "voice-corrupt");
     }
-    let shorter = changed(&|tensors| {
-        let (shape, values) = tensors.get_mut("voicing_readout").unwrap();
-        values.pop();
-        *shape = vec![values.len()];
-    });
-    assert_eq!(shorter.err().unwrap().code(), "voice-corrupt");
 
     for key in [br#"pitch_hz\":\""#.as_slice(), br#"voicing\":\""#] {
         let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();

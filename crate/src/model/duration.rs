@@ -2,7 +2,7 @@
 
 use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::softplus};
 
-use super::TacotronConfig;
+use super::{TacotronConfig, readout::Readout};
 use crate::nn::{Compute, Scope, init, lstm::BiLstm};
 
 /// Natural logarithm of each symbol's frames, from its encoding and the speaker.
@@ -35,11 +35,30 @@ impl DurationPredictor {
     ///
     /// Returns ln frames, `[B, L]`.
     pub fn forward(&self, encoded: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<2> {
+        self.read_out(self.hidden(encoded, speaker, lengths))
+    }
+
+    /// The states that durations are read out of, `[B, L, 2 W]`; the arguments are those of [`Self::forward`].
+    pub fn hidden(&self, encoded: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
         let [batch, symbols, _] = encoded.dims();
         let width = speaker.dims()[1];
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, symbols, width]);
-        let hidden = self.lstm.forward(Tensor::cat(vec![encoded, speaker], 2), lengths);
+        self.lstm.forward(Tensor::cat(vec![encoded, speaker], 2), lengths)
+    }
+
+    /// What [`Self::forward`] returns, from [`Self::hidden`].
+    pub fn read_out(&self, hidden: Tensor<3>) -> Tensor<2> {
         self.compute.linear(&self.projection, hidden).squeeze_dim::<2>(2)
+    }
+
+    /// Numbers of a [`Readout`] of it.
+    pub fn readout_width(&self) -> usize {
+        Readout::width_of(&self.projection)
+    }
+
+    /// The same with a speaker's own readout, added to the base's.
+    pub fn with_readout(&self, readout: &Readout) -> Self {
+        Self { projection: readout.added_to(&self.projection, |_| true), ..self.clone() }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod duration;
 pub mod encoder;
 pub mod pitch;
 pub mod postnet;
+pub mod readout;
 pub mod recogniser;
 pub mod speaker_encoder;
 pub mod stop;

@@ -1,13 +1,9 @@
 //! Pitch and voicing of each frame, from its context and the speaker: what a decoder with [`super::TacotronConfig::pitch`] is given in synthesis, where
 //! training takes both from the recording (FastPitch, Łańcucki 2020, section 2.2, frame by frame).
 
-use burn::{
-    module::{Module, Param},
-    nn::Linear,
-    prelude::*,
-};
+use burn::{module::Module, nn::Linear, prelude::*};
 
-use super::TacotronConfig;
+use super::{TacotronConfig, readout::Readout};
 use crate::{
     nn::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH},
     text::symbols::{Symbol, is_sonorant, is_vowel},
@@ -68,43 +64,15 @@ impl PitchPredictor {
         self.compute.linear(&self.projection, hidden).reshape([batch, steps * self.reduction, 2])
     }
 
-    /// Numbers of a [`VoicingReadout`]: one a state, and a bias.
+    /// Numbers of a [`Readout`] of it.
     pub fn readout_width(&self) -> usize {
-        self.projection.weight.dims()[0] + 1
+        Readout::width_of(&self.projection)
     }
 
     /// The same with a speaker's own readout of voicing, added to the base's.
-    pub fn with_readout(&self, readout: &VoicingReadout) -> Self {
-        let Linear { weight, bias } = &self.projection;
-        let device = &weight.device();
+    pub fn with_readout(&self, readout: &Readout) -> Self {
         // Of each frame of a step the second output.
-        let outputs = 2 * self.reduction;
-        let columns: Vec<f32> =
-            readout.0.iter().flat_map(|x| (0..outputs).map(move |output| (output % 2) as f32 * x)).collect();
-        let (weights, biases) = columns.split_at(columns.len() - outputs);
-        let added = Tensor::<2>::from_data(TensorData::new(weights.to_vec(), weight.dims()), device);
-        let added_bias = Tensor::<1>::from_data(TensorData::new(biases.to_vec(), [outputs]), device);
-        let projection = Linear {
-            weight: Param::from_tensor(weight.val() + added),
-            bias: bias.as_ref().map(|bias| Param::from_tensor(bias.val() + added_bias)),
-        };
-        Self { projection, ..self.clone() }
-    }
-}
-
-/// What a speaker's recordings add to the readout of voicing: a weight for each of the predictor's states, and a bias.
-#[derive(Debug, Clone, PartialEq)]
-pub struct VoicingReadout(Vec<f32>);
-
-impl VoicingReadout {
-    /// `None` where a number is beyond any readout's.
-    pub fn new(weights: Vec<f32>) -> Option<Self> {
-        weights.iter().all(|weight| weight.abs() <= MAX_READOUT).then_some(Self(weights))
-    }
-
-    /// `[2 W + 1]`
-    pub fn weights(&self) -> &[f32] {
-        &self.0
+        Self { projection: readout.added_to(&self.projection, |output| output % 2 == 1), ..self.clone() }
     }
 }
 
@@ -129,8 +97,8 @@ pub struct Intonation {
     pub voicing: Voicing,
 }
 
-/// Added to the predicted logits of being voiced, in voices of before there was a [`VoicingReadout`]. One for all phones would give voice to consonants that
-/// have none.
+/// Added to the predicted logits of being voiced, in voices of before there was a [`Readout`] of voicing. One for all phones would give voice to consonants
+/// that have none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Voicing {
     pub vowels: f32,
@@ -208,8 +176,6 @@ const SMOOTH_REACH: usize = 12;
 pub const SPREADS: std::ops::RangeInclusive<f32> = 0.2..=4.0;
 /// A share of voiced frames that asks for more is an error of a pitch tracker.
 const VOICING_OFFSETS: std::ops::RangeInclusive<f32> = -4.0..=8.0;
-/// States lie between -1 and 1, and logits of 20 are certain.
-const MAX_READOUT: f32 = 100.0;
 /// No voice lies beyond.
 pub const MIN_PITCH_HZ: f32 = 50.0;
 pub const MAX_PITCH_HZ: f32 = 500.0;

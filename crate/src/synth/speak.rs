@@ -10,7 +10,7 @@ use crate::{
         variance_scale::scale_variance,
         wav::{self, Origin},
     },
-    model::{pitch::Intonation, stop::StopReason, tacotron::Symbols},
+    model::{pitch::Intonation, stop::StopReason},
     nn::{Mode, readback::read},
     text::{self, Word, symbols::by_frame},
     vocoder::Vocoder,
@@ -263,10 +263,8 @@ async fn durations(
     symbols: &[u8],
     options: &SpeakOptions,
 ) -> Result<(Vec<u32>, StopReason)> {
-    let input = Symbols::new(&[symbols], None, &base.device);
-    let encoded = base.model.encode(&input, Mode::Eval);
-    let predicted = base.model.durations.forward(encoded, voice.timing_speaker.clone(), &input.lengths);
-    let logs = read(predicted.reshape([symbols.len()])).await?;
+    let readout = voice.timing_readout.as_ref();
+    let logs = base.log_durations_async(symbols, &voice.timing_speaker, readout).await?;
     let factor = voice.duration_scale / options.speed;
     let (mut exact, mut total) = (0.0, 0u32);
     let mut durations = Vec::with_capacity(symbols.len());

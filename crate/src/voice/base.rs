@@ -14,7 +14,8 @@ use crate::{
     },
     model::{
         Tacotron, TacotronConfig,
-        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ, Voicing, VoicingReadout},
+        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ, Voicing},
+        readout::Readout,
         tacotron::Symbols,
     },
     nn::{
@@ -22,7 +23,10 @@ use crate::{
         readback::read,
         upsample::{POSITION_WIDTH, frame_positions},
     },
-    text::{Phonemizer, symbols},
+    text::{
+        Phonemizer,
+        symbols::{self, Symbol, is_phone},
+    },
     vocoder::{GriffinLim, NeuralVocoder, Vocoder},
     weights::{apply_all, deserialize},
 };
@@ -254,6 +258,35 @@ impl Base {
         )
     }
 
+    /// The logarithm of each symbol's frames.
+    ///
+    /// * `speaker`: `[1, V]`, whose timing it is
+    /// * `readout`: what another speaker's phones add; pauses stay
+    pub async fn log_durations_async(
+        &self,
+        symbols: &[Symbol],
+        speaker: &Tensor<2>,
+        readout: Option<&Readout>,
+    ) -> Result<Vec<f32>> {
+        let (predictor, count) = (&self.model.durations, symbols.len());
+        let states = self.timing_states(symbols, speaker);
+        let plain = predictor.read_out(states.clone()).reshape([count]);
+        let Some(readout) = readout else { return read(plain).await };
+        let own = predictor.with_readout(readout).read_out(states).reshape([count]);
+        let both = read(Tensor::cat(vec![plain, own], 0)).await?;
+        let of_symbol = |at: usize| both[if is_phone(symbols[at]) { count + at } else { at }];
+        Ok((0..count).map(of_symbol).collect())
+    }
+
+    /// What durations are read out of, `[1, L, 2 W]`.
+    ///
+    /// * `speaker`: `[1, V]`
+    pub fn timing_states(&self, symbols: &[Symbol], speaker: &Tensor<2>) -> Tensor<3> {
+        let input = Symbols::new(&[symbols], None, &self.device);
+        let encoded = self.model.encode(&input, Mode::Eval);
+        self.model.durations.hidden(encoded, speaker.clone(), &input.lengths)
+    }
+
     /// The melody of one item's contexts, `[1, T, E + 4]`; `None` where the model has no pitch.
     ///
     /// * `speaker`: `[1, V]`, whose melody it is
@@ -262,7 +295,7 @@ impl Base {
         &self,
         contexts: &Tensor<3>,
         speaker: &Tensor<2>,
-        readout: Option<&VoicingReadout>,
+        readout: Option<&Readout>,
     ) -> Result<Option<Contour>> {
         let Some(predictor) = &self.model.pitch else { return Ok(None) };
         let frames = contexts.dims()[1];

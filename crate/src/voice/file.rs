@@ -5,7 +5,8 @@
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
 //! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none, or none of the last, in earlier files |
-//! | `voicing_readout` | when its voice sounds, see [`crate::model::pitch::VoicingReadout`]; none in earlier files, and on a base without pitch |
+//! | `voicing_readout` | when its voice sounds, see [`crate::model::readout::Readout`]; none in earlier files, and on a base without pitch |
+//! | `timing_readout` | how long its phones last, likewise; none in earlier files |
 //! | `exemplars.*` | in earlier files: recorded frames, which are not read |
 //!
 //! | metadata | what it is |
@@ -26,8 +27,9 @@ use crate::{
     audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     model::{
         decoder::Decoder,
-        pitch::{Intonation, PitchPredictor, Voicing, VoicingReadout},
+        pitch::{Intonation, PitchPredictor, Voicing},
         postnet::Postnet,
+        readout::Readout,
     },
     nn::{ComputePlan, Precision, Scope},
     weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
@@ -120,6 +122,9 @@ pub struct Voice {
     /// Factor on the predicted durations of this speaker.
     #[doc(hidden)]
     pub duration_scale: f32,
+    /// Which of its phones last longer than this speaker's and which shorter; `None` for a speaker of the base.
+    #[doc(hidden)]
+    pub timing_readout: Option<Readout>,
     /// Factors on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
     #[doc(hidden)]
     pub variance_scale: VarianceScale,
@@ -131,13 +136,14 @@ pub struct Voice {
     pub intonation: Option<Intonation>,
     /// Where its voice sounds; `None` for a speaker of the base, and a base without pitch.
     #[doc(hidden)]
-    pub voicing_readout: Option<VoicingReadout>,
+    pub voicing_readout: Option<Readout>,
     pub(crate) info: VoiceInfo,
 }
 
 const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
 const VOICING_READOUT: &str = "voicing_readout";
+const TIMING_READOUT: &str = "timing_readout";
 /// Of earlier versions, whose spectra were drawn towards recorded frames (docs/decisions/0112-without-recorded-frames.md).
 const EXEMPLARS: &str = "exemplars.";
 /// Nobody speaks three times faster or slower than everybody else.
@@ -164,6 +170,7 @@ impl Voice {
             parts,
             timing_speaker: speaker,
             duration_scale: 1.0,
+            timing_readout: None,
             variance_scale: FLAT,
             spectral_match: None,
             intonation,
@@ -202,8 +209,11 @@ impl Voice {
         if let Some(found) = &self.spectral_match {
             found.put(&mut delta, &base.device);
         }
-        if let Some(readout) = &self.voicing_readout {
-            delta.insert(VOICING_READOUT.into(), Weight::vector(readout.weights().to_vec(), &base.device));
+        let readouts = [(VOICING_READOUT, &self.voicing_readout), (TIMING_READOUT, &self.timing_readout)];
+        for (name, readout) in readouts {
+            if let Some(readout) = readout {
+                delta.insert(name.into(), Weight::vector(readout.weights().to_vec(), &base.device));
+            }
         }
         let mut metadata = Metadata::from([
             ("format".to_string(), FORMAT.to_string()),
@@ -303,13 +313,17 @@ impl Voice {
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
             return Err(Error::voice_corrupt("its pitch is nobody's"));
         }
-        let readout_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
-        let readout = |(_, weights): (_, Vec<f32>)| {
-            VoicingReadout::new(weights)
-                .filter(|readout| Some(readout.weights().len()) == readout_width)
-                .ok_or_else(|| Error::voice_corrupt("its voicing is out of range"))
+        let mut readout = |name: &str, width: Option<usize>| {
+            let sound = |(_, weights): (_, Vec<f32>)| {
+                Readout::new(weights)
+                    .filter(|readout| Some(readout.weights().len()) == width)
+                    .ok_or_else(|| Error::voice_corrupt(format!("its {name} is out of range")))
+            };
+            delta.remove(name).map(sound).transpose()
         };
-        let voicing_readout = delta.remove(VOICING_READOUT).map(readout).transpose()?;
+        let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
+        let voicing_readout = readout(VOICING_READOUT, voicing_width)?;
+        let timing_readout = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             // A matrix in earlier files.
@@ -343,6 +357,7 @@ impl Voice {
             parts,
             timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
             duration_scale,
+            timing_readout,
             variance_scale,
             spectral_match,
             intonation,

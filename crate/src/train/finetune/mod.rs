@@ -17,6 +17,7 @@ mod helper;
 mod prosody;
 mod rehearsal;
 mod rounding;
+mod timing;
 mod voicing;
 
 use burn::{
@@ -483,6 +484,7 @@ impl FineTuner {
             parts,
             timing_speaker: self.timing_speaker.clone(),
             duration_scale: self.prosody.duration_scale,
+            timing_readout: self.prosody.timing_readout.clone(),
             variance_scale: self.variance_scale(),
             spectral_match: None,
             intonation: self.prosody.intonation,
@@ -513,6 +515,7 @@ impl FineTuner {
             parts,
             timing_speaker: self.timing_speaker,
             duration_scale: self.prosody.duration_scale,
+            timing_readout: self.prosody.timing_readout.clone(),
             variance_scale,
             spectral_match,
             intonation: self.prosody.intonation,

@@ -1,22 +1,22 @@
-//! How a clone's timing and melody differ from those of the speaker that it starts from, in closed form: a minute holds some six hundred phones and a few
-//! dozen melodies, too few to train predictors on. Of its frames, which are voiced or not, there are enough.
+//! How a clone's timing and melody differ from those of the speaker that it starts from, in closed form: a minute holds a few dozen melodies, too few to
+//! train a predictor on. Of its phones, which are long or short, and its frames, which are voiced or not, there are enough to learn a readout from.
 
 use burn::prelude::*;
 
 use super::{
     super::clip::AlignedClip,
     frame_store::{FrameStore, Span},
+    timing::{Timing, timing},
     voicing::voicing_readout,
 };
 use crate::{
     Result,
     audio::excitation::EXCITATION_WIDTH,
     model::{
-        pitch::{Contour, Intonation, PitchPredictor, SPREADS, Voicing, VoicingReadout},
-        tacotron::Symbols,
+        pitch::{Contour, Intonation, PitchPredictor, SPREADS, Voicing},
+        readout::Readout,
     },
-    nn::{Mode, readback::read},
-    text::symbols,
+    nn::readback::read,
     voice::{Base, Voice},
 };
 
@@ -25,19 +25,29 @@ use crate::{
 pub struct Prosody {
     /// Factor on the durations of the speaker of the base.
     pub duration_scale: f32,
+    /// Which phones last longer than that, and which shorter; `None` where no phone was recorded.
+    pub timing_readout: Option<Readout>,
     /// `None` on a base without pitch.
     pub intonation: Option<Intonation>,
     /// `None` there too, and for a whisper.
-    pub voicing_readout: Option<VoicingReadout>,
+    pub voicing_readout: Option<Readout>,
+}
+
+impl Default for Prosody {
+    /// That of the base.
+    fn default() -> Self {
+        Self { duration_scale: 1.0, timing_readout: None, intonation: None, voicing_readout: None }
+    }
 }
 
 impl Prosody {
     /// * `store`: of the clips
     /// * `speaker`: the speaker of the base whose timing and melody are followed
     pub async fn of(base: &Base, clips: &[AlignedClip], store: &FrameStore, speaker: usize) -> Result<Self> {
-        let duration_scale = duration_scale(base, clips, speaker).await?;
+        let Timing { scale: duration_scale, readout: timing_readout } =
+            timing(base, clips, &base.speaker(speaker)).await?;
         let Some(predictor) = &base.model.pitch else {
-            return Ok(Self { duration_scale, intonation: None, voicing_readout: None });
+            return Ok(Self { duration_scale, timing_readout, intonation: None, voicing_readout: None });
         };
         let reduction = base.config().reduction;
         let states = |&clip: &Span| {
@@ -54,46 +64,18 @@ impl Prosody {
         };
         // Of a whisper from end to end nothing is known: the base's own.
         let intonation = intonation(predictor, &states, clips).await?.or_else(|| base.intonation(speaker));
-        Ok(Self { duration_scale, intonation, voicing_readout })
+        Ok(Self { duration_scale, timing_readout, intonation, voicing_readout })
     }
 
     /// The speaker of the base, speaking like this.
     pub fn of_base_speaker(&self, base: &Base, speaker: usize) -> Voice {
         let mut voice = Voice::of_base_speaker(base, speaker);
         voice.duration_scale = self.duration_scale;
+        voice.timing_readout = self.timing_readout.clone();
         voice.intonation = self.intonation;
         voice.voicing_readout = self.voicing_readout.clone();
         voice
     }
-}
-
-/// Durations of the clips' phones relative to the predicted ones: a ratio of sums, so that the clips' speech keeps its length. Pauses are left out.
-///
-/// The base predicts the phones of foreign clips worse, and a tempo carries over to another language in part: their ratio counts by its root.
-async fn duration_scale(base: &Base, clips: &[AlignedClip], speaker: usize) -> Result<f32> {
-    let (mut recorded, mut expected, mut foreign) = (0.0, 0.0, 0.0);
-    for clip in clips {
-        let input = Symbols::new(&[&clip.symbols], None, &base.device);
-        let encoded = base.model.encode(&input, Mode::Eval);
-        let logs = read(
-            base.model
-                .durations
-                .forward(encoded, base.speaker(speaker), &input.lengths)
-                .reshape([clip.symbols.len()]),
-        )
-        .await?;
-        for ((&symbol, &frames), predicted) in clip.symbols.iter().zip(&clip.durations).zip(logs) {
-            if symbols::is_phone(symbol) {
-                recorded += frames as f32;
-                expected += predicted.exp();
-                foreign += if clip.foreign { frames as f32 } else { 0.0 };
-            }
-        }
-    }
-    if expected == 0.0 {
-        return Ok(1.0);
-    }
-    Ok((recorded / expected).powf(1.0 - 0.5 * foreign / recorded).clamp(0.5, 2.0))
 }
 
 /// How much wider than measured a melody is said: a tracked contour is smoother than a voice, and predictions for new sentences vary less than for the clips.
@@ -136,6 +118,7 @@ async fn intonation(
 #[cfg(test)]
 mod tests {
     use super::{super::frame_store::assemble, *};
+    use crate::text::symbols;
 
     /// Of any whole number of steps.
     const WINDOW: usize = 64;
@@ -151,8 +134,8 @@ mod tests {
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
         let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7, ..own });
-        let voice = Prosody { duration_scale: 1.3, intonation, voicing_readout: None }
-            .of_base_speaker(&base, speaker);
+        let voice =
+            Prosody { duration_scale: 1.3, intonation, ..Prosody::default() }.of_base_speaker(&base, speaker);
         let texts = [
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",

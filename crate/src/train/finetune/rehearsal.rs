@@ -96,8 +96,7 @@ mod tests {
     fn the_sentences_are_in_the_voice_of_the_clips() {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.default_speaker();
-        let plain =
-            Prosody { duration_scale: 1.0, intonation: base.intonation(speaker), voicing_readout: None };
+        let plain = Prosody { intonation: base.intonation(speaker), ..Prosody::default() };
         let voice = plain.of_base_speaker(&base, speaker);
         let mels = base.config().mels;
         let clips: Vec<AlignedClip> = SENTENCES[..6]

@@ -3,13 +3,12 @@
 //! Three thousand frames of speech say much about a hundred weights, and nothing has to be iterated on the device.
 
 use burn::prelude::*;
-use half::f16;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::super::clip::AlignedClip;
 use crate::{
     Result,
-    model::pitch::{PitchPredictor, VoicingReadout},
+    model::{pitch::PitchPredictor, readout::Readout},
     nn::readback::read,
 };
 
@@ -31,7 +30,7 @@ pub async fn voicing_readout(
     predictor: &PitchPredictor,
     states: &[Tensor<3>],
     clips: &[AlignedClip],
-) -> Result<Option<VoicingReadout>> {
+) -> Result<Option<Readout>> {
     let (mut features, mut frames) = (Vec::new(), Vec::new());
     let width = predictor.readout_width();
     for (states, clip) in states.iter().zip(clips) {
@@ -56,9 +55,8 @@ pub async fn voicing_readout(
     }
     let features = DMatrix::from_row_slice(features.len() / width, width, &features);
     let penalty = DVector::from_fn(width, |at, _| if at + 1 == width { PENALTY_OF_BIAS } else { PENALTY });
-    // Rounded as in a voice file, so that a saved voice sounds the same.
-    let rounded = |weights: DVector<f64>| weights.iter().map(|x| f16::from_f64(*x).to_f32()).collect();
-    Ok(logistic(&features, &frames, &penalty).map(rounded).and_then(VoicingReadout::new))
+    let found = logistic(&features, &frames, &penalty);
+    Ok(found.and_then(|weights| Readout::new(weights.iter().map(|x| *x as f32).collect())))
 }
 
 /// A frame of a recording.
