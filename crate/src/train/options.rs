@@ -54,7 +54,7 @@ pub struct CloneOptions {
 }
 
 /// Speech for which [`CloneOptions::rehearsal`] is the weight itself.
-const REHEARSAL_SECONDS: f32 = 30.0;
+const REHEARSAL_SECONDS: f32 = 24.0;
 /// Loss of the speaker that a clone starts from, for which it is the weight itself: people have 1.3 to 2.1, engines 1.2.
 const REHEARSAL_LOSS: f32 = 1.75;
 /// What less speech and a farther voice multiply it by at most.
@@ -91,13 +91,13 @@ impl CloneOptions {
         ComputePlan { half, plain, faults, ..ComputePlan::of(self.precision) }
     }
 
-    /// Weight of the rehearsed windows, the mean of all iterations. Observed errors count by the inverse of their scale (Kendall, Gal and Cipolla 2018,
+    /// Weight of the rehearsed windows, the mean of all iterations. Observed errors count by the inverse of their variance (Kendall, Gal and Cipolla 2018,
     /// "Multi-task learning using uncertainty to weigh losses"), and the more, the more of them there are.
     ///
     /// * `seconds`:    of speech
     /// * `start_loss`: of the speaker that the clone starts from, the scale of the errors
     pub(super) fn rehearsal_of(&self, seconds: f32, start_loss: f32) -> f32 {
-        let uncertainty = REHEARSAL_SECONDS / seconds * start_loss / REHEARSAL_LOSS;
+        let uncertainty = REHEARSAL_SECONDS / seconds * (start_loss / REHEARSAL_LOSS).powi(2);
         self.rehearsal * uncertainty.min(MOST_REHEARSAL)
     }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn who_says_more_rehearses_less() {
         let options = CloneOptions::default();
-        for (seconds, weight) in [(3.0, 1.0), (12.0, 1.0), (30.0, 0.4), (60.0, 0.2)] {
+        for (seconds, weight) in [(3.0, 1.0), (9.6, 1.0), (24.0, 0.4), (60.0, 0.16)] {
             assert!((options.rehearsal_of(seconds, REHEARSAL_LOSS) - weight).abs() < 1e-6, "{seconds} s");
         }
     }
@@ -209,8 +209,8 @@ mod tests {
     #[test]
     fn whose_voice_is_far_from_the_base_rehearses_more() {
         let options = CloneOptions::default();
-        for (loss, weight) in [(0.5, 0.2), (1.0, 0.4), (2.0, 0.8), (3.0, 1.0)] {
-            let found = options.rehearsal_of(30.0, loss * REHEARSAL_LOSS);
+        for (loss, weight) in [(0.5, 0.1), (1.0, 0.4), (1.5, 0.9), (2.0, 1.0)] {
+            let found = options.rehearsal_of(24.0, loss * REHEARSAL_LOSS);
             assert!((found - weight).abs() < 1e-6, "{found} for {loss} times the usual loss");
         }
     }
