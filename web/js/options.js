@@ -24,7 +24,7 @@
  * @property {number} [iterations] At most this many (75).
  * @property {number} [seed] The same seed, clips and device give the same voice.
  * @property {"f32" | "mixed"} [precision] `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
- * @property {number} [rehearsal] Weight of rehearsed sentences in the loss, for half a minute of a usual voice; twice the speech has half the weight, a voice twice as far from the base twice the weight. Higher is clearer, lower is closer to the speaker; 0 to 10 (0.4).
+ * @property {number} [rehearsal] Weight of rehearsed sentences in the loss, for half a minute of a usual voice; twice the speech has half the weight, a voice twice as far from the base four times the weight. Higher is clearer, lower is closer to the speaker; 0 to 10 (0.4).
  * @property {Consent} [consent] Stored in the voice: the text, and the SHA-256 of the recording as a 16-bit WAV file.
  */
 /**

@@ -55,7 +55,7 @@ export type TrainingOptions = {
      */
     precision?: "f32" | "mixed";
     /**
-     * Weight of rehearsed sentences in the loss, for half a minute of a usual voice; twice the speech has half the weight, a voice twice as far from the base twice the weight. Higher is clearer, lower is closer to the speaker; 0 to 10 (0.4).
+     * Weight of rehearsed sentences in the loss, for half a minute of a usual voice; twice the speech has half the weight, a voice twice as far from the base four times the weight. Higher is clearer, lower is closer to the speaker; 0 to 10 (0.4).
      */
     rehearsal?: number;
     /**
