@@ -15,6 +15,7 @@ mod frame_store;
 mod held_out;
 mod helper;
 mod prosody;
+mod regression;
 mod rehearsal;
 mod rounding;
 mod timing;

@@ -5,13 +5,14 @@
 use burn::prelude::*;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use super::super::clip::AlignedClip;
+use super::{
+    super::clip::AlignedClip,
+    regression::{self, features, penalties},
+};
 use crate::{Result, model::readout::Readout, nn::readback::read, text::symbols::is_phone, voice::Base};
 
 /// How much the weights are drawn towards the base's, as so many phones' worth.
 const PENALTY: f64 = 30.0;
-/// The bias is free.
-const PENALTY_OF_BIAS: f64 = 1e-3;
 /// Nepers by which a phone's length differs from the predicted one at most: beyond, the aligner did not find it.
 const MOST_APART: f64 = 1.5;
 
@@ -43,13 +44,14 @@ pub async fn timing(base: &Base, clips: &[AlignedClip], speaker: &Tensor<2>) -> 
     for clip in clips {
         let states = base.timing_states(&clip.symbols, speaker);
         let [_, count, width] = states.dims();
-        let logs = read(base.model.durations.read_out(states.clone()).reshape([count])).await?;
-        let states = read(states.reshape([count * width])).await?;
+        let logs = base.model.durations.read_out(states.clone()).unsqueeze_dim::<3>(2);
+        let rows = read(Tensor::cat(vec![states, logs], 2).reshape([count * (width + 1)])).await?;
         let frames = clip.symbols.iter().zip(&clip.durations);
-        for (((&symbol, &frames), log), states) in frames.zip(logs).zip(states.chunks_exact(width)) {
+        for ((&symbol, &frames), row) in frames.zip(rows.chunks_exact(width + 1)) {
             if is_phone(symbol) {
-                phones.states.extend(states.iter().map(|x| f64::from(*x)).chain([1.0]));
-                phones.predicted.push(f64::from(log));
+                let (states, log) = row.split_at(width);
+                phones.states.extend(features(states));
+                phones.predicted.push(f64::from(log[0]));
                 phones.recorded.push(f64::from(frames));
                 phones.foreign += if clip.foreign { f64::from(frames) } else { 0.0 };
             }
@@ -81,9 +83,7 @@ impl Phones {
             count,
             apart.map(|(frames, log)| (frames.ln() - log).clamp(-MOST_APART, MOST_APART)),
         );
-        let penalty =
-            DVector::from_fn(width, |at, _| if at + 1 == width { PENALTY_OF_BIAS } else { PENALTY });
-        let normal = states.tr_mul(&states) + DMatrix::from_diagonal(&penalty);
+        let normal = states.tr_mul(&states) + DMatrix::from_diagonal(&penalties(width, PENALTY));
         let mut weights = Cholesky::new(normal)?.solve(&states.tr_mul(&apart));
         let (mut before, mut after) = (0.0, 0.0);
         for (log, added) in self.predicted.iter().zip(&(&states * &weights)) {
@@ -92,7 +92,7 @@ impl Phones {
         }
         // The tempo is the scale's.
         weights[width - 1] -= (after / before).ln();
-        Readout::new(weights.iter().map(|weight| *weight as f32).collect())
+        regression::readout(&weights)
     }
 }
 

@@ -5,7 +5,10 @@
 use burn::prelude::*;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use super::super::clip::AlignedClip;
+use super::{
+    super::clip::AlignedClip,
+    regression::{features, penalties, readout},
+};
 use crate::{
     Result,
     model::{pitch::PitchPredictor, readout::Readout},
@@ -14,8 +17,6 @@ use crate::{
 
 /// How much the weights are drawn towards the base's, as so many frames' worth.
 const PENALTY: f64 = 100.0;
-/// The bias is free.
-const PENALTY_OF_BIAS: f64 = 1e-3;
 /// Of Newton's method, which takes about ten.
 const MOST_STEPS: usize = 30;
 const MOST_HALVINGS: usize = 12;
@@ -31,14 +32,14 @@ pub async fn voicing_readout(
     states: &[Tensor<3>],
     clips: &[AlignedClip],
 ) -> Result<Option<Readout>> {
-    let (mut features, mut frames) = (Vec::new(), Vec::new());
+    let (mut rows, mut frames) = (Vec::new(), Vec::new());
     let width = predictor.readout_width();
     for (states, clip) in states.iter().zip(clips) {
         let [_, steps, states_width] = states.dims();
         let predicted = predictor.read_out(states.clone());
         let [_, count, _] = predicted.dims();
         let logits = predicted.narrow(2, 1, 1).reshape([count]);
-        let (first, reduction) = (features.len() / width, count / steps);
+        let (first, reduction) = (rows.len() / width, count / steps);
         for (frame, (logit, hz)) in read(logits).await?.into_iter().zip(&clip.f0_hz).enumerate() {
             frames.push(Frame {
                 step: first + frame / reduction,
@@ -47,16 +48,14 @@ pub async fn voicing_readout(
             });
         }
         for state in read(states.clone().reshape([steps * states_width])).await?.chunks_exact(states_width) {
-            features.extend(state.iter().map(|x| f64::from(*x)).chain([1.0]));
+            rows.extend(features(state));
         }
     }
     if !frames.iter().any(|frame| frame.label == 1.0) {
         return Ok(None);
     }
-    let features = DMatrix::from_row_slice(features.len() / width, width, &features);
-    let penalty = DVector::from_fn(width, |at, _| if at + 1 == width { PENALTY_OF_BIAS } else { PENALTY });
-    let found = logistic(&features, &frames, &penalty);
-    Ok(found.and_then(|weights| Readout::new(weights.iter().map(|x| *x as f32).collect())))
+    let rows = DMatrix::from_row_slice(rows.len() / width, width, &rows);
+    Ok(logistic(&rows, &frames, &penalties(width, PENALTY)).and_then(|weights| readout(&weights)))
 }
 
 /// A frame of a recording.
