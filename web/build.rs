@@ -1,4 +1,4 @@
-//! Compiles `micro_kernel/micro_kernel.rs` with the instruction that the rest does without.
+//! Compiles `micro_kernel/micro_kernel.rs` with relaxed SIMD, which the rest of the module does without.
 
 use std::{env, path::Path, process::Command};
 
@@ -23,6 +23,6 @@ fn main() {
         .args(["micro_kernel/micro_kernel.rs", "-o"])
         .arg(Path::new(&variable("OUT_DIR")).join("micro_kernel.wasm"))
         .status()
-        .expect("cargo's rustc starts");
+        .expect("rustc starts");
     assert!(status.success(), "micro_kernel/micro_kernel.rs does not compile");
 }

@@ -1,43 +1,38 @@
 // The page: events change the state, and each change is drawn.
 
-import { prepareCurve } from "./curve.js";
+import { activity } from "./activities.js";
+import { fetchPlotLibrary } from "./curve.js";
 import { deleteAll } from "./deletion.js";
-import { start } from "./engine.js";
-import { addFiles, checkAgain, droppedFiles, removeFile, write } from "./files.js";
-import { activate, workOffline } from "./offline.js";
-import { position } from "./play.js";
-import { copyReport, measure } from "./profile.js";
-import { togglePlaying } from "./playback.js";
-import { closeMicrophone, discard, go, live, playClip, toggleRecording } from "./recording.js";
 import { $ } from "./dom.js";
-import { offerLanguages } from "./page.js";
+import { start } from "./engine.js";
+import { addFiles, changeText, checkAgain, droppedFiles, removeFile } from "./files.js";
+import { activateUpdate, workOffline } from "./offline.js";
+import { copyReport, toggleMeasurement } from "./profile.js";
+import { chooseSource, closeMicrophone, discard, live, playClip, showPrompt, toggleRecording } from "./recording.js";
 import { render, renderMoving, translate } from "./render.js";
-import { openVoice, saveOther, saveVoice, speak } from "./speaking.js";
-import { drawnBy, measureUsage, state, update } from "./state.js";
-import { choose } from "./strings.js";
-import { cancelTraining, goToBadClip, setPreview, stopTraining, togglePause, train } from "./training.js";
+import { phaseOf } from "./shared/activity.js";
+import { drawnWhile, takeFiles } from "./shared/dom.js";
+import { setUpPage } from "./shared/page.js";
+import { isSilent, onPlaybackChange, togglePlaying } from "./shared/player.js";
+import { openVoice, saveOther, saveVoice, toggleSpeaking } from "./speaking.js";
+import { drawWith, measureUsage, state, update } from "./state.js";
+import { goToBadClip, setPreview, togglePause, train } from "./training.js";
 
 /** @import { Elements } from "./elements.js" */
-/** @import { Language } from "./strings.js" */
 
-let moving = false;
-/** Draws waveforms and level as long as something moves. */
-function move() {
-  renderMoving(state, live);
-  if (moving) return;
-  const moves = () => state.microphone === "open" || state.microphone === "recording" || ["clip", "preview", "base", "mine"].some((key) => position(key) !== null);
-  const frame = () => {
-    renderMoving(state, live);
-    moving = moves();
-    if (moving) requestAnimationFrame(frame);
-  };
-  if ((moving = moves())) requestAnimationFrame(frame);
-}
+/** Waveforms and level are drawn in each frame as long as something moves. */
+const drawMoving = drawnWhile(
+  () => renderMoving(state, live),
+  () => state.activity === "listening" || state.activity === "recording" || !isSilent(),
+);
 
-drawnBy(() => {
+const redraw = () => update({});
+
+drawWith(() => {
   render(state);
-  move();
+  drawMoving();
 });
+onPlaybackChange(redraw);
 
 /** The preview sentence; English, like everything that is spoken. */
 const PREVIEW = "Good morning. I am glad that you can hear me.";
@@ -45,66 +40,50 @@ const PREVIEW = "Good morning. I am glad that you can hear me.";
 /** @param {keyof Elements} id @param {(target: HTMLElement) => unknown} action */
 const onClick = (id, action) => $(id).addEventListener("click", ({ target }) => action(/** @type {HTMLElement} */ (target)));
 
-onClick("reload", () => location.reload());
 onClick("engine-reload", () => location.reload());
 onClick("record-button", toggleRecording);
 onClick("play", playClip);
 onClick("discard", discard);
-onClick("back", () => go(state.current - 1));
-onClick("next", () => go(state.current + 1));
-onClick("agree-open", () => go(0));
+onClick("back", () => showPrompt(state.current - 1));
+onClick("next", () => showPrompt(state.current + 1));
+onClick("agree-open", () => showPrompt(0));
 onClick("close-microphone", closeMicrophone);
-onClick("prompt-list", (target) => target.dataset.prompt && go(Number(target.dataset.prompt)));
+onClick("prompt-list", (target) => target.dataset.prompt && showPrompt(Number(target.dataset.prompt)));
 onClick("train-start", () => train("clone"));
 onClick("train-resume", () => train("resume"));
 onClick("train-pause", togglePause);
-onClick("train-stop", stopTraining);
-onClick("train-cancel", cancelTraining);
+onClick("train-stop", () => activity.stop());
+onClick("train-cancel", () => activity.cancel());
 onClick("train-clip", goToBadClip);
 onClick("preview-play", () => togglePlaying("preview", state.training.preview?.speech));
-onClick("profile-start", () => measure("profile"));
-onClick("precision-start", () => measure("precision"));
+onClick("profile-start", () => toggleMeasurement("profile"));
+onClick("precision-start", () => toggleMeasurement("precision"));
 onClick("precision-copy", copyReport);
 onClick("save", saveVoice);
 onClick("other-voices", (target) => target.dataset.other && saveOther(Number(target.dataset.other)));
 onClick("delete-all", deleteAll);
-onClick("update", activate);
+onClick("update", activateUpdate);
 for (const which of /** @type {const} */ (["base", "mine"])) {
   onClick(which, (target) => {
-    if (target.matches(".say")) speak(which);
+    if (target.matches(".say")) toggleSpeaking(which);
     else if (target.matches(".play")) togglePlaying(which, state.spoken[which].speech);
   });
 }
-onClick("languages", ({ lang }) => {
-  if (!lang) return;
-  choose(/** @type {Language} */ (lang));
-  translate();
-  update({});
-});
 
-for (const radio of document.querySelectorAll("input[name=source]")) {
-  radio.addEventListener("change", () => {
-    if (state.microphone === "open") closeMicrophone();
-    update({ source: /** @type {"record" | "files"} */ (/** @type {HTMLInputElement} */ (radio).value) });
-  });
+for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("input[name=source]"))) {
+  radio.addEventListener("change", () => chooseSource(/** @type {"record" | "files"} */ (radio.value)));
 }
 for (const name of /** @type {const} */ (["speed", "pitch", "liveliness"])) {
   $(name).addEventListener("input", () => update({ delivery: { ...state.delivery, [name]: $(name).valueAsNumber } }));
 }
 $("preview-on").addEventListener("change", () => setPreview($("preview-on").checked ? PREVIEW : null));
 $("files-agreed").addEventListener("change", () => update({ filesConsent: $("files-agreed").checked }));
-/** The files that were chosen; the same may be chosen again. @param {HTMLInputElement} input */
-function chosen(input) {
-  const files = [...(input.files ?? [])];
-  input.value = "";
-  return files;
-}
 $("open").addEventListener("change", () => {
-  const [file] = chosen($("open"));
+  const [file] = takeFiles($("open"));
   if (file) openVoice(file);
 });
-$("file-input").addEventListener("change", () => addFiles(chosen($("file-input"))));
-for (const [name, action] of /** @type {const} */ ([["input", write], ["change", checkAgain]])) {
+$("file-input").addEventListener("change", () => addFiles(takeFiles($("file-input"))));
+for (const [name, action] of /** @type {const} */ ([["input", changeText], ["change", checkAgain]])) {
   $("file-list").addEventListener(name, ({ target }) => {
     const { dataset, value } = /** @type {HTMLTextAreaElement} */ (target);
     if (dataset.file) action(dataset.file, value);
@@ -122,31 +101,24 @@ for (const name of /** @type {const} */ (["dragover", "dragleave", "drop"])) {
 
 document.addEventListener("paste", (event) => {
   const files = [...(event.clipboardData?.files ?? [])];
-  if (!files.length || state.load.status !== "ready" || !["closed", "open"].includes(state.microphone)) return;
+  if (!files.length || !chooseSource("files")) return;
   event.preventDefault();
-  if (state.microphone === "open") closeMicrophone();
-  update({ source: "files" });
   addFiles(files);
 });
 
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
-  const typing = target.matches("textarea, input") || event.ctrlKey || event.metaKey || event.altKey;
-  if (typing || state.load.status !== "ready" || state.source !== "record" || event.repeat) return;
+  const isTyping = target.matches("textarea, input") || event.ctrlKey || event.metaKey || event.altKey;
+  if (isTyping || phaseOf(state.activity) !== "ready" || state.source !== "record" || event.repeat) return;
   if (event.key === "r" || event.key === "R") toggleRecording();
   else if (event.key === "p" || event.key === "P") playClip();
-  else if (event.key === "ArrowLeft") go(state.current - 1);
-  else if (event.key === "ArrowRight") go(state.current + 1);
+  else if (event.key === "ArrowLeft") showPrompt(state.current - 1);
+  else if (event.key === "ArrowRight") showPrompt(state.current + 1);
 });
 
-addEventListener("resize", () => update({}));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => update({}));
-
-offerLanguages();
-translate();
-render(state);
+setUpPage({ translate, redraw });
 measureUsage();
-// Asked for before the base, so that nothing is on its way any more once the page is ready.
-prepareCurve().catch(console.error);
+// Requested before the base, so that nothing is being fetched any more once the page is ready.
+fetchPlotLibrary().catch(console.error);
 await start();
 await workOffline();

@@ -1,16 +1,16 @@
-// Decodes audio and video files: WAV by the library, everything else by the browser. Size and duration are checked before anything is decoded.
+// Decodes audio and video files: WAV by the library, everything else by the browser. Size and duration are checked before a file is decoded.
 
 import { OwnvoiceError } from "./js/index.js";
-import { decodeSound, unreadable } from "./sound.js";
+import { decodeAudio, unreadable } from "./shared/decode-audio.js";
 import { studio } from "./state.js";
 
 /** @import { Audio } from "./js/index.js" */
 
-/** The library's bound for a clip. */
+/** The library's limit for a clip. */
 const MAX_SECONDS = 120;
-/** Two minutes of uncompressed sound at the highest rate, or of video. */
+/** Two minutes of uncompressed sound at the highest sampling rate, or of video. */
 const MAX_BYTES = 200e6;
-/** A file whose metadata take longer is not read. */
+/** Time after which a file without readable metadata is given up. */
 const MAX_METADATA_MS = 10_000;
 
 /** @param {File} file @returns {Promise<Audio>} */
@@ -21,31 +21,31 @@ export async function readAudio(file) {
     try {
       return await studio().readWav(file);
     } catch (error) {
-      // A codec inside a WAV file may be one of the browser's.
+      // The codec inside a WAV file may be one that the browser knows.
       if (/** @type {OwnvoiceError} */ (error).code !== "audio-unreadable") throw error;
     }
   }
   const seconds = await duration(file);
   if (seconds > MAX_SECONDS) throw new OwnvoiceError("clip-too-long", "the recording is too long", { found: seconds });
-  return decodeSound(file);
+  return decodeAudio(file);
 }
 
-/** Seconds, by the file's metadata. @param {File} file @returns {Promise<number>} */
+/** The duration in seconds, from the file's metadata. @param {File} file @returns {Promise<number>} */
 async function duration(file) {
   const url = URL.createObjectURL(file);
   const player = Object.assign(document.createElement("audio"), { preload: "metadata" });
-  const late = setTimeout(() => player.dispatchEvent(new Event("error")), MAX_METADATA_MS);
+  const timeout = setTimeout(() => player.dispatchEvent(new Event("error")), MAX_METADATA_MS);
   try {
     return await new Promise((resolve, reject) => {
       player.onerror = () => reject(unreadable());
       player.ondurationchange = () => {
         if (Number.isFinite(player.duration)) resolve(player.duration);
-        else player.currentTime = Number.MAX_SAFE_INTEGER; // a recorder's file has no duration in its head: its end is looked up
+        else player.currentTime = Number.MAX_SAFE_INTEGER; // a recorder's file has no duration in its header: seek to its end
       };
       player.src = url;
     });
   } finally {
-    clearTimeout(late);
+    clearTimeout(timeout);
     player.removeAttribute("src");
     URL.revokeObjectURL(url);
   }

@@ -1,14 +1,13 @@
 // Deletes everything that this page has stored on this machine, at any moment and without the engine.
 
-import { stopLoading } from "./engine.js";
+import { activity } from "./activities.js";
 import { Storage } from "./js/index.js";
 import { forgetSite } from "./offline.js";
-import { stop as stopPlaying } from "./play.js";
-import { closeMicrophone } from "./recording.js";
+import { forgetLanguage } from "./shared/language.js";
+import { stopPlaying } from "./shared/player.js";
 import { endSpeaking } from "./speaking.js";
 import { STORAGE, initial, measureUsage, state, update } from "./state.js";
-import { forgetLanguage, t } from "./strings.js";
-import { cancelTraining } from "./training.js";
+import { t } from "./strings.js";
 
 /** @import { Failure } from "./state.js" */
 
@@ -35,27 +34,28 @@ export async function deleteAll() {
   await measureUsage();
 }
 
-/** Each part, whether or not another fails. @returns {Promise<Failure | null>} The first that failed. */
+/** Removes each part, whether or not another part fails. @returns {Promise<Failure | null>} The first failure. */
 async function removeAll() {
-  let failed = null;
+  let failure = null;
   for (const remove of [() => Storage.clear(STORAGE), forgetSite, forgetLanguage]) {
     try {
       await remove();
     } catch (error) {
-      failed ??= /** @type {Failure} */ (error);
+      failure ??= /** @type {Failure} */ (error);
     }
   }
-  return failed;
+  return failure;
 }
 
-/** Clears this tab and ends what runs in it. @returns {Promise<unknown>} Resolves when that has ended. */
+/** Clears this tab and ends what it does. @returns {Promise<unknown>} Resolves when the engine has ended it too. */
 function forgetHere() {
   stopPlaying();
   endSpeaking("mine");
-  if (state.microphone !== "closed") closeMicrophone();
-  const ended = Promise.all([stopLoading(), cancelTraining()]);
+  const ended = activity.cancel();
+  // A load ends by itself, and says why.
+  if (activity.current !== "loading") activity.end();
   state.voice?.close();
-  const { recordings, files, fileErrors, voice, voiceFile, otherVoices, training, likeness, current } = initial;
-  update({ recordings, files, fileErrors, voice, voiceFile, otherVoices, training, likeness, current, deletions: state.deletions + 1 });
+  const { recordings, files, fileErrors, voice, otherVoices, training, likeness, current } = initial;
+  update({ recordings, files, fileErrors, voice, otherVoices, training, likeness, current, deletions: state.deletions + 1 });
   return ended;
 }

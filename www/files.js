@@ -1,15 +1,15 @@
 // Recordings from files: chosen, dropped (folders too) or pasted.
 
 import { readAudio } from "./audio-file.js";
-import { checked, state, studio, update } from "./state.js";
+import { checkClip, state, studio, update, updateUnlessDeleted } from "./state.js";
 
 /** @import { Failure } from "./state.js" */
 
-/** A longer file is not one of the sentences. */
+/** A longer file is not taken for one of the sentences. */
 const MAX_SENTENCE_SECONDS = 20;
 
 const isText = (/** @type {File} */ { name }) => /\.(csv|txt)$/i.test(name);
-/** What of a folder is read; files that are chosen one by one all are. @param {File} file */
+/** Whether a file of a folder is read; files that are chosen one by one are all read. @param {File} file */
 const isSound = ({ type, name }) => /^(audio|video)\//.test(type) || /\.(wav|mp3|m4a|aac|ogg|oga|opus|flac|webm|mp4|mov|mkv)$/i.test(name);
 const stem = (/** @type {string} */ name) => name.replace(/\.[^.]*$/, "");
 
@@ -25,42 +25,44 @@ export async function addFiles(chosen) {
   const sounds = all.filter((file) => !isText(file)).sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
 
   const { deletions } = state;
+  const updateHere = updateUnlessDeleted();
   for (const file of sounds) {
     if (deletions !== state.deletions) return;
     const id = stem(file.name);
-    const others = state.files.filter((other) => other.id !== id);
-    const errors = state.fileErrors.filter(({ message }) => message !== file.name);
+    // Read when they are needed: the visitor may change files meanwhile.
+    const otherFiles = () => state.files.filter((other) => other.id !== id);
+    const otherErrors = () => state.fileErrors.filter(({ message }) => message !== file.name);
     try {
       const audio = await readAudio(file);
-      const clip = await checked({ id, text: texts.get(id) ?? sentence(id, audio.samples.length / audio.sampleRate), ...audio }, "file");
-      if (deletions === state.deletions) update({ files: [...others, clip], fileErrors: errors });
+      const clip = await checkClip({ id, text: texts.get(id) ?? likelyText(id, audio.samples.length / audio.sampleRate), ...audio }, "file");
+      updateHere({ files: [...otherFiles(), clip], fileErrors: otherErrors() });
     } catch (error) {
       const { code, found } = /** @type {Failure} */ (error);
-      if (deletions === state.deletions) update({ fileErrors: [...errors, { code, found, message: file.name }] });
+      updateHere({ fileErrors: [...otherErrors(), { code, found, message: file.name }] });
     }
   }
 }
 
-/** The sentence that a file is named after, or the next that no file has. @param {string} id @param {number} seconds */
-function sentence(id, seconds) {
+/** The text of the sentence that a file is named after, or the next one that no file has. @param {string} id @param {number} seconds */
+function likelyText(id, seconds) {
   const { prompts } = studio();
   const used = new Set(state.files.map(({ text }) => text));
   const next = seconds > MAX_SENTENCE_SECONDS ? undefined : prompts.find(({ text }) => !used.has(text));
   return (prompts.find((prompt) => prompt.id === id) ?? next)?.text ?? "";
 }
 
-/** What was dropped, with the sound and text files in folders. @param {DataTransfer} dropped @returns {Promise<File[]>} */
+/** The files that were dropped, and the sound and text files of folders. @param {DataTransfer} dropped @returns {Promise<File[]>} */
 export async function droppedFiles(dropped) {
-  // The list is empty once the event has passed.
+  // The list is empty after the event.
   const entries = [...dropped.items].map((item) => item.webkitGetAsEntry?.());
   const files = [...dropped.files];
   if (!entries.some((entry) => entry?.isDirectory)) return files;
-  const found = await Promise.all(entries.map((entry) => (entry ? within(entry, false) : [])));
+  const found = await Promise.all(entries.map((entry) => (entry ? filesIn(entry, false) : [])));
   return found.flat();
 }
 
 /** @param {FileSystemEntry} entry @param {boolean} inFolder @returns {Promise<File[]>} */
-async function within(entry, inFolder) {
+async function filesIn(entry, inFolder) {
   if (entry.isFile) {
     /** @type {File} */
     const file = await new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (entry).file(resolve, reject));
@@ -69,15 +71,15 @@ async function within(entry, inFolder) {
   const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
   const found = [];
   for (;;) {
-    /** A part of them at a time, until there are no more. @type {FileSystemEntry[]} */
-    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return (await Promise.all(found)).flat();
-    found.push(...some.map((other) => within(other, true)));
+    /** Entries come in parts, until a part is empty. @type {FileSystemEntry[]} */
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (entries.length === 0) return (await Promise.all(found)).flat();
+    found.push(...entries.map((other) => filesIn(other, true)));
   }
 }
 
 /** @param {string} id @param {string} text */
-export function write(id, text) {
+export function changeText(id, text) {
   update({ files: state.files.map((clip) => (clip.id === id ? { ...clip, text } : clip)) });
 }
 
@@ -85,9 +87,9 @@ export function write(id, text) {
 export async function checkAgain(id) {
   const clip = state.files.find((clip) => clip.id === id);
   if (!clip) return;
-  const verdict = await checked(clip, "file");
-  // The text may have been changed again meanwhile.
-  update({ files: state.files.map((now) => (now.id === id && now.text === clip.text ? verdict : now)) });
+  const checked = await checkClip(clip, "file");
+  // The text may have changed again meanwhile.
+  update({ files: state.files.map((now) => (now.id === id && now.text === clip.text ? checked : now)) });
 }
 
 /** @param {string} id */

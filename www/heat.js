@@ -1,9 +1,9 @@
-// Heat maps of spectrograms and alignments, and their content in figures, as text alternative.
+// Heat maps of spectrograms and alignments, and figures that describe them in words.
 
 /** @import { Picture } from "./js/index.js" */
 
-/** The colours from nothing to most, dark on light paper and bright on dark. @param {HTMLElement} element @returns {number[][]} */
-function ramp(element) {
+/** The colours from the least value to the greatest, as red, green and blue. @param {HTMLElement} element @returns {number[][]} */
+function colourRamp(element) {
   const style = getComputedStyle(element);
   return ["--heat-0", "--heat-1", "--heat-2", "--heat-3"].map((name) => {
     const hex = style.getPropertyValue(name).trim();
@@ -19,27 +19,27 @@ export function drawHeat(canvas, { columns, rows, value }) {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = canvas.getContext("2d");
   if (!context || width === 0) return; // not on screen
-  const colours = ramp(canvas);
-  const cells = new ImageData(columns, rows);
+  const colours = colourRamp(canvas);
+  const image = new ImageData(columns, rows);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      const place = Math.max(0, Math.min(1, value(column, row))) * (colours.length - 1);
-      const low = Math.min(colours.length - 2, Math.floor(place));
+      const position = Math.max(0, Math.min(1, value(column, row))) * (colours.length - 1);
+      const low = Math.min(colours.length - 2, Math.floor(position));
       const at = ((rows - 1 - row) * columns + column) * 4;
-      for (let i = 0; i < 3; i++) cells.data[at + i] = colours[low][i] + (colours[low + 1][i] - colours[low][i]) * (place - low);
-      cells.data[at + 3] = 255;
+      for (let i = 0; i < 3; i++) image.data[at + i] = colours[low][i] + (colours[low + 1][i] - colours[low][i]) * (position - low);
+      image.data[at + 3] = 255;
     }
   }
   const ratio = devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   const small = new OffscreenCanvas(columns, rows);
-  small.getContext("2d")?.putImageData(cells, 0, 0);
+  small.getContext("2d")?.putImageData(image, 0, 0);
   context.imageSmoothingQuality = "high";
   context.drawImage(small, 0, 0, canvas.width, canvas.height);
 }
 
-/** Log amplitudes from what is just audible to loud. */
+/** Log amplitudes of just audible and of loud sound. */
 const [QUIET, LOUD] = [-9, 0.5];
 
 /** @param {Picture} picture @param {"recorded" | "predicted"} which */
@@ -49,27 +49,27 @@ export function melMap(picture, which) {
   return { columns: data.length / mels, rows: mels, value };
 }
 
-/** The first sound at the top. @param {Picture} picture */
+/** The first sound is at the top. @param {Picture} picture */
 export const alignmentMap = ({ alignment, symbols }) => ({
   columns: alignment.length / symbols.length,
   rows: symbols.length,
   value: (/** @type {number} */ column, /** @type {number} */ row) => alignment[column * symbols.length + (symbols.length - 1 - row)],
 });
 
-/** How far the voice's spectrogram is from the recording's, the mean of the differences. @param {Picture} picture @returns {number} dB */
+/** The mean absolute difference between the spectrograms of the voice and the recording. @param {Picture} picture @returns {number} dB */
 export function differenceDb({ recorded, predicted }) {
-  const DB_A_NEPER = 8.686;
-  return (DB_A_NEPER * recorded.reduce((sum, value, i) => sum + Math.abs(value - predicted[i]), 0)) / recorded.length;
+  const DB_PER_NEPER = 8.686;
+  return (DB_PER_NEPER * recorded.reduce((sum, value, i) => sum + Math.abs(value - predicted[i]), 0)) / recorded.length;
 }
 
-/** Phones whose posterior exceeds one half in some frame of their own. @param {Picture} picture */
+/** How many phones have a posterior above one half in at least one of their frames. @param {Picture} picture */
 export function soundsHeard({ alignment, symbols, durations }) {
   let [heard, count, begin] = [0, 0, 0];
   symbols.forEach((symbol, index) => {
     if (/^[A-Z]/.test(symbol)) {
       count += 1;
       const frames = Array.from({ length: durations[index] }, (_, frame) => alignment[(begin + frame) * symbols.length + index]);
-      heard += frames.some((surely) => surely > 0.5) ? 1 : 0;
+      heard += frames.some((posterior) => posterior > 0.5) ? 1 : 0;
     }
     begin += durations[index];
   });

@@ -1,43 +1,69 @@
 // Records sentences, card by card.
 
+import { activity, isAtCard } from "./activities.js";
 import { $ } from "./dom.js";
-import { stop as stopPlaying } from "./play.js";
-import { togglePlaying } from "./playback.js";
-import { checked, currentPrompt, failure, isLost, mayRecord, measureUsage, state, studio, update } from "./state.js";
+import { isLost } from "./js/errors.js";
+import { stopPlaying, togglePlaying } from "./shared/player.js";
+import { checkClip, currentPrompt, mayRecord, measureUsage, state, studio, update, updateUnlessDeleted } from "./state.js";
 import { t } from "./strings.js";
 
-/** @import { Failure } from "./state.js" */
+/** @import { Run } from "./shared/activity.js" */
+/** @import { Failure, Name, PageClip } from "./state.js" */
 
-/** The microphone's level, which changes too often to be state. */
+/** The microphone's level, which changes too often to be part of the state. */
 export const live = { peaks: /** @type {number[]} */ ([]), levelDb: -100, peakDb: -100 };
 
+/** The run in which the microphone is open. @type {Run<Name> | null} */
+let microphoneRun = null;
+
+/** Starts a recording, or ends it. */
 export async function toggleRecording() {
-  if (state.microphone === "recording") return finishRecording();
-  if (!mayRecord(state) || state.microphone === "opening" || state.microphone === "checking") return;
-  stopPlaying();
-  const { microphone } = studio();
-  const { deletions } = state;
+  if (activity.current === "recording") return finishRecording();
+  if (!mayRecord(state)) return;
+  if (microphoneRun?.to("recording")) return record(microphoneRun);
+  const run = activity.begin("opening");
+  if (!run) return;
+  microphoneRun = run;
+  run.onEnd(() => {
+    studio().microphone.close();
+    Object.assign(live, { peaks: [], levelDb: -100, peakDb: -100 });
+    microphoneRun = null;
+  });
+  update({ microphoneError: null });
   try {
-    if (!microphone.isOpen) {
-      update({ microphone: "opening", microphoneError: null });
-      await microphone.open(onLevel, lost);
-      prepare();
-    }
-    microphone.record();
-    live.peaks = [];
-    update({ microphone: "recording", microphoneError: null });
+    await studio().microphone.open(onLevel, microphoneLost, { signal: run.signal });
   } catch (error) {
-    if (deletions === state.deletions) update({ microphone: "closed", microphoneError: /** @type {Failure} */ (error) });
+    return failed(run, error);
+  }
+  prepareTraining();
+  if (run.to("recording")) record(run);
+}
+
+/** @param {Run<Name>} run */
+function record(run) {
+  try {
+    studio().microphone.record();
+    live.peaks = [];
+    update({ microphoneError: null });
+  } catch (error) {
+    failed(run, error);
   }
 }
 
+/** @param {Run<Name>} run @param {unknown} error */
+function failed(run, error) {
+  if (run.isOver) return;
+  run.end();
+  update({ microphoneError: /** @type {Failure} */ (error) });
+}
+
 /** Compiles the GPU pipelines of the training while sentences are read. */
-async function prepare() {
+async function prepareTraining() {
   try {
     await studio().prepare();
   } catch (error) {
-    // The training would fail as well and report it; a lost engine is restarted.
-    if (!isLost(failure(error))) console.error(error);
+    // The training would fail as well and show the error.
+    if (!isLost(error)) console.error(error);
   }
 }
 
@@ -49,50 +75,53 @@ function onLevel(peakDb, levelDb) {
 }
 
 async function finishRecording() {
+  const run = microphoneRun;
   const prompt = currentPrompt(state);
-  const recorded = studio().microphone.stop();
-  if (!prompt) return;
-  update({ microphone: "checking" });
-  const clip = { id: prompt.id, text: prompt.text, ...recorded };
+  if (!run?.to("checking")) return;
+  /** @type {Omit<PageClip, "report" | "error">} */
+  let clip;
+  try {
+    clip = { id: prompt.id, text: prompt.text, ...studio().microphone.stop() };
+  } catch (error) {
+    return failed(run, error);
+  }
+  const updateHere = updateUnlessDeleted();
   // Stored before it is checked, so that no recording is lost.
-  const { deletions } = state;
   await tryToStore(() => studio().storage?.put(clip));
-  const verdict = await checked(clip, "recording");
-  if (deletions !== state.deletions) return;
-  update({ microphone: studio().microphone.isOpen ? "open" : "closed", recordings: new Map(state.recordings).set(prompt.id, verdict) });
+  const checked = await checkClip(clip, "recording");
+  updateHere({ recordings: new Map(state.recordings).set(prompt.id, checked) });
+  if (studio().microphone.isOpen) run.to("listening");
+  else run.end();
 }
 
 /** Shows an error where something cannot be stored, and goes on. @param {() => Promise<void> | undefined} write */
 async function tryToStore(write) {
+  const updateHere = updateUnlessDeleted();
   try {
     await write();
     await measureUsage();
-    // Now there is something to lose, which is what a browser that asks the visitor asks about.
+    // Now there is something to lose: a good moment for browsers that ask the visitor.
     const { storage } = studio();
     if (storage && !state.usage.asked && !state.usage.persistent) {
       update({ usage: { ...state.usage, asked: true } });
       storage.persist().then(measureUsage);
     }
   } catch (error) {
-    update({ microphoneError: /** @type {Failure} */ (error) });
+    updateHere({ microphoneError: /** @type {Failure} */ (error) });
   }
 }
 
-async function lost() {
-  if (state.microphone === "recording") await finishRecording();
+async function microphoneLost() {
+  if (activity.current === "recording") await finishRecording();
   closeMicrophone();
   update({ microphoneError: { code: "microphone-missing", message: t("read.lost") } });
 }
 
-export function closeMicrophone() {
-  studio().microphone.close();
-  Object.assign(live, { peaks: [], levelDb: -100, peakDb: -100 });
-  update({ microphone: "closed" });
-}
+export const closeMicrophone = () => microphoneRun?.end();
 
 export async function discard() {
   const prompt = currentPrompt(state);
-  if (!prompt) return;
+  if (!prompt || isAtCard(activity.current)) return;
   stopPlaying();
   const recordings = new Map(state.recordings);
   recordings.delete(prompt.id);
@@ -100,9 +129,9 @@ export async function discard() {
   await tryToStore(() => studio().storage?.remove(prompt.id));
 }
 
-/** @param {number} index */
-export function go(index) {
-  if (state.microphone === "recording" || state.microphone === "checking" || !state.prompts[index]) return;
+/** Shows the card of another sentence. @param {number} index */
+export function showPrompt(index) {
+  if (isAtCard(activity.current) || !state.prompts[index]) return;
   stopPlaying();
   update({ current: index, microphoneError: null });
   // The card may have moved to another step.
@@ -111,5 +140,13 @@ export function go(index) {
 
 export function playClip() {
   const prompt = currentPrompt(state);
-  if (prompt && state.microphone !== "recording") togglePlaying("clip", state.recordings.get(prompt.id));
+  if (prompt && activity.current !== "recording") togglePlaying("clip", state.recordings.get(prompt.id));
+}
+
+/** Changes between microphone and files. @param {"record" | "files"} source @returns {boolean} Whether it is allowed now. */
+export function chooseSource(source) {
+  const run = activity.begin("switching");
+  update({ source: run ? source : state.source });
+  run?.end();
+  return run !== null;
 }

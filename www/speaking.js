@@ -1,84 +1,71 @@
 // Speaks with the base and with the voice; saves and opens voice files.
 
-import { Speech } from "./js/index.js";
+import { activity, speech as speechActivity } from "./activities.js";
 import { $ } from "./dom.js";
-import { begin, position, stop as stopPlaying } from "./play.js";
-import { failure, initial, state, studio, update } from "./state.js";
+import { Speech } from "./js/index.js";
+import { playedPart, startPlaying, stopPlaying } from "./shared/player.js";
+import { initial, state, studio, unlessCancelled, update } from "./state.js";
 
 /** @import { Voice } from "./js/index.js" */
 /** @import { Spoken } from "./state.js" */
 
-/** @type {Record<"base" | "mine", AbortController>} */
-const speaking = { base: new AbortController(), mine: new AbortController() };
-
 /** @param {"base" | "mine"} which @param {Partial<Spoken>} change */
-function spoke(which, change) {
+function updateSpoken(which, change) {
   update({ spoken: { ...state.spoken, [which]: { ...state.spoken[which], ...change } } });
-}
-
-/** @param {"base" | "mine"} which */
-export function forgetSpoken(which) {
-  const { url } = state.spoken[which];
-  if (url) URL.revokeObjectURL(url);
-  spoke(which, initial.spoken[which]);
 }
 
 /** Ends speech of this voice and discards it. @param {"base" | "mine"} which */
 export function endSpeaking(which) {
-  speaking[which].abort();
-  speaking[which] = new AbortController();
-  if (position(which) !== null) stopPlaying();
-  forgetSpoken(which);
+  if (speechActivity.current === which) speechActivity.end();
+  if (playedPart(which) !== null) stopPlaying();
+  updateSpoken(which, initial.spoken[which]);
 }
 
-/** Replaces the current voice. @param {Voice} voice @param {Blob} file */
-export async function take(voice, file) {
+/** Replaces the current voice. @param {Voice} voice */
+export async function replaceVoice(voice) {
   const before = state.voice;
   endSpeaking("mine");
-  update({ voice, voiceFile: file, likeness: initial.likeness });
+  update({ voice, likeness: initial.likeness });
   await before?.close();
 }
 
-/** Plays each sentence while the next is made. @param {"base" | "mine"} which */
-export async function speak(which) {
-  if (state.spoken[which].status === "working") {
-    stopPlaying();
-    return speaking[which].abort();
-  }
+/** Speaks the text, and plays each sentence while the next is made; or stops speaking. @param {"base" | "mine"} which */
+export async function toggleSpeaking(which) {
+  if (speechActivity.current === which) return endSpeaking(which);
   const voice = which === "base" ? studio().base : state.voice;
-  if (!voice) return;
+  const run = voice && speechActivity.begin(which);
+  if (!run) return;
   const clicked = performance.now();
-  const player = begin(which, () => update({}));
-  const mine = (speaking[which] = new AbortController());
-  const { signal } = mine;
-  forgetSpoken(which);
+  const player = startPlaying(which);
   update({ speakError: null, textWarnings: [] });
-  spoke(which, { status: "working" });
+  updateSpoken(which, initial.spoken[which]);
+  // Speech that is not complete is not kept.
+  let isComplete = false;
+  run.onEnd(() => isComplete || updateSpoken(which, initial.spoken[which]));
   /** @type {Speech[]} */
-  const pieces = [];
+  const sentences = [];
   try {
-    for await (const speech of voice.stream($("text").value, { ...state.delivery, signal })) {
-      if (speaking[which] !== mine) break;
-      const wait = player.push(speech, speech.pauseSeconds);
-      pieces.push(speech);
-      update({ textWarnings: speech.warnings });
-      spoke(which, { speech: Speech.join(pieces), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
+    for await (const sentence of voice.stream($("text").value, { ...state.delivery, signal: run.signal })) {
+      if (run.isOver) return;
+      const wait = player.push(sentence, sentence.pauseSeconds);
+      sentences.push(sentence);
+      update({ textWarnings: sentence.warnings });
+      updateSpoken(which, { speech: Speech.join(sentences), firstAudioMs: state.spoken[which].firstAudioMs ?? performance.now() - clicked + wait });
     }
-    player.end();
-    if (speaking[which] !== mine) return;
-    const speech = Speech.join(pieces);
-    spoke(which, { status: "done", speech, url: URL.createObjectURL(speech.toBlob()) });
+    if (run.isOver) return;
+    const speech = Speech.join(sentences);
+    isComplete = true;
+    updateSpoken(which, { speech, file: speech.toBlob() });
   } catch (error) {
+    if (!run.isOver) update({ speakError: unlessCancelled(error) });
+  } finally {
     player.end();
-    // Replaced by another voice or text.
-    if (speaking[which] !== mine) return;
-    forgetSpoken(which);
-    update({ speakError: failure(error) });
+    run.end();
   }
 }
 
-export function saveVoice() {
-  if (state.voiceFile) save(state.voiceFile, "me.ownvoice");
+export async function saveVoice() {
+  if (state.voice) save(await state.voice.save(), "me.ownvoice");
 }
 
 /** @param {number} index */
@@ -92,11 +79,14 @@ function save(file, name) {
 }
 
 /** @param {File} file */
-export async function openVoice(file) {
-  try {
-    await take(await studio().open(file), file);
-    update({ speakError: null, training: { ...initial.training, status: "opened" } });
-  } catch (error) {
-    update({ speakError: failure(error) });
-  }
-}
+export const openVoice = (file) =>
+  activity.perform("openingVoice", async (run) => {
+    try {
+      const voice = await studio().open(file, { signal: run.signal });
+      await replaceVoice(voice);
+      if (run.isOver) return;
+      update({ speakError: null, training: { ...initial.training, outcome: "opened" } });
+    } catch (error) {
+      if (!run.isOver) update({ speakError: unlessCancelled(error) });
+    }
+  });

@@ -1,5 +1,5 @@
-// Service worker for offline visits. A version is the list of its files by hash in pkg/site-files.js, which `cargo xtask build` writes. A file whose hash
-// differs from the list is neither cached nor served. Versions share files of the same hash.
+// Service worker for offline visits. A version of the page is a list of its files by hash, pkg/site-files.js, which `cargo xtask build` writes. A file whose
+// hash differs from the list is neither cached nor served. Versions share files of the same hash.
 
 /** @type {any} */
 const worker = self;
@@ -12,7 +12,7 @@ const UNPACKED = worker.OWNVOICE_UNPACKED;
 
 const SCOPE = worker.registration.scope;
 const CACHE = "ownvoice-site";
-/** Headers of the file; others belong to the transfer. */
+/** Headers that describe the file; all others belong to the transfer. */
 const HEADERS = ["content-type", "content-security-policy", "x-content-type-options", "referrer-policy"];
 
 /** @param {string} hash */
@@ -25,31 +25,32 @@ async function sha256(bytes) {
 }
 
 /** @param {string} path @param {BufferSource} bytes */
-const isNamed = async (path, bytes) => [FILES[path], UNPACKED[path]].includes(await sha256(bytes));
+const isListed = async (path, bytes) => [FILES[path], UNPACKED[path]].includes(await sha256(bytes));
 
-/** A file from the network, if its hash is right. @param {string} path */
+/** Fetches a file from the network; rejects where its hash is wrong. @param {string} path */
 async function fetched(path) {
   const response = await fetch(new URL(path, SCOPE), { cache: "no-cache" });
   const bytes = await response.arrayBuffer();
-  if (!response.ok || !(await isNamed(path, bytes))) throw new Error(`${path} is not the file that this version names`);
+  if (!response.ok || !(await isListed(path, bytes))) throw new Error(`${path} is not the file that this version lists`);
   const headers = HEADERS.flatMap((name) => (response.headers.has(name) ? [[name, response.headers.get(name) ?? ""]] : []));
   return new Response(bytes, { headers: Object.fromEntries(headers) });
 }
 
-/** A cached file, if its hash is right: other scripts may write to the cache, and disks fail. @param {Cache} cache @param {string} path */
-async function kept(cache, path) {
+/** Returns a cached file if its hash is right: other scripts may write to the cache, and disks fail. @param {Cache} cache @param {string} path */
+async function cached(cache, path) {
   const response = await cache.match(key(FILES[path]));
-  const whole = response && (await isNamed(path, await response.clone().arrayBuffer()));
-  return whole ? response : undefined;
+  const isIntact = response && (await isListed(path, await response.clone().arrayBuffer()));
+  return isIntact ? response : undefined;
 }
 
 /** Caches all files, or fails: an incomplete version never serves. */
 async function install() {
   const cache = await caches.open(CACHE);
-  for (const path of Object.keys(FILES)) if (!(await kept(cache, path))) await cache.put(key(FILES[path]), await fetched(path));
+  for (const path of Object.keys(FILES)) if (!(await cached(cache, path))) await cache.put(key(FILES[path]), await fetched(path));
 }
 
-async function tidy() {
+/** Removes the files of other versions. */
+async function removeOthers() {
   const cache = await caches.open(CACHE);
   const wanted = new Set(Object.values(FILES).map(key));
   for (const { url } of await cache.keys()) if (!wanted.has(url)) await cache.delete(url);
@@ -57,22 +58,22 @@ async function tidy() {
 
 /** @param {string} path */
 async function serve(path) {
-  const cache = await caches.open(CACHE).catch(() => null); // a cache that fails is none
-  const whole = await (cache && kept(cache, path).catch(() => null));
-  if (whole) return whole;
+  const cache = await caches.open(CACHE).catch(() => null); // a cache that fails counts as none
+  const intact = await (cache && cached(cache, path).catch(() => null));
+  if (intact) return intact;
   try {
-    const answer = await fetched(path); // the browser has evicted it, or it is damaged
-    await cache?.put(key(FILES[path]), answer.clone()).catch(() => {}); // the disk is full: the next visit fetches it again
-    return answer;
+    const response = await fetched(path); // the browser has evicted it, or it is damaged
+    await cache?.put(key(FILES[path]), response.clone()).catch(() => {}); // the disk is full: the next visit fetches it again
+    return response;
   } catch {
-    // The server has another version by now and this one is incomplete: the next visit installs it anew.
+    // The server has another version by now, and this one is incomplete: the next visit installs the other one.
     await worker.registration.unregister();
     return Response.error();
   }
 }
 
 worker.addEventListener("install", (/** @type {any} */ event) => event.waitUntil(install()));
-worker.addEventListener("activate", (/** @type {any} */ event) => event.waitUntil(tidy()));
+worker.addEventListener("activate", (/** @type {any} */ event) => event.waitUntil(removeOthers()));
 worker.addEventListener("message", (/** @type {any} */ { data }) => data === "activate" && worker.skipWaiting());
 worker.addEventListener("fetch", (/** @type {any} */ event) => {
   const { method, url } = event.request;

@@ -1,82 +1,65 @@
-// Starts, pauses, stops and resumes training, and leads to the clip that made it fail.
+// Starts, pauses, stops and resumes training, and leads to the clip at which it failed.
 
-import { stayAwake } from "./awake.js";
+import { activity } from "./activities.js";
 import { differenceDb } from "./heat.js";
-import { isSilent } from "./play.js";
-import { togglePlaying } from "./playback.js";
-import { closeMicrophone, go } from "./recording.js";
-import { take } from "./speaking.js";
-import { CONSENT, failure, goodClips, initial, isLost, measureUsage, state, studio, update } from "./state.js";
+import { isLost } from "./js/errors.js";
+import { showPrompt } from "./recording.js";
+import { isSilent, play } from "./shared/player.js";
+import { keepScreenOn } from "./shared/wake-lock.js";
+import { replaceVoice } from "./speaking.js";
+import { CONSENT, goodClips, initial, measureUsage, state, studio, unlessCancelled, update } from "./state.js";
 
 /** @import { Clip, CloneProgress, Consent, TrainingControls, Voice } from "./js/index.js" */
-/** @import { Failure, State, Training } from "./state.js" */
-
-let cancelling = new AbortController();
-let stopping = new AbortController();
-let ended = Promise.resolve();
-
-/** @returns {Promise<void>} Resolves when the training, if there was one, has ended. */
-export function cancelTraining() {
-  cancelling.abort();
-  return ended;
-}
-export const stopTraining = () => stopping.abort();
+/** @import { Run } from "./shared/activity.js" */
+/** @import { Failure, Name, State, Training } from "./state.js" */
 
 /** @param {Partial<Training>} change */
-const change = (change) => update({ training: { ...state.training, ...change } });
+const updateTraining = (change) => update({ training: { ...state.training, ...change } });
 
 /** @param {"clone" | "resume"} how */
-export const train = (how) => (ended = learn(how));
+export const train = (how) => activity.perform("learning", (run) => learn(how, run));
 
-/** @param {"clone" | "resume"} how */
-async function learn(how) {
-  cancelling = new AbortController();
-  stopping = new AbortController();
-  const { signal } = cancelling;
-  const { deletions } = state;
-  const onStep = (/** @type {CloneProgress} */ progress) => deletions === state.deletions && stepped(progress);
-  const options = { signal, stopSignal: stopping.signal, onStep, preview: state.preview ?? undefined, pictures: true };
+/** @param {"clone" | "resume"} how @param {Run<Name>} run */
+async function learn(how, run) {
+  const { signal, stopSignal } = run;
+  const onStep = (/** @type {CloneProgress} */ progress) => run.isOver || showProgress(progress);
+  const options = { signal, stopSignal, onStep, preview: state.preview ?? undefined, pictures: true };
   // A resumed training continues its curve.
-  const before = how === "resume" ? { losses: state.training.losses, heldOut: state.training.heldOut, resumable: state.training.resumable } : {};
-  update({ training: { ...initial.training, ...before, status: "running" } });
-  if (state.microphone === "open") closeMicrophone();
+  const { losses, heldOut, resumable } = state.training;
+  update({ training: { ...initial.training, ...(how === "resume" && { losses, heldOut, resumable }) } });
   const clips = goodClips(state);
-  let learned = false;
-  stayAwake(true);
+  run.onEnd(keepScreenOn());
   try {
     const voice = how === "resume" ? await studio().resume(options) : await studio().clone(clips, { ...options, consent: consent() });
-    learned = true;
-    const file = await voice.save({ signal });
-    stayAwake(false);
-    await take(voice, file);
-    change({ status: "done" });
-    liken(voice, clips);
-    await measureUsage();
+    if (run.isOver) return void voice.close();
+    await replaceVoice(voice);
+    if (run.isOver) return;
+    updateTraining({ outcome: "done" });
+    measureLikeness(voice, clips);
+    measureUsage();
   } catch (error) {
-    stayAwake(false);
-    if (deletions !== state.deletions) return;
-    const failed = failure(error);
-    // engine.js restarts the engine, and the training with it.
-    if (isLost(failed)) return change({ status: learned ? "learned" : "interrupted" });
+    const failure = unlessCancelled(error);
     // What was stored before it failed can be resumed.
-    const stored = failed && (await state.studio?.storage?.training().catch(() => null));
-    change({ status: failed ? "idle" : "cancelled", error: failed, resumable: stored?.checkpoint ?? null });
-    if (failed?.clip !== undefined) blame(clips[failed.clip].id, failed);
+    const stored = failure && (await state.studio?.storage?.training().catch(() => null));
+    if (run.isOver) return;
+    // The page shows by itself that the engine has ended.
+    updateTraining({ outcome: failure ? "none" : "cancelled", error: isLost(failure) ? null : failure, resumable: stored?.checkpoint ?? null });
+    if (failure?.clip !== undefined) rejectClip(clips[failure.clip].id, failure);
   }
 }
 
-/** Measures the similarity to the speaker in the background. @param {Voice} voice @param {Clip[]} clips */
-async function liken(voice, clips) {
+/** Measures in the background how similar the voice is to its speaker. @param {Voice} voice @param {Clip[]} clips */
+async function measureLikeness(voice, clips) {
   if (clips.length < 2) return;
-  const likeness = (/** @type {Partial<State["likeness"]>} */ change) => voice === state.voice && update({ likeness: { ...state.likeness, ...change } });
-  likeness({ status: "measuring", part: 0 });
+  const updateLikeness = (/** @type {Partial<State["likeness"]>} */ change) => voice === state.voice && update({ likeness: { ...state.likeness, ...change } });
+  updateLikeness({ status: "measuring", part: 0 });
   try {
-    const onProgress = (/** @type {import("./js/index.js").SayProgress} */ { sentence, sentences }) => likeness({ part: (sentence - 1) / sentences });
-    likeness({ status: "done", similarity: await voice.similarity(clips, { onProgress }) });
+    const onProgress = (/** @type {import("./js/index.js").SayProgress} */ { sentence, sentences }) => updateLikeness({ part: (sentence - 1) / sentences });
+    updateLikeness({ status: "done", similarity: await voice.similarity(clips, { onProgress }) });
   } catch (error) {
-    likeness({ status: "none" });
+    updateLikeness({ status: "none" });
     // The voice itself is not affected; it may have been replaced meanwhile.
-    if (!isLost(failure(error)) && voice === state.voice) console.error(error);
+    if (!isLost(error) && voice === state.voice) console.error(error);
   }
 }
 
@@ -86,9 +69,9 @@ function consent() {
   return { text: CONSENT.text, recording: recording && { samples: recording.samples, sampleRate: recording.sampleRate } };
 }
 
-/** Shows the error at the clip that caused it, which is left out of the next training. @param {string} id @param {Failure} error */
-function blame(id, error) {
-  change({ badClip: id });
+/** Shows the error at the clip that caused it. The next training leaves the clip out. @param {string} id @param {Failure} error */
+function rejectClip(id, error) {
+  updateTraining({ badClip: id });
   const clip = state.recordings.get(id);
   if (state.source === "files") update({ files: state.files.map((clip) => (clip.id === id ? { ...clip, report: null, error } : clip)) });
   else if (clip) update({ recordings: new Map(state.recordings).set(id, { ...clip, report: null, error }) });
@@ -97,55 +80,61 @@ function blame(id, error) {
 /** Shows that clip, to be recorded again or corrected. */
 export function goToBadClip() {
   const id = state.training.badClip;
-  if (state.source === "record") go(state.prompts.findIndex((prompt) => prompt.id === id));
-  const place = state.source === "record" ? document.querySelector("#record-button") : document.querySelector(`[data-file="${CSS.escape(id ?? "")}"]`);
-  if (!(place instanceof HTMLElement)) return;
-  place.scrollIntoView({ block: "center" });
-  place.focus();
+  if (state.source === "record") showPrompt(state.prompts.findIndex((prompt) => prompt.id === id));
+  const target = document.querySelector(state.source === "record" ? "#record-button" : `[data-file="${CSS.escape(id ?? "")}"]`);
+  if (!(target instanceof HTMLElement)) return;
+  target.scrollIntoView({ block: "center" });
+  target.focus();
 }
 
 export async function togglePause() {
+  if (activity.current !== "learning") return;
   const paused = !state.training.paused;
-  change({ paused });
-  if (!(await told({ paused }))) change({ paused: !paused });
+  updateTraining({ paused });
+  if (!(await control({ paused }))) updateTraining({ paused: !paused });
 }
 
 /** @param {string | null} preview */
 export async function setPreview(preview) {
   update({ preview });
-  if (state.training.status === "running") await told({ preview });
+  if (activity.current === "learning") await control({ preview });
 }
 
-/** Whether the running training has taken a change; an engine that is lost takes the training along. @param {TrainingControls} controls */
-async function told(controls) {
+/** Changes the running training. Returns whether the change was accepted. @param {TrainingControls} controls */
+async function control(controls) {
   try {
     await studio().updateTraining(controls);
-    change({ error: null });
+    updateTraining({ error: null });
     return true;
   } catch (error) {
-    if (!isLost(failure(error))) change({ error: failure(error) });
+    if (!isLost(error)) updateTraining({ error: unlessCancelled(error) });
     return false;
   }
 }
 
 /** @param {CloneProgress} progress */
-function stepped(progress) {
+function showProgress(progress) {
   const { training } = state;
-  if (progress.status === "preview") {
-    change({ preview: progress });
-    return isSilent() ? togglePlaying("preview", progress.speech) : undefined;
+  switch (progress.status) {
+    case "aligning": // also where the training goes on in another engine
+      return updateTraining({ phase: "aligning", step: null, first: 0 });
+    case "finishing":
+      return updateTraining({ phase: "finishing" });
+    case "preview":
+      updateTraining({ preview: progress });
+      return isSilent() ? play("preview", progress.speech) : undefined;
+    case "picture":
+      return updateTraining({ picture: { ...progress, firstDifferenceDb: training.picture?.firstDifferenceDb ?? differenceDb(progress.picture) } });
+    case "not-stored":
+      return updateTraining({ notStored: progress });
+    case "training": {
+      const { iteration, loss, heldOutLoss, seconds } = progress;
+      // A training that goes on from a checkpoint repeats some iterations.
+      const losses = [...training.losses.slice(0, iteration - 1)];
+      losses[iteration - 1] = loss;
+      const heldOut = training.heldOut.filter((earlier) => earlier.iteration < iteration);
+      if (heldOutLoss !== null) heldOut.push({ iteration, loss: heldOutLoss });
+      return updateTraining({ phase: "training", step: progress, losses, heldOut, first: training.first || iteration, seconds });
+    }
   }
-  if (progress.status === "picture") {
-    const firstDifferenceDb = training.picture?.firstDifferenceDb ?? differenceDb(progress.picture);
-    return change({ picture: { ...progress, firstDifferenceDb } });
-  }
-  if (progress.status === "not-stored") return change({ notStored: progress });
-  if (progress.status !== "training") return change({ phase: progress.status });
-  const { iteration, heldOutLoss } = progress;
-  const losses = [...training.losses];
-  losses[iteration - 1] = progress.loss;
-  const heldOut = heldOutLoss === null ? training.heldOut : [...training.heldOut, { iteration, loss: heldOutLoss }];
-  // A resumed training begins late.
-  const first = training.first || iteration;
-  change({ phase: "training", step: progress, losses, heldOut, first, seconds: progress.seconds });
 }

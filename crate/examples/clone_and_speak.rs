@@ -1,6 +1,6 @@
-//! The program in README: a voice from recordings, and a sentence in it.
+//! Clones a voice from recordings and speaks a sentence with it: the program in README.
 //!
-//! `cargo run --release --example clone_and_speak` in a folder with `models/base` and `one.wav`.
+//! Run `cargo run --release --example clone_and_speak` in a folder with `models/base` and `one.wav`.
 
 use ownvoice::{Base, Clip, CloneOptions, Device, FineTuner, SpeakOptions, speak};
 

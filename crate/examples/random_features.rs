@@ -1,4 +1,4 @@
-//! Writes features of random values with the lengths of speech, to measure loading on a corpus of any size.
+//! Writes random features with the lengths of speech, to measure loading with a corpus of any size.
 //!
 //! ```text
 //! cargo run --release --example random_features -- 20 folder
@@ -7,6 +7,7 @@
 use ownvoice::{
     Error, Mel,
     audio::mel::MelConfig,
+    text::symbols::Symbol,
     train::features::{FeatureWriter, Spoken},
 };
 use rand::{Rng, RngCore, SeedableRng};
@@ -17,7 +18,7 @@ const SPEAKERS: usize = 64;
 
 fn main() -> Result<(), Error> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [hours, folder] = &arguments[..] else { panic!("hours of speech, and a folder") };
+    let [hours, folder] = &arguments[..] else { panic!("usage: random_features HOURS FOLDER") };
     let hours: f32 = hours.parse().expect("a number of hours");
     let config = MelConfig::speech_16k();
     let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -25,8 +26,9 @@ fn main() -> Result<(), Error> {
     let (mut seconds, mut number) = (0.0, 0);
     while seconds < hours * 3600.0 {
         // 2 to 10 s: 20 to 120 symbols of 4 to 12 frames.
-        let symbols: Vec<u8> =
-            (0..random.random_range(20..=120)).map(|_| random.random_range(5..40)).collect();
+        let symbols: Vec<Symbol> = (0..random.random_range(20..=120))
+            .map(|_| random.random_range(5..40u8).try_into().expect("an index of the table"))
+            .collect();
         let durations: Vec<u32> = symbols.iter().map(|_| random.random_range(4..=12)).collect();
         let frames = durations.iter().sum::<u32>() as usize;
         let mut data = vec![0.0; frames * config.mels];

@@ -1,5 +1,5 @@
-//! Predicts how a pretraining scales over ranks, from profiles of this machine: each module's time is fitted as a part that every rank has whatever its
-//! shard, and a part in proportion to its windows; exchanges are a ring's for the gradients, and a tree's for the small ones of the norm layers.
+//! Predicts how a pretraining scales over ranks, from profiles of this machine. The time of each module is fitted as a constant and a part proportional to the
+//! number of windows of a rank. Gradients are exchanged by a ring, and the small batch statistics by a tree.
 //!
 //! ```text
 //! for B in 2 4 8 16; do ownvoice profile --pretraining --window 160 --batch $B --json > $B.json; done
@@ -18,16 +18,16 @@ const RANKS: [usize; 4] = [1, 2, 8, 64];
 
 struct Fit {
     module: &'static str,
-    /// Milliseconds of every rank.
+    /// The constant part, in milliseconds.
     fixed_ms: f64,
-    /// Milliseconds of a window.
+    /// The part of each window, in milliseconds.
     window_ms: f64,
 }
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [batch, gbit, latency_us, two, profiles @ ..] = &arguments[..] else {
-        panic!("windows, Gbit/s, microseconds, a profile of ranks, profiles of one rank")
+        panic!("usage: scaling WINDOWS GBIT_S LATENCY_US PROFILE_OF_RANKS PROFILES_OF_ONE_RANK..")
     };
     let number = |text: &String| text.parse::<f64>().expect("a number");
     let (batch, byte_ms, latency_ms) = (number(batch), 8e-6 / number(gbit), number(latency_us) * 1e-3);
@@ -37,7 +37,7 @@ fn main() {
     };
     let profiles: Vec<Value> = profiles.iter().map(read).collect();
     let traffic = &read(two)["traffic"];
-    let figure = |name: &str| traffic[name].as_f64().expect("a profile of ranks has its traffic");
+    let figure = |name: &str| traffic[name].as_f64().expect("the profile of ranks has traffic");
     let (bytes, exchanges) = (figure("bytes"), figure("exchanges"));
     let fits: Vec<Fit> = MODULES.iter().map(|module| fit(module, &profiles)).collect();
 
@@ -74,7 +74,7 @@ fn main() {
     }
 }
 
-/// The line through a module's times at several batches, by least squares.
+/// Fits a line through the times of a module at several batch sizes, by least squares.
 fn fit(module: &'static str, profiles: &[Value]) -> Fit {
     let points: Vec<(f64, f64)> = profiles
         .iter()

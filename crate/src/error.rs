@@ -67,8 +67,6 @@ kinds! {
     BaseMismatch = "base-mismatch",
     /// A file of the base is damaged.
     BaseCorrupt = "base-corrupt",
-    /// The browser offers no WebGPU adapter.
-    NoAdapter = "no-adapter",
     /// The device failed its self-test.
     DeviceWrong = "device-wrong",
     /// The device was lost during the work.
@@ -335,10 +333,6 @@ impl Error {
 
     pub(crate) fn lexicon_corrupt(what: &str) -> Self {
         Self::base_corrupt(format_args!("lexicon: {what}"))
-    }
-
-    pub fn no_adapter(reason: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::NoAdapter, format!("no WebGPU adapter: {reason}"))
     }
 
     /// * `operation`: the one at fault, in words, where one was found

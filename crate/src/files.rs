@@ -1,4 +1,4 @@
-//! Files in and out. Errors name the file; what is written is there as a whole or not at all.
+//! Reads and writes files. Errors name the file, and a file is written completely or not at all.
 
 use std::{
     fs::{self, File},
@@ -11,55 +11,57 @@ use crate::{
     audio::{self, Audio},
 };
 
+/// Reads a file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(Error::io(path))
 }
 
-/// A recording. That it cannot be read as one is an error about this file.
+/// Reads a recording. The error names the file.
 pub fn read_audio(path: &Path) -> Result<Audio> {
     audio::read(&read(path)?).map_err(|error| error.in_file(path))
 }
 
-/// Writes beside the file, then renames: whatever interrupts this, the file is the old one or the new one.
+/// Writes a temporary file and renames it, so that an interrupted write leaves the old file.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let partial = partial(path)?;
     let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
     written.map_err(|source| {
-        let _ = fs::remove_file(&partial); // What is left of it is of no use; the first error is the one that matters.
+        let _ = fs::remove_file(&partial); // The first error is the one to report.
         Error::io(path)(source)
     })
 }
 
-/// Whether [`write`] can write here, checked before work that takes hours. What is no file, such as a device, is not replaced by one.
+/// Checks that [`write`] can write here, before work that takes hours. Fails on what is not a regular file, such as a device, which a rename would replace.
 pub fn check_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::io(path)(io::ErrorKind::IsADirectory.into()));
     }
     if path.exists() && !path.is_file() {
-        return Err(Error::io(path)(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
+        return Err(Error::io(path)(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")));
     }
     let partial = partial(path)?;
     fs::write(&partial, []).and_then(|()| fs::remove_file(&partial)).map_err(Error::io(path))
 }
 
-/// The same for a folder, which is made.
+/// Creates a folder and checks that files can be written into it.
 pub fn check_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     check_writable(&folder.join("out"))
 }
 
-/// A name to write under until the file is whole: in the same folder, as renaming needs it, under a name of this process's own.
+/// Returns the path of the temporary file of [`write`]. It is in the same folder, as renaming requires, and its name is unique to this process.
 pub fn partial(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| Error::io(path)(std::io::ErrorKind::InvalidFilename.into()))?;
     Ok(path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id())))
 }
 
-/// Fills `bytes` from a position on: any thread may, for there is no cursor that they share.
+/// Fills `bytes` from a position of a file. It has no cursor, so that threads can share the file.
 #[cfg(unix)]
 pub fn read_at(file: &File, bytes: &mut [u8], position: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, position)
 }
 
+/// Fills `bytes` from a position of a file. It has no cursor, so that threads can share the file.
 #[cfg(windows)]
 pub fn read_at(file: &File, mut bytes: &mut [u8], mut position: u64) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -72,7 +74,7 @@ pub fn read_at(file: &File, mut bytes: &mut [u8], mut position: u64) -> io::Resu
     Ok(())
 }
 
-/// In a page there is no file to have opened.
+/// Fails, since a page has no files.
 #[cfg(not(any(unix, windows)))]
 pub fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
@@ -92,15 +94,15 @@ mod tests {
     }
 
     #[test]
-    fn a_write_replaces_the_file_and_leaves_nothing_else() {
+    fn a_write_replaces_the_file_and_leaves_no_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("voice");
         check_writable(&path).unwrap();
-        assert_eq!(names(folder.path()), [""; 0], "trying leaves nothing");
+        assert_eq!(names(folder.path()), [""; 0], "a check leaves no file");
         write(&path, "old").unwrap();
         check_writable(&path).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"old", "trying changes nothing");
-        // A reader that has the old file open keeps it: it was replaced, not written over.
+        assert_eq!(fs::read(&path).unwrap(), b"old", "a check does not change the file");
+        // A reader that has the old file open keeps it, since the file was replaced and not overwritten.
         let before = fs::File::open(&path).unwrap();
         write(&path, "new, and longer").unwrap();
         assert_eq!(std::io::read_to_string(before).unwrap(), "old");
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_found_before_and_leaves_nothing() {
+    fn a_check_finds_what_cannot_be_written_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().join("missing/voice"), folder.path().to_path_buf()] {
             assert_eq!(check_writable(&path).unwrap_err().code(), "io");
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_wav_is_named() {
+    fn an_unreadable_recording_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("three.wav");
         fs::write(&path, "no sound").unwrap();

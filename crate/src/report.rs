@@ -1,33 +1,33 @@
-//! What long work reports on its way. The library prints and draws nothing: whoever starts the work decides what becomes of this.
+//! Progress reports of long tasks. The library prints and draws nothing; the caller decides what to do with reports.
 
 use std::path::Path;
 
 use crate::Result;
 
-/// Receives reports, from any thread. Each method may be left out.
+/// A receiver of reports, which may come from any thread. Every method has a default that ignores the report.
 pub trait Report: Sync {
-    /// A line worth keeping: what begins, what was measured.
+    /// Receives a line for the log, such as the start of a task or a measured result.
     fn note(&self, _line: &str) {}
 
-    /// How far the present task is.
+    /// Receives the progress of the current task.
     fn progress(&self, _progress: &Progress) {}
 
-    /// A training has ended, and its curve may be drawn.
+    /// Receives the curve of a training that has ended, to be drawn.
     ///
-    /// * `csv`: the curve, a line every few steps
-    /// * `picture`: where a drawing of it belongs, without an ending
+    /// * `csv`:     the file of the curve, with one line for every few steps
+    /// * `picture`: the path for a drawing, without extension
     fn curve(&self, _csv: &Path, _picture: &Path) -> Result<()> {
         Ok(())
     }
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress<'a> {
     pub done: usize,
-    /// `None` where the end is not known.
+    /// The total, or `None` if it is not known.
     pub of: Option<usize>,
-    /// The task, or its latest figures.
+    /// The name of the task, or its latest figures.
     pub message: &'a str,
 }
 

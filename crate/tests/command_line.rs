@@ -1,4 +1,4 @@
-//! The command line as one thing: help, JSON, silence, errors, former names, and the pages made from its definition.
+//! The command line as one thing: help, JSON, silence, errors, and the pages made from its definition.
 #![cfg(feature = "cli")]
 
 mod common;
@@ -108,12 +108,12 @@ fn results_are_json_where_it_is_asked_for() {
     let prepared = json(&["prepare", &clips, "--out", &path("features"), "--json"]);
     assert_eq!((prepared["utterances"].as_u64(), prepared["speakers"].as_u64()), (Some(5), Some(1)));
 
-    let remade = json(&["vocode", "--in", &said, "--base", &base, "--out", &path("again.wav"), "--json"]);
+    let remade = json(&["vocode", &said, "--base", &base, "--out", &path("again.wav"), "--json"]);
     assert!(remade["mcd_db"].is_number(), "{remade}");
 }
 
 /// Every verb that writes where it is told, with inputs that are not there.
-const WRITING: [&str; 22] = [
+const WRITING: [&str; 21] = [
     "clone --clips nowhere --out OUT",
     "say --voice nowhere --text Hello. --out OUT",
     "evaluate --reference nowhere --wavs OUT",
@@ -134,7 +134,6 @@ const WRITING: [&str; 22] = [
     "lips say nowhere.mp4 --base nowhere --out OUT",
     "lips evaluate nowhere --base nowhere --wavs OUT",
     "measure --corpus nowhere --wavs OUT",
-    "compare --clips nowhere --vary stop --wavs OUT",
     "man --out OUT",
 ];
 const LIPS: [&str; 5] = ["prepare", "corpus", "train", "say", "evaluate"];
@@ -213,7 +212,6 @@ fn speech_that_nobody_said_is_marked() {
         "evaluate --base {base} --voice {voice} --reference {clips} {evaluate} {}",
         path("evaluate")
     ));
-    run(&format!("compare --base {base} --clips {clips} --vary seconds {evaluate} {}", path("compare")));
 
     let mark = |file: &Path| {
         let bytes = fs::read(file).unwrap();
@@ -227,15 +225,12 @@ fn speech_that_nobody_said_is_marked() {
     assert_eq!(mark(Path::new(&path("say.wav"))), "synthetic");
     assert_eq!(mark(Path::new(&path("vocode.wav"))), "made again");
     let mut counts = std::collections::BTreeMap::new();
-    for folder in [path("evaluate"), path("compare")] {
-        for file in wavs_below(Path::new(&folder)) {
-            let recorded =
-                ["target", "same-speaker"].iter().any(|name| file.parent().unwrap().ends_with(name));
-            assert_eq!(mark(&file), if recorded { "none" } else { "synthetic" }, "{}", file.display());
-            *counts.entry((folder.clone(), recorded)).or_insert(0) += 1;
-        }
+    for file in wavs_below(Path::new(&path("evaluate"))) {
+        let recorded = ["target", "same-speaker"].iter().any(|name| file.parent().unwrap().ends_with(name));
+        assert_eq!(mark(&file), if recorded { "none" } else { "synthetic" }, "{}", file.display());
+        *counts.entry(recorded).or_insert(0) += 1;
     }
-    assert_eq!(counts.len(), 4, "recordings and speech in both: {counts:?}");
+    assert_eq!(counts.len(), 2, "there are recordings and speech: {counts:?}");
 }
 
 fn wavs_below(folder: &Path) -> Vec<std::path::PathBuf> {

@@ -1,4 +1,4 @@
-//! The evaluation can be believed: faults that are planted in real recordings are noticed, each by the figure that is there for it.
+//! Validates the evaluation: each artificial fault in real recordings is detected by the corresponding measure.
 
 mod common;
 
@@ -31,12 +31,12 @@ fn stats<'a>(clips: impl IntoIterator<Item = &'a [f32]>) -> SpeakerStats {
     stats
 }
 
-/// Three semitones up, by playing faster.
+/// Raises the pitch by three semitones by faster playback.
 fn higher(samples: &[f32]) -> Vec<f32> {
     resample(samples, (RATE_HZ as f32 * 2f32.powf(0.25)) as u32, RATE_HZ).unwrap()
 }
 
-/// White noise 10 dB below the clip.
+/// Adds white noise 10 dB below the clip.
 fn noisy(samples: &[f32]) -> Vec<f32> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let power = samples.iter().map(|x| x * x).sum::<f32>() / samples.len() as f32;
@@ -44,7 +44,7 @@ fn noisy(samples: &[f32]) -> Vec<f32> {
     samples.iter().map(|x| x + random.random_range(-bound..bound)).collect()
 }
 
-/// Without its middle third.
+/// Removes the middle third of the clip.
 fn dropped(samples: &[f32]) -> Vec<f32> {
     [&samples[..samples.len() / 3], &samples[samples.len() * 2 / 3..]].concat()
 }
@@ -57,7 +57,7 @@ fn phoneme_error_rate(base: &Base, text: &str, samples: &[f32]) -> f32 {
 }
 
 #[test]
-fn planted_faults_are_noticed() {
+fn artificial_faults_are_detected() {
     let base = shipped_base();
     let clips = held_out_clips(8);
     let recordings: Vec<Vec<f32>> = clips.iter().map(samples).collect();
@@ -109,7 +109,7 @@ fn planted_faults_are_noticed() {
 }
 
 #[test]
-fn each_planted_fault_is_counted_under_its_kind() {
+fn each_artificial_fault_is_counted_under_its_kind() {
     let (base, verifier) = (shipped_base(), shipped_verifier());
     let clips = held_out_clips(8);
     let evaluation = block_on(Evaluation::new(&base, Some(&verifier), &clips, 4)).unwrap();
@@ -142,7 +142,7 @@ fn each_planted_fault_is_counted_under_its_kind() {
     }
 }
 
-/// A voice before it has learned, and after a few iterations.
+/// Clones a voice; returns it before the first iteration and after a few.
 fn start_and_clone(base: &Base, clips: &[Clip]) -> (Voice, Voice) {
     let options = CloneOptions { iterations: 40, stop_rule: StopRule::Fixed, ..CloneOptions::default() };
     let mut tuner = block_on(FineTuner::start_async(base, clips, options)).unwrap();
@@ -152,10 +152,10 @@ fn start_and_clone(base: &Base, clips: &[Clip]) -> (Voice, Voice) {
 }
 
 #[test]
-fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
+fn similarity_ranks_recordings_before_the_clone_before_the_base_and_other_speakers() {
     let (base, verifier) = (shipped_base(), shipped_verifier());
     let awb = held_out_clips(12);
-    // The same words from another throat: five semitones and 15 % higher.
+    // The same words of another synthetic speaker: pitch five semitones and formants 15 % higher.
     let perturbed = |clip: &Clip| Clip {
         audio: Audio {
             samples: Perturbation { formants: 1.15, pitch: 1.335 }.apply(&samples(clip), RATE_HZ).unwrap(),
@@ -171,7 +171,7 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
             let Similarity { statistics, encoder } = identity.similarity(&evaluation.target);
             (statistics, encoder.unwrap())
         };
-        // The sentences of the speaker's other recordings: those of the target would favour the clone.
+        // The sentences of the speaker's other recordings are used, because those of the target would favour the clone.
         let texts: Vec<&str> =
             clips.iter().take(evaluation.others.len()).map(|clip| clip.text.as_str()).collect();
         let said = |voice: &Voice| block_on(evaluation.measure_texts(voice, &texts)).unwrap().identity;
@@ -183,7 +183,7 @@ fn real_speech_ranks_before_the_clone_before_the_base_and_other_speakers() {
             of(&Identity::of(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
         ];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
-        // The similarity of both strangers is about zero: their order has no meaning.
+        // The similarities of the base and of another speaker are about zero, so their order has no meaning.
         let [same, clone, start, wrong] = ranks;
         assert!(
             same.1 > clone.1 && clone.1 > start.1.max(wrong.1) + 0.2,

@@ -1,4 +1,4 @@
-//! The same tone in every format that a recorder or a browser writes: half a second at 16 kHz, made by ffmpeg from `tone.wav`.
+//! Decoding of the formats that recorders and browsers write: the same tone of half a second at 16 kHz, encoded by ffmpeg from `tone.wav`.
 #![cfg(feature = "formats")]
 
 use std::{fs, path::PathBuf};
@@ -18,8 +18,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(1e-9)
 }
 
-/// The best of all delays up to 200 ms: encoders begin with silence of their own.
-fn likeness(found: &Audio, expected: &Audio) -> f32 {
+/// Returns the largest cosine similarity over delays of up to 200 ms, because encoders add silence at the beginning.
+fn similarity(found: &Audio, expected: &Audio) -> f32 {
     let found = resample(&found.samples, found.sample_rate_hz, expected.sample_rate_hz).unwrap();
     let delays = 0..expected.sample_rate_hz as usize / 5;
     let later =
@@ -30,7 +30,7 @@ fn likeness(found: &Audio, expected: &Audio) -> f32 {
 }
 
 #[test]
-fn formats_without_loss_are_exact() {
+fn lossless_formats_are_exact() {
     let tone = open("tone.wav");
     for name in ["tone.flac", "tone.aiff", "tone.caf", "alac.m4a"] {
         assert_eq!(open(name), tone, "{name}");
@@ -38,18 +38,18 @@ fn formats_without_loss_are_exact() {
 }
 
 #[test]
-fn formats_with_loss_sound_the_same() {
+fn lossy_formats_are_similar() {
     let tone = open("tone.wav");
     for name in ["tone.mp3", "tone.m4a", "tone.mp4", "tone.aac", "tone.ogg", "tone.opus", "tone.webm"] {
         let found = open(name);
-        let (longer, likeness) = (found.seconds() - tone.seconds(), likeness(&found, &tone));
+        let (longer, similarity) = (found.seconds() - tone.seconds(), similarity(&found, &tone));
         assert!((-0.05..0.2).contains(&longer), "{name}: {longer} s longer");
-        assert!(likeness > 0.98, "{name}: {likeness}");
+        assert!(similarity > 0.98, "{name}: {similarity}");
     }
 }
 
 #[test]
-fn what_is_damaged_is_refused_or_shorter() {
+fn damaged_files_are_refused_or_shorter() {
     for name in ["tone.flac", "tone.mp3", "tone.m4a", "tone.ogg", "tone.opus", "tone.webm", "tone.caf"] {
         let whole = fs::read(path(name)).unwrap();
         for end in [0, 1, 16, whole.len() / 4, whole.len() / 2] {
@@ -60,7 +60,7 @@ fn what_is_damaged_is_refused_or_shorter() {
         }
     }
     assert_eq!(audio::read(b"<html>no sound</html>").unwrap_err().code(), "audio-unreadable");
-    // Sound in a WAV file stays with the stricter reader: a header that promises more than there is is an error.
+    // WAV files are read by the stricter reader, which refuses a header that states more samples than the file holds.
     let wav = fs::read(path("tone.wav")).unwrap();
     assert_eq!(audio::read(&wav[..wav.len() - 2]).unwrap_err().code(), "audio-unreadable");
     assert_eq!(wav::read(&wav).unwrap(), open("tone.wav"));

@@ -1,6 +1,6 @@
-//! The formats that are read from untrusted files, and texts, damaged at random: `common/hostile.rs`.
+//! Fuzzes the readers of untrusted files and texts with random damage (`common/hostile.rs`).
 //!
-//! `OWNVOICE_FUZZ_SECONDS` is how long each is tried, `OWNVOICE_FUZZ_SEED` the seed of the first damage. A failure names the seed of its own.
+//! `OWNVOICE_FUZZ_SECONDS` is the time for each target, `OWNVOICE_FUZZ_SEED` the seed of the first input. A failure reports the seed of its input.
 
 #[path = "common/hostile.rs"]
 mod hostile;
@@ -16,14 +16,14 @@ use hostile::{Outcome, TARGETS, alone};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// More than any damage needs.
+/// The number of random bytes for an input, more than any damage needs.
 const DECISIONS: usize = 512;
 
-/// Tries what the fuzzer has found before, then new damage until the time is over.
+/// Tests the inputs of earlier fuzzing, then new random damage until the time is over.
 fn fuzz(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
     let found = {
-        // It may be larger than what another test allows an input.
+        // The file may be larger than the memory bound of another target.
         let _alone = alone();
         fs::read_to_string(Path::new("fuzz/corpus").join(format!("{name}.txt"))).unwrap_or_default()
     };
@@ -37,7 +37,7 @@ fn fuzz(name: &str) {
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let time = Duration::from_secs(number("OWNVOICE_FUZZ_SECONDS").unwrap_or(2));
     let (begun, mut seed) = (Instant::now(), number("OWNVOICE_FUZZ_SEED").unwrap_or(1));
-    let (mut refused, mut most) = (0, 0);
+    let (mut refused, mut max_excess) = (0, 0);
     let first = seed;
     while begun.elapsed() < time || seed - first < 20 {
         let mut decisions = [0; DECISIONS];
@@ -47,12 +47,12 @@ fn fuzz(name: &str) {
             panic!("{name} fails; OWNVOICE_FUZZ_SEED={seed}")
         };
         refused += usize::from(code.is_some());
-        most = most.max(taken.saturating_sub(2 * length));
+        max_excess = max_excess.max(taken.saturating_sub(2 * length));
         seed += 1;
     }
-    let kb = most.div_ceil(1024);
+    let kb = max_excess.div_ceil(1024);
     println!("{name}: {} inputs, {refused} refused; at most {kb} KB beyond twice the input", seed - first);
-    assert!(refused > 0, "nothing was damaged");
+    assert!(refused > 0, "no input was refused");
 }
 
 #[test]
@@ -91,27 +91,27 @@ fn speaker_encoders() {
 }
 
 #[test]
-fn checkpoints_of_a_cloning() {
+fn cloning_checkpoints() {
     fuzz("checkpoint");
 }
 
 #[test]
-fn checkpoints_of_a_pretraining() {
+fn pretraining_checkpoints() {
     fuzz("run");
 }
 
 #[test]
-fn bases_of_lips() {
+fn lip_bases() {
     fuzz("lips-base");
 }
 
 #[test]
-fn tuned_bases_of_lips() {
+fn tuned_lip_bases() {
     fuzz("lips-tuned");
 }
 
 #[test]
-fn features_of_faces() {
+fn face_features() {
     fuzz("lips-features");
 }
 
@@ -126,12 +126,12 @@ fn prepared_features() {
 }
 
 #[test]
-fn checkpoints_of_pytorch() {
+fn pytorch_checkpoints() {
     fuzz("pytorch");
 }
 
 #[test]
-fn lists_of_recordings() {
+fn metadata_files() {
     fuzz("metadata");
 }
 

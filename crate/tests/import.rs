@@ -134,11 +134,6 @@ fn every_end_of_speech_has_its_reason() {
     let speech = say("Hello there. So it is.", SpeakOptions::default()).unwrap();
     assert_eq!(speech.stop.name(), "gate");
     assert_eq!((speech.durations.len(), speech.sample_rate_hz), (speech.symbols.len(), 22_050));
-    let short = say("Hello there.", SpeakOptions { max_frames: 9, ..SpeakOptions::default() }).unwrap();
-    assert_eq!(
-        (short.stop.name(), short.mel.frames(), short.durations.iter().sum::<u32>()),
-        ("max-frames", 9, 9)
-    );
     assert_eq!(
         say("Hello.", SpeakOptions { speed: 2.0, ..SpeakOptions::default() }).unwrap_err().code(),
         "option-invalid"

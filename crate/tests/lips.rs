@@ -1,6 +1,4 @@
-//! Videos of drawn faces through the same preparation as anybody's: good ones, and each kind of bad one. Needs ffmpeg.
-//!
-//! One long file: its tests share the drawn films.
+//! Lip-to-speech with videos of drawn faces, usable and unusable ones: preparation, synthesis, training and tuning. Needs ffmpeg.
 #![cfg(feature = "lips")]
 
 use std::{
@@ -28,7 +26,7 @@ use ownvoice::{
 
 const RATE_HZ: u32 = 16_000;
 
-/// Whether there is no ffmpeg. Says so where libtest does not keep it to itself, and as `cargo xtask test` counts it: a test that cannot run has not passed.
+/// Returns whether ffmpeg is missing. The message bypasses libtest's capture, so that `cargo xtask test` counts the test as skipped and not as passed.
 fn is_skipped(test: &str) -> bool {
     let missing = Command::new("ffmpeg").arg("-version").output().is_err();
     if missing {
@@ -38,30 +36,30 @@ fn is_skipped(test: &str) -> bool {
     missing
 }
 
-/// What a video shows, and for how long.
+/// The content of a part of a video.
 #[derive(Clone, Copy)]
 enum Part {
-    /// A drawn face, by its number.
+    /// A drawn face with this seed.
     Face(u64),
-    /// Two beside each other.
+    /// Two faces beside each other.
     Two,
     /// A grey wall.
     Wall,
-    /// A wall that grows lighter.
+    /// A wall that grows brighter at a known rate.
     Dawn,
 }
 
-/// Its grey level at a time.
+/// Returns the grey level of [`Part::Dawn`] at a time.
 fn dawn(seconds: f32) -> f32 {
     40.0 + 80.0 * seconds
 }
 
-/// A video of parts, each of so many seconds, at a rate and of a size.
+/// A video of parts, each with its length in seconds.
 struct Film<'a> {
     parts: &'a [(Part, f32)],
     frames_per_second: usize,
     size: (usize, usize),
-    /// Of the sound, in place of the pictures' own length.
+    /// The length of the sound if it differs from that of the pictures.
     sound_seconds: Option<f32>,
 }
 
@@ -82,7 +80,7 @@ impl Film<'_> {
             }
         }
         let seconds = self.sound_seconds.unwrap_or(frames.len() as f32 / self.frames_per_second as f32);
-        // A tone that rises tells one moment from another.
+        // A rising tone identifies each moment.
         let samples: Vec<f32> = (0..(seconds * RATE_HZ as f32) as usize)
             .map(|index| index as f32 / RATE_HZ as f32)
             .map(|time| 0.3 * (TAU * (300.0 + 200.0 * time) * time).sin())
@@ -132,14 +130,14 @@ fn code(films: &[(&str, Film)]) -> &'static str {
     error.code()
 }
 
-/// Mean difference of two pictures, in steps of 255.
+/// Returns the mean difference of two pictures, 0 to 255.
 fn difference(one: &[u8], other: &[u8]) -> f32 {
     one.iter().zip(other).map(|(a, b)| f32::from(a.abs_diff(*b))).sum::<f32>() / one.len() as f32
 }
 
 #[test]
-fn faces_and_mels_are_on_one_clock() {
-    if is_skipped("faces_and_mels_are_on_one_clock") {
+fn faces_and_mels_are_synchronous() {
+    if is_skipped("faces_and_mels_are_synchronous") {
         return;
     }
     let (folder, result) = prepared(&[("someone/intervals/talk/cut-0.mp4", Film::default())]);
@@ -162,7 +160,7 @@ fn faces_and_mels_are_on_one_clock() {
         (0..80).max_by(|a, b| row[*a].total_cmp(&row[*b])).unwrap()
     };
     assert!(loudest(20) < loudest(80) && loudest(80) < loudest(140), "{} {}", loudest(20), loudest(140));
-    // What is cropped is the mouth: it changes between a closed and an open one far more than the brow does.
+    // The crop shows the mouth, which changes far more between closed and open than the brow.
     let rows = |picture: usize, rows: std::ops::Range<usize>| {
         &faces[picture * FACE_BYTES..][rows.start * SIDE * 3..rows.end * SIDE * 3]
     };
@@ -173,8 +171,8 @@ fn faces_and_mels_are_on_one_clock() {
 }
 
 #[test]
-fn ten_and_sixty_pictures_a_second_and_portraits_are_as_good_as_any() {
-    if is_skipped("ten_and_sixty_pictures_a_second_and_portraits_are_as_good_as_any") {
+fn any_frame_rate_and_orientation_is_supported() {
+    if is_skipped("any_frame_rate_and_orientation_is_supported") {
         return;
     }
     let (folder, result) = prepared(&[
@@ -189,14 +187,14 @@ fn ten_and_sixty_pictures_a_second_and_portraits_are_as_good_as_any() {
     assert!(lengths.len() == 4 && lengths.iter().all(|length| [45, 50].contains(length)), "{lengths:?}");
 }
 
-/// A wall that grows lighter shows when a picture was taken.
+/// The brightness of the wall is the time of a picture.
 #[test]
-fn pictures_of_any_rate_are_taken_at_their_time() {
-    if is_skipped("pictures_of_any_rate_are_taken_at_their_time") {
+fn pictures_are_resampled_by_time() {
+    if is_skipped("pictures_are_resampled_by_time") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // By how many levels, of which there are 80 a second: a picture of ten a second stays for a tenth.
+    // The tolerance in grey levels, of which there are 80 a second: at 10 pictures a second one picture stays for 8 levels.
     for (frames_per_second, early, late) in [(10, 3.0, 9.0), (25, 2.5, 2.5), (60, 2.5, 2.5)] {
         let path = folder.path().join(format!("{frames_per_second}.mp4"));
         Film { parts: &[(Part::Dawn, 2.0)], frames_per_second, ..Film::default() }.write(&path);
@@ -219,8 +217,8 @@ fn pictures_of_any_rate_are_taken_at_their_time() {
 }
 
 #[test]
-fn what_cannot_be_used_has_its_code() {
-    if is_skipped("what_cannot_be_used_has_its_code") {
+fn unusable_videos_are_refused_with_their_codes() {
+    if is_skipped("unusable_videos_are_refused_with_their_codes") {
         return;
     }
     let one = |parts| [("a/one.mp4", Film { parts, ..Film::default() })];
@@ -231,7 +229,7 @@ fn what_cannot_be_used_has_its_code() {
     assert_eq!(code(&one(&[(Part::Face(1), 0.6)])), "clip-too-short");
     let film = |sound_seconds| Film { sound_seconds: Some(sound_seconds), ..Film::default() };
     assert_eq!(code(&[("a/long.mp4", film(3.5))]), "lengths-differ");
-    // Half a second more or less is cut to the shorter.
+    // A difference of half a second is cut to the shorter of the two.
     let (folder, result) = prepared(&[("a/shorter.mp4", film(1.5)), ("a/usual.mp4", film(2.4))]);
     assert_eq!(result.unwrap().tracks, 2);
     let features = LipFeatures::load(&out(&folder)).unwrap();
@@ -240,8 +238,8 @@ fn what_cannot_be_used_has_its_code() {
 }
 
 #[test]
-fn faults_are_reported_by_file_and_second_and_the_rest_is_kept() {
-    if is_skipped("faults_are_reported_by_file_and_second_and_the_rest_is_kept") {
+fn faults_are_reported_by_file_and_second_and_other_parts_are_kept() {
+    if is_skipped("faults_are_reported_by_file_and_second_and_other_parts_are_kept") {
         return;
     }
     let parts = [(Part::Face(1), 1.6), (Part::Wall, 0.8), (Part::Face(1), 1.6), (Part::Face(5), 1.6)];
@@ -274,7 +272,7 @@ fn faults_are_reported_by_file_and_second_and_the_rest_is_kept() {
     assert_eq!(of("silent.mp4"), [("audio-unreadable", None)]);
 }
 
-/// The command without ffmpeg.
+/// Runs the command without ffmpeg in its path.
 #[cfg(feature = "cli")]
 #[test]
 fn a_missing_program_is_named() {
@@ -296,7 +294,7 @@ fn a_missing_program_is_named() {
     );
 }
 
-/// A face that speaks with the base's voice, through the same preparation.
+/// Drawn faces that speak with the base's voices can be prepared.
 #[test]
 fn a_drawn_corpus_is_prepared_like_any_other() {
     if is_skipped("a_drawn_corpus_is_prepared_like_any_other") {
@@ -325,7 +323,7 @@ fn a_drawn_corpus_is_prepared_like_any_other() {
     assert!(features.sounds.utterances.iter().all(|utterance| !utterance.text.is_empty()));
 }
 
-/// A base that has learned nothing, for what is refused before it speaks, and for how long it speaks.
+/// Creates an untrained base, for tests of refusals and lengths.
 fn untrained(folder: &Path) -> LipBase {
     let (config, device) = (LipConfig::tiny(1), Device::flex());
     let trained = Trained {
@@ -343,7 +341,7 @@ fn untrained(folder: &Path) -> LipBase {
     LipBase::open(folder, &device).unwrap()
 }
 
-/// Stretches that are spoken, samples, and codes of what is left out; or the code and file of the error.
+/// Returns the number of tracks, the number of samples and the codes of unusable parts; or the code of the error.
 fn spoken(base: &LipBase, path: &Path) -> Result<(usize, usize, Vec<&'static str>), &'static str> {
     let speech = speak_video(base, path, 0, &*base.vocoder).map_err(|error| {
         assert!(error.file().is_some_and(|file| file == path) && error.to_string().len() > 20, "{error}");
@@ -354,8 +352,8 @@ fn spoken(base: &LipBase, path: &Path) -> Result<(usize, usize, Vec<&'static str
 }
 
 #[test]
-fn what_cannot_be_spoken_has_its_code() {
-    if is_skipped("what_cannot_be_spoken_has_its_code") {
+fn unusable_videos_are_not_spoken() {
+    if is_skipped("unusable_videos_are_not_spoken") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -376,8 +374,8 @@ fn what_cannot_be_spoken_has_its_code() {
 }
 
 #[test]
-fn videos_of_any_rate_shape_and_sound_are_spoken_for_as_long_as_they_last() {
-    if is_skipped("videos_of_any_rate_shape_and_sound_are_spoken_for_as_long_as_they_last") {
+fn speech_is_as_long_as_its_video() {
+    if is_skipped("speech_is_as_long_as_its_video") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -396,14 +394,14 @@ fn videos_of_any_rate_shape_and_sound_are_spoken_for_as_long_as_they_last() {
         let seconds = samples as f32 / RATE_HZ as f32;
         assert!((1.9..=2.1).contains(&seconds), "{seconds}");
     }
-    // A cut in the middle: both sides are spoken.
+    // Both sides of a cut are spoken.
     Film { parts: &[(Part::Face(1), 1.6), (Part::Face(5), 1.6)], ..Film::default() }.write(&path);
     let (tracks, samples, left_out) = spoken(&base, &path).unwrap();
     assert_eq!((tracks, left_out), (2, vec!["video-cut"]));
     assert!((3.1..=3.3).contains(&(samples as f32 / RATE_HZ as f32)));
 }
 
-/// `ownvoice lips .. --json` as a person would call it: its result, or its error's code.
+/// Runs `ownvoice lips .. --json`. Returns its result, or its output if it fails.
 #[cfg(feature = "cli")]
 fn command(arguments: &[&str]) -> Result<serde_json::Value, String> {
     let output = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
@@ -415,7 +413,7 @@ fn command(arguments: &[&str]) -> Result<serde_json::Value, String> {
     if output.status.success() { json } else { Err(text) }
 }
 
-/// What ships in `models/lips` says what unknown faces say in unknown sentences; of a face that keeps still, and of another's, it says something else.
+/// The shipped base is intelligible for unseen faces and sentences, but not from a still face or from another video.
 #[test]
 fn the_shipped_base_speaks_drawn_faces() {
     if is_skipped("the_shipped_base_speaks_drawn_faces") {
@@ -446,143 +444,184 @@ fn the_shipped_base_speaks_drawn_faces() {
     assert!(lips > 0.6 && still < 0.45 && another < 0.45, "{lips} {still} {another}");
 }
 
-/// The whole way: videos, features, a training that is stopped and goes on, speech of a silent video, and its comparison with sound.
+/// A folder with videos, their features and a trained base, for the steps of the workflow.
+#[cfg(feature = "cli")]
+struct Workflow {
+    folder: tempfile::TempDir,
+    /// The folder of the shipped text-to-speech base.
+    base: String,
+}
+
+#[cfg(feature = "cli")]
+impl Workflow {
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_string()
+    }
+
+    fn train(&self, steps: &str, window: &str, more: &[&str]) -> Result<serde_json::Value, String> {
+        let (features, lips) = (self.path("features"), self.path("lips"));
+        let arguments = ["train", "--data", &features, "--out", &lips, "--base", &self.base];
+        let sizes = ["--preset", "tiny", "--batch", "2", "--window", window, "--steps", steps];
+        command(&[&arguments[..], &sizes, more].concat())
+    }
+
+    /// Synthesises speech from `shown.mp4` with a base.
+    fn say(&self, base: &str, more: &[&str]) -> Result<serde_json::Value, String> {
+        let (shown, spoken) = (self.path("shown.mp4"), self.path("spoken.wav"));
+        command(&[&["say", &shown, "--base", base, "--out", &spoken][..], more].concat())
+    }
+
+    /// Imports a base. Returns whether it succeeds, and the output.
+    fn import(&self, from: &str, to: &str) -> (bool, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
+            .args(["import", from, "--out", &self.path(to), "--json"])
+            .output()
+            .unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn weights(&self, name: &str) -> std::collections::BTreeMap<String, Vec<u8>> {
+        let bytes = fs::read(self.folder.path().join(name).join(base::WEIGHTS)).unwrap();
+        let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        tensors.tensors().into_iter().map(|(name, view)| (name, view.data().to_vec())).collect()
+    }
+
+    fn check_training(&self) {
+        let trained = self.train("20", "80", &[]).unwrap();
+        assert!(trained["held_out_loss"].as_f64().unwrap().is_finite(), "{trained}");
+        self.train("40", "80", &["--resume"]).unwrap();
+        let curve = fs::read_to_string(self.path("lips/run/curve.csv")).unwrap();
+        let lines: Vec<Vec<&str>> = curve.lines().map(|line| line.split(',').collect()).collect();
+        let columns = ["before", "after", "guide", "held_out"];
+        assert_eq!((lines.len(), &lines[0][2..]), (3, &columns[..]), "{curve}");
+        let losses = |line: usize| lines[line][2..5].iter().map(|loss| loss.parse::<f32>().unwrap());
+        assert!(losses(2).zip(losses(1)).all(|(after, before)| after < before), "{curve}");
+        let odd = self.train("20", "81", &[]).unwrap_err();
+        assert!(odd.contains("option-invalid") && odd.contains("a multiple of 16"), "{odd}");
+    }
+
+    fn check_synthesis(&self) {
+        // The wall between two faces is silent and reported.
+        let parts = [(Part::Face(1), 1.6), (Part::Wall, 0.8), (Part::Face(1), 1.6)];
+        Film { parts: &parts, ..Film::default() }.write(&self.folder.path().join("shown.mp4"));
+        let lips = self.path("lips");
+        let said = self.say(&lips, &["--speaker", "b"]).unwrap();
+        assert_eq!((said["tracks"].as_u64(), said["speaker"].as_str()), (Some(2), Some("b")), "{said}");
+        assert_eq!(said["left_out"][0]["code"], "no-face");
+        assert_eq!(said["seconds"].as_f64(), Some(4.0), "as long as the video");
+        let wav = fs::read(self.path("spoken.wav")).unwrap();
+        let mark = b"Synthetic speech";
+        assert!(wav.windows(mark.len()).any(|window| window == mark));
+        let samples = ownvoice::audio::wav::read(&wav).unwrap().samples;
+        let level = |from: f32, to: f32| {
+            let part = &samples[(from * RATE_HZ as f32) as usize..(to * RATE_HZ as f32) as usize];
+            part.iter().map(|sample| sample.abs()).fold(0.0, f32::max)
+        };
+        assert!(level(0.2, 1.2) > 0.0 && level(1.9, 2.1) == 0.0 && level(2.8, 3.8) > 0.0);
+
+        let (none, spoken) = (self.path("none.mp4"), self.path("spoken.wav"));
+        let error = command(&["say", &none, "--base", &lips, "--out", &spoken]).unwrap_err();
+        assert!(error.contains("io"), "{error}");
+        for (base, code) in [(self.path("features"), "io"), (self.base.clone(), "base-corrupt")] {
+            let error = self.say(&base, &[]).unwrap_err();
+            assert!(error.contains(code), "{base}: {error}");
+        }
+        let unknown = self.say(&lips, &["--speaker", "c"]).unwrap_err();
+        assert!(unknown.contains("the speakers are a, b"), "{unknown}");
+    }
+
+    fn check_evaluation(&self) {
+        let (lips, out) = (self.path("lips"), self.path("evaluated"));
+        let found = command(&["evaluate", &self.path("videos"), "--base", &lips, "--out", &out]).unwrap();
+        assert_eq!(found["videos"], 3);
+        let conditions = found["conditions"].as_array().unwrap();
+        let named: Vec<&str> = conditions.iter().map(|row| row["condition"].as_str().unwrap()).collect();
+        assert_eq!(named, ["copy", "lips", "still", "another"]);
+        for folder in named.into_iter().chain(["recorded"]) {
+            let path = self.path(&format!("evaluated/{folder}"));
+            assert_eq!(fs::read_dir(path).unwrap().count(), 3, "{folder}");
+        }
+        // A speaker that the base does not have is refused.
+        Film::default().write(&self.folder.path().join("strangers/c/0.mp4"));
+        Film::default().write(&self.folder.path().join("strangers/c/1.mp4"));
+        let strangers = self.path("strangers");
+        let unknown = command(&["evaluate", &strangers, "--base", &lips, "--out", &out]).unwrap_err();
+        assert!(unknown.contains("option-invalid") && unknown.contains("the speakers are a, b"), "{unknown}");
+    }
+
+    /// Tuning to one speaker lowers the held-out loss and leaves the encoder bitwise unchanged.
+    fn check_tuning(&self) {
+        let (features, lips, out) = (self.path("features"), self.path("lips"), self.path("tuned"));
+        let tune = |more: &[&str]| {
+            let arguments = ["tune", "--data", &features, "--base", &lips, "--out", &out, "--rate", "2e-3"];
+            command(&[&arguments[..], &["--iterations", "50"], more].concat())
+        };
+        let tuned = tune(&["--of", "a"]).unwrap();
+        let losses = tuned["held_out_loss"].as_array().unwrap();
+        assert!(losses[1].as_f64() < losses[0].as_f64(), "{tuned}");
+        let (before, after) = (self.weights("lips"), self.weights("tuned"));
+        let changed = before.iter().filter(|(name, data)| after[*name] != **data);
+        let changed: Vec<&str> = changed.map(|(name, _)| name.as_str()).collect();
+        assert!(changed.iter().all(|name| !name.starts_with("encoder.")), "{changed:?}");
+        for part in ["decoder.", "postnet.", "speakers"] {
+            assert!(changed.iter().any(|name| name.starts_with(part)), "{part}: {changed:?}");
+        }
+        assert_eq!(self.say(&out, &[]).unwrap()["speaker"], "a");
+        let unknown = tune(&[]).unwrap_err();
+        assert!(unknown.contains("option-invalid") && unknown.contains("the speakers a, b"), "{unknown}");
+    }
+
+    fn check_import(&self) {
+        let (imported, text) = self.import(&self.path("lips"), "imported");
+        assert!(imported, "{text}");
+        self.say(&self.path("imported"), &[]).unwrap();
+        let (imported, text) = self.import(&self.base, "refused");
+        assert!(!imported && text.contains("a text base, not a lips base"), "{text}");
+    }
+
+    /// Synthesis and import refuse an invalid manifest with the reason.
+    fn check_manifests(&self) {
+        let manifest = self.folder.path().join("lips/manifest.json");
+        let whole = fs::read_to_string(&manifest).unwrap();
+        for (from, to, reason) in [
+            ("\"lips\"", "\"text\"", "not a lips base"),
+            ("\"pictures_per_second\": 25", "\"pictures_per_second\": 30", "30 pictures a second"),
+            ("\"window_pictures\": 25", "\"window_pictures\": 24", "the window of 24 pictures"),
+            ("\"side\": 16", "\"side\": 97", "sizes are invalid"),
+            ("\"speakers\": 2", "\"speakers\": 3", "does not match the model"),
+            ("\"sha256\": \"", "\"sha256\": \"0", "that the manifest names"),
+        ] {
+            assert!(whole.contains(from), "{from}: {whole}");
+            fs::write(&manifest, whole.replacen(from, to, 1)).unwrap();
+            let error = self.say(&self.path("lips"), &[]).unwrap_err();
+            assert!(error.contains("base-corrupt") && error.contains(reason), "{from}: {error}");
+            let (imported, text) = self.import(&self.path("lips"), "refused");
+            let is_refused = !imported && text.contains("base-corrupt") && text.contains(reason);
+            assert!(is_refused, "{from}: {text}");
+        }
+    }
+}
+
+/// The whole workflow: preparation, training with a resumption, synthesis, evaluation, tuning and import.
 #[cfg(feature = "cli")]
 #[test]
 fn lips_are_learned_and_spoken() {
     if is_skipped("lips_are_learned_and_spoken") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let (videos, features, lips) = (path("videos"), path("features"), path("lips"));
+    let models = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/base");
+    let base = models.to_str().unwrap().to_string();
+    let workflow = Workflow { folder: tempfile::tempdir().unwrap(), base };
     for (name, face) in [("a/0.mp4", 1), ("a/1.mp4", 2), ("b/0.mp4", 3)] {
         let film = Film { parts: &[(Part::Face(face), 2.4)], ..Film::default() };
-        film.write(&folder.path().join("videos").join(name));
+        film.write(&workflow.folder.path().join("videos").join(name));
     }
-    command(&["prepare", &videos, "--out", &features]).unwrap();
-    let models = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/base");
-    let train = |steps: &str, window: &str, more: &[&str]| {
-        let arguments = ["train", "--data", &features, "--out", &lips, "--base", models.to_str().unwrap()];
-        let sizes = ["--preset", "tiny", "--batch", "2", "--window", window, "--steps", steps];
-        command(&[&arguments[..], &sizes, more].concat())
-    };
-    let trained = train("20", "80", &[]).unwrap();
-    assert!(trained["held_out_loss"].as_f64().unwrap().is_finite(), "{trained}");
-    train("40", "80", &["--resume"]).unwrap();
-    let curve = fs::read_to_string(folder.path().join("lips/run/curve.csv")).unwrap();
-    let lines: Vec<Vec<&str>> = curve.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!((lines.len(), &lines[0][2..]), (3, &["before", "after", "guide", "held_out"][..]), "{curve}");
-    let losses = |line: usize| lines[line][2..5].iter().map(|loss| loss.parse::<f32>().unwrap());
-    assert!(losses(2).zip(losses(1)).all(|(after, before)| after < before), "{curve}");
-    let odd = train("20", "81", &[]).unwrap_err();
-    assert!(odd.contains("option-invalid") && odd.contains("a multiple of 16"), "{odd}");
-
-    // A wall between two faces: what cannot be read is silent, and named.
-    let parts = [(Part::Face(1), 1.6), (Part::Wall, 0.8), (Part::Face(1), 1.6)];
-    Film { parts: &parts, ..Film::default() }.write(&folder.path().join("shown.mp4"));
-    let (shown, spoken) = (path("shown.mp4"), path("spoken.wav"));
-    let said = command(&["say", &shown, "--base", &lips, "--speaker", "b", "--out", &spoken]).unwrap();
-    assert_eq!((said["tracks"].as_u64(), said["speaker"].as_str()), (Some(2), Some("b")), "{said}");
-    assert_eq!(said["left_out"][0]["code"], "no-face");
-    assert_eq!(said["seconds"].as_f64(), Some(4.0), "as long as the video");
-    let wav = fs::read(&spoken).unwrap();
-    let mark = b"Synthetic speech";
-    assert!(wav.windows(mark.len()).any(|window| window == mark));
-    let samples = ownvoice::audio::wav::read(&wav).unwrap().samples;
-    let level = |from: f32, to: f32| {
-        let part = &samples[(from * RATE_HZ as f32) as usize..(to * RATE_HZ as f32) as usize];
-        part.iter().map(|sample| sample.abs()).fold(0.0, f32::max)
-    };
-    assert!(level(0.2, 1.2) > 0.0 && level(1.9, 2.1) == 0.0 && level(2.8, 3.8) > 0.0);
-
-    for (arguments, code) in [
-        (["say", &path("none.mp4"), "--base", &lips, "--out", &spoken], "io"),
-        (["say", &shown, "--base", &features, "--out", &spoken], "io"),
-        (["say", &shown, "--base", models.to_str().unwrap(), "--out", &spoken], "base-corrupt"),
-    ] {
-        let error = command(&arguments).unwrap_err();
-        assert!(error.contains(code), "{arguments:?}: {error}");
-    }
-    let unknown = command(&["say", &shown, "--base", &lips, "--speaker", "c", "--out", &spoken]).unwrap_err();
-    assert!(unknown.contains("there are a, b"), "{unknown}");
-
-    let judged = command(&["evaluate", &videos, "--base", &lips, "--out", &path("judged")]).unwrap();
-    assert_eq!(judged["videos"], 3);
-    let conditions = judged["conditions"].as_array().unwrap();
-    let named: Vec<&str> = conditions.iter().map(|row| row["condition"].as_str().unwrap()).collect();
-    assert_eq!(named, ["copy", "lips", "still", "another"]);
-    for folder in named.into_iter().chain(["recorded"]) {
-        assert_eq!(fs::read_dir(path(&format!("judged/{folder}"))).unwrap().count(), 3, "{folder}");
-    }
-
-    // Tuned to one of its speakers: what it does not learn from is said better, and the encoder stays as it was, to the bit.
-    let tune = |more: &[&str]| {
-        let arguments =
-            ["tune", "--data", &features, "--base", &lips, "--out", &path("tuned"), "--rate", "2e-3"];
-        command(&[&arguments[..], &["--iterations", "50"], more].concat())
-    };
-    let tuned = tune(&["--of", "a"]).unwrap();
-    let losses = tuned["held_out_loss"].as_array().unwrap();
-    assert!(losses[1].as_f64() < losses[0].as_f64(), "{tuned}");
-    let weights = |name: &str| {
-        let bytes = fs::read(folder.path().join(name).join(base::WEIGHTS)).unwrap();
-        let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-        let all = tensors.tensors().into_iter().map(|(name, view)| (name, view.data().to_vec()));
-        all.collect::<std::collections::BTreeMap<_, _>>()
-    };
-    let (before, after) = (weights("lips"), weights("tuned"));
-    let changed: Vec<&str> =
-        before.iter().filter(|(name, data)| after[*name] != **data).map(|(name, _)| name.as_str()).collect();
-    assert!(changed.iter().all(|name| !name.starts_with("encoder.")), "{changed:?}");
-    for part in ["decoder.", "postnet.", "speakers"] {
-        assert!(changed.iter().any(|name| name.starts_with(part)), "{part}: {changed:?}");
-    }
-    let said = command(&["say", &shown, "--base", &path("tuned"), "--out", &path("tuned.wav")]).unwrap();
-    assert_eq!(said["speaker"], "a");
-    let unknown = tune(&[]).unwrap_err();
-    assert!(unknown.contains("option-invalid") && unknown.contains("there are a, b"), "{unknown}");
-
-    // A base that was made elsewhere is taken as it is, and speaks.
-    let import = |from: &str, to: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_ownvoice"))
-            .args(["import", from, "--out", &path(to), "--json"])
-            .output()
-            .unwrap();
-        (
-            output.status.success(),
-            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
-        )
-    };
-    let (taken, text) = import(&lips, "imported");
-    assert!(taken, "{text}");
-    command(&["say", &shown, "--base", &path("imported"), "--out", &path("again.wav")]).unwrap();
-    let (taken, text) = import(models.to_str().unwrap(), "refused");
-    assert!(!taken && text.contains("a base of text, not of lips"), "{text}");
-
-    // Neither is spoken by a voice that it has not.
-    let stranger = path("strangers");
-    Film::default().write(&folder.path().join("strangers/c/0.mp4"));
-    Film::default().write(&folder.path().join("strangers/c/1.mp4"));
-    let unknown = command(&["evaluate", &stranger, "--base", &lips, "--out", &path("judged")]).unwrap_err();
-    assert!(unknown.contains("option-invalid") && unknown.contains("there are a, b"), "{unknown}");
-
-    // A manifest that does not fit is refused with its reason, by whatever reads it.
-    let manifest = folder.path().join("lips/manifest.json");
-    let whole = fs::read_to_string(&manifest).unwrap();
-    for (from, to, reason) in [
-        ("\"lips\"", "\"text\"", "not of lips"),
-        ("\"pictures_per_second\": 25", "\"pictures_per_second\": 30", "30 pictures a second"),
-        ("\"window_pictures\": 25", "\"window_pictures\": 24", "a window of 24 pictures"),
-        ("\"side\": 16", "\"side\": 97", "no sense"),
-        ("\"speakers\": 2", "\"speakers\": 3", "disagree"),
-        ("\"sha256\": \"", "\"sha256\": \"0", "that the manifest names"),
-    ] {
-        assert!(whole.contains(from), "{from}: {whole}");
-        fs::write(&manifest, whole.replacen(from, to, 1)).unwrap();
-        let error = command(&["say", &shown, "--base", &lips, "--out", &spoken]).unwrap_err();
-        assert!(error.contains("base-corrupt") && error.contains(reason), "{from}: {error}");
-        let (taken, text) = import(&lips, "refused");
-        assert!(!taken && text.contains("base-corrupt") && text.contains(reason), "{from}: {text}");
-    }
+    command(&["prepare", &workflow.path("videos"), "--out", &workflow.path("features")]).unwrap();
+    workflow.check_training();
+    workflow.check_synthesis();
+    workflow.check_evaluation();
+    workflow.check_tuning();
+    workflow.check_import();
+    workflow.check_manifests();
 }

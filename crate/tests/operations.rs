@@ -1,4 +1,5 @@
-//! Each fused operation in turn: a wrong sign is planted in it, and bisection names it and no other. A switch that were ignored would fail here.
+//! Plants a wrong sign in each fused operation in turn; bisection must name that operation and no other. The tests fail if a plan's choice of plain operations is
+//! ignored.
 
 #[path = "common/devices.rs"]
 mod devices;
@@ -26,7 +27,7 @@ use pollster::block_on;
 
 const COSINE: f64 = 0.98;
 
-/// The vocoder's network on the batch's spectrograms.
+/// The network of the vocoder on the spectrograms of the batch.
 #[derive(Module, Debug)]
 struct Vocoded {
     network: SourceFilter,
@@ -57,7 +58,7 @@ impl Stepped for Vocoded {
     }
 }
 
-/// One layer over pictures, as the encoder of faces has them.
+/// One layer over pictures, as in the encoder of faces.
 #[derive(Module, Debug)]
 struct Pictures {
     /// `[9, 4]`
@@ -82,17 +83,17 @@ impl Stepped for Pictures {
     }
 }
 
-/// Which model runs an operation, and how.
+/// The model that runs an operation, and its mode.
 enum Runs {
     Windows(Mode),
     Attention,
-    /// Not as a whole.
+    /// Attention step by step.
     AttentionBySteps,
     Vocoder,
     Pictures,
 }
 
-/// Where an operation runs, and an input of it whose gradient is not zero.
+/// Returns where an operation runs, and a wrong sign at an input whose gradient is not zero.
 fn place(operation: Operation) -> (Runs, &'static str) {
     match operation {
         Operation::Matmul => (Runs::Windows(Mode::Eval), "sign:durations.projection:matmul:weight"),
@@ -122,7 +123,7 @@ fn tiny() -> TacotronConfig {
     TacotronConfig { pitch: true, ..TacotronConfig::tiny(4) }
 }
 
-/// On the CPU in single precision, nothing fused, against a device.
+/// A comparison of the plain reference on the CPU in single precision with a device.
 struct Drill<M> {
     models: [M; 2],
     step: StepConfig,
@@ -153,7 +154,7 @@ impl<M: Stepped> Drill<M> {
         })
     }
 
-    /// The fault is there with every other operation plain, and gone with its own. Nothing is there where nothing is planted.
+    /// The fault is found with every other operation plain, not with its own operation plain, and not without the fault.
     fn check(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         let passes = |plain: &BTreeSet<Operation>, faults: &[PlantedFault]| {
             let (plain, faults) = (plain.clone(), faults.to_vec());
@@ -162,13 +163,13 @@ impl<M: Stepped> Drill<M> {
         let planted = [fault];
         let mut others: BTreeSet<Operation> = Operation::ALL.into();
         others.remove(&operation);
-        assert!(!passes(&others, &planted), "{operation:?} is plain without being asked to");
+        assert!(!passes(&others, &planted), "{operation:?} is plain though the plan fuses it");
         let with_it = plain.iter().copied().chain([operation]).collect();
-        assert!(passes(&with_it, &planted), "{operation:?} is not plain though asked to");
+        assert!(passes(&with_it, &planted), "{operation:?} is fused though the plan makes it plain");
         assert!(passes(&plain, &[]), "{operation:?} differs without a fault");
     }
 
-    /// Bisection names the operation, and no other.
+    /// Bisection names the operation and no other.
     fn bisect(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         let plan = ComputePlan { plain, faults: vec![fault], ..ComputePlan::default() };
         let features = sample_features(self.step.config.mels);
@@ -181,7 +182,7 @@ impl<M: Stepped> Drill<M> {
         assert_eq!(*smallest, [[operation].into()], "{operation:?}");
     }
 
-    /// Both. Bisection runs a step a dozen times, and its choices do not hang on the device: on the CPU alone.
+    /// Runs both checks. Bisection runs a step a dozen times and does not depend on the device, so that it runs only on the CPU.
     fn run(&self, operation: Operation, fault: PlantedFault, plain: BTreeSet<Operation>) {
         self.check(operation, fault.clone(), plain.clone());
         if self.device == Device::flex() {
@@ -191,7 +192,7 @@ impl<M: Stepped> Drill<M> {
 }
 
 #[test]
-fn bisection_names_each_operation_in_which_a_sign_is_wrong() {
+fn bisection_names_each_operation_with_a_wrong_sign() {
     for device in devices() {
         let is_cpu = device == Device::flex();
         for operation in Operation::ALL {
@@ -204,7 +205,7 @@ fn bisection_names_each_operation_in_which_a_sign_is_wrong() {
                     let new = |device: &Device| Tacotron::new(&tiny(), device);
                     Drill::new(new, windows(tiny(), mode), &device).run(operation, fault, none);
                 }
-                // A graphics card has no such operation: it takes the steps one by one.
+                // GPUs do not have this operation and compute the steps one by one.
                 Runs::Attention if !is_cpu => {}
                 Runs::Attention | Runs::AttentionBySteps => {
                     let config = TacotronConfig {
@@ -243,9 +244,9 @@ fn vocoder(device: &Device) -> Drill<Vocoded> {
     Drill::new(new, windows(tiny(), Mode::Eval), device)
 }
 
-/// Its trunk in half: nothing is found, a wrong sign is, and an overflow is named.
+/// With its trunk in half precision, the vocoder passes; a wrong sign is found and an overflow is named.
 #[test]
-fn the_vocoder_is_under_the_tool() {
+fn faults_of_the_vocoder_are_found() {
     for device in devices() {
         let drill = vocoder(&device);
         let mixed = ComputePlan::of_vocoder(Precision::Mixed);

@@ -1,4 +1,4 @@
-//! Pitch as a value, on a tiny base that is given it: what a clone learns of it, what speaking changes, and what is refused.
+//! Tests of a tiny base with pitch as an input: cloning, pitch control in synthesis, and refused options.
 
 mod common;
 
@@ -6,7 +6,7 @@ use burn::prelude::Device;
 use common::{held_out_clips, load, on_device, tiny_base, tiny_files};
 use ownvoice::{
     audio::pitch,
-    model::{Tacotron, TacotronConfig, pitch::Voicing},
+    model::{Tacotron, TacotronConfig, readout::Readout},
     synth::{SpeakOptions, Speech, speak_async},
     train::{CloneOptions, FineTuner},
     vocoder::GriffinLim,
@@ -15,7 +15,7 @@ use ownvoice::{
 };
 use pollster::block_on;
 
-/// The tiny base's manifest with a model that is given pitch and has learned nothing.
+/// Creates a base with the tiny base's manifest and an untrained model that has pitch as an input.
 fn base() -> Base {
     let (mut manifest, _) = tiny_files();
     manifest.model = TacotronConfig { pitch: true, ..manifest.model };
@@ -46,7 +46,7 @@ fn say(base: &Base, voice: &Voice, options: &SpeakOptions) -> ownvoice::Result<S
 }
 
 #[test]
-fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
+fn a_clone_stores_its_speakers_pitch() {
     let base = base();
     let voice = clone(&base);
     let intonation = voice.intonation.unwrap();
@@ -63,24 +63,19 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
     let file = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &file).unwrap().intonation, voice.intonation);
 
-    // Earlier files have offsets in place of a readout, or neither.
     let readout = Voice::open(&base, &file).unwrap().voicing_readout.unwrap();
     assert_eq!(Some(&readout), voice.voicing_readout.as_ref());
     let changed = |change: &dyn Fn(&mut HostWeights)| {
-        let (mut tensors, mut metadata) = deserialize(&file).unwrap();
-        metadata.insert("voicing".into(), "0.5 -1".into());
+        let (mut tensors, metadata) = deserialize(&file).unwrap();
         change(&mut tensors);
         Voice::open(&base, &block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap())
     };
-    let earlier = changed(&|tensors| drop(tensors.remove("voicing_readout").unwrap())).unwrap();
-    assert_eq!(earlier.intonation.unwrap().voicing, Voicing { vowels: 0.5, sonorants: -1.0 });
-    assert_eq!(earlier.voicing_readout, None);
+    // A whisper has none.
+    let whisper = changed(&|tensors| drop(tensors.remove("voicing_readout").unwrap())).unwrap();
+    assert_eq!(whisper.voicing_readout, None);
 
-    // How long phones last, which earlier files lack too.
     let timing = Voice::open(&base, &file).unwrap().timing_readout.unwrap();
     assert_eq!(Some(&timing), voice.timing_readout.as_ref());
-    let earlier = changed(&|tensors| drop(tensors.remove("timing_readout").unwrap())).unwrap();
-    assert_eq!(earlier.timing_readout, None);
     for name in ["voicing_readout", "timing_readout"] {
         for value in [f32::NAN, 1e3] {
             let hostile = changed(&|tensors| tensors.get_mut(name).unwrap().1[3] = value);
@@ -94,20 +89,20 @@ fn a_clone_has_its_speakers_pitch_and_keeps_it_in_its_file() {
         assert_eq!(shorter.err().unwrap().code(), "voice-corrupt");
     }
 
-    for key in [br#"pitch_hz\":\""#.as_slice(), br#"voicing\":\""#] {
-        let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
-        let mut hostile = file.clone();
-        hostile[at..at + 3].copy_from_slice(b"9e9");
-        assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
-    }
+    let key = br#"pitch_hz\":\""#;
+    let at = file.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+    let mut hostile = file.clone();
+    hostile[at..at + 3].copy_from_slice(b"9e9");
+    assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
 }
 
 #[test]
-fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
+fn pitch_options_do_not_change_durations() {
     let base = base();
     let mut voice = Voice::unadapted(&base);
-    // What was never trained may predict no voice at all, and with it no pitch that could be changed.
-    voice.intonation.as_mut().unwrap().voicing = Voicing { vowels: 8.0, sonorants: 8.0 };
+    // An untrained model may predict only unvoiced frames, which have no pitch to change.
+    let width = base.model.pitch.as_ref().unwrap().readout_width();
+    voice.voicing_readout = Readout::new([vec![0.0; width - 1], vec![8.0]].concat());
     let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
     for options in [
         SpeakOptions { pitch: 5.0, ..SpeakOptions::default() },
@@ -121,7 +116,7 @@ fn speaking_changes_pitch_and_liveliness_and_nothing_else() {
 }
 
 #[test]
-fn what_cannot_be_changed_is_refused() {
+fn invalid_pitch_options_are_refused() {
     let code =
         |base: &Base, options: SpeakOptions| say(base, &Voice::unadapted(base), &options).unwrap_err().code();
     let (with, without) = (base(), tiny_base());

@@ -1,4 +1,4 @@
-//! Planted faults: each is found and named, and nothing is found where nothing was planted; on each device that is built in, against the CPU.
+//! Plants faults on each device that the build supports; each is found and named in comparison with the CPU, and nothing is found without a fault.
 
 #[path = "common/devices.rs"]
 mod devices;
@@ -69,9 +69,9 @@ fn overflow() -> ComputePlan {
     ComputePlan { faults: vec![fault], ..ComputePlan::of(Precision::Mixed) }
 }
 
-/// Fused or plain, single or half, with running statistics or the batch's.
+/// Fused or plain, in single or half precision, with running or batch statistics.
 #[test]
-fn nothing_is_found_where_nothing_was_planted() {
+fn nothing_is_found_without_a_fault() {
     for device in devices() {
         for mode in [Mode::Eval, Mode::Train] {
             for plan in [ComputePlan::default(), ComputePlan::reference(), ComputePlan::of(Precision::Mixed)]
@@ -85,7 +85,7 @@ fn nothing_is_found_where_nothing_was_planted() {
     }
 }
 
-/// What is named in a dump, by a replay on its device.
+/// Returns the first fault in a dump, by a replay on its device.
 fn fault_of(dump: &Dump, device: &Device) -> Option<Culprit> {
     let About { plan, loss_scale, .. } = dump.about.clone();
     block_on(first_fault(dump, &Replayer { plan, device: device.clone(), loss_scale })).unwrap()
@@ -104,7 +104,7 @@ fn a_wrong_sign_in_a_gradient_is_found_and_its_operation_named() {
     }
 }
 
-/// Forward as the reference ran, then backward; so that what is listed first is where it begins, and not where it ends.
+/// Rows are in the order of the forward pass, then of the backward pass, so that the first row is the origin of a fault.
 #[test]
 fn rows_stand_in_the_order_of_the_step_and_the_first_divergence_comes_first() {
     let device = Device::flex();
@@ -126,8 +126,8 @@ fn rows_stand_in_the_order_of_the_step_and_the_first_divergence_comes_first() {
     };
     let overflowed = listed(&comparison);
     assert_eq!(overflowed[0], "postnet.convolutions.1, output", "{overflowed:?}");
-    assert!(overflowed.len() > 1, "what comes after it is no number either");
-    // Backward, the layer before the faulty one comes after it, and parameters that no operation reads come last.
+    assert!(overflowed.len() > 1, "later operations are non-finite too");
+    // In the backward pass, the layer below the faulty one comes after it, and parameters that no operation reads come last.
     let plan = ComputePlan {
         faults: vec!["sign:decoder.second:lstm:projected".parse().unwrap()],
         ..ComputePlan::default()
@@ -154,7 +154,7 @@ fn an_overflow_in_half_is_found_and_its_layer_named() {
             matches!(&culprit, Culprit::Forward { path, operation: Operation::Convolution, overflows: true, .. } if path == "postnet.convolutions.1"),
             "{culprit}"
         );
-        // Kept in single precision, as the tool proposes, the layer has room.
+        // In single precision, as the tool proposes, the layer does not overflow.
         let half = propose(&comparison, &found);
         assert_eq!(half, ["decoder", "encoder", "postnet.convolutions.0"]);
         let (_, _, comparison) = compared(&device, &ComputePlan { half, ..overflow() }, Mode::Eval);
@@ -162,7 +162,7 @@ fn an_overflow_in_half_is_found_and_its_layer_named() {
     }
 }
 
-/// A drill that drills nothing would be read as a tool that finds nothing.
+/// A drill without effect would look like a tool that finds no fault.
 #[test]
 fn a_fault_that_takes_no_effect_is_refused() {
     let (step, device) = (step(Mode::Eval), Device::flex());
@@ -185,11 +185,11 @@ fn a_fault_that_takes_no_effect_is_refused() {
         assert_eq!(error.code(), "option-invalid", "{fault}");
         assert!(error.to_string().contains(&format!("{fault} takes no effect")), "{error}");
     }
-    // Bisection leaves the fault's operation plain, and plain operations have no faults.
+    // Bisection makes the faulty operation plain, and plain operations have no faults.
     dump("sign:decoder.second:lstm:w_hh", &[Operation::Lstm]).unwrap();
 }
 
-/// The attention path, on whole utterances: what attends, its LSTM, and the layers around them.
+/// Compares the attentive model on whole utterances: attention, its LSTM, and the layers around them.
 fn attentive(plan: &ComputePlan) -> (Dump, Comparison) {
     let config = TacotronConfig { autoregressive: true, prenet_dropout: 0.0, ..TacotronConfig::tiny(4) };
     let features = sample_features(config.mels);
@@ -212,7 +212,7 @@ fn attentive(plan: &ComputePlan) -> (Dump, Comparison) {
 
 #[test]
 fn attention_is_recorded_as_one_operation_and_passes() {
-    // Step by step, as on a GPU, where the sequence is no operation of its own.
+    // Step by step, as on a GPU, where the sequence is not one operation.
     let by_steps = ComputePlan { plain: [Operation::AttentionLstm].into(), ..ComputePlan::default() };
     for plan in [ComputePlan::default(), by_steps, ComputePlan::of(Precision::Mixed)] {
         let (found, comparison) = attentive(&plan);
@@ -221,9 +221,9 @@ fn attention_is_recorded_as_one_operation_and_passes() {
             let calls = found.calls.iter().filter(|record| record.call.path == path);
             calls.map(|record| (record.call.operation, record.precision)).collect()
         };
-        // The decoder keeps to single precision along this path, whatever the plan says.
+        // This decoder always uses single precision.
         assert_eq!(of("decoder.attention"), [(Operation::AttentionLstm, Precision::F32)]);
-        assert_eq!(of("decoder.attention_lstm"), [], "its products are parts of that call");
+        assert_eq!(of("decoder.attention_lstm"), [], "its products are part of that call");
         for path in ["decoder.attention.memory", "decoder.projection", "decoder.gate"] {
             assert_eq!(of(path), [(Operation::Matmul, Precision::F32)], "{path}");
         }
@@ -232,7 +232,7 @@ fn attention_is_recorded_as_one_operation_and_passes() {
         let alone = |row: &&ownvoice::precision::Row| {
             row.operation == Some(Operation::AttentionLstm) && row.alone.is_some()
         };
-        // Its output, and a gradient of each input but the mask.
+        // The output, and a gradient of each input but the mask.
         assert_eq!(comparison.rows.iter().filter(alone).count(), 12, "{:#?}", comparison.rows);
     }
 }
@@ -266,12 +266,12 @@ fn a_wrong_sign_in_attention_is_found_whether_it_runs_as_a_whole_or_by_steps() {
     }
 }
 
-/// What a page runs, on the tiny base.
+/// Runs the check of a page on the tiny base.
 fn checked(options: CheckOptions) -> ownvoice::Result<Checked> {
     let models = include!("common/tiny_folder.rs");
     let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
     let count = std::cell::Cell::new(0);
-    // Cancelled at once where nothing is to pass.
+    // Cancels at once if the device has no name.
     let ends = options.name.is_empty();
     let mut go_on = |done: usize, of: usize| -> Pin<Box<dyn Future<Output = bool>>> {
         assert!(done < of && of > 20, "{done} of {of}");
@@ -279,7 +279,7 @@ fn checked(options: CheckOptions) -> ownvoice::Result<Checked> {
         Box::pin(std::future::ready(!ends))
     };
     let found = block_on(check(&base, &options, &mut go_on));
-    assert!(count.get() > 20 || found.is_err(), "asked before each operation");
+    assert!(count.get() > 20 || found.is_err(), "the callback runs before each operation");
     found
 }
 
@@ -289,7 +289,7 @@ fn check_options(precision: Precision, plant: &[&str]) -> CheckOptions {
 }
 
 #[test]
-fn a_device_is_checked_and_the_report_says_where_it_is_wrong() {
+fn a_check_of_a_device_reports_the_operation_at_fault() {
     for precision in [Precision::F32, Precision::Mixed] {
         let sound = checked(check_options(precision, &[])).unwrap();
         assert!(sound.passes() && sound.at_fault().is_none(), "{}", sound.verdict());
@@ -309,7 +309,7 @@ fn a_device_is_checked_and_the_report_says_where_it_is_wrong() {
 }
 
 #[test]
-fn a_check_can_be_cancelled_and_refuses_what_is_no_fault_and_no_cosine() {
+fn a_check_can_be_cancelled_and_refuses_invalid_faults_and_cosines() {
     let unnamed = CheckOptions { name: String::new(), ..check_options(Precision::F32, &[]) };
     assert_eq!(checked(unnamed).unwrap_err().code(), "cancelled");
     let beyond = CheckOptions { cosine: 1.5, ..check_options(Precision::F32, &[]) };

@@ -1,4 +1,4 @@
-//! `ownvoice precision` as a user runs it: each verb on a tiny base, with faults planted and without.
+//! Runs each verb of `ownvoice precision` on a tiny base, with and without planted faults.
 #![cfg(feature = "cli")]
 
 #[path = "common/noise_features.rs"]
@@ -37,7 +37,7 @@ impl Workplace {
         command.args(arguments).output().unwrap()
     }
 
-    /// What a verb prints after a success.
+    /// Returns the output of a verb that succeeds.
     fn printed(&self, verb: &str, arguments: &[&str]) -> String {
         let done = self.run(verb, arguments);
         assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -51,7 +51,7 @@ impl Workplace {
 }
 
 #[test]
-fn a_comparison_says_whether_where_and_by_how_much() {
+fn a_comparison_reports_each_difference_and_its_size() {
     let place = Workplace::new();
     for precision in ["f32", "mixed"] {
         let text = place.printed("compare", &["--precision", precision]);
@@ -65,7 +65,7 @@ fn a_comparison_says_whether_where_and_by_how_much() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[2].starts_with("cosine, relative error, signal to noise in dB"), "{text}");
     let figures: Vec<&str> = lines[3].split_whitespace().collect();
-    // In the network, then alone: the wrong sign is as far as a direction can be, and twice its length.
+    // In the network, then alone: a wrong sign has cosine -1 and relative error 2.
     assert_eq!(
         figures[figures.len() - 6..],
         ["-1.00000", "2.0e0", "-6.0", "-1.00000", "2.0e0", "-6.0"],
@@ -130,23 +130,23 @@ fn magnitudes_of_a_step_are_counted() {
 }
 
 #[test]
-fn a_drill_that_would_drill_nothing_is_refused() {
+fn a_fault_without_effect_is_refused() {
     let place = Workplace::new();
     for (fault, why) in [
-        ("overflow:decoder.second:lstm", "overflows no product"),
-        ("overflow:loss.after:loss", "overflows no product"),
+        ("overflow:decoder.second:lstm", "only products overflow"),
+        ("overflow:loss.after:loss", "only products overflow"),
         ("overflow:decoder.frist:matmul-concat", "takes no effect"),
         ("sign:decoder.second:lstm:input", "takes no effect"),
-        ("twist:decoder.second:lstm", "is no fault"),
+        ("twist:decoder.second:lstm", "is not a fault"),
     ] {
         for verb in ["compare", "bisect", "statistics"] {
             let refused = place.run(verb, &["--plant", fault]);
-            let said = String::from_utf8_lossy(&refused.stderr);
+            let message = String::from_utf8_lossy(&refused.stderr);
             assert!(
-                !refused.status.success() && said.starts_with("error[option-invalid]"),
-                "{fault}: {said}"
+                !refused.status.success() && message.starts_with("error[option-invalid]"),
+                "{fault}: {message}"
             );
-            assert!(said.contains(why), "{fault}: {said}");
+            assert!(message.contains(why), "{fault}: {message}");
         }
     }
 }
@@ -161,7 +161,7 @@ fn pretrain(place: &Workplace, run: &str, seed: &str) {
 }
 
 #[test]
-fn preflight_shows_what_two_runs_do_not_share() {
+fn preflight_marks_the_facts_that_differ() {
     let place = Workplace::new();
     noise_features::write(Path::new(&place.path("features")), false);
     for (run, seed) in [("a", "1"), ("again", "1"), ("b", "2")] {

@@ -1,4 +1,4 @@
-//! Public corpora, which have no phone times, made ready to be learned from by a base voice.
+//! Prepares the layouts of public corpora, which have no phone times.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn prepare(corpus: &Path, out: &Path, aligner: bool) -> Features {
 }
 
 #[test]
-fn what_has_no_phone_times_is_aligned_whatever_the_layout() {
+fn corpora_without_phone_times_are_aligned_in_every_layout() {
     let clips = common::held_out_clips(2);
     let folder = tempfile::tempdir().unwrap();
     let [lj, libri, vctk] = ["lj", "libri", "vctk"].map(|name| folder.path().join(name));
@@ -46,7 +46,7 @@ fn what_has_no_phone_times_is_aligned_whatever_the_layout() {
         for utterance in &features.utterances {
             let durations = utterance.durations.as_ref().expect("aligned");
             assert_eq!(durations.iter().sum::<u32>() as usize, utterance.frames);
-            // Spoken sounds last a twentieth of a second and more, most of them.
+            // Most phones last at least 50 ms, which is 4 frames.
             let long = durations.iter().filter(|&&frames| frames >= 4).count();
             assert!(long * 2 > durations.len(), "{durations:?}");
         }

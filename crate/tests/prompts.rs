@@ -1,15 +1,15 @@
-//! The sentences that a visitor reads: whoever stops early has still read most of English.
+//! Checks that the prompts cover the phones of English, and that the first of them already cover most.
 
 use ownvoice::text::{Phonemizer, symbols};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// As many as the page shows.
+/// The number of prompts that the page shows.
 const SHOWN: usize = 12;
 
-/// Phones without stress, and pairs of them.
+/// Returns the phones of a text without stress, and the pairs of them.
 fn sounds(phonemizer: &Phonemizer, text: &str) -> (BTreeSet<String>, BTreeSet<(String, String)>) {
-    let written = symbols::format(&phonemizer.symbols(text).expect("it can be spoken"));
+    let written = symbols::format(&phonemizer.symbols(text).expect("the text can be spoken"));
     let phones: Vec<String> = written
         .split_whitespace()
         .map(|symbol| symbol.trim_end_matches(|c: char| c.is_ascii_digit()).to_string())
@@ -20,7 +20,7 @@ fn sounds(phonemizer: &Phonemizer, text: &str) -> (BTreeSet<String>, BTreeSet<(S
 }
 
 #[test]
-fn prompts_cover_english_and_the_first_most_of_it() {
+fn prompts_cover_english_and_the_first_cover_most() {
     let prompts: Vec<Value> =
         serde_json::from_slice(&std::fs::read("../models/prompts.json").unwrap()).unwrap();
     assert!(prompts.len() >= SHOWN);
@@ -35,7 +35,7 @@ fn prompts_cover_english_and_the_first_most_of_it() {
     }
     println!("phones and pairs after each prompt: {covered:?}");
     assert_eq!(phones.len(), 39, "{phones:?}");
-    // A third of the sentences, some twenty seconds, has nearly all phones, and every one of them brings pairs that were not there.
+    // The first third, about twenty seconds, covers nearly all phones, and every prompt adds at least ten pairs.
     assert!(covered[SHOWN / 3 - 1].0 >= 37, "{covered:?}");
     assert!(covered.windows(2).all(|step| step[1].1 >= step[0].1 + 10), "{covered:?}");
 }

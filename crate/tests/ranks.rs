@@ -1,6 +1,7 @@
-//! Pretraining and a vocoder's training, shared by processes that `mpirun` starts: the same losses as one, the death of one, and going on alone.
+//! Pretrains a base and trains a vocoder with two processes that `mpirun` starts: the losses equal those of one process, and a run whose process dies can be
+//! resumed by one process.
 //!
-//! Needs Open MPI and the feature `mpi`; without, these tests are skipped and say so. `cargo xtask test` installs it where it can.
+//! The tests need Open MPI and the feature `mpi`, and are ignored otherwise. `cargo xtask test` installs Open MPI where it can.
 
 #[cfg(all(feature = "mpi", target_os = "linux"))]
 #[path = "common/noise_features.rs"]
@@ -25,7 +26,7 @@ mod with_mpi {
     };
     use tempfile::TempDir;
 
-    /// Features of noise, and a folder for a base with what a base needs.
+    /// Features of noise, and a folder with the files that a base needs.
     struct Workplace(TempDir);
 
     impl Workplace {
@@ -45,7 +46,7 @@ mod with_mpi {
             self.0.path().join(name)
         }
 
-        /// The program, as many times; one needs no `mpirun`.
+        /// Returns the program, started by `mpirun` if there are several ranks.
         fn program(ranks: usize) -> Command {
             let program = env!("CARGO_BIN_EXE_ownvoice");
             let mut command = Command::new(if ranks > 1 { "mpirun" } else { program });
@@ -59,7 +60,7 @@ mod with_mpi {
             command
         }
 
-        /// A pretraining by as many ranks.
+        /// Returns a pretraining by `ranks` processes.
         fn pretrain(&self, ranks: usize, steps: usize, run: &str, more: &[&str]) -> Command {
             let mut command = Self::program(ranks);
             command.args(["pretrain", "--preset", "tiny", "--batch", "4", "--json", "--steps"]);
@@ -68,7 +69,7 @@ mod with_mpi {
             command
         }
 
-        /// A training of the vocoder by as many ranks, on tones.
+        /// Returns a training of the vocoder on tones by `ranks` processes.
         fn train_vocoder(&self, ranks: usize, steps: usize, run: &str, more: &[&str]) -> Command {
             let corpus = self.0.path().join("corpus");
             if !corpus.exists() {
@@ -85,7 +86,7 @@ mod with_mpi {
             serde_json::from_slice(&fs::read(self.run(run).join(RunFacts::FILE)).unwrap()).unwrap()
         }
 
-        /// Both runs have the same losses, and their facts differ by the number of ranks alone.
+        /// Asserts that two runs have the same losses, and that their facts differ only in the number of ranks.
         fn assert_same(&self, one: &str, two: &str) {
             let (expected, found) = (self.curve(one), self.curve(two));
             assert_eq!((expected.len(), found.len()), (3, 3));
@@ -99,12 +100,12 @@ mod with_mpi {
             assert_eq!(facts.map(|fact| fact.name).collect::<Vec<_>>(), ["ranks"]);
         }
 
-        /// Kills a rank of a run on its way, once its curve has so many lines. Returns what the run said at its end.
+        /// Starts a run and kills a rank once the curve has `lines` lines. Returns the standard error of the run.
         fn kill_rank(&self, mut run: Command, name: &str, rank: usize, lines: usize) -> String {
             let run = run.spawn().unwrap();
             let begun = Instant::now();
             while self.curve(name).len() < lines {
-                assert!(begun.elapsed() < Duration::from_secs(300), "it trains");
+                assert!(begun.elapsed() < Duration::from_secs(300), "the run writes its curve");
                 thread::sleep(Duration::from_millis(50));
             }
             kill(rank_process(rank, &self.run(name)));
@@ -113,7 +114,7 @@ mod with_mpi {
             String::from_utf8_lossy(&output.stderr).into_owned()
         }
 
-        /// Its curve: steps and losses, without seconds.
+        /// Returns the curve of a run: steps and losses, without seconds.
         fn curve(&self, run: &str) -> Vec<Vec<f32>> {
             let text = fs::read_to_string(self.run(run).join("curve.csv")).unwrap_or_default();
             let numbers = |line: &str| {
@@ -123,23 +124,23 @@ mod with_mpi {
             text.lines().skip(1).map(numbers).collect()
         }
 
-        /// Steps that its checkpoint has seen.
+        /// Returns the number of steps of a run's checkpoint.
         fn saved_steps(&self, run: &str) -> usize {
             let bytes = fs::read(self.run(run).join("checkpoint.safetensors")).unwrap();
             deserialize(&bytes).unwrap().1["updates"].parse().unwrap()
         }
     }
 
-    /// The result that a command printed, after a success.
+    /// Returns the result that a successful command prints.
     fn finished(mut command: Command) -> Value {
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let lines = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(lines.lines().count(), 1, "one rank speaks for all: {lines}");
+        assert_eq!(lines.lines().count(), 1, "only one rank prints: {lines}");
         serde_json::from_str(&lines).unwrap()
     }
 
-    /// Sixty recordings of a second: tones with harmonics, each of another pitch.
+    /// Writes sixty recordings of two seconds: tones with harmonics and different pitches.
     fn write_tones(corpus: &Path) {
         const RATE_HZ: u32 = 16_000;
         fs::create_dir_all(corpus.join("wavs")).unwrap();
@@ -183,8 +184,8 @@ mod with_mpi {
     #[test]
     fn a_rank_that_dies_ends_the_run_with_a_code_and_a_checkpoint_that_one_rank_goes_on_from() {
         let place = Workplace::new();
-        let said = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 1, 2);
-        assert!(said.contains(r#""code":"rank-lost""#), "{said}");
+        let stderr = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 1, 2);
+        assert!(stderr.contains(r#""code":"rank-lost""#), "{stderr}");
         let steps = place.saved_steps("run");
         assert!(steps >= 40, "{steps} steps were done");
         finished(place.pretrain(1, steps.next_multiple_of(20) + 20, "run", &["--resume"]));
@@ -193,12 +194,12 @@ mod with_mpi {
         assert!(last.iter().all(|value| value.is_finite()));
     }
 
-    /// The first rank writes; when it dies, what it last wrote is what is left: a checkpoint of every 100 steps.
+    /// The first rank writes the checkpoints, every 100 steps, so that its last checkpoint is what remains.
     #[test]
     fn the_death_of_the_first_rank_loses_what_followed_its_last_checkpoint() {
         let place = Workplace::new();
-        let said = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 0, 6);
-        assert!(said.contains(r#""code":"rank-lost""#), "{said}");
+        let stderr = place.kill_rank(place.pretrain(2, 100_000, "run", &[]), "run", 0, 6);
+        assert!(stderr.contains(r#""code":"rank-lost""#), "{stderr}");
         let steps = place.saved_steps("run");
         assert!(steps >= 100 && steps.is_multiple_of(100), "{steps}");
         finished(place.pretrain(1, steps + 20, "run", &["--resume"]));
@@ -208,8 +209,8 @@ mod with_mpi {
     #[test]
     fn a_vocoder_goes_on_alone_where_two_ranks_were_one_too_few() {
         let place = Workplace::new();
-        let said = place.kill_rank(place.train_vocoder(2, 100_000, "run", &[]), "run", 1, 1);
-        assert!(said.contains(r#""code":"rank-lost""#), "{said}");
+        let stderr = place.kill_rank(place.train_vocoder(2, 100_000, "run", &[]), "run", 1, 1);
+        assert!(stderr.contains(r#""code":"rank-lost""#), "{stderr}");
         let steps = place.saved_steps("run");
         assert!(steps >= 20, "{steps} steps were done");
         finished(place.train_vocoder(1, steps.next_multiple_of(20) + 20, "run", &["--resume"]));
@@ -225,7 +226,7 @@ mod with_mpi {
                 "-n",
                 "2",
                 env!("CARGO_BIN_EXE_ownvoice"),
-                "bench",
+                "man",
                 "--json",
             ])
             .output()
@@ -234,7 +235,7 @@ mod with_mpi {
         assert!(String::from_utf8_lossy(&output.stderr).contains(r#""code":"option-invalid""#));
     }
 
-    /// The process of a rank whose arguments name a folder.
+    /// Returns the process of a rank whose arguments contain a folder.
     fn rank_process(rank: usize, folder: &Path) -> i32 {
         let of_ours = |process: &PathBuf| {
             let holds = |file: &str, text: &str| {
@@ -250,7 +251,7 @@ mod with_mpi {
     }
 
     fn kill(process: i32) {
-        // The shell's own: a small system has no program of that name.
+        // `kill` is a builtin of the shell; a small system has no program of that name.
         let killed = Command::new("sh").args(["-c", &format!("kill -9 {process}")]).status().unwrap();
         assert!(killed.success());
     }

@@ -1,4 +1,4 @@
-//! Text that is hard to read aloud and its readings, `data/readings.tsv`, compared by their phones without stress.
+//! Compares texts that are hard to read aloud with their readings in `data/readings.tsv`, by phones without stress.
 
 #[path = "common/pieces.rs"]
 mod pieces;
@@ -13,7 +13,7 @@ use ownvoice::text::{Phonemizer, sentences};
 use pieces::PIECES;
 
 const READINGS: &str = include_str!("data/readings.tsv");
-/// Said before a reading, so that "A" at its start is the letter and not the article of a sentence.
+/// A word before each reading, so that "A" at its start is the letter and not an article.
 const CARRIER: &str = "so";
 
 /// The phones of each sentence.
@@ -36,10 +36,10 @@ fn phones_of_reading(phonemizer: &Phonemizer, reading: &str) -> Phones {
         .collect()
 }
 
-/// All readings that alternatives in parentheses allow.
+/// Returns all readings that the alternatives in parentheses allow.
 fn expand(reading: &str) -> Vec<String> {
     let Some((before, rest)) = reading.split_once('(') else { return vec![reading.to_string()] };
-    let (alternatives, after) = rest.split_once(')').expect("a parenthesis that opens closes");
+    let (alternatives, after) = rest.split_once(')').expect("each opening parenthesis is closed");
     let afters = expand(after);
     alternatives
         .split('|')
@@ -47,7 +47,7 @@ fn expand(reading: &str) -> Vec<String> {
         .collect()
 }
 
-/// The parts of a line between `|` outside parentheses, expanded.
+/// Splits a line at `|` outside parentheses and expands the parts.
 fn readings(line: &str) -> Vec<String> {
     let mut depth = 0;
     let alternatives = line.split(|c: char| {
@@ -58,15 +58,15 @@ fn readings(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn notation_of_alternatives() {
+fn alternatives_are_expanded() {
     assert_eq!(readings("a (b|) c|d (e|f) (g|h)"), ["a b c", "a  c", "d e g", "d e h", "d f g", "d f h"]);
 }
 
-/// Of all texts in the data, how many have to be read right.
+/// The share of texts that must be read correctly.
 const MIN_SHARE: f64 = 0.98;
 
 #[test]
-fn hard_texts_are_read_as_a_reader_reads_them() {
+fn hard_texts_are_read_correctly() {
     let phonemizer = Phonemizer::embedded();
     let lines: Vec<&str> = READINGS.lines().filter(|line| !line.starts_with("# ")).collect();
     let (mut right, mut unexpected) = (0, Vec::new());
@@ -75,7 +75,7 @@ fn hard_texts_are_read_as_a_reader_reads_them() {
         let (category, text, expected, said_instead) = match columns[..] {
             [category, text, expected] => (category, text, expected, None),
             [category, text, expected, said] => (category, text, expected, Some(said)),
-            _ => panic!("neither three columns nor four: {line}"),
+            _ => panic!("expected three or four columns: {line}"),
         };
         let text = text.replace("\\n", "\n").replace("\\t", "\t");
         let mut read: Phones =
@@ -95,16 +95,18 @@ fn hard_texts_are_read_as_a_reader_reads_them() {
             None => {
                 unexpected.push(format!("{category}: {text}\n  expected {expected}\n  read     {normal}"));
             }
-            Some(_) if holds => unexpected.push(format!("{category}: {text}\n  is right now: unmark it")),
+            Some(_) if holds => unexpected
+                .push(format!("{category}: {text}\n  is read correctly now, so remove its fourth column")),
             Some(said) if said == normal => {}
             Some(said) => {
-                unexpected
-                    .push(format!("{category}: {text}\n  was      {said}\n  is wrong otherwise: {normal}"));
+                unexpected.push(format!(
+                    "{category}: {text}\n  was      {said}\n  now      {normal}, which is also wrong"
+                ));
             }
         }
     }
     let share = right as f64 / lines.len() as f64;
-    println!("{right} of {} texts are read right: {:.1} %", lines.len(), 100.0 * share);
+    println!("{right} of {} texts are read correctly: {:.1} %", lines.len(), 100.0 * share);
     assert!(
         unexpected.is_empty(),
         "{} of {} texts are not read as the data says:\n{}",
@@ -112,17 +114,17 @@ fn hard_texts_are_read_as_a_reader_reads_them() {
         lines.len(),
         unexpected.join("\n")
     );
-    assert!(share >= MIN_SHARE, "only {:.1} % are right", 100.0 * share);
+    assert!(share >= MIN_SHARE, "only {:.1} % are read correctly", 100.0 * share);
 }
 
-/// Bytes of a text that is repeated.
+/// The length of a repeated text in bytes.
 const REPEATED_BYTES: usize = 1 << 12;
-/// Some hundred times what such a text takes beside other work.
+/// About a hundred times the usual time on a busy machine.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// What takes more than linear time shows when a text is repeated.
+/// Repeating a text reveals algorithms slower than linear time.
 #[test]
-fn texts_that_repeat() {
+fn repeated_texts_take_linear_time() {
     let phonemizer = Phonemizer::embedded();
     let texts =
         READINGS.lines().filter(|line| !line.starts_with("# ")).filter_map(|line| line.split('\t').nth(1));
@@ -130,7 +132,7 @@ fn texts_that_repeat() {
     let repeat = |text: &str, separator: &str| {
         let repeated = format!("{text}{separator}").repeat(REPEATED_BYTES / text.len());
         let start = Instant::now();
-        // Whole, not in sentences: a text may be one.
+        // The text is not split, because a text may be a single sentence.
         let _ = phonemizer.symbols(&repeated);
         assert!(start.elapsed() < MAX_TIME, "{:?} at {text:?}", start.elapsed());
     };

@@ -1,4 +1,4 @@
-//! `ownvoice say` writes files that say of themselves that they are synthetic, and with which voice.
+//! `ownvoice say` marks its files as synthetic and names the voice.
 #![cfg(feature = "cli")]
 
 mod common;
@@ -16,7 +16,7 @@ use std::{
 };
 
 #[test]
-fn what_is_said_names_its_voice() {
+fn a_wav_file_names_its_voice() {
     let base = shipped_base();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("me.ownvoice");
@@ -43,14 +43,14 @@ fn what_is_said_names_its_voice() {
     {
         let mark = format!("ICMT\u{3f}\0\0\0Synthetic speech, made by ownvoice with voice {}\0", &hash[..16]);
         assert!(said.windows(mark.len()).any(|window| window == mark.as_bytes()), "{mark}");
-        assert!(wav::read(&said).unwrap().samples.len() > 5000, "and it still sounds");
+        assert!(wav::read(&said).unwrap().samples.len() > 5000, "the samples are still there");
     }
 }
 
-/// As `ownvoice spectrogram .. | head -0` does.
+/// The reader of a pipe may close it at once: `ownvoice spectrogram .. | head -0`.
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.png");
     let mut child = Command::new(env!("CARGO_BIN_EXE_ownvoice"))

@@ -1,4 +1,4 @@
-//! What ships in `models/` is whole, loads, and does its work on a voice that nothing was trained on.
+//! Checks that the files in `models/` are complete, load, and clone a voice that nothing was trained on.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn models() -> PathBuf {
 }
 
 #[test]
-fn every_file_is_the_one_that_the_manifest_names() {
+fn every_file_matches_its_hash_in_the_manifest() {
     let fixtures = PathBuf::from("../tests/fixtures/tiny-base");
     for folder in [models().join("base"), fixtures] {
         let manifest: Manifest =
@@ -43,16 +43,16 @@ fn every_file_is_the_one_that_the_manifest_names() {
     }
 }
 
-/// The figures of the manifest, in the order that an evaluation has to find.
+/// The figures of the manifest are in the order that an evaluation must find.
 #[test]
-fn the_measured_clones_stand_between_their_anchors() {
+fn measured_similarities_of_clones_lie_between_their_references() {
     let manifest: Manifest =
         serde_json::from_str(&fs::read_to_string(models().join("base/manifest.json")).unwrap()).unwrap();
     for speaker in &manifest.held_out {
         let of = |name: &str| {
             manifest.quality["clones"][speaker][name]
                 .as_f64()
-                .unwrap_or_else(|| panic!("{speaker}: no {name}"))
+                .unwrap_or_else(|| panic!("{speaker}: {name} is missing"))
         };
         for verifier in ["similarity", "speaker_encoder"] {
             let [same, clone, others, base] = ["same_speaker", "clone", "other_speakers", "base"]
@@ -67,7 +67,7 @@ fn the_measured_clones_stand_between_their_anchors() {
 }
 
 #[test]
-fn thirty_iterations_bring_the_base_nearer_to_a_speaker_it_never_heard() {
+fn thirty_iterations_approach_an_unseen_speaker() {
     let base = shipped_base();
     let clips = held_out_clips(8);
     let mut target = SpeakerStats::default();

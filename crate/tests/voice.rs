@@ -12,7 +12,7 @@ use ownvoice::{
     nn::Precision,
     precision::Culprit,
     synth::{SpeakOptions, Speech, parts, speak_async},
-    text::symbols::{self, by_frame},
+    text::symbols::{self, Symbol, by_frame},
     train::{
         Clip, CloneOptions, FineTuner, Helper, Picture, Shard, Step, StopRule, TuneStop, ValidationMetrics,
         clip::{AlignedClip, align_clips, check_clip, spoken_throughout},
@@ -202,7 +202,9 @@ fn an_overflow_in_a_training_is_named_and_nothing_in_a_sound_one() {
     let faults: Vec<&String> = steps.iter().filter_map(|step| step.fault.as_ref()).collect();
     assert_eq!(faults.len(), 3, "{faults:?}");
     assert!(
-        faults[0].starts_with("iteration 1: decoder.second: the backward pass of lstm makes something"),
+        faults[0].starts_with(
+            "iteration 1: decoder.second: the backward pass of lstm returns a non-finite gradient"
+        ),
         "{faults:?}"
     );
 }
@@ -366,29 +368,6 @@ fn a_voice_file_speaks_as_the_voice_it_was_saved_from() {
     );
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!(before.durations, after.durations);
-    // Earlier files have the timing as a matrix, statistics of cepstral coefficients as text, and no voicing.
-    let (mut tensors, mut metadata) = deserialize(&bytes).unwrap();
-    tensors.get_mut("timing_speaker").unwrap().0.insert(0, 1);
-    tensors.retain(|name, _| !name.starts_with("spectral_match."));
-    metadata.remove("voicing");
-    let line =
-        |first: &str, others: &str| format!("{first}{}", format!(" {others}").repeat(base.config().mels - 1));
-    let statistics = [line("-40", "0"), line("0", "0.5"), line("1.2", "1")].join("\n");
-    let weights = on_device(tensors);
-    let write = |statistics: &str| {
-        let mut metadata = metadata.clone();
-        metadata.insert("spectral_match".into(), statistics.into());
-        block_on(serialize(weights.clone(), Storage::Full, metadata)).unwrap()
-    };
-    for hostile in ["", "1 2\n3 4\n5 6", &statistics.replace("1.2", "1e9"), &statistics.replace("-40", "NaN")]
-    {
-        assert_eq!(Voice::open(&base, &write(hostile)).err().unwrap().code(), "voice-corrupt", "{hostile}");
-    }
-    let earlier = Voice::open(&base, &write(&statistics)).unwrap();
-    let found = earlier.spectral_match.as_ref().unwrap();
-    assert!((found.mean[0] + 40.0 / (base.config().mels as f32).sqrt()).abs() < 1e-3, "{}", found.mean[0]);
-    let earlier = say(&base, &earlier, "Good morning.", &SpeakOptions::default()).unwrap();
-    assert_eq!(earlier.durations, after.durations);
     let unadapted = say(&base, &Voice::unadapted(&base), "Good morning.", &SpeakOptions::default()).unwrap();
     let fresh = tiny_base();
     let untouched =
@@ -530,15 +509,6 @@ fn a_clone_is_matched_to_its_speakers_spectra_and_keeps_that_in_its_file() {
     assert_eq!(hostile(|found| found.map[3] = 9.0), "voice-corrupt");
     assert_eq!(hostile(|found| found.mean.truncate(3)), "voice-corrupt");
     assert_eq!(hostile(|found| found.ceiling[3] = f32::NAN), "voice-corrupt");
-
-    // Earlier files have no ceiling.
-    let (mut tensors, metadata) = deserialize(&bytes).unwrap();
-    tensors.remove("spectral_match.ceiling").unwrap();
-    let earlier = block_on(serialize(on_device(tensors), Storage::Full, metadata)).unwrap();
-    let [before, after] =
-        [&earlier, &bytes].map(|bytes| Voice::open(&base, bytes).unwrap().spectral_match.unwrap());
-    assert_eq!(before.map, after.map);
-    assert!(before.ceiling.iter().all(|most| *most > 20.0) && after.ceiling.iter().all(|most| *most < 5.0));
 }
 
 /// What people have: a minute in one file, with its text.
@@ -645,44 +615,22 @@ fn damaged_voice_files_are_refused() {
     assert_eq!(Voice::open(&base, &hostile).err().unwrap().code(), "voice-corrupt");
 }
 
-/// The timing's speaker is a vector; a matrix, which is rounded to bytes, in files of the first versions.
 #[test]
 fn a_voice_file_keeps_whose_timing_it_follows() {
     let base = shipped_base();
     let voice = Voice::of_base_speaker(&base, 3);
     let bytes = block_on(voice.save_async(&base)).unwrap();
-    let off = |bytes: &[u8]| {
-        let again = Voice::open(&base, bytes).unwrap();
-        (again.timing_speaker - voice.timing_speaker.clone()).abs().max().into_scalar::<f32>()
-    };
-    assert!(off(&bytes) < 1e-3, "in half precision");
+    let again = Voice::open(&base, &bytes).unwrap();
+    let off = (again.timing_speaker - voice.timing_speaker.clone()).abs().max().into_scalar::<f32>();
+    assert!(off < 1e-3, "in half precision");
 
     let (mut weights, metadata) = deserialize(&bytes).unwrap();
     let saved = |weights: &HostWeights| {
         block_on(serialize(on_device(weights.clone()), Storage::Bytes, metadata.clone())).unwrap()
     };
     let timing = weights.remove("timing_speaker").unwrap();
-    weights.insert("timing_speaker".into(), (vec![1, timing.1.len()], timing.1.clone()));
-    assert!(off(&saved(&weights)) < 0.01, "in bytes");
-    weights.insert("timing_speaker".into(), (vec![1, 1], timing.1[..1].to_vec()));
+    weights.insert("timing_speaker".into(), (vec![1], timing.1[..1].to_vec()));
     assert_eq!(Voice::open(&base, &saved(&weights)).err().unwrap().code(), "voice-corrupt");
-}
-
-/// Spectra of earlier voices were drawn towards them.
-#[test]
-fn recorded_frames_in_earlier_files_are_not_read() {
-    let base = tiny_base();
-    let (voice, _) = run(&base, &held_out_clips(3), 5);
-    let bytes = block_on(voice.save_async(&base)).unwrap();
-    let (mut weights, metadata) = deserialize(&bytes).unwrap();
-    assert!(!weights.keys().any(|name| name.starts_with("exemplars.")));
-    for (name, values) in [("exemplars.cepstra", vec![0.5; 40]), ("exemplars.phones", vec![9.0; 2])] {
-        weights.insert(name.into(), (vec![values.len()], values));
-    }
-    let earlier = block_on(serialize(on_device(weights), Storage::Bytes, metadata)).unwrap();
-    let [now, earlier] = [&bytes, &earlier].map(|bytes| Voice::open(&base, bytes).unwrap());
-    let mel = |voice: &Voice| say(&base, voice, "Good morning.", &SpeakOptions::default()).unwrap().mel.data;
-    assert_eq!(mel(&now), mel(&earlier));
 }
 
 /// Words that a text has and a recording has not.
@@ -710,6 +658,10 @@ fn damaged_bases_are_refused() {
     assert!(load(&strangers, &weights).is_ok());
     strangers.people.push("nobody".into());
     assert_eq!(load(&strangers, &weights).err().unwrap().code(), "base-corrupt");
+    let mut autoregressive = manifest.clone();
+    autoregressive.model.autoregressive = true;
+    let error = load(&autoregressive, &weights).err().unwrap();
+    assert!(error.code() == "base-corrupt" && error.to_string().contains("autoregressive"), "{error}");
 }
 
 #[test]
@@ -763,38 +715,23 @@ fn speech_ends_for_every_text() {
     assert_eq!(code("\u{4f60}\u{597d}"), Some("text-unsupported"));
     assert_eq!(code(&"word ".repeat(5000)), Some("text-too-long"));
     assert_eq!(code("Hello \u{1f600} there."), None);
-    let bound = |max_frames| SpeakOptions { max_frames, ..SpeakOptions::default() };
-    let speech = say(&base, &voice, "A phone and two silences.", &bound(2)).unwrap();
-    assert_eq!(speech.stop.name(), "max-frames");
 }
 
 #[test]
 fn a_sentence_beyond_the_bound_is_spoken_in_parts_to_its_end() {
     let base = tiny_base();
     let voice = Voice::unadapted(&base);
-    let text = "This takes far longer than its bound, with a pause and with none where one is needed, and still all of it is spoken.";
-    let bounded = |max_frames| {
-        say(&base, &voice, text, &SpeakOptions { max_frames, ..SpeakOptions::default() }).unwrap()
+    let clause = "This takes far longer than its bound, with a pause and with none where one is needed, and still all of it is spoken";
+    let text = [clause; 3].join(" ");
+    let phones = |symbols: &[Symbol]| {
+        symbols.iter().copied().filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>()
     };
-    let phones = |speech: &Speech| {
-        speech.symbols.iter().copied().filter(|&symbol| symbols::is_phone(symbol)).collect::<Vec<_>>()
-    };
-    let whole = bounded(SpeakOptions::default().max_frames);
-    for max_frames in [whole.mel.frames() / 2, 60] {
-        let parts = bounded(max_frames);
-        assert_eq!(
-            (parts.stop.name(), phones(&parts)),
-            ("durations", phones(&whole)),
-            "within {max_frames} frames"
-        );
-        assert_eq!(parts.mel.frames(), parts.durations.iter().sum::<u32>() as usize, "joined without a gap");
-        assert!(
-            parts.mel.frames() as f32 > 0.7 * whole.mel.frames() as f32,
-            "{} of {}",
-            parts.mel.frames(),
-            whole.mel.frames()
-        );
-    }
+    let spoken = say(&base, &voice, &text, &SpeakOptions { speed: 0.25, ..SpeakOptions::default() }).unwrap();
+    assert!(spoken.mel.frames() > 2400, "the premise: {} frames", spoken.mel.frames());
+    assert_eq!(spoken.stop.name(), "durations");
+    assert_eq!(phones(&spoken.symbols), phones(&base.phonemizer.symbols(&text).unwrap()));
+    let frames = spoken.durations.iter().sum::<u32>() as usize;
+    assert_eq!(spoken.mel.frames(), frames, "joined without a gap");
 }
 
 #[test]

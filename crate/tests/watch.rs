@@ -1,4 +1,4 @@
-//! What a run keeps an eye on: planted faults are named in its folder, and two runs are told apart before anyone looks at a curve.
+//! Tests that a pretraining writes statistics, dumps and the names of planted faults into its folder, and that `preflight` tells two runs apart.
 #![cfg(feature = "pretraining")]
 
 use std::{
@@ -46,7 +46,7 @@ impl Report for Notes {
 }
 
 impl Notes {
-    /// Those on faults; the others are lines of the curve.
+    /// Returns the notes on faults; the others are lines of the curve.
     fn faults(&self) -> Vec<String> {
         self.0.lock().unwrap().iter().filter(|line| line.starts_with("step ")).cloned().collect()
     }
@@ -64,7 +64,7 @@ fn config(features: &Features) -> TacotronConfig {
     TacotronConfig { pitch: true, ..TacotronConfig::tiny(features.speakers.len()) }
 }
 
-/// Random numbers are the device's, and all runs of a process share them: two at once would draw from each other's seed.
+/// All runs of a process share the device's random numbers, so that only one may run at a time.
 static SEEDED: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -89,7 +89,7 @@ fn culprit(folder: &Path, step: usize) -> Culprit {
 }
 
 #[test]
-fn a_sound_run_has_magnitudes_and_no_faults_and_the_same_again_is_the_same() {
+fn a_sound_run_has_statistics_and_no_faults_and_is_reproducible() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     for folder in &folders {
         let notes = Notes::default();
@@ -102,7 +102,7 @@ fn a_sound_run_has_magnitudes_and_no_faults_and_the_same_again_is_the_same() {
     assert_eq!(steps.iter().map(|step| step.step).collect::<Vec<_>>(), [25, 50]);
     let projection = steps[0].parameters.iter().find(|row| row.path == "decoder.projection.weight").unwrap();
     assert!(projection.weight.largest > 0.0 && projection.gradient.unwrap().is_finite(), "{projection:?}");
-    // What came out of each operation of that step, in the order of the forward pass.
+    // The outputs of the operations of that step, in the order of the forward pass.
     let outputs = &steps[1].outputs;
     let place = |path: &str, operation| {
         let found = outputs.iter().position(|row| row.call.path == path && row.call.operation == operation);
@@ -111,7 +111,7 @@ fn a_sound_run_has_magnitudes_and_no_faults_and_the_same_again_is_the_same() {
     let embedded = place("encoder.convolutions.0", Operation::Convolution);
     assert!(embedded < place("decoder.second", Operation::Lstm), "{outputs:?}");
     assert!(outputs.iter().all(|row| row.output.is_finite() && row.output.largest > 0.0), "{outputs:?}");
-    // A ReLU leaves zeros, and what stands before it has next to none.
+    // The output of a ReLU has zeros, and its input has almost none.
     let rectified = &outputs[place("encoder.convolutions.0", Operation::Activate)].output;
     assert!(rectified.zeros > 0.1 && outputs[embedded].output.zeros < 0.1, "{rectified:?}");
 
@@ -143,7 +143,7 @@ fn another_seed_and_a_shuffled_corpus_are_told_apart() {
     assert_eq!(differing(&run(&shuffled, 1)), ["data order"]);
 }
 
-/// Gives one clip a spectrogram that is no number. Features are checked as they are read; what is made of them may still be none.
+/// Makes the spectrogram of one clip NaN. Features are checked when they are read, but batches made of them may still be non-finite.
 struct Poisoned<'a> {
     source: UtteranceSource<'a>,
     clip: &'a str,
@@ -170,7 +170,7 @@ impl Source for Poisoned<'_> {
 }
 
 #[test]
-fn a_clip_that_is_no_number_is_named() {
+fn a_clip_with_non_finite_data_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let features = sample_features(80);
     let notes = Notes::default();
@@ -184,7 +184,7 @@ fn a_clip_that_is_no_number_is_named() {
     assert_eq!(run.finish(&source, &notes).err().unwrap().code(), "training-diverged");
     let faults = notes.faults();
     assert!(
-        !faults.is_empty() && faults[0].contains("clip sample-2: something in its spectrogram"),
+        !faults.is_empty() && faults[0].contains("clip sample-2: its spectrogram has non-finite values"),
         "{faults:?}"
     );
     let step = faults[0].split([' ', ':']).nth(1).unwrap().parse().unwrap();
@@ -195,7 +195,7 @@ fn a_clip_that_is_no_number_is_named() {
 }
 
 #[test]
-fn an_overflow_is_dumped_at_its_step_and_named_and_the_loss_scale_falls() {
+fn an_overflow_is_dumped_and_named_and_lowers_the_loss_scale() {
     let folder = tempfile::tempdir().unwrap();
     let fault = PlantedFault {
         path: "decoder.projection".into(),
@@ -218,9 +218,9 @@ fn an_overflow_is_dumped_at_its_step_and_named_and_the_loss_scale_falls() {
     assert!(facts(folder.path()).loss_scale < 4096.0 && facts(folder.path()).overflows > 0);
 }
 
-/// Along the attention path, whose decoder keeps to single precision, in the postnet.
+/// The decoder of the attentive model always uses single precision; the overflow is in the postnet.
 #[test]
-fn an_overflow_along_the_attention_path_is_named_too() {
+fn an_overflow_in_the_attentive_model_is_named() {
     let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
     let compute = ComputePlan {
         faults: vec!["overflow:postnet.convolutions.0:convolution".parse().unwrap()],
@@ -241,7 +241,7 @@ fn an_overflow_along_the_attention_path_is_named_too() {
     assert_eq!((attention.call.path.as_str(), attention.precision), ("decoder.attention", Precision::F32));
 }
 
-/// The encoder's first convolution overflows, and the ReLU behind it makes zeros of it: neither loss nor gradients show it.
+/// The first convolution of the encoder overflows, and the ReLU after it returns zeros, so that losses and gradients are finite.
 #[test]
 fn an_overflow_behind_a_relu_is_named_where_magnitudes_are_counted() {
     let train_watched = |statistics_every: usize| {
@@ -253,7 +253,7 @@ fn an_overflow_behind_a_relu_is_named_where_magnitudes_are_counted() {
         let mut run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
         run.watch.statistics_every = statistics_every;
         let _alone = alone();
-        // Whether it ends with numbers is not what is asked.
+        // The result of the training does not matter here.
         let _ = pretrain::<Tacotron>(&features, &config(&features), &run, None, &notes);
         notes.faults()
     };
@@ -264,7 +264,7 @@ fn an_overflow_behind_a_relu_is_named_where_magnitudes_are_counted() {
     );
 }
 
-/// A model that goes wrong between its recorded operations.
+/// A model with a fault between its recorded operations.
 #[derive(Module, Debug)]
 struct Faulty {
     model: Tacotron,
@@ -276,11 +276,11 @@ struct Faulty {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
-    /// The gradient of a loss.
+    /// The gradient of a loss is NaN.
     Loss,
-    /// That of a parameter which no operation reads.
+    /// The gradient of a parameter that no operation reads is NaN.
     Parameter,
-    /// The table of speakers, which no recorded operation reads.
+    /// The table of speakers, which no recorded operation reads, is NaN.
     Speakers,
     Nothing,
 }
@@ -293,13 +293,13 @@ impl Learner for Faulty {
 
     fn losses(&self, batch: &Batch, mode: Mode) -> Vec<Tensor<1>> {
         let mut losses = self.model.losses(batch, mode);
-        // The root of nothing is nothing, and its slope is infinite.
-        let nothing = match self.wrong {
+        // The square root of 0 is 0, and its derivative is infinite.
+        let zero = match self.wrong {
             Wrong::Loss => losses[0].clone() - losses[0].clone().detach(),
             Wrong::Parameter => self.extra.val(),
             Wrong::Speakers | Wrong::Nothing => return losses,
         };
-        losses[0] = losses[0].clone() + nothing.sqrt();
+        losses[0] = losses[0].clone() + zero.sqrt();
         losses
     }
 
@@ -308,7 +308,7 @@ impl Learner for Faulty {
     }
 }
 
-/// What is noted of a run of a model, and what is named in its first dump.
+/// Returns the notes on faults of a run, and the fault in its first dump.
 fn named(plan: ComputePlan, wrong: Wrong) -> (Vec<String>, Culprit) {
     let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
     let run_config = run_config(folder.path(), Recipe { compute: plan.clone(), ..recipe(20) });
@@ -324,7 +324,7 @@ fn named(plan: ComputePlan, wrong: Wrong) -> (Vec<String>, Culprit) {
         let speakers = run.model.model.speakers.clone();
         run.model.model.speakers = speakers.map(|table| (table * f32::NAN).detach().require_grad());
     }
-    // Whether losses are numbers is another question.
+    // The result of the training does not matter here.
     let _ = run.finish(&source.unwrap(), &notes);
     (notes.faults(), culprit(folder.path(), 1))
 }
@@ -339,20 +339,29 @@ fn every_kind_of_fault_is_named() {
     let (notes, found) = named(nan, Wrong::Nothing);
     let (path, operation) = ("decoder.second".to_string(), Operation::Lstm);
     assert_eq!(found, Culprit::Backward { path, operation, gradient: "w_hh".into() });
-    assert!(notes[0].starts_with("step 1: decoder.second: the backward pass of lstm makes"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("step 1: decoder.second: the backward pass of lstm returns a non-finite"),
+        "{notes:?}"
+    );
 
     let (notes, found) = named(ComputePlan::default(), Wrong::Loss);
     assert_eq!(found, Culprit::Behind { path: "loss.before".into(), operation: Operation::Loss });
-    assert!(notes[0].starts_with("step 1: the gradient that reaches loss.before: loss is no"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("step 1: the gradient of the output of loss.before: loss is non-finite"),
+        "{notes:?}"
+    );
 
     let (notes, found) = named(ComputePlan::default(), Wrong::Parameter);
     assert_eq!(found, Culprit::Parameter { path: "extra".into() });
-    assert!(notes[0].starts_with("step 1: the gradient of extra is no number"), "{notes:?}");
+    assert!(notes[0].starts_with("step 1: the gradient of extra is non-finite"), "{notes:?}");
 
     let (notes, found) = named(ComputePlan::default(), Wrong::Speakers);
     let (path, operation) = ("durations.lstm.forward".to_string(), Operation::Matmul);
     assert_eq!(found, Culprit::Given { path, operation, input: "input".into() });
-    assert!(notes[0].starts_with("step 1: durations.lstm.forward: matmul is given input with"), "{notes:?}");
+    assert!(
+        notes[0].starts_with("step 1: durations.lstm.forward: matmul is given a non-finite input"),
+        "{notes:?}"
+    );
 
     let overflow = planted("overflow:postnet.convolutions.0:convolution", Precision::Mixed);
     let (_, found) = named(overflow, Wrong::Nothing);
@@ -360,7 +369,7 @@ fn every_kind_of_fault_is_named() {
 }
 
 #[test]
-fn a_sound_run_in_half_has_no_faults() {
+fn a_sound_run_in_half_precision_has_no_faults() {
     let (folder, notes) = (tempfile::tempdir().unwrap(), Notes::default());
     let recipe = Recipe { compute: ComputePlan::of(Precision::Mixed), ..recipe(40) };
     train(folder.path(), &sample_features(80), recipe, &notes).unwrap();

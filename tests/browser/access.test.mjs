@@ -1,4 +1,4 @@
-// For everyone: axe finds nothing in any stage, light and dark, desktop and phone; nothing moves unasked; and in German.
+// Accessibility: axe finds nothing in any stage, light and dark, on desktop and phone; nothing moves by itself; and the page in German.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,11 +16,11 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
     await clean(session, "loaded");
     await page.click("#record-button");
     await page.waitForSelector("#clip-words code");
-    await clean(session, "the microphone refused");
+    await clean(session, "microphone denied");
     await chooseFiles(page, 5);
     await page.setInputFiles("#file-input", { name: "letter.wav", mimeType: "audio/wav", buffer: Buffer.from("This is a letter.") });
     await page.waitForSelector("#file-list .failure");
-    await clean(session, "files, one of them none");
+    await clean(session, "files, one of them without sound");
     await page.check("#preview-on");
     await page.click("#train-start");
     await page.waitForSelector("#preview:not([hidden])", { timeout: 2 * MINUTE });
@@ -46,16 +46,16 @@ test("axe finds nothing where the page could not start", { timeout: 2 * MINUTE }
   const session = await visit({ device: "cpu", path: "?device=webgpu" });
   t.after(() => session.close());
   await session.page.waitForSelector("#loading-failed:not([hidden])");
-  assert.equal(await session.page.isVisible("#use-cpu"), true, "a way on");
+  assert.equal(await session.page.isVisible("#use-cpu"), true, "the visitor can use the CPU");
   await clean(session, "no adapter");
 });
 
-test("nothing moves by itself for those who asked for less motion", { timeout: 2 * MINUTE }, async (t) => {
+test("nothing moves by itself where reduced motion is preferred", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  // Whatever moves stands under the condition that nobody minds; a computed style does not include a bar's inside.
+  // Looks at the rules, because a computed style does not include the inner parts of a bar.
   const moving = await page.evaluate(() => {
     const moves = (/** @type {CSSRule} */ rule) => rule instanceof CSSStyleRule && Boolean(rule.style.transition || rule.style.animation || rule.style.scrollBehavior);
     const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
@@ -65,22 +65,22 @@ test("nothing moves by itself for those who asked for less motion", { timeout: 2
   assert.deepEqual(moving, { always: [], allowed: 1 });
 });
 
-test("German, as the browser says or as the visitor does", { timeout: 2 * MINUTE }, async (t) => {
+test("German, by the browser's language or the visitor's choice", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true, locale: "de-CH", viewport: PHONE });
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
   assert.equal(await page.getAttribute("html", "lang"), "de");
-  assert.equal(await page.textContent("#train-title"), "Lernen lassen");
-  assert.match((await page.textContent("#device")) ?? "", /Prozessor.*Darum rechnet der Prozessor/s);
-  assert.equal(await page.getAttribute("#prompt-text", "lang"), "en", "what is read stays English");
+  assert.equal(await page.textContent("#train-title"), "Die Stimme lernen");
+  assert.match((await page.textContent("#device")) ?? "", /Prozessor.*Stattdessen rechnet der Prozessor/s);
+  assert.equal(await page.getAttribute("#prompt-text", "lang"), "en", "the sentences stay English");
   await session.screenshot("phone-german");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the phone");
   await clean(session, "German");
   await page.click("#languages [lang=en]");
-  assert.equal(await page.textContent("#train-title"), "Let it learn");
+  assert.equal(await page.textContent("#train-title"), "Learn the voice");
   await page.reload();
   await ready(session);
-  assert.equal(await page.getAttribute("html", "lang"), "en", "the choice is kept");
+  assert.equal(await page.getAttribute("html", "lang"), "en", "the choice is stored");
   session.assertQuiet();
 });

@@ -1,4 +1,4 @@
-// axe looks at the page as it stands: WCAG 2.2, A and AA, and what axe holds for good practice.
+// Checks the current page with axe: WCAG 2.2, A and AA, and best practices.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { ROOT } from "./harness.mjs";
 
 const AXE = readFileSync(join(ROOT, "tests/node_modules/axe-core/axe.min.js"), "utf8");
 
-/** Nothing is found, light or dark. WCAG 2.2's own rule, the size of what is pressed, is off in axe until it is asked for. @param {Session} session @param {string} stage */
+/** Asserts that axe finds nothing, in light and dark. The rule that is new in WCAG 2.2, target size, has to be enabled in axe. @param {Session} session @param {string} stage */
 export async function clean({ page }, stage) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await page.emulateMedia({ colorScheme });

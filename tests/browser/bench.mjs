@@ -1,9 +1,9 @@
-// Training and speaking in Chromium at full size. An array of figures is the last thing printed.
+// Measures training and speaking in Chromium at full size. The last line of its output is an array of figures.
 //
 //     node tests/browser/bench.mjs [cpu] [software] [adapter]
 //
-// `cpu` for the time of the device without a graphics card; `software` for the dispatches of an iteration on SwiftShader, whose time is no measure of a
-// GPU's; `adapter` for the time of the graphics card that this machine has, in both precisions.
+// `cpu` measures time on the CPU; `software` counts the dispatches of an iteration on SwiftShader, whose time says nothing about a GPU; `adapter` measures time
+// on the GPU of this machine, in both precisions.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -12,11 +12,11 @@ import { ROOT } from "./harness.mjs";
 import { SENTENCES, run, visit, withPackage } from "./steps.mjs";
 
 const ITERATIONS = 20;
-/** The first iterations warm up: memory grows, and the browser compiles what runs often, in each worker anew. */
+/** Iterations that are not measured: memory grows meanwhile, and the browser compiles hot functions, in each worker anew. */
 const WARM_UP = 8;
 const TEXT = "This sentence is spoken to be measured, and so is the next one. Here is the next one, which is about as long as the first.";
 
-/** Before the worker's own script: counts dispatches and the bytes of their buffers, and adds them to each step of a training. */
+/** A prefix of the worker's script that counts dispatches and the bytes of their buffers, and adds both to each training step. */
 const COUNTER = `
 import { countDispatches as countAll } from "./dispatches.js";
 const counted = countAll();
@@ -27,7 +27,7 @@ self.postMessage = (message, ...rest) => {
 };
 `;
 
-/** Seconds an iteration on one core, as peers have it, and on all of them; seconds of work a second of speech. */
+/** Seconds per iteration on one core, as for other libraries, and on all cores; seconds of work per second of speech. */
 async function cpu() {
   const alone = await trained(1);
   const together = await trained(undefined);
@@ -59,15 +59,15 @@ async function trained(cores) {
           first.push(performance.now() - asked);
           break;
         }
-        await voice.say("Yes."); // what was under way is over
+        await voice.say("Yes."); // work that was in progress has ended
       }
       return { seconds, spoken, first, bytes, cores: studio.device.cores, heard: speech.samples.length / speech.sampleRate };`,
       { iterations: ITERATIONS, text: TEXT },
     );
     if (measured.message) throw new Error(`${measured.code}: ${measured.message}`);
     // The page receives the time since the first iteration.
-    const each = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
-    const steady = each.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+    const durations = measured.seconds.map((/** @type {number} */ now, /** @type {number} */ i) => now - (measured.seconds[i - 1] ?? 0));
+    const steady = durations.slice(WARM_UP).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
     const seconds = steady[steady.length >> 1];
     const rows = [
       { name: "train.wasm.memory_mb", value: measured.bytes / 1e6, unit: "MB", what: "the program's memory, which never shrinks, after a training, without its helpers'" },
@@ -80,7 +80,7 @@ async function trained(cores) {
   }
 }
 
-/** The shipped base with one speaker, as manifest and weights: choosing among all of them would take SwiftShader ten minutes. */
+/** The shipped base with a single speaker, as manifest and weights: choosing among all speakers would take SwiftShader ten minutes. */
 function oneSpeaker() {
   const base = join(ROOT, "models/base");
   const manifest = JSON.parse(readFileSync(join(base, "manifest.json"), "utf8"));
@@ -88,7 +88,7 @@ function oneSpeaker() {
   const file = readFileSync(join(base, weights.path));
   const header = JSON.parse(file.toString("utf8", 8, 8 + Number(file.readBigUInt64LE(0))));
   const values = file.subarray(8 + Number(file.readBigUInt64LE(0)));
-  // safetensors: a header of names, shapes and places, and the values. The places of the first speaker's values lie where they lay.
+  // safetensors: a header of names, shapes and offsets, then the values. The offsets of the first speaker's values do not change.
   const [begin, end] = header.speakers.data_offsets;
   const row = (end - begin) / header.speakers.shape[0];
   const parts = [values.subarray(0, begin + row), values.subarray(end)];
@@ -109,7 +109,7 @@ function oneSpeaker() {
   return { manifest: Buffer.from(JSON.stringify(manifest)), weights: cut };
 }
 
-/** Iterations on WebGPU. The loss is read at the first and at the last: nothing is queued there, and differences are exact.
+/** Measures iterations on WebGPU. The loss is read in the first and in the last one: nothing is queued there, so that differences are exact.
  * @param {{ device: "webgpu" | "default", iterations: number, precision: "f32" | "mixed" }} how */
 async function webgpu({ device, iterations, precision }) {
   const session = await visit({ device, path: "icon.svg" });
@@ -157,7 +157,7 @@ async function software() {
   ];
 }
 
-/** In both precisions, where the adapter has half. */
+/** Measures both precisions, where the adapter supports half. */
 async function adapter() {
   const rows = [];
   for (const precision of /** @type {const} */ (["f32", "mixed"])) {

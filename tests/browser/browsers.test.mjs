@@ -1,5 +1,5 @@
-// The page in Firefox and in WebKit, on the CPU: recordings in the formats that each decodes, learned, spoken, saved, opened; and where the browser keeps
-// anything, a training goes on after a reload, and the voice is there again. README's table names the versions that ran.
+// The page in Firefox and in WebKit, on the CPU: recordings in the formats that each decodes, learning, speaking, saving and opening. Where the browser stores
+// data, a training continues after a reload, and the voice is restored. README's table names the versions that passed.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const BROWSERS = [
   { name: "WebKit", open: webkit ? () => WebKit.open(webkit) : undefined },
 ];
 
-/** What these tests were last seen to pass in, which is what README's table names. */
+/** The versions in which these tests passed last, as in README's table. */
 const PASSED = { Chromium: "156", Firefox: "153", WebKitGTK: "2.50" };
 
 test("README names the versions that these tests passed in", () => {
@@ -27,7 +27,7 @@ test("README names the versions that these tests passed in", () => {
   assert.deepEqual(Object.fromEntries([...table].map(([, name, version]) => [name, version])), PASSED);
 });
 
-/** Says so where another version is installed: it is no fault of the page, and README says nothing of it. @param {import("node:test").TestContext} t @param {keyof typeof PASSED} name @param {string} version */
+/** Reports where another version is installed, of which README says nothing. @param {import("node:test").TestContext} t @param {keyof typeof PASSED} name @param {string} version */
 function compared(t, name, version) {
   assert.match(version, /^\d+\.\d/, name);
   const passed = `${version}.`.startsWith(`${PASSED[name]}.`);
@@ -41,11 +41,11 @@ test("a Chromium runs", async (t) => {
 });
 
 for (const { name, open } of BROWSERS) {
-  const skip = !open && `no ${name} is installed: NOTHING is known of it here`;
+  const skip = !open && `no ${name} is installed: it was NOT tested`;
   test(`${name}: load, speak, learn, save, open`, { timeout: 8 * MINUTE, skip }, (t) => walk(t, name, /** @type {() => Promise<Firefox | WebKit>} */ (open)));
 }
 
-test("Firefox: the microphone", { timeout: 4 * MINUTE, skip: !firefox && "no Firefox is installed: NOTHING is known of it here" }, async (t) => {
+test("Firefox: the microphone", { timeout: 4 * MINUTE, skip: !firefox && "no Firefox is installed: it was NOT tested" }, async (t) => {
   const site = await serve(join(ROOT, "www"));
   t.after(site.stop);
   const browser = await Firefox.open(/** @type {string} */ (firefox));
@@ -53,7 +53,7 @@ test("Firefox: the microphone", { timeout: 4 * MINUTE, skip: !firefox && "no Fir
   const until = waiting(browser);
   await browser.goto(site.url);
   await until("document.body.dataset.phase === 'ready'", 120);
-  // Firefox's own microphone for tests gives a tone, in place of which the consent is heard at once.
+  // Firefox's fake microphone gives a tone, which is replaced by the consent, all at once.
   await browser.run(
     `globalThis.AudioWorkletNode = class extends AudioWorkletNode {
       constructor(context, ...rest) {
@@ -78,15 +78,15 @@ test("Firefox: the microphone", { timeout: 4 * MINUTE, skip: !firefox && "no Fir
   await press();
   await until("document.querySelector('#record-button').ariaPressed === 'true' || document.querySelector('#clip-words code')");
   if (await browser.run("return document.querySelector('#record-button').ariaPressed !== 'true'")) {
-    // Firefox starts no audio on a machine without a sound device, real or not.
+    // Firefox starts no audio on a machine without a sound device.
     assert.match(await browser.run("return document.querySelector('#clip-words').textContent"), /could not be opened.*microphone-failed/);
-    return t.skip("no sound device (Debian: pulseaudio --start): NOTHING is known here of recording, but that the page says so");
+    return t.skip("no sound device (Debian: pulseaudio --start): recording was NOT tested, only that the page reports the error");
   }
   await until("globalThis.chunks > 20");
   assert.ok(await browser.run("return Number(document.querySelector('#level').ariaValueNow) > -60"), "the level shows that it is heard");
   await press();
   await until("document.querySelector('#clip-words').dataset.state === 'bad'");
-  assert.match(await browser.run("return document.querySelector('#clip-words').textContent"), /clip-/, "a tone is no sentence");
+  assert.match(await browser.run("return document.querySelector('#clip-words').textContent"), /clip-/, "a tone is not the sentence");
   await until("!document.querySelector('#record-button').disabled");
   await press();
   await until("document.querySelector('#record-button').ariaPressed === 'true'");
@@ -126,7 +126,7 @@ async function walk(t, name, open) {
   t.diagnostic(`${name}: ${await words("#device-kind")}; ${await words("#device-reason")}`);
   assert.ok((await speak("base")) > 0.5, "the base speaks");
 
-  // As people have them: compressed, and each browser decodes other formats.
+  // Compressed files; each browser decodes other formats.
   const encoded = ["m4a", "mp3", "ogg", "webm"].map((format) => ({ name: `${format}.${format}`, bytes: readFileSync(join(ROOT, `tests/fixtures/recordings/p01.${format}`)).toString("base64") }));
   const table = { name: "metadata.csv", bytes: Buffer.from(encoded.map(({ name }) => `${name.split(".")[0]}|${SENTENCES[0].text}`).join("\n")).toString("base64") };
   const drop = (/** @type {{ name: string, bytes: string }[]} */ files) =>
@@ -142,7 +142,7 @@ async function walk(t, name, open) {
   /** @type {string[][]} */
   const verdicts = await browser.run("return [...document.querySelectorAll('#file-list li')].map((row) => [row.querySelector('.name').textContent, row.querySelector('.verdict, .failure').textContent])");
   const decoded = verdicts.filter(([, verdict]) => /^Good/.test(verdict)).map(([format]) => format);
-  for (const [format, verdict] of verdicts) if (!decoded.includes(format)) assert.match(verdict, /can read no sound.*audio-unreadable/, format);
+  for (const [format, verdict] of verdicts) if (!decoded.includes(format)) assert.match(verdict, /cannot read any sound.*audio-unreadable/, format);
   t.diagnostic(`it decodes ${decoded.join(", ")}`);
   assert.ok(decoded.length > 0, JSON.stringify(verdicts));
 
@@ -157,7 +157,7 @@ async function walk(t, name, open) {
     await until("/^Iteration (2[89]|[3-9]\\d|\\d{3})/.test(document.querySelector('#train-words').textContent)", 120);
     await browser.goto(site.url);
     await until("document.body.dataset.phase === 'ready'", 120);
-    assert.match(await words("#train-resume"), /^Go on from iteration (25|50|75|1\d\d)$/);
+    assert.match(await words("#train-resume"), /^Continue from iteration (25|50|75|1\d\d)$/);
     const [iteration] = (await words("#train-resume")).match(/\d+/) ?? [];
     await click("#train-resume");
     await until(`Number(document.querySelector("#train-words").textContent.match(/^Iteration (\\d+)/)?.[1]) > ${iteration}`, 120);
@@ -191,9 +191,9 @@ async function walk(t, name, open) {
   }
   await browser.goto(site.url);
   await until("document.body.dataset.phase === 'ready'", 120);
-  assert.match(await words("#train-words"), /^A saved voice is open/, "it is there again");
+  assert.match(await words("#train-words"), /^A saved voice is open/, "the voice is restored");
   await browser.run("globalThis.confirm = () => true; document.querySelector('#delete-all').click()");
-  await until("/All of it is deleted/.test(document.querySelector('#deletion-words').textContent)");
+  await until("/Everything has been deleted/.test(document.querySelector('#deletion-words').textContent)");
   assert.deepEqual(await browser.run("const names = []; for await (const name of (await navigator.storage.getDirectory()).keys()) names.push(name); return names"), []);
   await quiet();
 }

@@ -1,4 +1,4 @@
-// The graphics card: a voice is learned on one, and one that is software is passed over.
+// GPUs: a voice is learned on an adapter, and a software adapter is not used.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,16 +12,16 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   const { page } = session;
   await ready(session);
   assert.ok(await session.adapter());
-  assert.match((await page.textContent("#device")) ?? "", /graphics card.*WebGPU was asked for/s);
+  assert.match((await page.textContent("#device")) ?? "", /graphics card.*WebGPU was requested/s);
   const loaded = session.mark();
   await chooseFiles(page, 4);
   await page.click("#train-start");
-  // One batch is no measure: the loss moves by a tenth from one to the next.
+  // A single batch says little: the loss changes by a tenth from one batch to the next.
   const losses = [];
   let first = NaN;
   for (const iteration of [40, 45, 50, 55, 60]) {
-    const reached = (/** @type {number} */ least) => Number(/^Iteration (\d+) /.exec(document.querySelector("#train-words")?.textContent ?? "")?.[1]) >= least;
-    await page.waitForFunction(reached, iteration, { timeout: 15 * MINUTE });
+    const hasReached = (/** @type {number} */ least) => Number(/^Iteration (\d+) /.exec(document.querySelector("#train-words")?.textContent ?? "")?.[1]) >= least;
+    await page.waitForFunction(hasReached, iteration, { timeout: 15 * MINUTE });
     const [now, from] = ((await page.textContent("#train-loss")) ?? "").match(/Loss ([\d.]+), from ([\d.]+)/)?.slice(1).map(Number) ?? [];
     losses.push(now);
     first = from;
@@ -37,7 +37,7 @@ test("WebGPU (SwiftShader), tiny: the loss falls", { timeout: 20 * MINUTE }, asy
   session.assertQuiet();
 });
 
-test("a software adapter is passed over, and the page says so", async (t) => {
+test("a software adapter is not used, and the page says so", async (t) => {
   const session = await visit({ device: "webgpu", tiny: true });
   t.after(() => session.close());
   await ready(session);

@@ -1,5 +1,5 @@
-// The JavaScript contract: what each bad input is called, what can be cancelled, and that good input of every kind is taken.
-// One long file: its tests share one visit.
+// The contract of the JavaScript package: the code of each bad input, the calls that can be cancelled, and good input of every kind.
+// The tests share one visit, which is why this file is long.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -34,7 +34,7 @@ after(() => session.close());
 
 describe("clips", () => {
   const checked = "return studio.checkClip(input ?? clip)";
-  test("a good one is described", async () => {
+  test("a good clip is reported", async () => {
     const report = await inPage(checked);
     assert.ok(report.speechSeconds > 1 && report.speechSeconds < report.seconds, JSON.stringify(report));
     assert.ok(report.levelDb < 0 && report.levelDb > -45 && report.snrDb > 10 && report.clippedPercent < 0.5, JSON.stringify(report));
@@ -45,7 +45,7 @@ describe("clips", () => {
   test("too short", () => fails("clip-too-short", "const at = clip.samples.findIndex((x) => Math.abs(x) > 0.1); return studio.checkClip({ ...clip, samples: clip.samples.slice(at, at + 3000) })"));
   test("clipped", () => fails("clip-clipped", "return studio.checkClip({ ...clip, samples: clip.samples.map((x) => Math.max(-1, Math.min(1, x * 40))) })"));
   test("noisy", () => fails("clip-noisy", "let state = 1; const noise = () => (state = (state * 16807) % 2147483647) / 2147483647 - 0.5; return studio.checkClip({ ...clip, samples: clip.samples.map((x) => x + 0.5 * noise()) })"));
-  test("begun late or ended early, which is told and not refused", async () => {
+  test("started late or stopped early, which is reported and not refused", async () => {
     const edges = await inPage(`const half = clip.samples.length >> 1;
       const loudest = (from, to) => clip.samples.slice(from, to).reduce((best, x, i, all) => (Math.abs(x) > Math.abs(all[best]) ? i : best), 0) + from;
       const { samples, sampleRate } = clip;
@@ -53,21 +53,21 @@ describe("clips", () => {
       return [(await studio.checkClip({ samples: late, sampleRate })).cutOff, (await studio.checkClip({ samples: early, sampleRate })).cutOff, (await studio.checkClip({ samples, sampleRate })).cutOff]`);
     assert.deepEqual(edges, ["start", "end", null]);
   });
-  test("a rate that is none", () => fails("rate-unsupported", "return studio.checkClip({ ...clip, sampleRate: 1000 })"));
-  test("none at all", () => fails("no-clips", "return studio.clone([])"));
-  test("a silent one among good ones", () => fails("clip-too-quiet", "return studio.clone([...clips, { ...clip, samples: new Float32Array(48000) }])"));
-  test("one of many that says something else", async () => {
+  test("an unsupported rate", () => fails("rate-unsupported", "return studio.checkClip({ ...clip, sampleRate: 1000 })"));
+  test("no clips", () => fails("no-clips", "return studio.clone([])"));
+  test("a silent clip among good ones", () => fails("clip-too-quiet", "return studio.clone([...clips, { ...clip, samples: new Float32Array(48000) }])"));
+  test("one of many clips does not match its text", async () => {
     const error = await inPage("try { await studio.clone([clips[0], { ...clips[1], text: clips[2].text }]) } catch ({ code, clip }) { return { code, clip } }");
     assert.deepEqual(error, { code: "clip-mismatch", clip: 1 });
   });
-  test("against its text", async () => {
+  test("a clip is compared with its text", async () => {
     const { score } = await inPage("return studio.checkClip(clip)");
     assert.ok(score < 0 && score > -2.8, `score ${score}`);
     await fails("clip-mismatch", "return studio.checkClip({ ...clip, text: clips[1].text })");
     const { score: none } = await inPage("return studio.checkClip({ ...clip, text: undefined })");
     assert.equal(none, null);
   });
-  test("what was found in a bad one", async () => {
+  test("the measured value of a bad clip", async () => {
     const found = await inPage("try { await studio.checkClip({ ...clip, samples: clip.samples.map((x) => x / 1000) }) } catch ({ found }) { return found }");
     assert.ok(found < -45 && found > -120, `${found} dB`);
   });
@@ -92,7 +92,7 @@ describe("WAV files", () => {
   }
   test("not a WAV", () => fails("audio-unreadable", read, [...Buffer.from("This is a letter, and no sound at all. It is longer than a header is.")]));
   test("empty", () => fails("audio-unreadable", read, []));
-  test("cut off in its header", () => fails("audio-unreadable", read, [...tone(8000, 1).subarray(0, 30)]));
+  test("truncated in its header", () => fails("audio-unreadable", read, [...tone(8000, 1).subarray(0, 30)]));
 });
 
 describe("texts", () => {
@@ -101,12 +101,12 @@ describe("texts", () => {
     const ratio = (await seconds("{ speed: 2 }")) / (await seconds("{}"));
     assert.ok(ratio > 0.45 && ratio < 0.65, `${ratio}`);
   });
-  test("a base without pitch says so", async () => {
+  test("a base without pitch reports it", async () => {
     assert.equal(await inPage("return studio.base.info.hasPitch"), false);
     await fails("option-invalid", "return studio.base.say('Hello.', { pitch: 2 })");
   });
-  test("a speed of nobody", () => fails("option-invalid", "return studio.base.say('Hello.', { speed: 9 })"));
-  test("a pitch of nobody", () => fails("option-invalid", "return studio.base.say('Hello.', { pitch: 40 })"));
+  test("an impossible speed", () => fails("option-invalid", "return studio.base.say('Hello.', { speed: 9 })"));
+  test("an impossible pitch", () => fails("option-invalid", "return studio.base.say('Hello.', { pitch: 40 })"));
 
   test("are spoken, and nothing is left open", async () => {
     const speech = await inPage(`const { samples, sampleRate, mel, durations, toBlob } = await studio.base.say("Good morning, how are you?");
@@ -125,7 +125,7 @@ describe("texts", () => {
 
 describe("a stream", () => {
   const three = "One is short. Two is not much longer. Is this three?";
-  test("is one speech a sentence, each what saying it alone gives, and together the whole", async () => {
+  test("yields one speech per sentence, each as if it were spoken alone, which join to the whole", async () => {
     const { texts, pauses, alike, whole, mel } = await inPage(`const pieces = [];
       for await (const speech of studio.base.stream(input)) pieces.push(speech);
       const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
@@ -145,17 +145,17 @@ describe("a stream", () => {
     const texts = await inPage("const texts = []; for await (const { text } of studio.base.stream(input)) texts.push(text); return texts", "When you hear this voice, remember that it was learned on this machine, and nowhere else.");
     assert.deepEqual(texts, ["When you hear this voice,", "remember that it was learned on this machine, and nowhere else."]);
   });
-  /** Notes what the page sends the worker. @param {string} body */
+  /** Records the messages from the page to the worker. @param {string} body */
   const told = (body) => inPage(`const { postMessage } = Worker.prototype;
     const told = [];
     Worker.prototype.postMessage = function (message, ...rest) { told.push(message.signal ?? message.method); return postMessage.call(this, message, ...rest); };
     try { ${body} } finally { Worker.prototype.postMessage = postMessage; }`, three);
-  test("ends with the loop, and the work with it", async () => {
+  test("ends with the loop, and so does the work", async () => {
     const [done, messages] = await told(`const stream = studio.base.stream(input);
       for await (const speech of stream) break;
       return [(await stream.next()).done, told]`);
     assert.equal(done, true);
-    assert.deepEqual(messages, ["parts", "say", "say", "cancel"], "the second sentence was under way, the third never asked for");
+    assert.deepEqual(messages, ["parts", "say", "say", "cancel"], "the second sentence was in progress, the third was never requested");
   });
   test("ends with the signal", async () => {
     const [code, heard, done] = await told(`const end = new AbortController();
@@ -163,24 +163,24 @@ describe("a stream", () => {
       let heard = 0;
       try { for await (const speech of stream) {
         heard += 1;
-        await new Promise((resolve) => setTimeout(resolve, 1000)); // the next is made by now
+        await new Promise((resolve) => setTimeout(resolve, 1000)); // the next sentence is complete by now
         end.abort();
       } } catch ({ code }) { return [code, heard, (await stream.next()).done]; }`);
     assert.deepEqual([code, heard, done], ["cancelled", 1, true]);
   });
   test("ends with the studio", () => fails("closed", "const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); for await (const speech of other.base.stream('One. Two. Three.')) other.close();"));
-  test("of nothing fails as saying it does", () => fails("text-empty", "for await (const speech of studio.base.stream(' '));"));
+  test("of an empty text fails as `say` does", () => fails("text-empty", "for await (const speech of studio.base.stream(' '));"));
 });
 
 describe("voices", () => {
   const saved = "const voice = await studio.clone(clips, { iterations: 2, seed: 7 }); const bytes = new Uint8Array(await (await voice.save()).arrayBuffer());";
-  test("saved and opened, they speak alike", async () => {
+  test("a saved voice speaks the same after opening", async () => {
     const [made, opened, again] = await inPage(`${saved}
       const voices = [voice, await studio.open(new Blob([bytes])), await studio.open(new Blob([bytes]))];
       const said = [];
       for (const voice of voices) said.push(await voice.say("Good morning."));
       return said.map(({ mel, durations }) => ({ mel: [...mel.data], durations: [...durations] }))`);
-    // A file holds the difference in eight bits; the same file is the same voice.
+    // A file stores the differences in eight bits; the same file is the same voice.
     assert.deepEqual(again, opened);
     assert.equal(opened.durations.length, made.durations.length);
     assert.ok(Math.abs(opened.mel.length - made.mel.length) <= 2 * 80, "the same length, to two frames");
@@ -193,15 +193,15 @@ describe("voices", () => {
       return a.samples.length === b.samples.length && a.samples.every((x, i) => x === b.samples[i])`);
     assert.equal(same, true);
   });
-  test("learns in half precision too, and says what it left out", async () => {
+  test("learns in half precision too, and reports skipped updates", async () => {
     const steps = await inPage("const steps = []; await studio.clone(clips, { iterations: 5, precision: 'mixed', onStep: (step) => steps.push(step) }); return steps.filter(({ status }) => status === 'training')");
     assert.equal(steps.length, 5);
     assert.ok(steps.every((/** @type {any} */ { loss, overflows }) => Number.isFinite(loss) && overflows < 5), JSON.stringify(steps));
   });
-  test("rehearses no less than nothing", () => fails("option-invalid", "return studio.clone(clips, { rehearsal: -1 })"));
-  test("knows no other precision", () => fails("option-invalid", "return studio.clone(clips, { precision: 'double' })"));
-  test("a voice that was closed says so", () => fails("closed", "const voice = await studio.open(await studio.base.save()); await voice.close(); return voice.say('Hello.')"));
-  test("cut off", () => fails("voice-corrupt", `${saved} return studio.open(new Blob([bytes.subarray(0, bytes.length / 2)]))`));
+  test("a negative rehearsal", () => fails("option-invalid", "return studio.clone(clips, { rehearsal: -1 })"));
+  test("an unknown precision", () => fails("option-invalid", "return studio.clone(clips, { precision: 'double' })"));
+  test("a closed voice", () => fails("closed", "const voice = await studio.open(await studio.base.save()); await voice.close(); return voice.say('Hello.')"));
+  test("truncated", () => fails("voice-corrupt", `${saved} return studio.open(new Blob([bytes.subarray(0, bytes.length / 2)]))`));
   test("not a voice", () => fails("voice-corrupt", "return studio.open(new Blob(['This is a letter.']))"));
   test("empty", () => fails("voice-corrupt", "return studio.open(new Blob([]))"));
   test("of another base", () => fails("base-mismatch", `${saved}
@@ -213,7 +213,7 @@ describe("voices", () => {
 });
 
 describe("likeness", () => {
-  test("lies between the base and the speaker's own recordings", async () => {
+  test("lies between that of the base and that of the speaker's own recordings", async () => {
     const { base, clone, sameSpeaker, progress } = await inPage(`const voice = await studio.clone(clips, { iterations: 60 });
       const progress = [];
       return { ...(await voice.similarity(clips, { onProgress: ({ sentence, sentences }) => progress.push(sentence + "/" + sentences) })), progress }`);
@@ -226,7 +226,7 @@ describe("likeness", () => {
 
 describe("consent", () => {
   const consent = "const consent = { text: 'I agree.', recording: clip }; const voice = await studio.clone(clips, { iterations: 1, consent });";
-  test("stays with the voice, through its file", async () => {
+  test("is stored in the voice file", async () => {
     const [made, opened, hash] = await inPage(`${consent} const again = await studio.open(await voice.save());
       const wav = await ownvoice.wavBlob(clip.samples, clip.sampleRate).arrayBuffer();
       const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", wav));
@@ -234,13 +234,13 @@ describe("consent", () => {
     assert.deepEqual(made, { text: "I agree.", recordingSha256: hash });
     assert.deepEqual(opened, made);
   });
-  test("is none where none was given", async () => {
+  test("is absent where none was given", async () => {
     assert.equal(await inPage("return (await studio.clone(clips, { iterations: 1 })).info.consent"), null);
   });
 });
 
 describe("a training under way", () => {
-  test("speaks previews, and learns the same", async () => {
+  test("speaks previews, which do not change the voice", async () => {
     const [previews, same] = await inPage(`const previews = [];
       const onStep = (step) => step.status === "preview" && previews.push([step.iteration, step.speech.samples.length]);
       const [a, b] = [await studio.clone(clips, { iterations: 55, preview: "Hello.", onStep }), await studio.clone(clips, { iterations: 55 })];
@@ -249,7 +249,7 @@ describe("a training under way", () => {
     assert.ok(previews.every((/** @type {number[]} */ preview) => preview[1] > 1000), JSON.stringify(previews));
     assert.equal(same, true);
   });
-  test("shows pictures where they are asked for, and learns the same", async () => {
+  test("shows pictures on request, which do not change the voice", async () => {
     const [shown, same] = await inPage(`const shown = [];
       const onStep = ({ status, iteration, picture }) => status === "picture" && shown.push({ iteration, ...picture });
       const [a, b] = [await studio.clone(clips, { iterations: 30, pictures: true, onStep }), await studio.clone(clips, { iterations: 30, onStep })];
@@ -259,7 +259,7 @@ describe("a training under way", () => {
     for (const { frames, same, spans, cells } of shown) assert.deepEqual([same, spans, cells], [true, frames, frames]);
     assert.equal(same, true);
   });
-  test("rests, and goes on", async () => {
+  test("pauses and continues", async () => {
     const [rested, last] = await inPage(`let last = 0;
       const training = studio.clone(clips, { iterations: 20, onStep: (step) => { if (step.iteration === 3) studio.updateTraining({ paused: true }); last = step.iteration ?? last; } });
       while (last < 3) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -276,7 +276,7 @@ describe("a training under way", () => {
 
 describe("loading", () => {
   const load = "const other = await ownvoice.load({ base: 'models/base', device: 'cpu', ...input }); other.close()";
-  /** A load of a spoiled file, without a copy from before. @param {string} file @param {(bytes: Buffer) => Buffer} change */
+  /** Loads a changed file, without a cached copy. @param {string} file @param {(bytes: Buffer) => Buffer} change */
   const spoiled = async (file, change) => {
     session.change(`models/base/${file}`, () => change(readFileSync(join(TINY, file))));
     await fails("base-corrupt", load, { cache: false });
@@ -284,28 +284,28 @@ describe("loading", () => {
   };
   const weights = JSON.parse(readFileSync(join(TINY, "manifest.json"), "utf8")).files.weights.path;
 
-  test("no WebGPU adapter, though it was asked for", () => fails("no-adapter", load, { device: "webgpu" }));
+  test("no WebGPU adapter, although it was requested", () => fails("no-adapter", load, { device: "webgpu" }));
   test("no such device", () => fails("option-invalid", load, { device: "abacus" }));
-  test("no base there", () => fails("download-failed", load, { base: "models/nowhere" }));
-  test("a manifest that is none", () => spoiled("manifest.json", () => Buffer.from("{")));
+  test("no base at the address", () => fails("download-failed", load, { base: "models/nowhere" }));
+  test("an invalid manifest", () => spoiled("manifest.json", () => Buffer.from("{")));
   test("weights with one wrong bit", () =>
     spoiled(weights, (bytes) => {
       bytes[bytes.length >> 1] ^= 1;
       return bytes;
     }));
-  test("weights are fetched once, and found by their hash from then on", async () => {
+  test("weights are fetched once, and cached by their hash", async () => {
     const mark = session.mark();
     await inPage("const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); other.close(); if (!other.cached) throw new Error('not kept')");
     const asked = session.requests.slice(mark).map(({ url }) => new URL(url).pathname);
     assert.deepEqual(asked.filter((path) => /safetensors|lex$/.test(path)), []);
   });
-  test("progress tells bytes, and its end", async () => {
+  test("progress reports bytes, and the end", async () => {
     const events = await inPage("const events = []; const other = await ownvoice.load({ base: 'models/base', device: 'cpu', onProgress: (e) => events.push(e) }); other.close(); return events");
     const base = events.filter((/** @type {any} */ event) => event.what === "base").at(-1);
     assert.equal(base.loadedBytes, base.totalBytes);
     assert.equal(events.at(-1).status, "starting");
   });
-  test("the device is told, and why", async () => {
+  test("the device is reported with its reason", async () => {
     const device = await inPage("const other = await ownvoice.load({ base: 'models/base' }); other.close(); return other.device");
     assert.equal(device.kind, "cpu");
     assert.match(device.reason, /CPU is used/);
@@ -317,12 +317,12 @@ describe("cancelling", () => {
     await fails("cancelled", "return ownvoice.load({ base: 'models/base', device: 'cpu', signal: AbortSignal.abort() })");
     await fails("cancelled", "const end = new AbortController(); return ownvoice.load({ base: 'models/base', device: 'cpu', signal: end.signal, onProgress: () => end.abort() })");
   });
-  test("training: at once, while aligning, and in its midst", async () => {
+  test("training: at once, while aligning, and later", async () => {
     await fails("cancelled", "return studio.clone(clips, { signal: AbortSignal.abort() })");
     await fails("cancelled", "const end = new AbortController(); return studio.clone(clips, { signal: end.signal, onStep: () => end.abort() })");
     await fails("cancelled", "const end = new AbortController(); return studio.clone(clips, { signal: end.signal, onStep: ({ iteration }) => iteration === 3 && end.abort() })");
   });
-  test("a training that goes on, and what is compiled for it", async () => {
+  test("a resumed training, and the compilation for it", async () => {
     await fails("nothing-stored", "return studio.resume()");
     await fails("cancelled", "return studio.resume({ signal: AbortSignal.abort() })");
     await fails("cancelled", "return studio.prepare({ signal: AbortSignal.abort() })");
@@ -330,17 +330,18 @@ describe("cancelling", () => {
       const stop = new AbortController();
       const lost = keeper.clone(clips, { onStep: ({ iteration }) => iteration > 26 && stop.abort() });
       await new Promise((resolve) => stop.signal.addEventListener("abort", resolve));
-      const other = await keeper.restart();
+      keeper.close();
       await lost.catch(() => {});
+      const other = await ownvoice.load({ base: 'models/base', device: 'cpu', storage: "cancelling" });
       const end = new AbortController();
       try { return await other.resume({ signal: end.signal, onStep: ({ status, iteration }) => status === "training" && iteration > 25 && end.abort() }); }
       finally { await other.storage.clear(); other.close(); }`);
   });
-  test("stopping keeps what there is", async () => {
+  test("stopping keeps the result so far", async () => {
     const steps = await inPage("const stop = new AbortController(); let steps = 0; await studio.clone(clips, { stopSignal: stop.signal, onStep: ({ status, iteration }) => { if (status === 'training') steps++; if (iteration === 3) stop.abort(); } }); return steps");
     assert.ok(steps >= 3 && steps <= 5, `${steps} steps`);
   });
-  test("the question for the microphone, which is closed when the answer comes all the same", async () => {
+  test("the permission prompt of the microphone, which is closed when the answer comes later", async () => {
     const states = await inPage(`const listening = await ownvoice.load({ base: 'models/base', device: 'cpu', microphone: true });
       const { mediaDevices } = navigator;
       const ask = mediaDevices.getUserMedia.bind(mediaDevices);
@@ -365,7 +366,7 @@ describe("cancelling", () => {
       }`);
     assert.deepEqual(states, ["cancelled", ["ended", false], true]);
   });
-  test("a microphone that the browser gives and then holds back is let go of, and told", async () => {
+  test("a microphone that the browser grants and then does not open is released, with an error", async () => {
     const found = await inPage(`const { mediaDevices } = navigator;
       const ask = mediaDevices.getUserMedia;
       const { resume } = AudioContext.prototype;
@@ -387,7 +388,7 @@ describe("cancelling", () => {
         mediaDevices.getUserMedia = ask;
         listening.close();
       }`);
-    // The track and whether it is open: first refused, then opened, then with the studio closed, which gives back the audio too.
+    // State of the track, and whether the microphone is open: refused, opened, and after the studio was closed, which releases the audio too.
     assert.deepEqual(found, ["microphone-failed", "ended", false, ["live", true], ["ended", "closed"]]);
   });
   test("speaking", () => fails("cancelled", "const end = new AbortController(); return studio.base.say('One. Two. Three. Four. Five. Six.', { signal: end.signal, onProgress: () => end.abort() })"));
@@ -402,5 +403,5 @@ describe("cancelling", () => {
     const spoke = await inPage("const stop = new AbortController(); const training = studio.clone(clips, { stopSignal: stop.signal }); const speech = await studio.base.say('Hello.'); stop.abort(); await training; return speech.samples.length > 1000");
     assert.equal(spoke, true);
   });
-  test("a closed studio says so", () => fails("closed", "const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); other.close(); return other.base.say('Hello.')"));
+  test("a closed studio", () => fails("closed", "const other = await ownvoice.load({ base: 'models/base', device: 'cpu' }); other.close(); return other.base.say('Hello.')"));
 });

@@ -1,4 +1,4 @@
-// Deletion at any moment: while it learns, while it loads, where nothing loads, from another tab; and that a failure is told.
+// Deletion at any moment: while the page learns, while it loads, where it cannot load, from another tab; and an error where something cannot be deleted.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { chooseFiles, heardTo, inOrder, learnBriefly, ready, storedFiles, traine
 
 const MINUTE = 60_000;
 
-/** A visit that ends with its test; where it begins at the page itself, that is ready. @param {import("node:test").TestContext} t @param {Parameters<typeof visit>[0]} [options] */
+/** Begins a visit that ends with its test; without a `path`, waits until the page is ready. @param {import("node:test").TestContext} t @param {Parameters<typeof visit>[0]} [options] */
 async function open(t, options = {}) {
   const session = await visit({ device: "cpu", tiny: true, ...options });
   t.after(() => session.close());
@@ -24,7 +24,7 @@ const clickDelete = async (page) => {
 };
 
 /** @param {Page} page @param {number} [timeout] */
-const deleted = (page, timeout = 30_000) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "All of it is deleted.", null, { timeout });
+const deleted = (page, timeout = 30_000) => page.waitForFunction(() => document.querySelector("#deletion-words")?.textContent === "Everything has been deleted.", null, { timeout });
 
 /** @param {Session} session @param {number} [timeout] */
 async function deleteAll(session, timeout) {
@@ -33,8 +33,8 @@ async function deleteAll(session, timeout) {
   assert.deepEqual(await storedFiles(session), {});
 }
 
-/** Puts a recording where the page keeps them. @param {Page} page */
-const keepSomething = (page) =>
+/** Puts a file among the stored recordings. @param {Page} page */
+const storeSomething = (page) =>
   page.evaluate(async () => {
     const top = await (await navigator.storage.getDirectory()).getDirectoryHandle("ownvoice", { create: true });
     const file = await (await (await top.getDirectoryHandle("recordings", { create: true })).getFileHandle("p01.1", { create: true })).createWritable();
@@ -42,13 +42,13 @@ const keepSomething = (page) =>
     await file.close();
   });
 
-test("while it learns: the training ends, and nothing is written again", { timeout: 4 * MINUTE }, async (t) => {
+test("while the page learns: the training ends, and nothing is written again", { timeout: 4 * MINUTE }, async (t) => {
   const session = await open(t);
   const { page } = session;
   await chooseFiles(page, 4);
   await page.click("#train-start");
   await trained(page, 30);
-  assert.ok(Object.keys(await storedFiles(session)).some((path) => path.includes("run/checkpoint")), "it is kept while it learns");
+  assert.ok(Object.keys(await storedFiles(session)).some((path) => path.includes("run/checkpoint")), "a checkpoint is stored meanwhile");
   await deleteAll(session);
   await page.waitForTimeout(5000); // far more than 25 iterations of this base
   assert.deepEqual(await storedFiles(session), {}, "and nothing comes back");
@@ -56,7 +56,7 @@ test("while it learns: the training ends, and nothing is written again", { timeo
   assert.equal(await page.isHidden("#train-stop"), true);
   assert.equal(await page.isDisabled("#mine .say"), true);
 
-  // While the clips are aligned, too; and it can learn again.
+  // The same while the clips are aligned; and another training works.
   await chooseFiles(page, 4);
   await page.click("#train-start");
   await clickDelete(page);
@@ -67,8 +67,8 @@ test("while it learns: the training ends, and nothing is written again", { timeo
   session.assertQuiet();
 });
 
-/** Makes the worker take its time over the write of a file, and tells the page that it has begun. @param {string} file @param {number} ms */
-const slowly = (file, ms) => (/** @type {Session} */ session) => {
+/** Delays the write of a file in the worker, and notifies the page when it begins. @param {string} file @param {number} ms */
+const delayWrite = (file, ms) => (/** @type {Session} */ session) => {
   session.page.addInitScript(() => {
     new BroadcastChannel("moment").onmessage = () => (/** @type {any} */ (globalThis).moment = true);
   });
@@ -93,7 +93,7 @@ for (const [what, file, ms] of /** @type {const} */ ([
   ["while a write hangs for ever", "checkpoint", 1e9],
 ])) {
   test(`${what}: nothing of it stays`, { timeout: 4 * MINUTE }, async (t) => {
-    const session = await open(t, { prepare: slowly(file, ms) });
+    const session = await open(t, { prepare: delayWrite(file, ms) });
     const { page } = session;
     await chooseFiles(page, 2);
     await page.click("#train-start");
@@ -110,7 +110,7 @@ for (const [what, file, ms] of /** @type {const} */ ([
   });
 }
 
-test("while the voice speaks: it falls silent and is gone", { timeout: 3 * MINUTE }, async (t) => {
+test("while the voice speaks: it stops and is deleted", { timeout: 3 * MINUTE }, async (t) => {
   const session = await open(t);
   const { page } = session;
   await learnBriefly(page, 3);
@@ -118,16 +118,16 @@ test("while the voice speaks: it falls silent and is gone", { timeout: 3 * MINUT
   await page.click("#mine .say");
   await page.waitForFunction(() => document.querySelector("#mine .words")?.textContent === "Speaking", null, { timeout: MINUTE, polling: 5 });
   await deleteAll(session);
-  assert.equal(await page.textContent("#mine .words"), "Waits for your voice.");
+  assert.equal(await page.textContent("#mine .words"), "Waiting for your voice.");
   assert.equal(await page.isDisabled("#mine .say"), true);
   assert.equal(await page.isHidden("#mine .download"), true);
   await page.waitForTimeout(2000);
-  assert.equal(await page.textContent("#mine .words"), "Waits for your voice.", "and no sentence follows");
+  assert.equal(await page.textContent("#mine .words"), "Waiting for your voice.", "and no sentence follows");
   assert.equal(await page.isHidden("#speak-error"), true);
   session.assertQuiet();
 });
 
-test("while the engine starts again: the training does not", { timeout: 4 * MINUTE }, async (t) => {
+test("while the engine restarts: the training does not", { timeout: 4 * MINUTE }, async (t) => {
   let served = 0;
   const prepare = (/** @type {Session} */ session) => {
     session.page.addInitScript(() => {
@@ -140,7 +140,7 @@ test("while the engine starts again: the training does not", { timeout: 4 * MINU
         }
       };
     });
-    // The one that takes its place waits for its files.
+    // The next worker waits for its files.
     const slow = "const { fetch } = self; self.fetch = async (...args) => { await new Promise((resolve) => setTimeout(resolve, 3000)); return fetch(...args); };\n";
     session.change("js/worker.js", (body) => (served++ ? Buffer.concat([Buffer.from(slow), body]) : body));
   };
@@ -159,10 +159,10 @@ test("while the engine starts again: the training does not", { timeout: 4 * MINU
   assert.equal(await page.isHidden("#train-resume"), true);
 });
 
-test("where the page cannot load, and nothing but the page is needed", { timeout: 2 * MINUTE }, async (t) => {
+test("where the engine cannot load: deletion needs only the page", { timeout: 2 * MINUTE }, async (t) => {
   const session = await open(t, { path: "icon.svg" });
   const { page } = session;
-  await keepSomething(page);
+  await storeSomething(page);
   session.change("models/base/manifest.json", () => Buffer.from("{"));
   await session.goto();
   await page.waitForSelector("body[data-phase=failed]");
@@ -171,7 +171,7 @@ test("where the page cannot load, and nothing but the page is needed", { timeout
   await deleteAll(session);
 });
 
-test("after an engine that could not be started again", { timeout: 2 * MINUTE }, async (t) => {
+test("after the engine could not be restarted", { timeout: 2 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ { page }) => page.addInitScript(() => {
     const { Worker } = globalThis;
     /** @type {Worker | undefined} */
@@ -188,13 +188,13 @@ test("after an engine that could not be started again", { timeout: 2 * MINUTE },
   });
   const session = await open(t, { prepare });
   const { page } = session;
-  await keepSomething(page);
+  await storeSomething(page);
   await page.evaluate("endWorker()");
   await page.waitForSelector("#engine[data-state=failed]");
   await deleteAll(session);
 });
 
-test("while the microphone records: it is closed, and the recording is not kept", { timeout: 2 * MINUTE }, async (t) => {
+test("while the microphone records: it is closed, and the recording is not stored", { timeout: 2 * MINUTE }, async (t) => {
   const { path: microphone } = inOrder(1);
   const session = await open(t, { microphone });
   const { page } = session;
@@ -210,12 +210,12 @@ test("while the microphone records: it is closed, and the recording is not kept"
   session.assertQuiet();
 });
 
-test("while it loads: the load ends", { timeout: 2 * MINUTE }, async (t) => {
+test("while the page loads: the load ends", { timeout: 2 * MINUTE }, async (t) => {
   const session = await open(t, { path: "icon.svg" });
   const { page } = session;
-  await keepSomething(page);
+  await storeSomething(page);
   // A server that does not answer.
-  session.rewrite("js/worker.js", (text) => text.replace("await fetchManifest(base, signal)", "await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))"));
+  session.rewrite("js/leader.js", (text) => text.replace("await fetchManifest(base, signal)", "await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))"));
   await session.goto();
   await page.waitForSelector("body[data-phase=loading] #delete-all:not([hidden])");
   await clickDelete(page);
@@ -225,14 +225,14 @@ test("while it loads: the load ends", { timeout: 2 * MINUTE }, async (t) => {
   assert.deepEqual(await storedFiles(session), {});
 });
 
-test("a failure is told", { timeout: 2 * MINUTE }, async (t) => {
+test("a failed deletion is reported", { timeout: 2 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ { page }) =>
     page.addInitScript(() => {
       FileSystemDirectoryHandle.prototype.removeEntry = () => Promise.reject(new DOMException("it is in use", "NoModificationAllowedError"));
     });
   const session = await open(t, { path: "icon.svg", prepare });
   const { page } = session;
-  await keepSomething(page);
+  await storeSomething(page);
   await session.goto();
   await ready(session);
   await clickDelete(page);
@@ -240,14 +240,14 @@ test("a failure is told", { timeout: 2 * MINUTE }, async (t) => {
   assert.match((await page.textContent("#deletion-error")) ?? "", /Not everything could be deleted.*it is in use/);
 });
 
-test("two tabs: one learns at a time, the other is told; and deletion in one is deletion in both", { timeout: 4 * MINUTE }, async (t) => {
+test("two tabs: one learns at a time, the other shows an error; deletion in one deletes in both", { timeout: 4 * MINUTE }, async (t) => {
   const session = await open(t);
   const other = await session.context.newPage();
   await other.goto(session.url);
   await ready({ page: other });
   await chooseFiles(session.page, 4);
   await session.page.click("#train-start");
-  // The tiny base would be done before a pointer is there.
+  // Clicked by a script: the training of the tiny base would end before Playwright has moved a pointer.
   await session.page.waitForFunction(() => {
     const pause = /** @type {HTMLElement | null} */ (document.querySelector("#train-pause:not([hidden])"));
     if (!pause?.checkVisibility() || !/^Iteration/.test(document.querySelector("#train-words")?.textContent ?? "")) return false;
@@ -258,7 +258,7 @@ test("two tabs: one learns at a time, the other is told; and deletion in one is 
   await other.click("#train-start");
   await other.waitForSelector("#train-error:not([hidden])");
   assert.match((await other.textContent("#train-error")) ?? "", /Another tab.*is learning.*training-elsewhere/);
-  assert.equal(await session.page.isVisible("#train-stop"), true, "the first goes on");
+  assert.equal(await session.page.isVisible("#train-stop"), true, "the first continues");
 
   await clickDelete(other);
   await deleted(other);

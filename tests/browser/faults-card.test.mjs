@@ -1,4 +1,4 @@
-// Faults of the graphics card: its calls are made to fail, one at a time, on the same way through the page as those of storage and messages in faults.test.mjs.
+// Fault injection for the GPU: its calls fail, one at a time, during the same visit as in faults.test.mjs.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -9,7 +9,7 @@ import { walk } from "./faults/walk.mjs";
 /** @import { Fault } from "./faults/inject.mjs" */
 /** @import { Found } from "./faults/walk.mjs" */
 
-/** Each call to the graphics card, and which it is of those from its place. @param {Found} found @returns {Fault[]} */
+/** Returns each call to the GPU, with its number among the calls from the same place. @param {Found} found @returns {Fault[]} */
 function numbered({ calls }) {
   /** @type {Map<string, number>} */
   const made = new Map();
@@ -21,8 +21,8 @@ function numbered({ calls }) {
 }
 
 /**
- * One call of each kind before each place where the program waits for a result: there a failing card is noticed, and on that depends what follows.
- * Of several it is the one with the fewest before it from its own place, the likeliest to be made in every walk.
+ * Returns one call of each kind before each place where the program waits for a result: there a failing GPU is noticed, which determines what follows.
+ * Among several it is the one with the lowest number at its place, which is the most likely to be made in every visit.
  * @param {Fault[]} calls
  */
 function awaited(calls) {
@@ -40,10 +40,10 @@ function awaited(calls) {
 describe("the graphics card", () => {
   /** @type {Session} */
   let card;
-  /** What a walk calls where nothing fails: counted only where each place is to be tried, for it takes as long as any. @type {Fault[]} */
+  /** The calls of a visit without a fault. They are counted only where each place is to be tried, because that takes as long as any visit. @type {Fault[]} */
   let calls;
   const prepare = (/** @type {Session} */ session) => {
-    // A software adapter passes for a real one, and is trusted unseen: it would compile its kernels twice.
+    // A software adapter passes for hardware, without a self-test, for which it would compile its kernels a second time.
     session.rewrite("js/device.js", (text) => text.replace(/const software = .*;/, "const software = false;"));
     session.rewrite("js/self-test.js", (text) => text.replace("await engine.selfTest(parts)", "null"));
   };
@@ -57,8 +57,8 @@ describe("the graphics card", () => {
   });
   after(() => card.close());
 
-  // By default what the program answers in different ways, at one call from any place. Of some 1,500 submissions and 750 buffers the middle one is in the
-  // training; of some 230 results a later one is of the voice that was learned.
+  // By default one call of each kind to which the program responds differently. Of some 1,500 submissions and 750 buffers, the middle one belongs to the
+  // training; of some 230 results, a late one belongs to the learned voice.
   const kinds = /** @type {const} */ ([
     ["GPU.requestAdapter", undefined, "no adapter is given", 1],
     ["GPUAdapter.requestDevice", undefined, "no device is given", 1],

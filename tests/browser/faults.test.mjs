@@ -1,6 +1,5 @@
-// Faults: each use of the browser's storage, and each message between page, worker and helpers, is made to fail, one at a time, while a visitor records,
-// learns, speaks, saves and deletes in the page itself. Whatever fails, no recording that was stored is lost, at most 25 iterations are, and the page says in
-// words what the visitor can do about it, who then does it.
+// Fault injection: each use of the browser's storage, and each message between page, worker and helpers, fails once while a visitor records, learns, speaks,
+// saves and deletes. No stored recording may be lost, and at most 25 iterations; and the page must say what the visitor can do, who then does it.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -11,14 +10,14 @@ import { walk } from "./faults/walk.mjs";
 /** @import { Fault } from "./faults/inject.mjs" */
 /** @import { Found } from "./faults/walk.mjs" */
 
-/** How often each function was called, by `context class.method`. @param {Found} found @returns {Map<string, number>} */
+/** Returns how often each function was called, by `context class.method`. @param {Found} found @returns {Map<string, number>} */
 function counts({ calls }) {
   const found = new Map();
   for (const { where, name } of calls) found.set(`${where}: ${name}`, (found.get(`${where}: ${name}`) ?? 0) + 1);
   return new Map([...found].sort(([a], [b]) => a.localeCompare(b)));
 }
 
-/** The points to be tried: one in the middle of each kind, or every so many of all. @param {Map<string, number>} counts @returns {Fault[]} */
+/** Returns the calls that are to fail: the middle one of each kind, or every nth of all. @param {Map<string, number>} counts @returns {Fault[]} */
 function points(counts) {
   const all = [...counts].flatMap(([name, count]) => Array.from({ length: count }, (_, i) => point(name, i + 1)));
   return STRIDE ? ofThisRun(all) : [...counts].map(([name, count]) => point(name, Math.ceil(count / 2)));
@@ -44,7 +43,7 @@ describe("storage and messages", () => {
   });
   after(() => session.close());
 
-  test("all of them are called on the way", (t) => {
+  test("a visit calls all of these functions", (t) => {
     t.diagnostic([...called].map(([name, count]) => `${name} ${count}`).join(", "));
     const kinds = [
       ...["getDirectory", "getDirectoryHandle", "removeEntry"].map((method) => `page: ${method}`),

@@ -1,4 +1,4 @@
-// Files in place of a microphone: on a phone, with a wrong text, and on a screen that stays on.
+// Files instead of a microphone: on a phone, and with a wrong text; and the screen that stays on.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { PHONE, chooseFiles, learned, ready, speak, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-test("phone: every stage fits, and the microphone can be refused", { timeout: 10 * MINUTE }, async (t) => {
+test("phone: every stage fits, and the microphone can be denied", { timeout: 10 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true, viewport: PHONE, permission: "deny" });
   t.after(() => session.close());
   const { page } = session;
@@ -27,19 +27,19 @@ test("phone: every stage fits, and the microphone can be refused", { timeout: 10
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the phone");
 });
 
-test("a file whose text is wrong leads training back to it, and is left out until it is mended", { timeout: 5 * MINUTE }, async (t) => {
+test("training leads back to a file whose text is wrong, and leaves it out until it is corrected", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
   await chooseFiles(page, 4);
   const right = await page.inputValue("[data-file=p02]");
-  // Training starts before the change is judged: the field still has the focus.
+  // Training starts before the change is checked, because the field still has the focus.
   await page.locator("[data-file=p02]").fill("Something that nobody has ever said into this microphone, nor will.");
   await page.evaluate(() => document.getElementById("train-start")?.click());
   await page.waitForSelector("#train-error:not([hidden])");
-  assert.match((await page.textContent("#train-error")) ?? "", /stands in the way.*p02.*clip-mismatch/);
-  assert.match((await page.textContent("#file-list li:nth-child(2) .verdict")) ?? "", /does not fit this text/);
+  assert.match((await page.textContent("#train-error")) ?? "", /cannot be used.*p02.*clip-mismatch/);
+  assert.match((await page.textContent("#file-list li:nth-child(2) .verdict")) ?? "", /does not match this text/);
   await page.click("#train-clip");
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-file")), "p02");
   assert.match((await page.textContent("#train-words")) ?? "", /^3 clips/);
@@ -53,7 +53,7 @@ test("a file whose text is wrong leads training back to it, and is left out unti
   session.assertQuiet();
 });
 
-test("the screen stays on while a voice is learned, and no longer", { timeout: 2 * MINUTE }, async (t) => {
+test("the screen is kept on only while a voice is learned", { timeout: 2 * MINUTE }, async (t) => {
   const prepare = (/** @type {import("./harness.mjs").Session} */ { page }) =>
     page.addInitScript(() => {
       const log = (/** @type {any} */ (globalThis).awake = /** @type {string[]} */ ([]));

@@ -1,4 +1,4 @@
-// Drives a Firefox as its makers ship it, by WebDriver BiDi: playwright speaks only to a Firefox of its own build.
+// Drives a released Firefox by WebDriver BiDi: Playwright supports only its own builds of Firefox.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ export function findFirefox() {
   return [process.env.FIREFOX ?? "", ...places, "/Applications/Firefox.app/Contents/MacOS/firefox", "C:/Program Files/Mozilla Firefox/firefox.exe"].find(existsSync);
 }
 
-/** No request of the browser's own, no start page, sound without a gesture, a microphone that nobody is asked for and that gives a tone. */
+/** No requests by the browser itself, no start page, sound without a user gesture, and a microphone that gives a tone without a permission prompt. */
 const PREFERENCES = {
   "app.normandy.enabled": false,
   "app.update.enabled": false,
@@ -104,7 +104,7 @@ export class Firefox {
     else command?.reject(new Error(`${error}: ${message}`));
   }
 
-  /** Errors and warnings of the page's console so far, and uncaught exceptions. @returns {Promise<string[]>} */
+  /** Returns the errors and warnings of the console so far, and uncaught exceptions. @returns {Promise<string[]>} */
   async problems() {
     return this.#problems;
   }

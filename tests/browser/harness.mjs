@@ -1,5 +1,5 @@
-// What every browser test starts from: a Chromium with the right device and microphone, a record of each request, a watch on the console,
-// and screenshots. Test files are `*.test.mjs` beside this one; `cargo xtask test browser` builds the page, serves it and runs them all.
+// The base of every browser test: a Chromium with the right device and microphone, a record of all requests and of the console, and
+// screenshots. Test files are `*.test.mjs` beside this one; `cargo xtask test browser` builds the page, serves it and runs them all.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,26 +11,26 @@ import { chromium } from "playwright-core";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** Where screenshots go: `OWNVOICE_SCREENSHOTS`, else tests/browser/screenshots. */
+/** The folder of screenshots: `OWNVOICE_SCREENSHOTS`, or tests/browser/screenshots. */
 export const SCREENSHOTS = resolve(process.env.OWNVOICE_SCREENSHOTS ?? join(ROOT, "tests/browser/screenshots"));
 
 /**
- * `cpu`: no adapter is offered. `webgpu`: the adapter is SwiftShader, WebGPU on the processor. `default`: whatever this machine has.
+ * `cpu`: no adapter. `webgpu`: SwiftShader, which runs WebGPU on the CPU. `default`: the adapter of this machine.
  * @typedef {"cpu" | "webgpu" | "default"} DeviceKind
  */
 
 /**
  * @typedef {object} Options
  * @property {DeviceKind} [device] default `cpu`
- * @property {string} [microphone] a WAV file that the fake microphone plays, over and over; without it, the browser's beep
- * @property {boolean} [microphoneLoops] false: the file is played once, then silence
- * @property {string} [camera] a Y4M file that the fake camera shows, over and over; without it, the browser's test picture
- * @property {"allow" | "deny"} [permission] what the visitor answers when asked for the microphone or the camera; default `allow`
- * @property {string} [profile] a folder that holds the browser's storage, so that a second session finds what the first left
+ * @property {string} [microphone] a WAV file that the fake microphone plays in a loop; without it, it beeps
+ * @property {boolean} [microphoneLoops] false: the file is played once, followed by silence
+ * @property {string} [camera] a Y4M file that the fake camera shows in a loop; without it, a test picture
+ * @property {"allow" | "deny"} [permission] the answer to the prompts for microphone and camera; default `allow`
+ * @property {string} [profile] a folder for the browser's storage, so that a second session finds what the first one stored
  * @property {{ width: number, height: number }} [viewport]
- * @property {string[]} [flags] more of Chromium's flags
+ * @property {string[]} [flags] further flags of Chromium
  * @property {boolean} [serviceWorker] whether the browser has service workers; default false, so that tests see the server and not a cache
- * @property {string} [url] where to go, if not to the page itself
+ * @property {string} [url] the address of the site, if not that of `site()`
  * @property {string} [locale] the visitor's language; default en-US
  */
 
@@ -39,7 +39,7 @@ export const SCREENSHOTS = resolve(process.env.OWNVOICE_SCREENSHOTS ?? join(ROOT
  * @typedef {{ url: string, method: string, seconds: number }} Recorded
  */
 
-/** The browser's own network noise off, so that each request is the page's. */
+/** Disables requests by the browser itself, so that all requests are the page's. */
 const QUIET = [
   "--disable-quic",
   "--no-first-run",
@@ -57,7 +57,7 @@ const DEVICE_FLAGS = {
   default: ["--enable-unsafe-webgpu"],
 };
 
-/** The Chromium to drive: `CHROMIUM` if set, else the first found on PATH or in the usual places. */
+/** Returns the path of Chromium: `CHROMIUM`, or the first one on PATH or in the usual places. */
 export function findChromium() {
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
   const places = [
@@ -77,7 +77,7 @@ export function findChromium() {
 let served;
 
 /**
- * The address of the page. `cargo xtask test` serves it and passes the address (`OWNVOICE_URL`); a test file run by hand serves it itself.
+ * Returns the address of the page. `cargo xtask test` serves the page and passes its address (`OWNVOICE_URL`); a test file that is run by hand serves it itself.
  * @returns {Promise<{ url: string, stop: () => void }>}
  */
 export function site() {
@@ -109,8 +109,8 @@ function serve() {
   });
 }
 
-/** Hosts that Chromium itself asks, for updates, accounts and forms, whatever the page does and the flags say. Refused like all others. */
-const ERRANDS = [
+/** Hosts to which Chromium itself sends requests, for updates, accounts and forms, whatever the flags are. Requests to them are refused like all others. */
+const BROWSER_HOSTS = [
   "update.googleapis.com",
   "accounts.google.com",
   "clients2.google.com",
@@ -120,28 +120,28 @@ const ERRANDS = [
 ];
 
 /**
- * Between the browser and the world: a proxy that notes each request, passes on those to this machine and refuses all others. Unlike a debugger's
- * events it misses nothing, whoever asked: page, worker, worklet or beacon.
+ * A proxy that records each request of the browser, forwards those to this machine and refuses all others. Unlike the events of a debugger it misses none,
+ * whether from the page, a worker, a worklet or a beacon.
  */
 class Recorder {
   /** @type {Recorded[]} */
   requests = [];
-  /** Whether the machine is without a network: each connection breaks off. */
+  /** Whether there is no network: each connection is closed. */
   offline = false;
-  /** Whether the host sends its files without a policy, as plain hosts of static files do. */
+  /** Whether files are served without a policy header, as by simple static hosts. */
   plain = false;
-  /** Answers in place of the server's, by path: how a file looks to the browser, whichever of its parts asks. @type {Map<string, (body: Buffer) => Buffer>} */
+  /** Changes of the content of files, by path. @type {Map<string, (body: Buffer) => Buffer>} */
   changes = new Map();
-  /** Files whose content is declared as encoded, by path. @type {Map<string, string>} */
+  /** The Content-Encoding of files, by path. @type {Map<string, string>} */
   encodings = new Map();
   #started = performance.now();
   #server = createServer((asked, answer) => {
     const url = new URL(asked.url ?? "");
-    this.#note(url.href, asked.method ?? "");
+    this.#record(url.href, asked.method ?? "");
     if (this.offline) return void answer.destroy();
     if (url.hostname !== "127.0.0.1") return void answer.writeHead(502).end();
     const change = this.changes.get(url.pathname);
-    // What is changed here is unknown to the server's ETags.
+    // The server's ETags do not know of the change.
     const headers = change ? { ...asked.headers, "if-none-match": "" } : asked.headers;
     const passed = forward(url, { method: asked.method, headers }, async (answered) => {
       if (this.plain) delete answered.headers["content-security-policy"];
@@ -158,19 +158,19 @@ class Recorder {
     passed.on("error", () => answer.destroy());
     asked.pipe(passed);
   }).on("connect", (asked, socket) => {
-    // A tunnel, for https and WebSockets: the page needs neither.
-    this.#note(`tunnel://${asked.url}`, "CONNECT");
-    socket.on("error", () => {}); // the browser hung up first
+    // A tunnel for https or WebSockets, of which the page needs neither.
+    this.#record(`tunnel://${asked.url}`, "CONNECT");
+    socket.on("error", () => {}); // the browser closed it first
     socket.end("HTTP/1.1 502 Refused\r\n\r\n");
   });
 
   /** @param {string} url @param {string} method */
-  #note(url, method) {
-    if (ERRANDS.includes(new URL(url).hostname)) return;
+  #record(url, method) {
+    if (BROWSER_HOSTS.includes(new URL(url).hostname)) return;
     this.requests.push({ url, method, seconds: (performance.now() - this.#started) / 1000 });
   }
 
-  /** @returns {Promise<string>} the proxy's address */
+  /** Starts the proxy. @returns {Promise<string>} Its address. */
   async start() {
     await new Promise((done) => this.#server.listen(0, "127.0.0.1", () => done(undefined)));
     const address = this.#server.address();
@@ -184,9 +184,9 @@ class Recorder {
   }
 }
 
-/** A browser with one page, and its record of requests and problems. Close it: `t.after(() => session.close())`. */
+/** A browser with one page, and a record of its requests and problems. Close it: `t.after(() => session.close())`. */
 export class Session {
-  /** Errors and warnings of the consoles, the workers' too, and uncaught exceptions. @type {{ kind: string, text: string }[]} */
+  /** Errors and warnings of the consoles, including those of workers, and uncaught exceptions. @type {{ kind: string, text: string }[]} */
   problems = [];
   #recorder;
   #shots = 0;
@@ -200,7 +200,7 @@ export class Session {
   constructor(context, page, url, recorder) {
     this.context = context;
     this.page = page;
-    /** Where the page is served, with a slash at its end. */
+    /** The address of the site, with a slash at its end. */
     this.url = url;
     this.#recorder = recorder;
     context.on("console", (message) => {
@@ -210,39 +210,39 @@ export class Session {
     page.on("crash", () => this.problems.push({ kind: "crash", text: "the page crashed" }));
   }
 
-  /** Every request that the page caused since the browser's start, in order, from whichever of its parts. */
+  /** All requests since the start of the browser, in order. */
   get requests() {
     return this.#recorder.requests;
   }
 
-  /** Takes the network away, or gives it back. @param {boolean} offline */
+  /** Disconnects the network, or connects it again. @param {boolean} offline */
   setOffline(offline) {
     this.#recorder.offline = offline;
   }
 
-  /** Serves from now on as a host does that sends no policy. */
+  /** From now on, serves files without a policy header. */
   servePlainly() {
     this.#recorder.plain = true;
   }
 
-  /** Serves a file from now on with a Content-Encoding, as hosts do that take a gzip file for a packed one. @param {string} path @param {string} encoding */
+  /** From now on, serves a file with a Content-Encoding, as some hosts do with gzip files. @param {string} path @param {string} encoding */
   declare(path, encoding) {
     this.#recorder.encodings.set(new URL(path, this.url).pathname, encoding);
   }
 
-  /** Lets the browser see another content of a file, or the file itself again. @param {string} path @param {((body: Buffer) => Buffer) | null} change */
+  /** Serves a file with another content, or unchanged again. @param {string} path @param {((body: Buffer) => Buffer) | null} change */
   change(path, change) {
     const { pathname } = new URL(path, this.url);
     if (change) this.#recorder.changes.set(pathname, change);
     else this.#recorder.changes.delete(pathname);
   }
 
-  /** Lets the browser see another text of a script, made from what is written by hand: what is served is minified.
+  /** Serves a script with another text, made from its source: the served scripts are minified.
    * @param {string} path @param {(text: string) => string} edit */
   rewrite(path, edit) {
-    const written = readFileSync(join(ROOT, path.startsWith("js/") ? "web" : "www", path), "utf8");
-    const edited = edit(written);
-    assert.notEqual(edited, written, `${path} has what was to be replaced`);
+    const source = readFileSync(join(ROOT, path.startsWith("js/") ? "web" : "www", path), "utf8");
+    const edited = edit(source);
+    assert.notEqual(edited, source, `${path} contains the text to be replaced`);
     this.change(path, () => Buffer.from(edited));
   }
 
@@ -252,30 +252,30 @@ export class Session {
     assert.ok(response?.ok(), `${path || "/"} answers ${response?.status()}`);
   }
 
-  /** A mark in the record of requests: `const mark = session.mark(); ...; session.assertNoRequestsSince(mark)`. */
+  /** Marks a position in the record of requests: `const mark = session.mark(); ...; session.assertNoRequestsSince(mark)`. */
   mark() {
     return this.requests.length;
   }
 
-  /** @param {number} mark @param {string} [during] what was going on, for the message */
+  /** @param {number} mark @param {string} [during] what happened meanwhile, for the message */
   assertNoRequestsSince(mark, during = "since the mark") {
     assert.deepEqual(this.requests.slice(mark).map(({ method, url }) => `${method} ${url}`), [], `no request ${during}`);
   }
 
-  /** Nothing but the page's own server was ever asked for anything. */
+  /** Asserts that no request went to another host. */
   assertNothingLeft() {
     const { host } = new URL(this.url);
     const outside = this.requests.filter(({ url }) => new URL(url).host !== host);
     assert.deepEqual(outside.map(({ method, url }) => `${method} ${url}`), [], "no request to another host");
   }
 
-  /** No console error, warning or exception but those expected. @param {RegExp[]} [expected] */
+  /** Asserts that there were no errors, warnings or exceptions except the expected ones. @param {RegExp[]} [expected] */
   assertQuiet(expected = []) {
-    const surprising = this.problems.filter(({ text }) => !expected.some((pattern) => pattern.test(text)));
-    assert.deepEqual(surprising, [], "a quiet console");
+    const unexpected = this.problems.filter(({ text }) => !expected.some((pattern) => pattern.test(text)));
+    assert.deepEqual(unexpected, [], "a quiet console");
   }
 
-  /** The adapter that this browser offers. There being none is a failure, never a pass. */
+  /** Returns the adapter of this browser. Without one, the test fails. */
   async adapter() {
     const adapter = await this.page.evaluate(async () => {
       const found = await navigator.gpu?.requestAdapter();
@@ -301,8 +301,8 @@ export class Session {
   }
 }
 
-/** Seconds that the page's microphone has given since it was opened last. On a busy machine a file that stands for it is read late, and clocks on the
- * wall run ahead of it. */
+/** Counts the seconds of sound from the page's microphone since it was last opened. On a busy machine the file behind it is read with a delay, so that
+ * wall-clock time runs ahead of it. */
 const MICROPHONE_CLOCK = `
 window.microphoneSeconds = 0;
 if (window.AudioWorkletNode) {
@@ -316,7 +316,7 @@ if (window.AudioWorkletNode) {
 }`;
 
 /**
- * Starts a Chromium with one empty page; `session.goto()` loads ours. The record of requests starts here.
+ * Starts a Chromium with an empty page; `session.goto()` loads the page under test. The record of requests starts here.
  * @param {Options} [options]
  * @returns {Promise<Session>}
  */
@@ -343,7 +343,7 @@ export async function open(options = {}) {
     if (microphone) await context.addInitScript(MICROPHONE_CLOCK);
     return new Session(context, context.pages()[0] ?? (await context.newPage()), url, recorder);
   } catch (error) {
-    // A proxy left open would keep the test file from ending.
+    // An open proxy would keep the test file from ending.
     recorder.stop();
     throw error;
   }

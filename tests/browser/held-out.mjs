@@ -1,5 +1,5 @@
-// Makes tests/fixtures/held-out.{wav,json} and consent.wav: flite's voice awb, on which the base voice is not trained, reads the first sentences of models/prompts.json
-// with a pause around each, so that a test can record them one by one from a fake microphone. Run by hand when the sentences change.
+// Makes tests/fixtures/held-out.{wav,json} and consent.wav: flite's voice awb, on which the base voice is not trained, reads the first sentences of
+// models/prompts.json with pauses between them, so that a test can record them one by one from a fake microphone. Run it by hand when the sentences change.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { waveHeader } from "./wave.mjs";
 
 const RATE = 16_000;
 const PAUSE_SECONDS = 0.5;
-/** The file stays under 2 MB. */
+/** Keeps the file below 2 MB. */
 const MAX_SECONDS = 62;
 
 /** @type {{ id: string, text: string }[]} */

@@ -1,4 +1,4 @@
-// A training on several cores: what is learned is what one core learns, and a helper that dies costs nothing.
+// Training on several cores learns the same as on one core, also where a helper ends.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { run, visit, withPackage } from "./steps.mjs";
 
 const TEXT = "The rabbit did not wait for a better offer.";
 
-/** Ends a helper at its third share, as a browser does that has no memory left: without a word. */
+/** Ends a helper at its third shard without an event, as a browser does that is out of memory. */
 const DYING = `
 if (self.name === "ownvoice helper") {
   let shares = 0;
@@ -17,9 +17,9 @@ if (self.name === "ownvoice helper") {
   });
 }
 `;
-/** Ends it by an error in its script. */
+/** Ends a helper by an error in its script. */
 const THROWING = DYING.replace("self.close()", "setTimeout(() => { throw new Error('a helper fails') })");
-/** Counts, in the page's worker, the workers that it starts. */
+/** Counts the workers that the page's worker starts. */
 const COUNTING = `
 const Own = self.Worker;
 let started = 0;
@@ -31,7 +31,7 @@ self.postMessage = (message, ...rest) => {
 };
 `;
 
-/** The spectrogram of a voice that was trained on so many cores, the second of two like it, and that of the base. @param {number} cores @param {string} [script] Before the worker's own. */
+/** Trains twice on a number of cores; returns the spectrograms of the second voice and of the base. @param {number} cores @param {string} [script] A prefix of the worker's script. */
 async function learned(cores, script = "") {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   try {
@@ -54,19 +54,19 @@ async function learned(cores, script = "") {
   }
 }
 
-/** The mean distance in the frames that both have: a clone has its own timing. @param {number[]} a @param {number[]} b */
+/** The mean distance in the frames that both have, since a clone has its own timing. @param {number[]} a @param {number[]} b */
 const difference = (a, b) => {
   const shared = a.slice(0, b.length);
   return shared.reduce((sum, x, i) => sum + Math.abs(x - b[i]), 0) / shared.length;
 };
 
-test("several cores learn what one learns, whether or not a helper dies", async () => {
+test("several cores learn the same as one core, whether or not a helper ends", async () => {
   const one = await learned(1);
   assert.equal(one.workers, 0);
   assert.equal(one.losses.length, 20);
   const changed = difference(one.clone, one.base);
   assert.ok(changed > 0.02, `it learned something: ${changed}`);
-  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that dies", 2, DYING], ["a helper that fails", 2, THROWING]])) {
+  for (const [name, cores, script] of /** @type {[string, number, string][]} */ ([["two cores", 2, ""], ["four cores", 4, ""], ["a helper that ends", 2, DYING], ["a helper that fails", 2, THROWING]])) {
     const several = await learned(cores, script);
     assert.deepEqual([several.cores, several.workers, several.deaths], [cores, cores - 1, script ? 1 : 0], name);
     assert.equal(several.losses.length, 20, name);
@@ -77,7 +77,7 @@ test("several cores learn what one learns, whether or not a helper dies", async 
   }
 });
 
-test("of two trainings at once each learns its own", async () => {
+test("two trainings at the same time do not mix", async () => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   try {
     await withPackage(session, 4, "cpu", 2);

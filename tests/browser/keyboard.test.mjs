@@ -1,4 +1,4 @@
-// For those who use no mouse: the whole path by keyboard.
+// The whole path without a mouse.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  /** Tabs until an element has the focus: as far as it takes, and no further than once around. @param {string} selector */
+  /** Presses Tab until an element has the focus, at most once around the page. @param {string} selector */
   const tabTo = async (selector) => {
     for (let i = 0; i < 60; i++) {
       if (await page.evaluate((selector) => document.activeElement?.matches(selector), selector)) return;
@@ -30,7 +30,7 @@ test("the whole path by keyboard", { timeout: 5 * MINUTE }, async (t) => {
     await page.keyboard.press("ArrowRight");
   }
   await tabTo("#train-start");
-  // What has the focus shows it.
+  // The focus is visible.
   assert.notEqual(await page.evaluate(() => getComputedStyle(/** @type {Element} */ (document.activeElement)).outlineStyle), "none");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#train-stop:not([hidden])");

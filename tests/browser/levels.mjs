@@ -1,6 +1,6 @@
-// How loud sounds are over time, and how like each other: the same words at the same time correlate, whatever the voice.
+// Levels of sounds over time, and their correlation, which is high for the same words at the same times, whatever the voice.
 
-/** Level of each 20 ms, in dB. @param {{ rate: number, samples: Int16Array }} sound */
+/** Returns the level of each 20 ms, in dB. @param {{ rate: number, samples: Int16Array }} sound */
 export function levels({ rate, samples }) {
   const length = rate / 50;
   return Array.from({ length: Math.floor(samples.length / length) }, (_, at) => {
@@ -9,7 +9,7 @@ export function levels({ rate, samples }) {
   });
 }
 
-/** Pearson's. @param {number[]} one @param {number[]} other */
+/** Pearson's correlation coefficient. @param {number[]} one @param {number[]} other */
 export function correlation(one, other) {
   const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [a, b] = [one, other].map((values) => {

@@ -1,4 +1,4 @@
-// What a visitor does on the page of lips, step by step, and the videos for it.
+// The steps of a visitor on the page of lips, and the videos for them.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -12,24 +12,24 @@ import { download, heard, ready, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-/** A drawn face, and what the command line hears of it; `lips-videos.mjs` makes both. */
+/** A video of a drawn face, and the speech that the command line makes from it; `lips-videos.mjs` makes both. */
 export const SILENT = join(ROOT, "tests/fixtures/lips/silent.mp4");
 export const HEARD = join(ROOT, "tests/fixtures/lips/heard.wav");
-/** Its voice. */
+/** The voice of that speech. */
 export const VOICE = "flite-slt";
 
-/** Why tests of videos that ffmpeg makes of that one are skipped; false where they run. */
+/** Why tests that need ffmpeg to make other videos are skipped; false where they run. */
 export const skip = spawnSync("ffmpeg", ["-version"]).error ? "ffmpeg is not installed" : false;
 const folder = mkdtempSync(join(tmpdir(), "ownvoice-lips-"));
 
-/** Another file. @param {string} name @param {string[]} options Of ffmpeg. */
+/** Makes a video by ffmpeg. @param {string} name @param {string[]} options Options of ffmpeg. */
 export function made(name, ...options) {
   const path = join(folder, name);
   execFileSync("ffmpeg", ["-v", "error", "-y", ...options, path]);
   return path;
 }
 
-/** The page, ready. @param {Options} [options] */
+/** Opens the page and waits until it is ready. @param {Options} [options] */
 export async function open(options) {
   const session = await visit({ path: "lips.html", ...options });
   await ready(session);
@@ -37,7 +37,7 @@ export async function open(options) {
   return session;
 }
 
-/** What is spoken now. @param {Session} session */
+/** Returns the speech of the page. @param {Session} session */
 export async function spoken({ page }) {
   await page.waitForSelector("#speech:not([hidden]), #film-error:not([hidden]), #speak-error:not([hidden])", { timeout: 2 * MINUTE });
   assert.deepEqual(await page.locator("#film-error, #speak-error").allTextContents(), ["", ""]);

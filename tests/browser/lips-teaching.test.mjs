@@ -1,4 +1,4 @@
-// The page of lips learns its visitor's own speech: from videos with sound, from camera and microphone; nothing leaves the page, and what is refused has a code.
+// The page of lips learns the visitor's speech from videos with sound, and from camera and microphone. Nothing leaves the page, and each refusal has a code.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,17 +11,17 @@ import { PHONE, download } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-/** Another voice: three semitones higher, as fast. */
+/** Filters that make another voice: three semitones higher, at the same speed. */
 const HIGHER = "asetrate=19027,aresample=16000,atempo=0.841";
 const MP4 = ["-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000", "-shortest"];
 
-/** The face over and over, in another voice. @param {string} [name] @param {number} [more] Times after the first. */
-const taught = (name = "spoken.mp4", more = 5) => made(name, "-stream_loop", `${more}`, "-i", SILENT, "-stream_loop", `${more}`, "-i", HEARD, "-af", HIGHER, ...MP4);
+/** Makes a video of the face in a loop, with another voice. @param {string} [name] @param {number} [more] Repetitions after the first. */
+const taughtVideo = (name = "spoken.mp4", more = 5) => made(name, "-stream_loop", `${more}`, "-i", SILENT, "-stream_loop", `${more}`, "-i", HEARD, "-af", HIGHER, ...MP4);
 
-/** Until nothing is under way. @param {Session} session */
+/** Waits until the page is idle. @param {Session} session */
 const idle = ({ page }) => page.waitForFunction(() => !(/** @type {HTMLButtonElement} */ (document.querySelector("#own-file")).disabled), null, { timeout: 3 * MINUTE });
 
-/** Gives videos to be learned from, and returns what is said of each take. @param {Session} session @param {string[]} files */
+/** Adds videos to be learned from, and returns what the page shows of each take. @param {Session} session @param {string[]} files */
 async function teach(session, files) {
   await session.page.setInputFiles("#teach-files", files);
   await idle(session);
@@ -30,23 +30,23 @@ async function teach(session, files) {
 
 /** @typedef {{ rate: number, samples: Int16Array }} Sound */
 
-/** How like each other two sounds of the same length are. @param {Sound} one @param {Sound} other */
-const alike = (one, other) => correlation(levels(one), levels(other));
+/** The correlation of the levels of two sounds of the same length. @param {Sound} one @param {Sound} other */
+const similarity = (one, other) => correlation(levels(one), levels(other));
 
 /** @param {string} words */
 const figure = (words) => Number(words.match(/\d+\.\d+/)?.[0]);
 
-test("it learns from videos with sound, speaks what it learned, and nothing leaves the page", { timeout: 10 * MINUTE, skip }, async (t) => {
+test("a voice is learned from videos with sound and spoken with, and nothing leaves the page", { timeout: 10 * MINUTE, skip }, async (t) => {
   const session = await open();
   t.after(() => session.close());
   const { page } = session;
   const loaded = session.mark();
-  assert.equal(await page.isDisabled("#learn"), true, "there is nothing to learn from");
+  assert.equal(await page.isDisabled("#learn"), true, "there are no takes");
   await page.setInputFiles("#file", SILENT);
   const before = await spoken(session);
 
-  // Longer than a part, and given up behind the first one.
-  await page.setInputFiles("#teach-files", taught("long.mp4", 8));
+  // A video of more than one part, cancelled after the first part.
+  await page.setInputFiles("#teach-files", taughtVideo("long.mp4", 8));
   await page.waitForFunction(() => /** @type {HTMLProgressElement} */ (document.querySelector("#teach-bar")).value > 0.6, null, { timeout: 2 * MINUTE });
   await page.click("#teach-cancel");
   await idle(session);
@@ -56,12 +56,12 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   const short = made("short.mp4", "-t", "0.6", "-i", SILENT, "-i", HEARD, ...MP4);
   const unequal = (/** @type {string} */ name, /** @type {string[]} */ pictures, /** @type {string[]} */ sound) => made(name, ...pictures, "-i", SILENT, ...sound, "-i", HEARD, "-pix_fmt", "yuv420p", "-c:a", "aac", "-ar", "48000");
   const quiet = made("quiet.mp4", "-i", SILENT, "-i", HEARD, "-af", "volume=-60dB", ...MP4);
-  const takes = await teach(session, [taught(), SILENT, wall, short, unequal("pictures.mp4", ["-t", "1.4"], []), unequal("sound.mp4", [], ["-t", "1.4"]), quiet]);
+  const takes = await teach(session, [taughtVideo(), SILENT, wall, short, unequal("pictures.mp4", ["-t", "1.4"], []), unequal("sound.mp4", [], ["-t", "1.4"]), quiet]);
   assert.deepEqual(takes.map(({ code }) => code), [null, "audio-unreadable", "no-face", "clip-too-short", "lengths-differ", "lengths-differ", "clip-too-quiet"], JSON.stringify(takes));
   t.diagnostic(takes[0].words);
   assert.ok(figure(takes[0].words) > 14, takes[0].words);
   await session.screenshot("teaching-takes");
-  // Those that are refused can be put away.
+  // Refused takes can be removed.
   for (let left = 6; left > 0; left--) await page.click(`#takes [data-take="${left}"]`);
   await page.waitForFunction(() => document.querySelectorAll("#takes > li").length === 1);
 
@@ -75,29 +75,29 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   t.diagnostic(`loss ${first} to ${later}; ${await page.textContent("#learn-held-out")}`);
   assert.ok(later < first, `${first} ${later}`);
   await session.screenshot("teaching-learning");
-  // The page itself goes on meanwhile.
+  // The page responds meanwhile.
   await page.click("#languages [lang=de]");
-  assert.equal(await page.textContent("#learn-stop"), "Anhalten, das Beste behalten");
+  assert.equal(await page.textContent("#learn-stop"), "Anhalten und den besten Stand behalten");
   await page.click("#languages [lang=en]");
   await page.click("#learn-stop");
   await page.waitForSelector("#own:not([hidden])", { timeout: MINUTE });
   const words = (await page.textContent("#own-words")) ?? "";
-  assert.equal(figure(words), figure(takes[0].words), "nothing else was learned from");
+  assert.equal(figure(words), figure(takes[0].words), "no other take was used");
   const [from, to] = words.match(/\d\.\d{3}/g)?.map(Number) ?? [];
   assert.ok(to < from, `held out: ${from} ${to}`);
 
-  // What was shown before is spoken again, in one's own voice.
+  // The video from before is spoken again, in the learned voice.
   await idle(session);
   assert.equal(await page.inputValue("#speaker"), "");
   const after = await spoken(session);
   assert.equal(after.samples.length, before.samples.length);
   assert.notDeepEqual(after.samples, before.samples);
-  // It is the same speech.
-  t.diagnostic(`correlation of levels with the base's voice: ${alike(after, before).toFixed(3)}`);
-  assert.ok(alike(after, before) > 0.8);
+  // Both have the same words.
+  t.diagnostic(`correlation of levels with the base's voice: ${similarity(after, before).toFixed(3)}`);
+  assert.ok(similarity(after, before) > 0.8);
   await session.screenshot("teaching-learned");
 
-  // The file of it says the same, after all is forgotten.
+  // The saved voice speaks the same after everything was deleted.
   const file = await download(page, "#own-download");
   t.diagnostic(`${(file.length / 1e6).toFixed(2)} MB`);
   await page.click("#own-forget");
@@ -111,15 +111,15 @@ test("it learns from videos with sound, speaks what it learned, and nothing leav
   await page.waitForSelector("#own:not([hidden])");
   await idle(session);
   const again = await spoken(session);
-  t.diagnostic(`and of the file's with it: ${alike(again, after).toFixed(4)}`);
-  assert.ok(alike(again, after) > 0.99);
+  t.diagnostic(`and of the file's with it: ${similarity(again, after).toFixed(4)}`);
+  assert.ok(similarity(again, after) > 0.99);
 
   session.assertNoRequestsSince(loaded, "while it was taught");
   session.assertNothingLeft();
   session.assertQuiet();
 });
 
-test("it learns from camera and microphone", { timeout: 5 * MINUTE, skip }, async (t) => {
+test("a take is recorded by camera and microphone", { timeout: 5 * MINUTE, skip }, async (t) => {
   const camera = made("camera.y4m", "-i", SILENT, "-pix_fmt", "yuv420p");
   const session = await open({ camera, microphone: HEARD, viewport: PHONE });
   t.after(() => session.close());
@@ -136,7 +136,7 @@ test("it learns from camera and microphone", { timeout: 5 * MINUTE, skip }, asyn
   t.diagnostic(take);
   assert.ok(figure(take) > 3, take);
   assert.equal(await page.textContent("#takes .name"), "Take 1");
-  // Too little is no lesson.
+  // It is too short to learn from.
   assert.equal(await page.isDisabled("#learn"), true);
   await clean(session, "a take");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width, "nothing is wider than the window");
@@ -148,14 +148,14 @@ test("it learns from camera and microphone", { timeout: 5 * MINUTE, skip }, asyn
   session.assertQuiet();
 });
 
-test("camera and microphone that are refused have words, and a reading can be cancelled", { timeout: 2 * MINUTE, skip }, async (t) => {
+test("denied access to camera and microphone is reported, and reading a video can be cancelled", { timeout: 2 * MINUTE, skip }, async (t) => {
   const session = await open({ permission: "deny" });
   t.after(() => session.close());
   const { page } = session;
   await page.click("#teach-record");
   await page.waitForSelector("#teach-error:not([hidden])");
   assert.equal(await page.textContent("#teach-error code"), "capture-denied");
-  await page.setInputFiles("#teach-files", taught());
+  await page.setInputFiles("#teach-files", taughtVideo());
   await page.click("#teach-cancel");
   await page.waitForSelector("#teach-choose:not([hidden])");
   assert.equal(await page.locator("#takes > li").count(), 0);

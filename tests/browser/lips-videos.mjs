@@ -1,5 +1,5 @@
-// Makes tests/fixtures/lips: a drawn face that says a sentence of no training, without a sound, and what the command line hears of it. Run by hand, with
-// ffmpeg and `ownvoice` installed, when models/lips changes.
+// Makes tests/fixtures/lips: a silent video of a drawn face that says a sentence of no training, and the speech that the command line makes from it. Run it
+// by hand, with ffmpeg and `ownvoice` installed, when models/lips changes.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The page of lips: a silent video in, from a file or from the camera, and speech out; nothing leaves the page, and who only wants a voice fetches nothing of it.
+// The page of lips turns a silent video, from a file or from the camera, into speech. Nothing leaves the page, and the other page fetches nothing of it.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,11 +12,11 @@ import { DESKTOP, PHONE, heard, ready, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-/** What the command line hears. */
+/** The speech that the command line makes. */
 const WANTED = heard(readFileSync(HEARD));
-/** Between a sentence and the next before the camera. */
+/** The pause between two repetitions of the sentence in front of the camera. */
 const PAUSE_SECONDS = 1.2;
-/** How like what the command line hears the part of a sound is that is most like it, 0 to 1. @param {{ rate: number, samples: Int16Array }} sound*/
+/** The best correlation of a part of a sound with the speech of the command line, up to 1. @param {{ rate: number, samples: Int16Array }} sound*/
 function likeness(sound) {
   const [whole, wanted] = [levels(sound), levels(WANTED)];
   const places = Array.from({ length: Math.max(1, whole.length - wanted.length + 1) }, (_, at) => correlation(whole.slice(at, at + wanted.length), wanted));
@@ -29,7 +29,7 @@ test("a silent video is spoken as by the command line, and nothing leaves the pa
   const { page } = session;
   const loaded = session.mark();
   await page.setInputFiles("#file", SILENT);
-  await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "A face is found.");
+  await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "One face was found.");
   const sound = await spoken(session);
   assert.equal(sound.rate, 16_000);
   assert.ok(Math.abs(sound.seconds - WANTED.seconds) < 0.25, `${sound.seconds} s`);
@@ -39,7 +39,7 @@ test("a silent video is spoken as by the command line, and nothing leaves the pa
   assert.ok(like > 0.9, `${like}`);
   await session.screenshot("lips-file");
 
-  // Another voice says it as well, and playing has an end.
+  // Another voice speaks it too, and playing ends.
   await page.selectOption("#speaker", { index: 0 });
   await page.click("#speak");
   const other = await spoken(session);
@@ -52,8 +52,8 @@ test("a silent video is spoken as by the command line, and nothing leaves the pa
   session.assertQuiet();
 });
 
-test("a face before the camera is spoken, and nothing leaves the page", { timeout: 5 * MINUTE, skip }, async (t) => {
-  // The camera shows it over and over. Without a wall between, sentences are spoken from their middle on, which no training had.
+test("a face in front of the camera is spoken, and nothing leaves the page", { timeout: 5 * MINUTE, skip }, async (t) => {
+  // The camera shows the video in a loop. Without the wall in between, sentences would start in their middle, which no training had.
   const wall = ["-f", "lavfi", "-i", `color=c=gray:s=320x240:r=25:d=${PAUSE_SECONDS}`];
   const after = "[0]format=yuv420p[a];[1]setpts=PTS-STARTPTS,format=yuv420p[b];[a][b]concat";
   const camera = made("camera.y4m", ...wall, "-i", SILENT, "-filter_complex", after);
@@ -62,10 +62,10 @@ test("a face before the camera is spoken, and nothing leaves the page", { timeou
   const { page } = session;
   const loaded = session.mark();
   await page.click("#film-record");
-  await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "A face is found.", null, { timeout: MINUTE });
+  await page.waitForFunction(() => document.querySelector("#film-faces")?.textContent === "One face was found.", null, { timeout: MINUTE });
   assert.equal(await page.textContent("#record-words"), "Stop");
   await session.screenshot("lips-camera");
-  // Once from beginning to end, wherever it is.
+  // Long enough for one whole sentence, wherever the loop is.
   const seconds = 2 * WANTED.seconds + PAUSE_SECONDS + 0.5;
   await page.waitForTimeout(seconds * 1000);
   await page.click("#film-record");
@@ -79,7 +79,7 @@ test("a face before the camera is spoken, and nothing leaves the page", { timeou
   session.assertQuiet();
 });
 
-describe("what cannot be spoken is refused, with a code", () => {
+describe("a video that cannot be spoken is refused with a code", () => {
   /** @type {Session} */
   let session;
   before(async () => {
@@ -96,7 +96,7 @@ describe("what cannot be spoken is refused, with a code", () => {
     assert.equal(await page.isVisible("#speech"), false);
   }
 
-  test("a file that is no video, and one of sound alone", { timeout: MINUTE }, async () => {
+  test("a file that is not a video, and one with sound only", { timeout: MINUTE }, async () => {
     await refused({ name: "letter.mp4", mimeType: "video/mp4", buffer: Buffer.from("This is a letter.") }, "video-unreadable", "film");
     await refused(HEARD, "video-unreadable", "film");
   });
@@ -112,7 +112,7 @@ describe("what cannot be spoken is refused, with a code", () => {
     await refused(made("short.mp4", "-t", "0.6", "-i", SILENT, "-pix_fmt", "yuv420p"), "clip-too-short");
     await refused(made("long.mp4", "-f", "lavfi", "-i", "color=c=gray:s=64x64:r=5:d=40", "-pix_fmt", "yuv420p"), "clip-too-long", "film");
   });
-  test("and the next video is spoken", { timeout: 2 * MINUTE }, async () => {
+  test("the next video is spoken", { timeout: 2 * MINUTE }, async () => {
     await session.page.setInputFiles("#file", SILENT);
     assert.ok(likeness(await spoken(session)) > 0.9);
     session.assertNothingLeft();
@@ -120,7 +120,7 @@ describe("what cannot be spoken is refused, with a code", () => {
   });
 });
 
-test("a stretch without a face is silent, and said so", { timeout: 2 * MINUTE, skip }, async (t) => {
+test("a stretch without a face is silent, and is listed", { timeout: 2 * MINUTE, skip }, async (t) => {
   const session = await open();
   t.after(() => session.close());
   const after = "[0]setpts=PTS-STARTPTS,format=yuv420p[a];[1]format=yuv420p[b];[a][b]concat";
@@ -131,7 +131,7 @@ test("a stretch without a face is silent, and said so", { timeout: 2 * MINUTE, s
   assert.match((await session.page.textContent("#left-out")) ?? "", /^Silent from 3\.\d to 4\.\d s: .* no-face$/);
 });
 
-test("a camera that is refused has words, and cancelling ends the reading", { timeout: 2 * MINUTE }, async (t) => {
+test("denied access to the camera is reported, and reading can be cancelled", { timeout: 2 * MINUTE }, async (t) => {
   const session = await open({ permission: "deny" });
   t.after(() => session.close());
   const { page } = session;
@@ -147,7 +147,7 @@ test("a camera that is refused has words, and cancelling ends the reading", { ti
 });
 
 for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["phone", PHONE]])) {
-  test(`axe finds nothing, and all of it works by keyboard, ${name}`, { timeout: 3 * MINUTE }, async (t) => {
+  test(`axe finds nothing, and the page works by keyboard, ${name}`, { timeout: 3 * MINUTE }, async (t) => {
     const session = await open({ viewport });
     t.after(() => session.close());
     const { page } = session;
@@ -175,16 +175,16 @@ for (const [name, viewport] of /** @type {const} */ ([["desktop", DESKTOP], ["ph
   });
 }
 
-test("who only wants a voice fetches nothing of lips", { timeout: 3 * MINUTE }, async (t) => {
+test("the page of voices fetches nothing of lips", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true, serviceWorker: true });
   t.after(() => session.close());
   await ready(session);
-  // Until all is there that the page keeps for visits without the internet.
+  // Until everything is cached that the page needs without the internet.
   await session.page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
   const asked = session.requests.map(({ url }) => new URL(url).pathname);
   assert.ok(asked.length > 20);
   assert.deepEqual(asked.filter((path) => path.includes("lips")), []);
-  // It is there for those who ask, beside what is kept.
+  // The page of lips works beside the cached files.
   await session.goto("lips.html");
   await ready(session);
   assert.equal(await session.page.textContent("#film-title"), "Show a face");

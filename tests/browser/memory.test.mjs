@@ -1,4 +1,4 @@
-// Memory stays flat over a training, many sentences and two clones: the program's, and that of the graphics card.
+// The memory of the program and of the GPU does not grow over a training, many sentences and two clones.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { run, visit, withPackage } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-/** Clones, then speaks: with `iterations` and `sentences` as `input`. */
+/** Clones, then speaks; the input has `iterations` and `sentences`. */
 const ROUND = `const voice = await studio.clone(clips, { iterations: input.iterations, pictures: true });
   for (let i = 0; i < input.sentences; i++) await voice.say("This is sentence number " + (i + 1) + ".");
   await voice.close();`;
@@ -46,8 +46,8 @@ test("on the CPU, over a training, from its twentieth iteration to its end", { t
   assert.ok(late <= early * 1.02, `${early} to ${late} bytes`);
 });
 
-/** Before the worker's own script: counts what is made on the graphics card and not yet given back. The library drops its buffers and destroys none, so
- * they end when JavaScript's garbage is collected. */
+/** A prefix of the worker's script that counts the live objects of the GPU. The library drops its buffers without destroying them, so that they end by
+ * garbage collection. */
 const WATCH = `const { createBuffer } = GPUDevice.prototype;
 globalThis.watched = { made: 0, bytes: 0 };
 const gone = new FinalizationRegistry((size) => { watched.bytes -= size; });
@@ -67,7 +67,7 @@ test("on a graphics card, over twenty sentences and two clones", { timeout: 15 *
   await withPackage(session, 3, "webgpu");
   const memory = async () => {
     const [program, { usedBytes, heldBytes }] = await run(session, "return [await studio.memoryBytes(), await studio.deviceMemory()]");
-    // What is garbage is collected sooner or later; here it is now, so that what is left is what is alive.
+    // Collects garbage, so that only live objects are left.
     const { made, bytes } = await session.page.workers()[0].evaluate("gc(), new Promise((done) => setTimeout(done, 500)).then(() => ({ ...watched }))");
     t.diagnostic(`the program's ${megabytes(program)}; on the graphics card ${usedBytes} bytes used, ${megabytes(heldBytes)} held, ${megabytes(bytes)} alive, of ${made} buffers made`);
     return { program, usedBytes, heldBytes, bytes };
@@ -79,9 +79,9 @@ test("on a graphics card, over twenty sentences and two clones", { timeout: 15 *
     await run(session, ROUND, { iterations: 8, sentences });
     const after = await memory();
     assert.ok(after.program <= first.program * 1.05, `the program's: ${first.program} to ${after.program} bytes`);
-    // Not one tensor is left behind.
+    // No tensor has leaked.
     assert.ok(after.usedBytes <= first.usedBytes * 1.01, `used: ${first.usedBytes} to ${after.usedBytes} bytes`);
-    // The pool cuts its pages as trainings ask for them, and now and then needs one more than before.
+    // The pool divides its pages on demand, and sometimes needs one more than before.
     assert.ok(after.heldBytes <= first.heldBytes * 2, `held: ${first.heldBytes} to ${after.heldBytes} bytes`);
     assert.ok(after.bytes <= after.heldBytes * 1.1, `alive beside what the pool holds: ${after.bytes - after.heldBytes} bytes`);
   }

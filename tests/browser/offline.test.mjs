@@ -1,4 +1,4 @@
-// Without the network: the second visit, newer versions, and files that are not what they should be. Here the browser has its service workers.
+// Offline use: the second visit, newer versions, and files with a wrong hash. In these tests the browser has service workers.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -22,13 +22,13 @@ test("the second visit needs no network: it records, learns, speaks and saves", 
   const { page } = session;
   await firstVisit(session);
   const fetched = session.requests.filter(({ url }) => url.endsWith("weights.safetensors")).length;
-  assert.equal(fetched, 1, "the base voice is fetched once, and not again to be kept");
+  assert.equal(fetched, 1, "the base voice is fetched once, and not again for the cache");
 
   session.setOffline(true);
   const mark = session.mark();
   await page.reload();
   await firstVisit(session);
-  // At each visit page and browser ask whether there is a newer service worker, some time after the load: these two files and nothing else.
+  // At each visit the browser looks for a newer service worker some time after the load: it requests these two files and nothing else.
   await page.waitForTimeout(3000);
   const asked = session.requests.slice(mark).map(({ url }) => new URL(url).pathname);
   assert.deepEqual(asked.filter((path) => !["/sw.js", "/pkg/site-files.js"].includes(path)), []);
@@ -48,12 +48,12 @@ test("the second visit needs no network: it records, learns, speaks and saves", 
   session.assertNothingLeft();
 });
 
-test("what was changed in the browser's cache is not used: it is fetched anew", { timeout: 5 * MINUTE }, async (t) => {
+test("a file that was changed in the cache is fetched again", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true });
   t.after(() => session.close());
   const { page } = session;
   await firstVisit(session);
-  /** Puts something else in the place of the file with this hash. @param {string} cache @param {string} hash */
+  /** Changes the cached file of a hash. @param {string} cache @param {string} hash */
   const tamper = (cache, hash) =>
     page.evaluate(
       async ({ cache, hash }) => {
@@ -68,21 +68,21 @@ test("what was changed in the browser's cache is not used: it is fetched anew", 
     );
   const list = await (await fetch(new URL("pkg/site-files.js", session.url))).text();
   const manifest = JSON.parse(await (await fetch(new URL("models/base/manifest.json", session.url))).text());
-  await tamper("ownvoice-site", list.match(/"play.js": "([0-9a-f]{32})"/)?.[1] ?? "none");
+  await tamper("ownvoice-site", list.match(/"shared\/player.js": "([0-9a-f]{32})"/)?.[1] ?? "none");
   await tamper("ownvoice-base", manifest.files.weights.sha256);
   const mark = session.mark();
   await page.reload();
   await ready(session);
   const asked = session.requests.slice(mark).map(({ url }) => new URL(url).pathname).filter((path) => !/sw\.js|site-files/.test(path));
-  assert.deepEqual(asked.sort(), [`/models/base/${manifest.files.weights.path}`, "/play.js"].sort(), "these two, and nothing else");
+  assert.deepEqual(asked.sort(), [`/models/base/${manifest.files.weights.path}`, "/shared/player.js"].sort(), "these two and nothing else");
   session.setOffline(true);
   await page.reload();
   await ready(session);
-  assert.ok(heard(await speak(page, "base")).seconds > 1, "and what was fetched is kept in its place");
+  assert.ok(heard(await speak(page, "base")).seconds > 1, "and the fetched files are cached");
   session.assertQuiet();
 });
 
-test("a newer version comes whole, and when the visitor says so", { timeout: 5 * MINUTE }, async (t) => {
+test("a newer version is used as a whole, and when the visitor wants it", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true });
   t.after(() => session.close());
   const { page } = session;
@@ -90,7 +90,7 @@ test("a newer version comes whole, and when the visitor says so", { timeout: 5 *
   const title = () => page.textContent(".tagline");
   const before = await title();
 
-  // The server changes the words, and so its list.
+  // The server changes the strings, and with them its list.
   const english = (/** @type {Buffer} */ body) => Buffer.from(body.toString().replace(before ?? "", "Another tagline."));
   session.change("strings/en.js", english);
   session.change("pkg/site-files.js", await listWith(session, { "strings/en.js": english }));
@@ -106,21 +106,21 @@ test("a newer version comes whole, and when the visitor says so", { timeout: 5 *
   assert.equal(await page.isHidden("#newer"), true);
 });
 
-test("a file that is not what the list says is not kept, nor is anything with it", { timeout: 5 * MINUTE }, async (t) => {
+test("a version with a file of a wrong hash is not installed", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true });
   t.after(() => session.close());
   const { page } = session;
   await firstVisit(session);
-  // The list is new, but one file of it is another: half of an update, or an attack.
+  // The list is new, but one of its files is wrong: an incomplete update, or an attack.
   const newer = (/** @type {Buffer} */ body) => Buffer.concat([body, Buffer.from("// newer\n")]);
-  session.change("pkg/site-files.js", await listWith(session, { "play.js": newer, "draw.js": newer }));
+  session.change("pkg/site-files.js", await listWith(session, { "shared/player.js": newer, "draw.js": newer }));
   session.change("draw.js", newer);
-  session.change("play.js", (body) => Buffer.concat([body, Buffer.from("// tampered with\n")]));
+  session.change("shared/player.js", (body) => Buffer.concat([body, Buffer.from("// tampered with\n")]));
   await page.reload();
   await ready(session);
   await page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready;
-    // The update fails, as it should.
+    // The update fails as expected.
     await registration.update().catch(() => {});
     while (registration.installing) await new Promise((resolve) => setTimeout(resolve, 50));
   });
@@ -130,7 +130,7 @@ test("a file that is not what the list says is not kept, nor is anything with it
   await ready(session);
 });
 
-test("a host that declares the program's gzip as its encoding: the browser unpacks it, and it is kept all the same", { timeout: 3 * MINUTE }, async (t) => {
+test("the program is cached too where a host declares its gzip as Content-Encoding, so that the browser unpacks it", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.declare("pkg/ownvoice_web_bg.wasm.gz", "gzip") });
   t.after(() => session.close());
   await firstVisit(session);
@@ -148,7 +148,7 @@ test("a host that declares the program's gzip as its encoding: the browser unpac
   session.assertQuiet();
 });
 
-/** A cache of the service worker that fails when the page says so: to be opened, to be read or to be written. */
+/** A prefix of the service worker whose cache fails on demand: when it is opened, read or written. */
 const BREAKABLE = `{
   let broken = "";
   self.addEventListener("message", ({ data }) => data.breaks !== undefined && ({ breaks: broken } = data));
@@ -162,14 +162,14 @@ const BREAKABLE = `{
 }
 `;
 
-test("where the service worker's cache fails the page comes from the network", { timeout: 5 * MINUTE }, async (t) => {
+test("the page comes from the network where the cache of the service worker fails", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("sw.js", (body) => Buffer.concat([Buffer.from(BREAKABLE), body])) });
   t.after(() => session.close());
   const { page } = session;
   await firstVisit(session);
   for (const method of ["open", "match", "put"]) {
     await page.evaluate(async (method) => {
-      // All files have to be fetched and kept again.
+      // All files have to be fetched and cached again.
       const cache = await caches.open("ownvoice-site");
       for (const key of await cache.keys()) await cache.delete(key);
       (await navigator.serviceWorker.ready).active?.postMessage({ breaks: method });
@@ -183,14 +183,14 @@ test("where the service worker's cache fails the page comes from the network", {
   session.assertQuiet();
 });
 
-test("a page that cannot be kept says so", { timeout: 2 * MINUTE }, async (t) => {
-  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("pkg/site-files.js", (body) => Buffer.from(body.toString().replace(/"play.js": "[0-9a-f]{2}/, '"play.js": "zz'))) });
+test("a page that cannot be cached reports it", { timeout: 2 * MINUTE }, async (t) => {
+  const session = await visit({ device: "cpu", serviceWorker: true, prepare: (session) => session.change("pkg/site-files.js", (body) => Buffer.from(body.toString().replace(/"shared\/player.js": "[0-9a-f]{2}/, '"shared/player.js": "zz'))) });
   t.after(() => session.close());
   await firstVisit(session);
-  assert.match((await session.page.textContent("#offline-words")) ?? "", /could not be kept/);
+  assert.match((await session.page.textContent("#offline-words")) ?? "", /could not be saved/);
 });
 
-test("a newer version takes over in every tab, in one that is at work when its visitor says so", { timeout: 5 * MINUTE }, async (t) => {
+test("a newer version takes over in every tab, but in a busy one when the visitor wants it", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true });
   t.after(() => session.close());
   await firstVisit(session);
@@ -212,13 +212,13 @@ test("a newer version takes over in every tab, in one that is at work when its v
   const another = (/** @type {import("playwright-core").Page} */ tab) => tab.waitForFunction(() => document.querySelector(".tagline")?.textContent === "Another tagline.", null, { timeout: MINUTE });
   await Promise.all([another(page), another(idle)]);
   await busy.waitForSelector("#newer:not([hidden])");
-  assert.equal(await busy.locator("#file-list li").count(), 1, "what is at work there stays");
+  assert.equal(await busy.locator("#file-list li").count(), 1, "the files of the busy tab stay");
   assert.equal(await busy.textContent(".tagline"), before);
   await busy.click("#update");
   await another(busy);
 });
 
-/** The list as it is when files have changed. @param {Session} session @param {{ [path: string]: (body: Buffer) => Buffer }} changes */
+/** Returns a function that updates the list of files for changed ones. @param {Session} session @param {{ [path: string]: (body: Buffer) => Buffer }} changes */
 async function listWith(session, changes) {
   const hashes = await Promise.all(
     Object.entries(changes).map(async ([path, change]) => {

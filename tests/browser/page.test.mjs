@@ -1,5 +1,5 @@
-// The whole path as a visitor meets it: record from a microphone, let it learn, speak before and after, save and open the voice; and not one
-// request meanwhile. One file at a time: these hear a microphone as it plays, and measure time.
+// The whole path of a visitor: recording from a microphone, learning, speaking before and after, saving and opening the voice, without a single request
+// meanwhile. These tests run one file at a time, because they record a microphone in real time and measure time.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -35,7 +35,7 @@ test("CPU, full size, all iterations: the whole path on a recorded minute", { ti
   assert.ok(loss && Number(loss[1]) < Number(loss[2]), `the loss falls: ${loss?.[0]}`);
   t.diagnostic(`${await page.textContent("#train-words")} ${seconds.toFixed(0)} s since it was asked for. ${loss?.[0]}`);
 
-  // What the training looked like, in words as well as in pictures.
+  // The pictures of the training, described in words.
   const [now, first] = ((await page.textContent("#mel-words")) ?? "").match(/[\d.]+/g)?.map(Number) ?? [];
   assert.ok(now < first, `the spectrograms grow alike: ${await page.textContent("#mel-words")}`);
   const [sounds, all] = ((await page.textContent("#alignment-words")) ?? "").match(/\d+/g)?.map(Number) ?? [];
@@ -43,7 +43,7 @@ test("CPU, full size, all iterations: the whole path on a recorded minute", { ti
   assert.ok(await page.getAttribute("#alignment", "aria-label"));
   await page.waitForSelector("#likeness-bars:not([hidden])", { timeout: 2 * MINUTE });
   const likeness = await page.$$eval("#likeness-bars dd", (all) => all.map((each) => parseInt(each.textContent ?? "")));
-  // A clone may come nearer than the speaker's other sentences do.
+  // A clone may be more similar than the speaker's other sentences.
   assert.ok(likeness[0] + 20 < Math.min(likeness[1], likeness[2]), `base, clone, own recordings: ${likeness}`);
   t.diagnostic(`${await page.textContent("#likeness-words")} ${await page.textContent("#mel-words")} ${await page.textContent("#alignment-words")}`);
 
@@ -56,7 +56,7 @@ test("CPU, full size, all iterations: the whole path on a recorded minute", { ti
     assert.ok(peak > 0.05 && peak <= 1, `peak ${peak}`);
   }
 
-  // The voice as a file, and the file as a voice. Its speech names it, and it holds the speaker's consent.
+  // The voice is saved and opened. Its speech names it, and its file contains the speaker's consent.
   const file = await download(page, "#save");
   assert.deepEqual(after.notes, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with voice ${createHash("sha256").update(file).digest("hex").slice(0, 16)}` });
   assert.match(before.notes.ICMT, /^Synthetic speech, made by ownvoice with voice [0-9a-f]{16}$/);
@@ -73,7 +73,7 @@ test("CPU, full size, all iterations: the whole path on a recorded minute", { ti
   session.assertQuiet();
 });
 
-/** A first visit: nothing is kept from before. @returns {Promise<number>} Seconds from the request for the page to the first sound. */
+/** Makes a first visit, with nothing stored. @returns {Promise<number>} Seconds from the request for the page to the first sound. */
 async function firstSound() {
   const session = await visit({ device: "cpu", path: "icon.svg" });
   try {
@@ -91,14 +91,14 @@ async function firstSound() {
 }
 
 test("from the first visit to the first sound it takes less than ten seconds", { timeout: 5 * MINUTE }, async (t) => {
-  // What else the machine does can only add to it: the least of three counts.
+  // Other work of the machine can only add to the time: the least of three counts.
   const seconds = [];
   while (seconds.length < 3 && !(Math.min(...seconds) < 10)) seconds.push(await firstSound());
   t.diagnostic(`${seconds.map((each) => each.toFixed(1)).join(", ")} s`);
   assert.ok(Math.min(...seconds) < 10, `${seconds} s`);
 });
 
-test("a closed tab loses no recording, and training goes on from its checkpoint", { timeout: 10 * MINUTE }, async (t) => {
+test("a closed tab loses no recording, and training continues from its checkpoint", { timeout: 10 * MINUTE }, async (t) => {
   const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
   const { path: microphone, parts } = inOrder(3);
   const first = await visit({ device: "cpu", tiny: true, microphone, profile });
@@ -122,9 +122,9 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   await page.waitForSelector("#train-stop:not([hidden])", { timeout: MINUTE });
   await page.click("#train-stop");
   await learned(page);
-  assert.equal((await noted(page))[0], from + 1, "it goes on with the next iteration");
+  assert.equal((await noted(page))[0], from + 1, "it continues with the next iteration");
 
-  // The finished voice outlives the tab as well; and everything can be deleted.
+  // The finished voice outlives the tab too, and everything can be deleted.
   await page.reload();
   await ready(second);
   assert.equal(await page.isDisabled("#mine .say"), false, "the voice is back");
@@ -137,7 +137,7 @@ test("a closed tab loses no recording, and training goes on from its checkpoint"
   assert.equal(await page.isDisabled("#mine .say"), true);
 });
 
-test("sentences: back, skip, discard, again, and keys that sleep in text fields", { timeout: 5 * MINUTE }, async (t) => {
+test("sentences: back, skip, discard, record again, and keys that do nothing in text fields", { timeout: 5 * MINUTE }, async (t) => {
   const { path: microphone, parts } = inOrder(1);
   const session = await visit({ device: "cpu", tiny: true, microphone });
   t.after(() => session.close());
@@ -145,16 +145,16 @@ test("sentences: back, skip, discard, again, and keys that sleep in text fields"
   await ready(session);
   const position = () => page.textContent("#prompt-position");
   const step = () => page.locator("#card").evaluate((card) => card.closest("section")?.querySelector("h2")?.textContent);
-  assert.deepEqual(await page.locator(".step > h2").allTextContents(), ["Agree, and be heard", "Read a minute", "Let it learn", "Speak"]);
-  assert.deepEqual([await position(), await step()], ["Your consent", "Agree, and be heard"]);
+  assert.deepEqual(await page.locator(".step > h2").allTextContents(), ["Give your consent", "Read for a minute", "Learn the voice", "Speak"]);
+  assert.deepEqual([await position(), await step()], ["Your consent", "Give your consent"]);
   await record(page, parts);
   assert.match((await position()) ?? "", /Sentence 1 /);
-  assert.equal(await step(), "Read a minute", "the card goes where its sentence belongs");
+  assert.equal(await step(), "Read for a minute", "the card is in the step of its sentence");
   assert.equal(await page.textContent("#agree-words"), "You agreed, and the microphone works.");
   await page.click("#agree-open");
-  assert.deepEqual([await position(), await step()], ["Your consent", "Agree, and be heard"]);
+  assert.deepEqual([await position(), await step()], ["Your consent", "Give your consent"]);
   await page.click("#next");
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "next", "what was pressed stays in focus");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "next", "the pressed button keeps the focus");
   await page.keyboard.press("ArrowRight");
   assert.match((await position()) ?? "", /Sentence 2 /);
   await page.click("#next");
@@ -166,7 +166,7 @@ test("sentences: back, skip, discard, again, and keys that sleep in text fields"
 
   await page.focus("#text");
   await page.keyboard.type("r");
-  assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false", "a letter in the text is a letter");
+  assert.equal(await page.getAttribute("#record-button", "aria-pressed"), "false", "a key in the text field is text");
   await page.locator("#prompt-position").click();
   await page.locator("body").press("r");
   await page.waitForSelector("#record-button[aria-pressed=true]");
@@ -180,8 +180,8 @@ test("sentences: back, skip, discard, again, and keys that sleep in text fields"
   session.assertQuiet();
 });
 
-test("a clip that says something else is told at once, and recorded again", { timeout: 5 * MINUTE }, async (t) => {
-  // The second card records the third sentence first, and its own after that.
+test("a clip that does not match its sentence is reported at once, and recorded again", { timeout: 5 * MINUTE }, async (t) => {
+  // The second card records the third sentence first, and then its own.
   const { path: microphone, parts } = spoken(["consent", 1, 0]);
   const session = await visit({ device: "cpu", tiny: true, microphone, viewport: PHONE });
   t.after(() => session.close());

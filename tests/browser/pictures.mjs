@@ -1,4 +1,4 @@
-// Makes the README's pictures of the page, docs/*.jpg: reading, learning and speaking, with the voice of the tests. Run by hand when the page has changed.
+// Makes the README's pictures of the page, docs/*.jpg: reading, learning and speaking, with the voice of the tests. Run it by hand when the page has changed.
 
 import { join } from "node:path";
 import { ROOT } from "./harness.mjs";
@@ -11,13 +11,13 @@ const { path: microphone, parts } = inOrder(SENTENCES.length);
 const session = await visit({ device: "cpu", microphone, viewport: DESKTOP });
 const { page } = session;
 
-/** What is on the screen when an element is at its top, or a little below. @param {string} name @param {string} selector */
+/** Takes a picture of the screen with an element at its top, or a little below. @param {string} name @param {string} selector */
 async function picture(name, selector) {
   await page.evaluate((selector) => {
     const top = document.querySelector(selector)?.getBoundingClientRect().top ?? 0;
     scrollTo(0, scrollY + top - 24);
   }, selector);
-  await page.waitForTimeout(300); // what follows the size has followed
+  await page.waitForTimeout(300); // until the layout has followed the new size
   await page.screenshot({ path: join(ROOT, "docs", `${name}.jpg`), type: "jpeg", quality: 84 });
 }
 

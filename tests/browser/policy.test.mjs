@@ -1,10 +1,19 @@
-// The policy: what the page never does is forbidden to it, on any host.
+// The Content-Security-Policy forbids what the pages never do, on any host.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { ROOT } from "./harness.mjs";
 import { heard, ready, speak, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
+
+test("both pages have the same policy", () => {
+  const [voice, lips] = ["index.html", "lips.html"].map((page) => readFileSync(join(ROOT, "www", page), "utf8").match(/http-equiv="Content-Security-Policy" content="([^"]+)"/)?.[1]);
+  assert.ok(voice?.startsWith("default-src 'none'"), voice);
+  assert.equal(lips, voice);
+});
 
 test("the policy forbids what the page never does", async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
@@ -12,26 +21,26 @@ test("the policy forbids what the page never does", async (t) => {
   const { page } = session;
   await ready(session);
   const blocked = await page.evaluate(async () => {
-    // Page and server both send the policy, so each refusal raises two events: all within half a second count.
-    const asked = async (/** @type {() => unknown} */ act) => {
-      const told = new Set();
-      const note = (/** @type {SecurityPolicyViolationEvent} */ event) => told.add(event.effectiveDirective);
-      document.addEventListener("securitypolicyviolation", note);
+    // Page and server both state the policy, so each refusal raises two events: those of the next half second are collected.
+    const refusals = async (/** @type {() => unknown} */ act) => {
+      const directives = new Set();
+      const listener = (/** @type {SecurityPolicyViolationEvent} */ event) => directives.add(event.effectiveDirective);
+      document.addEventListener("securitypolicyviolation", listener);
       try {
         await act();
       } catch {
-        // refused, as it should be; the event names the directive
+        // refused as expected; the event names the directive
       }
       await new Promise((resolve) => setTimeout(resolve, 500));
-      document.removeEventListener("securitypolicyviolation", note);
-      return [...told].join(" ") || "allowed";
+      document.removeEventListener("securitypolicyviolation", listener);
+      return [...directives].join(" ") || "allowed";
     };
     return [
-      await asked(() => fetch("https://example.com/")),
-      await asked(() => navigator.sendBeacon("https://example.com/", "x")),
-      await asked(() => new Image().setAttribute("src", "https://example.com/x.png")),
-      await asked(() => document.head.append(Object.assign(document.createElement("script"), { src: "https://example.com/x.js" }))),
-      await asked(() => document.head.append(Object.assign(document.createElement("script"), { textContent: "1" }))),
+      await refusals(() => fetch("https://example.com/")),
+      await refusals(() => navigator.sendBeacon("https://example.com/", "x")),
+      await refusals(() => new Image().setAttribute("src", "https://example.com/x.png")),
+      await refusals(() => document.head.append(Object.assign(document.createElement("script"), { src: "https://example.com/x.js" }))),
+      await refusals(() => document.head.append(Object.assign(document.createElement("script"), { textContent: "1" }))),
     ];
   });
   assert.deepEqual(blocked, ["connect-src", "connect-src", "img-src", "script-src-elem", "script-src-elem"]);
@@ -44,7 +53,7 @@ test("the policy holds in the worker, on a host that sends none", { timeout: 2 *
   const { page } = session;
   await ready(session);
   const [worker] = page.workers();
-  // What a worker could send with: an answer of any kind would be one too many.
+  // All means by which a worker could send data: none of them may get a response.
   const answers = await worker.evaluate(async () => {
     const elsewhere = "https://example.com/";
     const outcome = (/** @type {Promise<unknown>} */ promise) => promise.then(() => "sent", () => "refused");
@@ -66,11 +75,11 @@ test("the policy holds in the worker, on a host that sends none", { timeout: 2 *
     return Promise.all([outcome(fetch(elsewhere)), outcome(import(`${elsewhere}x.js`)), outcome(socket), outcome(nested)]);
   });
   assert.deepEqual(answers, ["refused", "refused", "refused", "refused"]);
-  assert.ok(heard(await speak(page, "base")).seconds > 0.5, "and it works there");
+  assert.ok(heard(await speak(page, "base")).seconds > 0.5, "the page works there");
   session.assertNothingLeft();
 });
 
-test("a base voice of another host is refused before anything is asked of it", { timeout: MINUTE }, async (t) => {
+test("a base voice of another host is refused without a request to that host", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: `?base=${encodeURIComponent("https://example.com/base/")}`, prepare: (session) => session.servePlainly() });
   t.after(() => session.close());
   const { page } = session;

@@ -1,4 +1,4 @@
-// Where a training step's time goes, measured in the page and in the package.
+// The profile of a training step, in the page and in the package.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { ready, run, visit, withPackage } from "./steps.mjs";
 
 const MODULES = ["Feeder", "Encoder", "Durations", "Alignment", "Decoder", "Postnet", "Loss", "Optimizer", "Whole step", "Vocoder, for 1 s"];
 
-test("the page says where the time goes", { timeout: 180_000 }, async (t) => {
+test("the page shows the time of each module", { timeout: 180_000 }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   await ready(session);
@@ -26,7 +26,7 @@ test("the page says where the time goes", { timeout: 180_000 }, async (t) => {
   session.assertQuiet();
 });
 
-test("on a graphics card it counts dispatches and bytes, and holds its memory", { timeout: 300_000 }, async (t) => {
+test("on a GPU it counts dispatches and bytes, and reports memory", { timeout: 300_000 }, async (t) => {
   const session = await visit({ device: "webgpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 1, "webgpu");
@@ -35,9 +35,9 @@ test("on a graphics card it counts dispatches and bytes, and holds its memory", 
   assert.deepEqual(modules, MODULES.map((_, index) => index + 1));
   const of = (/** @type {string} */ name) => rows.find((/** @type {any} */ { module }) => module === name);
   assert.ok(of("decoder").forwardDispatches > 3 && of("decoder").backwardDispatches > 3, JSON.stringify(of("decoder")));
-  // A recurrence that is launched step by step would be thousands.
+  // A recurrence that dispatched each of its steps would need thousands.
   assert.ok(of("whole step").forwardDispatches > 50 && of("whole step").forwardDispatches < 800, JSON.stringify(of("whole step")));
-  // Its weights at least, there and back.
+  // At least its weights, read and written.
   assert.ok(of("optimizer").forwardBytes > 1e5 && of("whole step").forwardBytes > of("optimizer").forwardBytes, JSON.stringify(rows));
   assert.ok(of("decoder").forwardBytes > 0 && of("decoder").backwardBytes > of("decoder").forwardBytes, JSON.stringify(of("decoder")));
   assert.ok(deviceBytes > 1e5, `${deviceBytes}`);

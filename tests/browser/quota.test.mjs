@@ -1,4 +1,4 @@
-// How much is kept: what happens where there is no room, the promise that the browser is asked for, and that all of it can be deleted.
+// Storage space: a full disk, the request for persistent storage, and deletion.
 
 import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
@@ -11,13 +11,13 @@ import { chooseFiles, inOrder, learned, ready, record, speak, storedFiles, visit
 
 const MINUTE = 60_000;
 
-/** Leaves the browser so many bytes for the page. @param {Session} session @param {number} quotaSize */
+/** Limits the storage of the page to a number of bytes. @param {Session} session @param {number} quotaSize */
 async function quota(session, quotaSize) {
   const devtools = await session.context.newCDPSession(session.page);
   await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(session.url).origin, quotaSize });
 }
 
-test("a full disk is told, and the training goes on without", { timeout: 3 * MINUTE }, async (t) => {
+test("a full disk is reported, and the training continues without storage", { timeout: 3 * MINUTE }, async (t) => {
   const { path: microphone, parts } = inOrder(1);
   const session = await visit({ device: "cpu", tiny: true, microphone });
   t.after(() => session.close());
@@ -29,20 +29,20 @@ test("a full disk is told, and the training goes on without", { timeout: 3 * MIN
   await page.waitForTimeout(parts[0].end * 1000);
   await page.click("#record-button");
   await page.waitForSelector("#clip-words code");
-  assert.match((await page.textContent("#clip-words")) ?? "", /no room left.*storage-full/);
-  await page.waitForSelector("#prompt-list [data-state=good]"); // the recording is there all the same
+  assert.match((await page.textContent("#clip-words")) ?? "", /no space left.*storage-full/);
+  await page.waitForSelector("#prompt-list [data-state=good]"); // the recording can be used all the same
   await session.screenshot("disk-full", "#record");
 
   await chooseFiles(page, 4);
   await page.click("#train-start");
   await page.waitForSelector("#train-unkept:not([hidden])");
-  assert.match((await page.textContent("#train-unkept")) ?? "", /no room on this disk.*storage-full/);
+  assert.match((await page.textContent("#train-unkept")) ?? "", /disk has no space.*storage-full/);
   await learned(page);
   await speak(page, "mine");
   session.assertQuiet();
 });
 
-test("the browser is asked to keep it when there is something to lose, and everything can be deleted", { timeout: 3 * MINUTE }, async (t) => {
+test("persistent storage is requested once there are data, and everything can be deleted", { timeout: 3 * MINUTE }, async (t) => {
   const profile = mkdtempSync(join(tmpdir(), "ownvoice-profile-"));
   const { path: microphone, parts } = inOrder(1);
   const prepare = (/** @type {Session} */ { page }) =>
@@ -54,7 +54,7 @@ test("the browser is asked to keep it when there is something to lose, and every
       };
       StorageManager.prototype.persisted = async () => asked.length > 0;
     });
-  // The service worker keeps files that match the list: no other base voice can stand in.
+  // The service worker caches only files that match the list, so that the tiny base cannot be used.
   const session = await visit({ device: "cpu", microphone, profile, serviceWorker: true, prepare });
   t.after(() => session.close());
   const { page } = session;

@@ -27,7 +27,7 @@ for (const [name, codec] of Object.entries(formats)) ffmpeg("-i", sentence, ...c
 const video = ["-f", "lavfi", "-i", "color=c=gray:s=32x32:r=2:d=7", "-i", sentence, "-shortest"];
 ffmpeg(...video, "-c:v", "libx264", "-preset", "veryslow", "-c:a", "aac", "-b:a", "24k", join(OUT, "p01.mp4"));
 ffmpeg(...video, "-c:v", "libvpx", "-b:v", "1k", "-c:a", "libopus", "-b:a", "16k", join(OUT, "p01-video.webm"));
-// An old telephone codec in a WAV file, and one that no browser decodes.
+// A WAV file with an old telephone codec, and one with a codec that no browser decodes.
 ffmpeg("-i", sentence, "-ar", "8000", "-c:a", "pcm_mulaw", join(OUT, "p01-mulaw.wav"));
 
 ffmpeg("-i", join(ROOT, "tests/fixtures/held-out.wav"), "-c:a", "libopus", "-b:a", "14k", join(OUT, "minute.ogg"));

@@ -1,5 +1,4 @@
-// Recordings as people have them: the formats of phones and recorders, videos, a folder, the clipboard, a whole minute in one file. recordings.mjs makes the
-// files.
+// Recordings from files: the formats of phones and recorders, videos, a folder, the clipboard, a whole minute in one file. recordings.mjs makes the files.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -15,7 +14,7 @@ const MINUTE = 60_000;
 const FOLDER = join(ROOT, "tests/fixtures/recordings");
 const read = (/** @type {string} */ name) => ({ name, mimeType: "", buffer: readFileSync(join(FOLDER, name)) });
 
-/** The page, where files are used. @param {import("node:test").TestContext} t @param {Parameters<typeof visit>[0]} [options] */
+/** Opens the page and chooses files as the source. @param {import("node:test").TestContext} t @param {Parameters<typeof visit>[0]} [options] */
 async function withFiles(t, options) {
   const session = await visit({ device: "cpu", tiny: true, ...options });
   t.after(() => session.close());
@@ -24,7 +23,7 @@ async function withFiles(t, options) {
   return session;
 }
 
-/** Name and verdict of each row. @param {Page} page @param {number} count */
+/** Returns name and verdict of each row. @param {Page} page @param {number} count */
 async function rows(page, count) {
   await page.waitForFunction((count) => {
     const all = [...document.querySelectorAll("#file-list li")];
@@ -33,18 +32,18 @@ async function rows(page, count) {
   return page.$$eval("#file-list li", (all) => all.map((row) => [row.querySelector(".name")?.textContent ?? "", row.querySelector(".verdict, .failure")?.textContent ?? ""]));
 }
 
-test("each format is decoded, and heard as what it says", { timeout: 3 * MINUTE }, async (t) => {
+test("each format is decoded, and matches its text", { timeout: 3 * MINUTE }, async (t) => {
   const { page } = await withFiles(t);
   const formats = readdirSync(FOLDER).filter((name) => name.startsWith("p01"));
   assert.deepEqual(formats.map((name) => name.split(".")[1]).sort(), ["flac", "m4a", "mp3", "mp4", "ogg", "opus", "wav", "webm", "webm"]);
-  // Each under the name of its own sentence would replace the one before.
+  // With equal names, each file would replace the one before.
   const files = formats.map((name, index) => ({ ...read(name), name: `${index}-${name}` }));
   const table = files.map(({ name }) => `${name.replace(/\.[^.]*$/, "")}|${SENTENCES[0].text}`).join("\n");
   await page.setInputFiles("#file-input", [...files, { name: "metadata.csv", mimeType: "text/csv", buffer: Buffer.from(table) }]);
   for (const [name, verdict] of await rows(page, files.length)) assert.match(verdict, /^Good: [56]\.\d s of speech/, name);
 });
 
-test("what is no sound, too long or too large is refused by its name before it is decoded", { timeout: 2 * MINUTE }, async (t) => {
+test("files without sound, too long or too large are refused by name before they are decoded", { timeout: 2 * MINUTE }, async (t) => {
   const session = await withFiles(t);
   const { page } = session;
   await page.evaluate(() => {
@@ -61,24 +60,24 @@ test("what is no sound, too long or too large is refused by its name before it i
   const found = await rows(page, 4);
   assert.deepEqual(found.map(([name]) => name).sort(), ["damaged.mp3", "large.mov", "letter.mp3", "long.ogg"]);
   const said = Object.fromEntries(found);
-  for (const name of ["damaged.mp3", "letter.mp3"]) assert.match(said[name], /can read no sound.*audio-unreadable/, name);
+  for (const name of ["damaged.mp3", "letter.mp3"]) assert.match(said[name], /cannot read any sound.*audio-unreadable/, name);
   assert.match(said["long.ogg"], /^Too long: 130\.\d s.*clip-too-long/);
   assert.match(said["large.mov"], /^Too large: 300\.0 MB.*file-too-large/);
   assert.equal(await page.evaluate("decoded"), 0);
   await clean(session, "files that are refused");
-  // A file that is mended takes the place of its error.
+  // A corrected file replaces its error.
   await page.setInputFiles("#file-input", [{ ...read("p01.mp3"), name: "letter.mp3" }]);
   await page.waitForSelector("#file-list [data-state=good]");
   assert.match((await rows(page, 4)).find(([name]) => name === "letter")?.[1] ?? "", /^Good/);
   session.assertQuiet();
 });
 
-test("a minute in one file with its text in one box makes a voice", { timeout: 5 * MINUTE }, async (t) => {
+test("a minute in one file, with its text in one field, makes a voice", { timeout: 5 * MINUTE }, async (t) => {
   const session = await withFiles(t, { viewport: PHONE });
   const { page } = session;
   await page.setInputFiles("#file-input", [read("minute.ogg")]);
   assert.match((await rows(page, 1))[0][1], /^Good: [3-5]\d\.\d s of speech/);
-  assert.equal(await page.inputValue("#file-list textarea"), "", "it is not taken for one of the sentences");
+  assert.equal(await page.inputValue("#file-list textarea"), "", "the file is not taken for one of the sentences");
   await page.check("#files-agreed");
   assert.equal(await page.isDisabled("#train-start"), true, "not without its text");
   await page.fill("#file-list textarea", readFileSync(join(FOLDER, "minute.txt"), "utf8").trim());
@@ -95,11 +94,11 @@ test("a minute in one file with its text in one box makes a voice", { timeout: 5
   session.assertQuiet();
 });
 
-test("a folder is dropped: its sounds are read with the texts beside them, and nothing else of it", { timeout: 2 * MINUTE }, async (t) => {
+test("of a dropped folder, only sounds and the texts beside them are read", { timeout: 2 * MINUTE }, async (t) => {
   const { page } = await withFiles(t);
   const files = [read("p01.m4a"), { name: "p01.txt", buffer: Buffer.from(`\uFEFF${SENTENCES[0].text}\r\n`) }, { name: ".DS_Store", buffer: Buffer.from("x") }, { name: "cover.jpg", buffer: Buffer.from("x") }];
   await page.evaluate((files) => {
-    // As the browser gives a folder; a script cannot make one.
+    // Imitates a folder from the browser, since a script cannot make one.
     const file = (/** @type {{ name: string, bytes: string }} */ { name, bytes }) => ({ isFile: true, file: (/** @type {(file: File) => void} */ done) => done(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name)) });
     const folder = (/** @type {unknown[][]} */ parts) => ({ isDirectory: true, createReader: () => ({ readEntries: (/** @type {(some: unknown[]) => void} */ done) => done(parts.shift() ?? []) }) });
     const [sound, text, ...rest] = files.map(file);
@@ -112,7 +111,7 @@ test("a folder is dropped: its sounds are read with the texts beside them, and n
   assert.equal(await page.inputValue("#file-list textarea"), SENTENCES[0].text);
 });
 
-test("a recording is pasted while the microphone's cards are shown", { timeout: 2 * MINUTE }, async (t) => {
+test("a recording is pasted while the cards for the microphone are shown", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   await ready(session);

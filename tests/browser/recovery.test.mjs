@@ -1,4 +1,4 @@
-// Nothing is lost: the worker ended, crashed, or the graphics adapter taken away, in the midst of training. And adapters that compute wrongly.
+// Nothing is lost where the worker ends or crashes, or the GPU is lost, during a training. And adapters that compute incorrectly are not used.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,30 +8,30 @@ import { chooseFiles, heard, learned, note, noted, ready, speak, trained, visit 
 
 const MINUTE = 60_000;
 
-/** Trains past a checkpoint, takes the engine away, and asserts that training goes on from there. @param {Session} session @param {() => Promise<unknown>} take */
-async function goesOn(session, take) {
+/** Trains past a checkpoint, ends the engine, and asserts that training continues from there. @param {Session} session @param {() => Promise<unknown>} endEngine */
+async function continuesAfter(session, endEngine) {
   const { page } = session;
   await chooseFiles(page, 4);
   await page.click("#train-start");
   await trained(page, 30, 5 * MINUTE);
   await note(page);
-  await take();
+  await endEngine();
   await page.waitForSelector("#engine[data-state=restarted]", { timeout: 2 * MINUTE });
   assert.match((await page.textContent("#engine-words")) ?? "", /started again/);
   await trained(page, 60, 5 * MINUTE);
   const iterations = await noted(page);
   const jump = iterations.findIndex((iteration, i) => i > 0 && iteration < iterations[i - 1]);
-  // Without a step back, the engine was taken before the page had shown an iteration, or right after a checkpoint.
+  // Without a step back, the engine ended before the page had shown an iteration, or right after a checkpoint.
   const after = jump > 0 ? iterations[jump] : (iterations.find((iteration) => iteration % 25 === 1) ?? NaN);
   const before = jump > 0 ? iterations[jump - 1] : after;
-  assert.equal(after % 25, 1, `it goes on after a checkpoint: ${iterations}`);
+  assert.equal(after % 25, 1, `it continues after a checkpoint: ${iterations}`);
   assert.ok(after > 25 && before - after < 25, `at most 25 iterations are lost: ${before}, then ${after}`);
   await page.click("#train-stop");
   await learned(page);
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
 }
 
-test("the browser ends the worker: it is built again and goes on from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
+test("the browser ends the worker: it is restarted and continues from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ { page }) => page.addInitScript(() => {
     const { Worker } = globalThis;
     /** @type {Worker[]} */
@@ -49,11 +49,11 @@ test("the browser ends the worker: it is built again and goes on from the checkp
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
-  // No event reports it to the page.
-  await goesOn(session, () => page.evaluate("endWorker()"));
+  // No event reports this to the page.
+  await continuesAfter(session, () => page.evaluate("endWorker()"));
   await session.screenshot("restarted", "[aria-labelledby=train-title]");
 
-  // While nothing is under way, too; and the learned voice is there again.
+  // The same while the page is idle; and the learned voice is opened again.
   await page.evaluate("endWorker()");
   await page.waitForSelector("#engine[data-state=restarting]", { state: "attached" });
   await page.waitForSelector("#engine[data-state=restarted]");
@@ -62,32 +62,32 @@ test("the browser ends the worker: it is built again and goes on from the checkp
   session.assertQuiet();
 });
 
-test("the engine crashes: it is built again and goes on from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
+test("the engine crashes: it is restarted and continues from the checkpoint", { timeout: 10 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   await ready(session);
-  await goesOn(session, async () => {
+  await continuesAfter(session, async () => {
     const [worker] = session.page.workers();
-    // As a panic in WebAssembly does: an error that no call receives.
+    // Like a panic in WebAssembly: an error that no call receives.
     await worker.evaluate(() => void setTimeout(() => WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 8, 1, 0, 10, 5, 1, 3, 0, 0, 11]))));
   });
   session.assertNothingLeft();
 });
 
-/** Exposes the device that the program makes, from within the worker. @param {Buffer} body */
-const seen = (body) =>
+/** Makes the device of the program a global of the worker. @param {Buffer} body */
+const exposeDevice = (body) =>
   Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
 GPUAdapter.prototype.requestDevice = async function (...options) { return (globalThis.device = await requestDevice.apply(this, options)); };
 ${body}`);
 
-/** Trusts it unseen: the self-test is another test's subject, and SwiftShader would compile its kernels anew for each device, minutes of it where the
- * machine has other work. @param {string} text */
-const untested = (text) => text.replace("await engine.selfTest(parts)", "null");
+/** Skips the self-test, which another test covers: SwiftShader would compile its kernels again for each device, which takes minutes on a busy machine.
+ * @param {string} text */
+const skipSelfTest = (text) => text.replace("await engine.selfTest(parts)", "null");
 
-test("the graphics adapter is taken away: it is asked for again, and then the CPU goes on", { timeout: 12 * MINUTE }, async (t) => {
+test("the GPU is lost: it is requested again, and after a second loss the CPU continues", { timeout: 12 * MINUTE }, async (t) => {
   const prepare = (/** @type {Session} */ session) => {
-    session.change("js/worker.js", seen);
-    session.rewrite("js/self-test.js", untested);
+    session.change("js/worker.js", exposeDevice);
+    session.rewrite("js/self-test.js", skipSelfTest);
   };
   const session = await visit({ device: "webgpu", tiny: true, path: "?device=webgpu", prepare });
   t.after(() => session.close());
@@ -99,58 +99,58 @@ test("the graphics adapter is taken away: it is asked for again, and then the CP
   await trained(page, 27, 4 * MINUTE);
   await destroy();
   await page.waitForSelector("#engine[data-state=restarted]", { timeout: 3 * MINUTE });
-  assert.match((await page.textContent("#engine-words")) ?? "", /graphics card was taken away.*started again/);
+  assert.match((await page.textContent("#engine-words")) ?? "", /connection to the graphics card was lost.*started again/);
   assert.match((await page.textContent("#device-kind")) ?? "", /graphics card/);
   await note(page);
-  // Not one iteration is waited for: SwiftShader compiles its kernels anew.
+  // Does not wait for an iteration, because SwiftShader compiles its kernels again.
   await page.waitForSelector("#train-cancel:not([hidden])");
   await destroy();
   await page.waitForFunction(() => /processor/.test(document.querySelector("#device-kind")?.textContent ?? ""), null, { timeout: 3 * MINUTE });
-  assert.match((await page.textContent("#engine-words")) ?? "", /taken away twice.*processor/);
+  assert.match((await page.textContent("#engine-words")) ?? "", /lost twice.*processor/);
   await learned(page, 3 * MINUTE);
-  assert.equal((await noted(page))[0], 26, "it goes on from the checkpoint, on another device");
+  assert.equal((await noted(page))[0], 26, "it continues from the checkpoint on another device");
   assert.ok(heard(await speak(page, "mine")).seconds > 0.5);
   session.assertNothingLeft();
 });
 
-/** An adapter that passes for a real one. @param {string} text */
-const genuine = (text) => text.replace(/const software = .*;/, "const software = false;");
+/** Makes a software adapter pass for hardware. @param {string} text */
+const passForHardware = (text) => text.replace(/const software = .*;/, "const software = false;");
 
-/** A driver that gets one function wrong. @param {Buffer} body */
-const wrong = (body) =>
+/** Imitates a driver with an error in one function. @param {Buffer} body */
+const breakDriver = (body) =>
   Buffer.from(`const { createShaderModule } = GPUDevice.prototype;
 GPUDevice.prototype.createShaderModule = function ({ code, ...rest }) { return createShaderModule.call(this, { ...rest, code: code.replaceAll("exp(", "exp2(") }); };
 ${body}`);
 
-test("an adapter is trusted after it has computed what the CPU computes", { timeout: 5 * MINUTE }, async (t) => {
-  const session = await visit({ device: "webgpu", tiny: true, prepare: (session) => session.rewrite("js/device.js", genuine) });
+test("an adapter is used after it has computed what the CPU computes", { timeout: 5 * MINUTE }, async (t) => {
+  const session = await visit({ device: "webgpu", tiny: true, prepare: (session) => session.rewrite("js/device.js", passForHardware) });
   t.after(() => session.close());
   await ready(session);
-  const told = (await session.page.textContent("#device")) ?? "";
-  assert.match(told, /graphics card.*checked against the CPU's: they differ by \de-\d at most, 1e-3 would/s);
-  t.diagnostic(told.trim().replace(/\s+/g, " "));
+  const words = (await session.page.textContent("#device")) ?? "";
+  assert.match(words, /graphics card.*checked against the CPU's: they differ by at most \de-\d; 1e-3 is the tolerance/s);
+  t.diagnostic(words.trim().replace(/\s+/g, " "));
   session.assertQuiet();
 });
 
-test("an adapter that computes wrongly is told so, and the CPU takes its place", { timeout: 5 * MINUTE }, async (t) => {
+test("an adapter that computes incorrectly is reported, and the CPU is used", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({
     device: "webgpu",
     tiny: true,
     prepare(session) {
-      session.rewrite("js/device.js", genuine);
-      session.change("js/worker.js", wrong);
+      session.rewrite("js/device.js", passForHardware);
+      session.change("js/worker.js", breakDriver);
     },
   });
   t.after(() => session.close());
   await ready(session);
-  assert.match((await session.page.textContent("#device")) ?? "", /processor.*computes wrongly: it failed the self-test/s);
+  assert.match((await session.page.textContent("#device")) ?? "", /processor.*computes incorrectly: it failed the self-test/s);
   await session.screenshot("adapter-wrong", "[aria-labelledby=train-title]");
   assert.ok(heard(await speak(session.page, "base")).seconds > 0.5);
   session.assertQuiet();
 });
 
-/** A card whose loss the browser reports before anything that runs on it fails. @param {Buffer} body */
-const vanishing = (body) =>
+/** Imitates a GPU that is lost, as the browser reports before any call fails. @param {Buffer} body */
+const loseDevice = (body) =>
   Buffer.from(`const { requestDevice } = GPUAdapter.prototype;
 GPUAdapter.prototype.requestDevice = async function (...options) {
   const device = await requestDevice.apply(this, options);
@@ -159,13 +159,13 @@ GPUAdapter.prototype.requestDevice = async function (...options) {
 };
 ${body}`);
 
-test("an adapter that is lost while it is tested leaves the CPU to work, and the page says so", { timeout: 5 * MINUTE }, async (t) => {
+test("where an adapter is lost during its self-test, the CPU is used, and the page reports it", { timeout: 5 * MINUTE }, async (t) => {
   const session = await visit({
     device: "webgpu",
     tiny: true,
     prepare(session) {
-      session.rewrite("js/device.js", genuine);
-      session.change("js/worker.js", vanishing);
+      session.rewrite("js/device.js", passForHardware);
+      session.change("js/worker.js", loseDevice);
     },
   });
   t.after(() => session.close());

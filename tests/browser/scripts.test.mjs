@@ -1,4 +1,4 @@
-// What a visitor downloads as scripts: all that the page loads, from the first to the last, without the program and the base voice.
+// The size of all scripts that a visitor downloads, without the program and the base voice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,11 +7,11 @@ import { ready, visit } from "./steps.mjs";
 
 const MINUTE = 60_000;
 
-test("the page's scripts are under 102 KB gzipped, all of them", { timeout: 3 * MINUTE }, async (t) => {
+test("all scripts of the page together are under 102 KB gzipped", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", serviceWorker: true });
   t.after(() => session.close());
   await ready(session);
-  // Once the page works without the internet, there is nothing left to be loaded.
+  // Once the page works without the internet, everything has been loaded.
   await session.page.waitForSelector("#offline-words:not([hidden])", { timeout: MINUTE });
   const asked = session.requests.map(({ url }) => new URL(url).pathname.slice(1));
   const scripts = [...new Set(asked.filter((path) => path.endsWith(".js")))].sort();
@@ -31,7 +31,7 @@ test("the page's scripts are under 102 KB gzipped, all of them", { timeout: 3 * 
   t.diagnostic(`${all.toFixed(1)} KB in ${scripts.length} files: uPlot and wavesurfer.js ${sum(library).toFixed(1)}, wasm-bindgen's glue ${sum((path) => path === "pkg/ownvoice_web.js").toFixed(1)}, the page's own ${sum((path) => !library(path) && !path.startsWith("pkg/")).toFixed(1)}`);
   assert.ok(all < 102, `${all.toFixed(1)} KB`);
 
-  // The libraries' licences ask to stay with them.
+  // The licences of the libraries require their notices to be included.
   const text = async (/** @type {string} */ path) => (await fetch(new URL(path, session.url))).text();
   for (const [page, parts] of /** @type {[string, RegExp][]} */ ([["", /^ {2}burn \d[^]*^uplot$[^]*^wavesurfer$/m], ["lips.html", /^ {2}burn \d/m]])) {
     const link = /href="([^"]*third-party\.txt)"/.exec(await text(page));

@@ -1,4 +1,4 @@
-// Speaking: the sliders, what is heard while it is made, and a voice that is replaced while it speaks.
+// Speaking: the sliders, speech that plays while it is made, and a voice that is replaced while it speaks.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,7 +43,7 @@ test("a text is spoken higher and slower by the sliders", { timeout: 3 * MINUTE 
   assert.ok(semitones > 4 && semitones < 8, `${semitones}`);
 });
 
-test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINUTE }, async (t) => {
+test("speech plays while it is made, and can be stopped", { timeout: 3 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu" });
   t.after(() => session.close());
   const { page } = session;
@@ -52,11 +52,11 @@ test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINU
   await page.fill("#text", sentences.join(" "));
   await page.click("#base .say");
   await page.waitForSelector("#base[data-first-audio-ms]");
-  assert.equal(await page.textContent("#base .say"), "Stop", "it is still being made");
+  assert.equal(await page.textContent("#base .say"), "Stop", "the speech is still being made");
   assert.equal(await page.isHidden("#base .download"), true);
   t.diagnostic(`first sound ${await page.getAttribute("#base", "data-first-audio-ms")} ms after the click`);
   await page.waitForSelector("#base .play:not([hidden])", { timeout: 2 * MINUTE });
-  assert.equal(await page.textContent("#base .play"), "Stop", "it is made before it has been heard");
+  assert.equal(await page.textContent("#base .play"), "Stop", "the speech is complete before it has been played");
   const { seconds } = heard(await download(page, "#base .download"));
   assert.ok(seconds > 15 && seconds < 60, `${seconds} s`);
   await page.click("#base .play");
@@ -66,8 +66,8 @@ test("a text is heard while it is made, and can be stopped", { timeout: 3 * MINU
   await page.waitForSelector("#base[data-first-audio-ms]");
   await page.click("#base .say");
   await page.waitForFunction(() => document.querySelector("#base .say")?.textContent === "Speak");
-  assert.equal(await page.isHidden("#base .download"), true, "half of it is not kept");
-  assert.equal(await page.isHidden("#speak-error"), true, "to stop is no error");
+  assert.equal(await page.isHidden("#base .download"), true, "incomplete speech is not kept");
+  assert.equal(await page.isHidden("#speak-error"), true, "stopping is not an error");
   session.assertQuiet();
 });
 

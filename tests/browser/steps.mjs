@@ -1,4 +1,4 @@
-// What a visitor does on the page, step by step, for the tests.
+// The steps of a visitor on the page, for the tests.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -10,10 +10,10 @@ import { waveHeader } from "./wave.mjs";
 /** @import { Options, Session } from "./harness.mjs" */
 /** @import { Page } from "playwright-core" */
 
-/** A voice on which the base is not trained, reading the sentences one after the other, and the consent; `held-out.mjs` makes them. */
+/** A voice on which the base is not trained reads the sentences one after the other, and the consent; `held-out.mjs` makes the files. */
 const HELD_OUT = join(ROOT, "tests/fixtures/held-out.wav");
 const CONSENT = join(ROOT, "tests/fixtures/consent.wav");
-/** When each sentence begins and ends in it, in seconds. @type {{ id: string, text: string, begin: number, end: number }[]} */
+/** The sentences, and when each begins and ends in the file, in seconds. @type {{ id: string, text: string, begin: number, end: number }[]} */
 export const SENTENCES = JSON.parse(readFileSync(join(ROOT, "tests/fixtures/held-out.json"), "utf8"));
 
 export const DESKTOP = { width: 1280, height: 900 };
@@ -21,10 +21,10 @@ export const PHONE = { width: 390, height: 844 };
 
 const MINUTE = 60_000;
 
-/** A browser on the loaded page; `prepare` comes before. @param {Options & { path?: string, tiny?: boolean, prepare?: (session: Session) => unknown }} [options]
+/** Starts a browser and loads the page; `prepare` is called before. @param {Options & { path?: string, tiny?: boolean, prepare?: (session: Session) => unknown }} [options]
  * @returns {Promise<Session>} */
 export async function visit({ path = "", tiny = false, flags = [], prepare, ...options } = {}) {
-  // The browser's own question to its maker, whether it may fill text fields.
+  // Disables a request of the browser itself about filling in text fields.
   const session = await open({ viewport: DESKTOP, ...options, flags: ["--disable-features=AutofillServerCommunication", ...flags] });
   if (tiny) serveBase(session, "tiny");
   await prepare?.(session);
@@ -32,16 +32,16 @@ export async function visit({ path = "", tiny = false, flags = [], prepare, ...o
   return session;
 }
 
-/** The base voice of most tests: it learns in seconds. */
+/** The base voice of most tests, which learns in seconds. */
 const TINY = join(ROOT, "tests/fixtures/tiny-base");
 
-/** Puts the tiny base voice in the place of the shipped one, or that one back; what the tiny one lacks (lexicon, aligner) stays.
+/** Serves the tiny base voice in place of the shipped one, or the shipped one again. Lexicon and aligner are always those of the shipped one.
  * @param {Session} session @param {"tiny" | null} which */
 export function serveBase(session, which) {
   for (const file of readdirSync(TINY)) session.change(`models/base/${file}`, which && (() => readFileSync(join(TINY, file))));
 }
 
-/** Until the page can be used, and nothing is on its way any more. @param {{ page: Page }} session */
+/** Waits until the page can be used and nothing is being fetched. @param {{ page: Page }} session */
 export async function ready({ page }) {
   await page.waitForFunction(() => document.body.dataset.phase !== "loading", null, { timeout: 2 * MINUTE });
   const failed = await page.textContent("#loading-error");
@@ -49,7 +49,7 @@ export async function ready({ page }) {
   await page.waitForLoadState("networkidle");
 }
 
-/** The sound of one sentence, or of the consent. @param {number | "consent"} which @returns {Buffer} 16-bit samples at 16 kHz. */
+/** Returns the sound of a sentence, or of the consent. @param {number | "consent"} which @returns {Buffer} 16-bit samples at 16 kHz. */
 export function sound(which) {
   if (which === "consent") return readFileSync(CONSENT).subarray(44);
   const { begin, end } = SENTENCES[which];
@@ -57,15 +57,15 @@ export function sound(which) {
   return readFileSync(HELD_OUT).subarray(at(begin), at(end));
 }
 
-/** A sentence as it is spoken and as it is written. @param {number} index @returns {{ text: string, samples: Buffer }} */
+/** Returns text and sound of a sentence. @param {number} index @returns {{ text: string, samples: Buffer }} */
 export const spokenSamples = (index) => ({ text: SENTENCES[index].text, samples: sound(index) });
 
-/** A WAV file of 16-bit samples at 16 kHz. @param {Buffer} samples @returns {Buffer} */
+/** Makes a WAV file of 16-bit samples at 16 kHz. @param {Buffer} samples @returns {Buffer} */
 export const wav = (samples) => Buffer.concat([waveHeader(samples.length, 16_000), samples]);
 
 /** The sound file of the fake microphone, and when each part of it should be recorded. @typedef {{ path: string, parts: { begin: number, end: number }[] }} Spoken */
 
-/** Silence between two readers, in seconds: a slow machine needs some of it to click. */
+/** Silence between two sentences, in seconds: a slow machine needs time to click. */
 const GAP = 2.5;
 
 /** @param {(number | "consent")[]} order @returns {Spoken} */
@@ -80,19 +80,19 @@ export function spoken(order) {
     at += GAP + length / 2 / 16_000;
     return { begin, end: at + GAP / 5 };
   });
-  // The microphone opens when the first is asked for.
+  // The microphone opens when the first recording starts.
   return { path, parts: [{ ...parts[0], begin: 0 }, ...parts.slice(1)] };
 }
 
-/** Consent and the first sentences. @param {number} count */
+/** Consent and the first sentences, as the sound of the microphone. @param {number} count */
 export const inOrder = (count) => spoken(["consent", ...Array(count).keys()]);
 
-/** Waits until the microphone has come to a place of its file. @param {Page} page @param {number} seconds */
+/** Waits until the microphone has reached a time of its file. @param {Page} page @param {number} seconds */
 export async function heardTo(page, seconds) {
   await page.waitForFunction((seconds) => /** @type {any} */ (window).microphoneSeconds >= seconds, seconds, { polling: 20, timeout: 120_000 });
 }
 
-/** Records the cards from the fake microphone, each while it is being read, the first of them when this is called.
+/** Records the cards from the fake microphone, each while its sentence is played, beginning with the first.
  * @param {Page} page @param {Spoken["parts"]} parts */
 export async function record(page, parts) {
   for (const [index, { begin, end }] of parts.entries()) {
@@ -119,15 +119,15 @@ export async function chooseFiles(page, count) {
   await page.check("#files-agreed");
 }
 
-/** Until the training has ended in a voice. @param {Page} page @param {number} [timeout] in milliseconds */
+/** Waits until the training has ended with a voice. @param {Page} page @param {number} [timeout] in milliseconds */
 export const learned = (page, timeout = MINUTE) =>
   page.waitForFunction(() => /^Your voice is ready/.test(document.querySelector("#train-words")?.textContent ?? ""), null, { timeout });
 
-/** Until the training shows this iteration. @param {Page} page @param {number} iteration @param {number} [timeout] in milliseconds */
+/** Waits until the page shows an iteration. @param {Page} page @param {number} iteration @param {number} [timeout] in milliseconds */
 export const trained = (page, iteration, timeout = 2 * MINUTE) =>
   page.waitForFunction((iteration) => Number(document.querySelector("#train-words")?.textContent?.match(/^Iteration (\d+) /)?.[1]) >= iteration, iteration, { timeout, polling: 20 });
 
-/** Learns a voice from two files, as soon as `iteration` is done. @param {Page} page @param {number} iteration */
+/** Learns a voice from two files, and stops after an iteration. @param {Page} page @param {number} iteration */
 export async function learnBriefly(page, iteration) {
   await chooseFiles(page, 2);
   await page.click("#train-start");
@@ -136,7 +136,7 @@ export async function learnBriefly(page, iteration) {
   await learned(page);
 }
 
-/** Notes each iteration that the page shows, from now on; none is too short to be seen. @param {Page} page */
+/** From now on, records each text of the training that the page shows, however short. @param {Page} page */
 export const note = (page) =>
   page.evaluate(() => {
     const noted = (/** @type {any} */ (globalThis).noted = /** @type {string[]} */ ([]));
@@ -144,20 +144,20 @@ export const note = (page) =>
     new MutationObserver(() => noted.push(words.textContent ?? "")).observe(words, { childList: true, characterData: true, subtree: true });
   });
 
-/** The iterations since then. @param {Page} page @returns {Promise<number[]>} */
+/** Returns the recorded iterations. @param {Page} page @returns {Promise<number[]>} */
 export async function noted(page) {
   const words = /** @type {string[]} */ (await page.evaluate("noted"));
   return words.flatMap((said) => said.match(/^Iteration (\d+) /)?.[1] ?? []).map(Number);
 }
 
-/** Speaks the text in the box and returns its sound. @param {Page} page @param {"base" | "mine"} which */
+/** Speaks the text and returns the sound. @param {Page} page @param {"base" | "mine"} which */
 export async function speak(page, which) {
   await page.click(`#${which} .say`);
   await page.waitForSelector(`#${which} .play:not([hidden])`, { timeout: 3 * MINUTE });
   return download(page, `#${which} .download`);
 }
 
-/** The file that a click saves. @param {Page} page @param {string} selector */
+/** Clicks and returns the downloaded file. @param {Page} page @param {string} selector */
 export async function download(page, selector) {
   const [saved] = await Promise.all([page.waitForEvent("download"), page.click(selector)]);
   return readFileSync(await saved.path());
@@ -188,7 +188,7 @@ function chunks(bytes, from, to) {
   return found;
 }
 
-/** Loads the package in a document of the site that has no script of its own (`icon.svg`), with the first sentences as clips, for `run`.
+/** Loads the package in a document without scripts (`icon.svg`), with the first sentences as clips, for `run`.
  * @param {Session} session @param {number} count @param {"cpu" | "webgpu"} [device] @param {number} [cores] */
 export async function withPackage(session, count, device = "cpu", cores) {
   const clips = Array.from({ length: count }, (_, index) => spokenSamples(index)).map(({ text, samples }) => ({ text, samples: samples.toString("base64") }));
@@ -202,10 +202,10 @@ export async function withPackage(session, count, device = "cpu", cores) {
   assert.equal(failed, undefined);
 }
 
-/** Runs statements there, with `ownvoice`, `studio`, `clips`, `clip` and `input`. Returns what they return, or what names the error they throw.
+/** Runs statements there, with `ownvoice`, `studio`, `clips`, `clip` and `input`. Returns their result, or code, name and message of an error.
  * @param {{ page: Page }} session @param {string} body @param {any} [input] @returns {Promise<any>} */
 export function run({ page }, body, input) {
-  // A string and not a function: the page's policy forbids making functions of strings, but not the debugger.
+  // A string, because the page's policy forbids functions made of strings, but not to the debugger.
   return page.evaluate(`(async () => {
     const input = ${JSON.stringify(input) ?? "undefined"};
     try { return await (async () => { ${body} })(); }
@@ -213,7 +213,7 @@ export function run({ page }, body, input) {
   })()`);
 }
 
-/** Every file of the page's own, with its size. @param {{ page: Page }} session @returns {Promise<{ [path: string]: number }>} */
+/** Returns the files in the private file system of the page, with their sizes. @param {{ page: Page }} session @returns {Promise<{ [path: string]: number }>} */
 export const storedFiles = (session) =>
   run(
     session,

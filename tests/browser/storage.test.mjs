@@ -1,4 +1,4 @@
-// What is kept: in the browser's own files, whole or not at all; and what happens where there is no storage. Where there is no room: quota.test.mjs.
+// Storage: files are written completely or not at all, and the page works without storage. A full disk is tested in quota.test.mjs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,16 +8,16 @@ import { chooseFiles, download, learned, ready, run, serveBase, speak, spokenSam
 
 const MINUTE = 60_000;
 
-/** A studio that keeps, in a document without a script of its own. @param {Session} session */
-async function keeping(session) {
+/** Loads a studio with storage, as `keeper`, in a document without scripts. @param {Session} session */
+async function loadKeeper(session) {
   await withPackage(session, 2);
   await run(session, "globalThis.keeper = await ownvoice.load({ base: 'models/base', device: 'cpu', storage: 'test' })");
 }
 
-test("recordings come back as they were, whatever they are called", { timeout: MINUTE }, async (t) => {
+test("recordings are restored unchanged, whatever their ids are", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
-  await keeping(session);
+  await loadKeeper(session);
   const back = await run(
     session,
     `for (const id of ["p01", "a/b.c", "ü 漢"]) await keeper.storage.put({ id, text: "Text of " + id, samples: clip.samples, sampleRate: 16000 });
@@ -31,15 +31,15 @@ test("recordings come back as they were, whatever they are called", { timeout: M
     { id: "p01", text: "Read again", sampleRate: 16000, length: length / 2 - 5, same: true },
   ]);
   const kept = await storedFiles(session);
-  assert.deepEqual(Object.keys(kept).sort(), ["test/recordings/a%2Fb.c.1", "test/recordings/p01.2"], "and nothing is left of what was before");
+  assert.deepEqual(Object.keys(kept).sort(), ["test/recordings/a%2Fb.c.1", "test/recordings/p01.2"], "and nothing is left of earlier values");
   const { bytes } = await run(session, "return keeper.storage.usage()");
   assert.equal(bytes, Object.values(kept).reduce((a, b) => a + b));
 });
 
-test("half a file is never taken for one: what was before it counts", { timeout: MINUTE }, async (t) => {
+test("an incomplete or damaged file is not used: the value before it is", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
-  await keeping(session);
+  await loadKeeper(session);
   const back = await run(
     session,
     `await keeper.storage.put({ id: "p01", text: "Whole", samples: clip.samples, sampleRate: 16000 });
@@ -50,7 +50,7 @@ test("half a file is never taken for one: what was before it counts", { timeout:
       await file.write(bytes);
       await file.close();
     };
-    await write("p01.2", whole.subarray(0, whole.length / 2)); // cut off
+    await write("p01.2", whole.subarray(0, whole.length / 2)); // truncated
     await write("p01.3", whole.with(whole.length >> 1, whole[whole.length >> 1] ^ 1)); // one wrong bit
     await write("p02.1", new Uint8Array(10));
     return (await keeper.storage.recordings()).map(({ text, samples }) => [text, samples.length === clip.samples.length && samples.every((sample, i) => sample === clip.samples[i])]);`,
@@ -58,10 +58,10 @@ test("half a file is never taken for one: what was before it counts", { timeout:
   assert.deepEqual(back, [["Whole", true]]);
 });
 
-test("reading beside writing always finds a whole value", { timeout: MINUTE }, async (t) => {
+test("a read during a write always finds a complete value", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
-  await keeping(session);
+  await loadKeeper(session);
   const found = await run(
     session,
     `const other = await ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
@@ -80,7 +80,7 @@ test("reading beside writing always finds a whole value", { timeout: MINUTE }, a
   assert.deepEqual(found, [1]);
 });
 
-test("a voice of another base stays: it can be saved, and the next training leaves it", { timeout: 4 * MINUTE }, async (t) => {
+test("a voice of another base is kept: it can be saved, and the next training does not replace it", { timeout: 4 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true });
   t.after(() => session.close());
   const { page } = session;
@@ -94,7 +94,7 @@ test("a voice of another base stays: it can be saved, and the next training leav
   await learn();
   const first = await download(page, "#save");
 
-  serveBase(session, null); // the shipped base: a newer one
+  serveBase(session, null); // as if the shipped base were newer
   await session.goto();
   await ready(session);
   assert.match((await page.textContent("#others")) ?? "", /made with another base voice.*Save voice 1/s);
@@ -106,12 +106,12 @@ test("a voice of another base stays: it can be saved, and the next training leav
   assert.notDeepEqual(second, first);
   await page.reload();
   await ready(session);
-  assert.deepEqual(await download(page, "#other-voices button"), first, "after the next training, too");
+  assert.deepEqual(await download(page, "#other-voices button"), first, "also after the next training");
   assert.deepEqual(await download(page, "#save"), second);
   session.assertQuiet();
 });
 
-test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, async (t) => {
+test("a checkpoint is resumed with its own clips only", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 4);
@@ -122,9 +122,9 @@ test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, as
       const there = new Promise((resolve) => (reached = resolve));
       const lost = studio.clone(clips, { onStep: (step) => ends(step) && reached() }).catch(({ code }) => code);
       await there;
-      const next = await studio.restart(); // as after a crash
+      studio.close(); // as if the tab were closed
       await lost;
-      return next;
+      return ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
     };
     const first = await ownvoice.load({ base: "models/base", device: "cpu", storage: "test" });
     const second = await until(first, clips.slice(0, 2), ({ iteration }) => iteration > 26);
@@ -144,7 +144,7 @@ test("a checkpoint goes on with its own clips only", { timeout: 2 * MINUTE }, as
   assert.equal(found.resumed, "nothing-stored");
 });
 
-test("of two trainings in one studio the first goes on and is stored, the second is told", { timeout: 2 * MINUTE }, async (t) => {
+test("of two trainings in one studio, the first continues and is stored, the second is refused", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 4);
@@ -168,11 +168,11 @@ test("of two trainings in one studio the first goes on and is stored, the second
   assert.deepEqual(found, { told: "training-elsewhere", keptOne: true, others: true, keptTwo: true });
 });
 
-/** A browser that gives a page no files, as in some private windows. @param {Buffer} body */
+/** Imitates a browser that gives pages no files, as in some private windows. @param {Buffer} body */
 const without = (body) =>
   Buffer.concat([Buffer.from('StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException("Security error when calling GetDirectory", "SecurityError"));\n'), body]);
 
-test("without storage the page says so, and works", { timeout: 2 * MINUTE }, async (t) => {
+test("the page works without storage, and reports it", { timeout: 2 * MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", tiny: true, prepare: (session) => session.change("js/worker.js", without) });
   t.after(() => session.close());
   const { page } = session;

@@ -1,4 +1,4 @@
-// What a visitor should know of a text that was spoken: it seems to be of another language, letters of it are left out, speech was cut short.
+// Warnings about a spoken text: another language, letters that are left out, and speech that was cut short.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,10 +17,10 @@ test("the page warns below the text, in its own language, until another text is 
   assert.equal(await warning(), null);
   await page.fill("#text", GERMAN);
   await speak(page, "base");
-  assert.equal(await warning(), "This seems to be German. It is read as English. Not spoken: Привет");
+  assert.equal(await warning(), "This seems to be German, but is read as English. Not spoken: Привет");
   assert.match((await page.textContent("#base .words")) ?? "", /^\d+\.\d s$/);
   await page.click("#languages [lang=de]");
-  assert.equal(await warning(), "Das sieht nach Deutsch aus. Gelesen wird es als Englisch. Nicht gesprochen wird: Привет");
+  assert.equal(await warning(), "Das scheint Deutsch zu sein, wird aber als Englisch gelesen. Nicht gesprochen wird: Привет");
   await clean(session, "a text that is warned of");
   await session.screenshot("warning", "[aria-labelledby=speak-title]");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.width);
@@ -30,9 +30,9 @@ test("the page warns below the text, in its own language, until another text is 
   session.assertQuiet();
 });
 
-test("the page says where speech was cut short", { timeout: MINUTE }, async (t) => {
+test("the page reports speech that was cut short", { timeout: MINUTE }, async (t) => {
   const cut = (/** @type {string} */ text) => text.replace("{ ...speech, warnings", '{ ...speech, stop: text.startsWith("Long") ? "max-frames" : speech.stop, warnings');
-  const session = await visit({ device: "cpu", tiny: true, prepare: (session) => session.rewrite("js/worker.js", cut) });
+  const session = await visit({ device: "cpu", tiny: true, prepare: (session) => session.rewrite("js/leader.js", cut) });
   t.after(() => session.close());
   const { page } = session;
   await ready(session);
@@ -41,7 +41,7 @@ test("the page says where speech was cut short", { timeout: MINUTE }, async (t) 
   assert.match((await page.textContent("#base .words")) ?? "", /^\d+\.\d s\. It was cut short: one word takes longer than half a minute\.$/);
 });
 
-test("the package tells programs the same", { timeout: MINUTE }, async (t) => {
+test("the package returns the same warnings", { timeout: MINUTE }, async (t) => {
   const session = await visit({ device: "cpu", path: "icon.svg", tiny: true });
   t.after(() => session.close());
   await withPackage(session, 1);

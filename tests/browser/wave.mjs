@@ -1,6 +1,6 @@
-// The head of a WAV file.
+// The header of a WAV file.
 
-/** @param {number} dataBytes @param {number} rate Hz @param {{ channels?: number }} [format] @returns {Buffer} The head of a 16-bit WAV file. */
+/** @param {number} dataBytes @param {number} rate Hz @param {{ channels?: number }} [format] @returns {Buffer} The header of a 16-bit WAV file. */
 export function waveHeader(dataBytes, rate, { channels = 1 } = {}) {
   const header = Buffer.alloc(44);
   header.write("RIFF", 0);

@@ -1,4 +1,4 @@
-// Drives WebKit, the engine of Safari, in its GTK port by WebDriver, on a display that nobody sees. What WebDriver opens is as a private window: it keeps nothing.
+// Drives WebKit, the engine of Safari, by WebDriver, in its GTK port on a virtual display. WebDriver opens a private window, which stores nothing.
 
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -6,13 +6,13 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const START_SECONDS = 40;
-/** What one script in the page may take. */
+/** The time limit of a script in the page. */
 const SCRIPT_SECONDS = 120;
 
 /** @param {string} name */
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name)).find(existsSync);
 
-/** What is needed to drive it; undefined where one of it is missing. @returns {{ driver: string, browser: string, display: string } | undefined} */
+/** Returns the programs that are needed; undefined where one is missing. @returns {{ driver: string, browser: string, display: string } | undefined} */
 export function findWebKit() {
   const [driver, display] = ["WebKitWebDriver", "Xvfb"].map(onPath);
   const places = ["/usr/lib", "/usr/libexec"].filter(existsSync).flatMap((folder) => ["", ...readdirSync(folder)].map((below) => join(folder, below, "webkit2gtk-4.1/MiniBrowser")));
@@ -41,7 +41,7 @@ export class WebKit {
       /** @type {import("node:stream").Readable} */ (screen.stdio[3]).once("data", (data) => resolve(String(data).trim()));
     });
     const port = 20_000 + Math.floor(Math.random() * 20_000);
-    // Without a language the browser says that its visitor speaks "C", which is none.
+    // Without a language, the browser reports the language "C", which does not exist.
     const environment = { ...process.env, LANG: "en_US.UTF-8", LANGUAGE: "en_US", DISPLAY: `:${number}`, GDK_BACKEND: "x11", LIBGL_ALWAYS_SOFTWARE: "1", NO_AT_BRIDGE: "1" };
     const server = spawn(driver, [`--port=${port}`, "--host=127.0.0.1"], { stdio: "ignore", env: environment });
     const webkit = new WebKit([server, screen], `http://127.0.0.1:${port}`);
@@ -75,7 +75,7 @@ export class WebKit {
       addEventListener("unhandledrejection", (event) => uncaught.push(String(event.reason)))`);
   }
 
-  /** Uncaught errors so far; WebDriver says nothing of the console. @returns {Promise<string[]>} */
+  /** Returns the uncaught errors so far; WebDriver does not report the console. @returns {Promise<string[]>} */
   async problems() {
     return [...this.#problems, ...(await this.run("return globalThis.uncaught ?? []"))];
   }

@@ -1,4 +1,4 @@
-"""All evaluators over what `ownvoice measure --wavs DIR` or `ownvoice compare --wavs DIR` wrote: one table a speaker, and the figures as JSON.
+"""All evaluators over what `ownvoice measure --wavs DIR` wrote: one table a speaker, and the figures as JSON.
 
 A development tool: nothing of the product needs it. See the evaluators beside it for what to install.
 

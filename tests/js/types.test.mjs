@@ -1,4 +1,4 @@
-// The types that the package ships: those of its source, documented, without internals. `npm run types` in web/ writes them anew.
+// The types that the package ships are made from its source, documented, and without internals. `npm run types` in web/ writes them anew.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -20,7 +20,7 @@ test("web/js/types is made of web/js", () => {
 });
 
 test("they hold the public interface and nothing else", () => {
-  assert.deepEqual(files, ["clip", "device", "errors", "index", "microphone", "options", "progress", "reports", "storage", "voice", "wav"].map((name) => `${name}.d.ts`));
+  assert.deepEqual(files, ["clip", "device", "errors", "index", "microphone", "options", "progress", "recovery", "reports", "speech", "storage", "voice", "wav"].map((name) => `${name}.d.ts`));
   for (const file of files) assert.doesNotMatch(text(file), /Remote|pkg\/|: any\b|@internal|@typedef/, file);
   assert.equal(files.map(text).join("").match(/\bconstructor\(/g)?.length, 1, "errors are made by embedders too, other objects are not");
 });
@@ -30,6 +30,15 @@ test("each type has its documentation", () => {
     const undocumented = [...text(file).matchAll(/(.*)\nexport (?:declare )?(?:type|class|const|function) (\w+).*[{|]$/gm)].filter(([, before]) => !before.endsWith("*/"));
     assert.deepEqual(undocumented.map(([, , name]) => name), [], file);
   }
+});
+
+test("each type that the WebAssembly declares is compared with the shipped one", () => {
+  const declared = [...readFileSync(join(ROOT, "web/pkg/ownvoice_web.d.ts"), "utf8").matchAll(/^export interface (\w+) /gm)].map(([, name]) => name);
+  // Types that the worker converts, and parts of others.
+  const internal = ["BaseParts", "InitOutput", "Part", "PrecisionFault", "PrecisionOptions", "StoredConsent"];
+  const compared = readFileSync(join(ROOT, "tests/js/boundary.ts"), "utf8");
+  assert.ok(declared.length > 15, declared.join(" "));
+  assert.deepEqual(declared.filter((name) => !internal.includes(name) && !compared.includes(`wasm.${name}`)), []);
 });
 
 test("progress is narrowed by its status", () => {

@@ -1,16 +1,17 @@
-// Parts of the worker and the page that need no browser: voices in use, signals that are combined, cores, who gives the sound back, and what a browser refuses.
+// Parts of the worker and the page that need no browser.
 
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
 import { coresFor } from "../../web/js/cores.js";
 import { chooseDevice } from "../../web/js/device.js";
 import { BaseCache, verified } from "../../web/js/download.js";
+import { anySignal } from "../../web/js/errors.js";
 import { Helpers } from "../../web/js/helpers.js";
-import { Remote, either } from "../../web/js/rpc.js";
-import { hold, release, using } from "../../web/js/voices.js";
-import { begin, play } from "../../www/play.js";
+import { Remote } from "../../web/js/rpc.js";
+import { Voices } from "../../web/js/voices.js";
+import { play, startPlaying } from "../../www/shared/player.js";
 
-/** A voice as wasm-bindgen makes it: it cannot be freed while one of its methods is under way. */
+/** Returns a voice as wasm-bindgen makes it: it cannot be freed while one of its methods is under way. */
 function borrowable() {
   let borrowed = 0;
   const voice = {
@@ -36,27 +37,29 @@ function borrowable() {
 
 describe("a voice", () => {
   test("that is released while it speaks speaks to the end, and is freed then", async () => {
+    const voices = new Voices();
     const voice = borrowable();
-    const { handle } = hold(/** @type {any} */ (voice), "id");
+    const { handle } = voices.hold(/** @type {any} */ (voice), "id");
     let end = (/** @type {string} */ _) => {};
     const until = new Promise((/** @type {(words: string) => void} */ resolve) => (end = resolve));
-    const said = [using(handle, (/** @type {any} */ voice) => voice.say(until)), using(handle, (/** @type {any} */ voice) => voice.say(until))];
-    release(handle);
+    const said = [voices.using(handle, (/** @type {any} */ voice) => voice.say(until)), voices.using(handle, (/** @type {any} */ voice) => voice.say(until))];
+    voices.release(handle);
     assert.equal(voice.freed, false);
-    await assert.rejects(using(handle, async () => "more"), { code: "closed" });
-    release(handle); // twice is once
+    await assert.rejects(voices.using(handle, async () => "more"), { code: "closed" });
+    voices.release(handle); // a second release changes nothing
     end("done");
     assert.deepEqual(await Promise.all(said), ["done", "done"]);
     assert.equal(voice.freed, true);
   });
   test("that is not in use is freed at once, and one whose speech failed as well", async () => {
+    const voices = new Voices();
     const [idle, failing] = [borrowable(), borrowable()];
-    release(hold(/** @type {any} */ (idle), "id").handle);
+    voices.release(voices.hold(/** @type {any} */ (idle), "id").handle);
     assert.equal(idle.freed, true);
-    const { handle } = hold(/** @type {any} */ (failing), "id");
-    await assert.rejects(using(handle, (/** @type {any} */ voice) => voice.say(Promise.reject(new Error("cancelled")))), /cancelled/);
+    const { handle } = voices.hold(/** @type {any} */ (failing), "id");
+    await assert.rejects(voices.using(handle, (/** @type {any} */ voice) => voice.say(Promise.reject(new Error("cancelled")))), /cancelled/);
     assert.equal(failing.freed, false);
-    release(handle);
+    voices.release(handle);
     assert.equal(failing.freed, true);
   });
 });
@@ -68,19 +71,19 @@ test("signals are combined with and without AbortSignal.any", () => {
     try {
       for (const which of [0, 1]) {
         const controllers = [new AbortController(), new AbortController()];
-        const signal = either(...controllers.map(({ signal }) => signal));
+        const signal = anySignal(...controllers.map(({ signal }) => signal));
         assert.equal(signal.aborted, false);
         controllers[which].abort();
         assert.equal(signal.aborted, true);
       }
-      assert.equal(either(AbortSignal.abort(), new AbortController().signal).aborted, true);
+      assert.equal(anySignal(AbortSignal.abort(), new AbortController().signal).aborted, true);
     } finally {
       AbortSignal.any = any;
     }
   }
 });
 
-test("a phone and a tablet learn on two cores, whatever they call themselves", () => {
+test("phones and tablets train on two cores, whatever they report", () => {
   const machine = { hardwareConcurrency: 8, deviceMemory: 8, maxTouchPoints: 0 };
   const desktop = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.3 Safari/605.1.15";
   assert.equal(coresFor(undefined, { ...machine, userAgent: desktop }), 4);
@@ -114,31 +117,31 @@ test("the sound is given back when nothing has played for a while, and taken aga
     stop() {}
   };
   const sound = { samples: new Float32Array(100), sampleRate: 100 };
-  play("one", sound, () => {});
+  play("one", sound);
   mock.timers.tick(60_000);
   assert.deepEqual(log, ["open"], "it plays");
-  begin("two", () => {}).end();
+  startPlaying("two").end();
   mock.timers.tick(5000);
-  play("three", sound, () => {});
+  play("three", sound);
   mock.timers.tick(60_000);
   assert.deepEqual(log, ["open"], "it plays again before it was given back");
-  begin("four", () => {}).end();
+  startPlaying("four").end();
   mock.timers.tick(60_000);
   assert.deepEqual(log, ["open", "close"]);
-  begin("five", () => {}).end();
+  startPlaying("five").end();
   assert.deepEqual(log, ["open", "close", "open"]);
 });
 
 describe("what a browser refuses", () => {
   const refused = () => Promise.reject(new DOMException("refused", "InvalidStateError"));
-  /** Puts something in the place of a global until the test has ended. @param {import("node:test").TestContext} t @param {string} name @param {unknown} value */
+  /** Replaces a global until the test has ended. @param {import("node:test").TestContext} t @param {string} name @param {unknown} value */
   const replace = (t, name, value) => {
     const before = Object.getOwnPropertyDescriptor(globalThis, name);
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
     t.after(() => (before ? Object.defineProperty(globalThis, name, before) : Reflect.deleteProperty(globalThis, name)));
   };
 
-  test("a cache that fails is none: the file is fetched", async (t) => {
+  test("where the cache fails, the file is fetched", async (t) => {
     const cache = new BaseCache(/** @type {any} */ ({ match: refused, put: refused, keys: refused, delete: refused }), "http://localhost/base/");
     replace(t, "fetch", async () => new Response("abc"));
     const sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -146,7 +149,7 @@ describe("what a browser refuses", () => {
     assert.equal(new TextDecoder().decode(bytes), "abc");
   });
 
-  test("without workers for helpers one core trains", async (t) => {
+  test("where the browser allows no more workers, one core trains", async (t) => {
     replace(t, "self", { location: { href: "http://localhost/worker.js" } });
     let ended = 0;
     for (const given of [0, 1]) {
@@ -162,10 +165,10 @@ describe("what a browser refuses", () => {
       });
       assert.equal((await Helpers.start(3)).started, 0, `${given} were given`);
     }
-    assert.equal(ended, 1, "those that were given end");
+    assert.equal(ended, 1, "those that were started are ended");
   });
 
-  test("without an adapter the CPU is chosen, and the reason told", async (t) => {
+  test("without an adapter the CPU is chosen, with the reason", async (t) => {
     replace(t, "navigator", { gpu: { requestAdapter: refused } });
     const { kind, code, reason } = await chooseDevice("auto");
     assert.deepEqual([kind, code], ["cpu", "no-adapter"]);
@@ -173,7 +176,7 @@ describe("what a browser refuses", () => {
     await assert.rejects(chooseDevice("webgpu"), { code: "no-adapter" });
   });
 
-  /** A worker to which some messages cannot be sent, and those that it was sent. @param {(message: any, turn: number) => boolean} fails */
+  /** Returns a worker to which some messages cannot be sent, and a list of those that were. @param {(message: any, turn: number) => boolean} fails */
   function unreachable(fails) {
     /** @type {any[]} */
     const sent = [];
@@ -196,7 +199,7 @@ describe("what a browser refuses", () => {
     await assert.rejects(unreachable(() => true).remote.call("say", {}), { code: "message-failed" });
   });
 
-  test("a card whose results cannot be read ends its worker", async () => {
+  test("an adapter whose results cannot be read ends its worker", async () => {
     const { remote, worker, sent } = unreachable(() => false);
     const answer = remote.call("clone", {});
     worker.onmessage({ data: { id: sent[0].id, error: { code: "device-lost", message: "it cannot be read" } } });
@@ -204,7 +207,7 @@ describe("what a browser refuses", () => {
     assert.equal((await Promise.race([remote.ended, undefined]))?.code, "device-lost");
   });
 
-  test("what was cancelled or stopped is told until it has been heard", async () => {
+  test("a cancellation or stop is sent again until it can be sent", async () => {
     for (const signal of /** @type {const} */ (["cancel", "stop"])) {
       const { remote, worker, sent } = unreachable((message, turn) => message.signal && turn < 6);
       const ending = new AbortController();

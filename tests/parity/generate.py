@@ -183,20 +183,19 @@ class Prenet(nn.Module):
 
 
 class Decoder(nn.Module):
-    """The duration path's: all R contexts of a step and the speaker into each of prenet-LSTM, LSTM and projection."""
+    """The duration path's: all R contexts of a step and the speaker into the first LSTM and the projection."""
 
     def __init__(self):
         super().__init__()
         context = R * (E + POSITION) + V
-        self.prenet = Prenet()
-        self.first = nn.LSTM(P + context, H, batch_first=True)
+        self.first = nn.LSTM(context, H, batch_first=True)
         self.second = nn.LSTM(H, H, batch_first=True)
         self.projection = nn.Linear(H + context, R * M)
 
-    def forward(self, previous, context, speaker):  # [B, N, M], [B, N R, C], [B, V] -> [B, N R, M]
-        batch, steps, _ = previous.shape
+    def forward(self, context, speaker):  # [B, N R, C], [B, V] -> [B, N R, M]
+        batch, steps = context.shape[0], context.shape[1] // R
         context = torch.cat([context[:, r::R] for r in range(R)] + [speaker[:, None].expand(-1, steps, -1)], -1)
-        hidden, _ = self.first(torch.cat([self.prenet(previous), context], -1))
+        hidden, _ = self.first(context)
         hidden, _ = self.second(hidden)
         return self.projection(torch.cat([hidden, context], -1)).reshape(batch, steps * R, M)
 
@@ -235,7 +234,7 @@ class Tacotron(nn.Module):
         ranges = self.ranges(encoded, batch["durations"], lengths)
         alignment = gaussian_upsampling(batch["durations"], ranges, batch["times"], lengths)
         context = torch.cat([alignment @ encoded, batch["positions"]], -1)
-        frames = self.decoder(batch["previous"], context, speaker)
+        frames = self.decoder(context, speaker)
         refined = frames + self.postnet(frames)
         real = batch["mask"].bool()
         compare = lambda x: F.l1_loss(x[real], batch["targets"][real]) + F.mse_loss(x[real], batch["targets"][real])
@@ -449,7 +448,6 @@ def durations():
         "durations": rounded(exact),
         "times": torch.arange(frames) + torch.tensor([[0.5], [1.5]]),
         "positions": noise(2, frames, POSITION),
-        "previous": noise(2, frames // R, M),
     }
     for tensor in inputs.values():
         tensor.requires_grad_()
@@ -462,7 +460,7 @@ def durations():
         "ranges": ranges * spoken,
         "alignment": alignment,
         "context": context,
-        "frames": module.decoder(inputs["previous"], context, inputs["speaker"]),
+        "frames": module.decoder(context, inputs["speaker"]),
     }
     probes = {name: noise(*outputs[name].shape) for name in ("log_durations", "alignment", "frames")}
     tensors = prefixed("weights", weights(module)) | prefixed("inputs", inputs) | prefixed("inputs/probe", probes)
@@ -543,7 +541,6 @@ def tacotron():
     module = initialised(Tacotron, 5).train()
     lengths, window, firsts = [6, 4, 5], 8, [3, 0, 0]
     frames_of = [[2, 3, 1, 4, 2, 3], [2, 1, 1, 2], [1, 4, 2, 3, 1]]  # The second ends before its window does.
-    steps = window // R
     batch = dict(
         symbols=torch.randint(0, SYMBOLS, (3, 6)),
         lengths=lengths,
@@ -551,7 +548,6 @@ def tacotron():
         durations=torch.tensor([row + [1] * (6 - len(row)) for row in frames_of]).double(),
         times=torch.tensor(firsts)[:, None] + torch.arange(window) + 0.5,
         positions=torch.stack([frame_positions(row, first, window) for row, first in zip(frames_of, firsts)]),
-        previous=noise(3, steps, M),
         targets=noise(3, window, M),
         mask=torch.tensor([[first + frame < sum(row) for frame in range(window)] for row, first in zip(frames_of, firsts)]).double(),
     )

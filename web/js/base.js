@@ -1,22 +1,22 @@
 // Fetches the base voice and the WebAssembly module, with progress and checks.
 
 import { BaseCache, counted, get, verified } from "./download.js";
-import { OwnvoiceError, check } from "./errors.js";
+import { OwnvoiceError, throwIfAborted } from "./errors.js";
 
-/** @import { Promised } from "./download.js" */
+/** @import { ManifestFile } from "./download.js" */
 /**
  * The part of a base's manifest.json that is read here.
  * @typedef {object} Manifest
- * @property {{ weights: Promised, lexicon: Promised, aligner: Promised, vocoder?: Promised }} files Without a vocoder, Griffin-Lim is used.
+ * @property {{ weights: ManifestFile, lexicon: ManifestFile, aligner: ManifestFile, vocoder?: ManifestFile }} files Without a vocoder, Griffin-Lim is used.
  */
 
-/** @param {string} base Its folder. @param {AbortSignal} signal @returns {Promise<{ text: string, manifest: Manifest }>} */
+/** Fetches a base's manifest. @param {string} base Folder of the base. @param {AbortSignal} signal @returns {Promise<{ text: string, manifest: Manifest }>} */
 export async function fetchManifest(base, signal) {
   const text = await (await get(new URL("manifest.json", base), signal)).text();
   return { text, manifest: parse(text) };
 }
 
-/** @param {string} text @returns {Manifest} */
+/** Parses a manifest and checks what is used of it. @param {string} text @returns {Manifest} */
 function parse(text) {
   try {
     const manifest = JSON.parse(text);
@@ -32,26 +32,25 @@ function parse(text) {
 }
 
 /**
- * The files that a manifest names, from the cache or from the network. `cached` tells, once they are written, whether the next visit will find them all in
- * the cache.
+ * Returns the files that a manifest names, from the cache or from the network. `cached` resolves once they are written, to whether the cache holds all of them.
  * @param {string} base @param {Manifest} manifest @param {boolean} caching @param {AbortSignal} signal
  * @param {(loadedBytes: number, totalBytes: number) => void} onBytes
  */
 export async function fetchBase(base, { files: { weights, lexicon, aligner, vocoder } }, caching, signal, onBytes) {
   const cache = caching ? await BaseCache.open(base) : null;
-  const promised = [weights, lexicon, aligner, ...(vocoder ? [vocoder] : [])];
-  const totalBytes = promised.reduce((sum, { bytes }) => sum + bytes, 0);
+  const wanted = [weights, lexicon, aligner, ...(vocoder ? [vocoder] : [])];
+  const totalBytes = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const loaded = new Map();
   const count = (/** @type {string} */ path) => (/** @type {number} */ loadedBytes) => {
     loaded.set(path, loadedBytes);
     onBytes([...loaded.values()].reduce((a, b) => a + b, 0), totalBytes);
   };
-  const files = await Promise.all(promised.map((file) => verified(base, file, cache, signal, count(file.path))));
-  const cached = cache?.tidy(promised.map(({ sha256 }) => sha256)).catch(() => false) ?? Promise.resolve(false);
+  const files = await Promise.all(wanted.map((file) => verified(base, file, cache, signal, count(file.path))));
+  const cached = cache?.tidy(wanted.map(({ sha256 }) => sha256)).catch(() => false) ?? Promise.resolve(false);
   return { parts: { weights: files[0], lexicon: files[1], aligner: files[2], vocoder: files.at(3) }, cached };
 }
 
-/** Compiles the module. It is served as a gzip file, so that it is small on every host; some hosts unpack it on the way.
+/** Fetches and compiles the module. It is a gzip file, so that it is small on every host, but some hosts decompress it while they serve it.
  * @param {string} url @param {AbortSignal} signal @param {(loadedBytes: number) => void} onBytes */
 export async function compile(url, signal, onBytes) {
   const response = await get(url, signal);
@@ -62,7 +61,7 @@ export async function compile(url, signal, onBytes) {
     const stream = first === GZIP ? packed.stream().pipeThrough(new DecompressionStream("gzip")) : packed.stream();
     return await WebAssembly.compileStreaming(new Response(stream, { headers: { "content-type": "application/wasm" } }));
   } catch (error) {
-    check(signal);
+    throwIfAborted(signal);
     throw new OwnvoiceError("download-failed", `the program could not be compiled: ${/** @type {Error} */ (error).message}`);
   }
 }

@@ -1,14 +1,14 @@
 // How many cores a training uses. Determined on the page: a worker has no access to the kind of the screen.
 
-// An iteration is sharded by its eight windows. Each helper holds a module and a shard in memory, of which phones and tablets have little; with less than
-// MIN_MEMORY GiB there are no helpers.
+// The eight windows of an iteration are divided among the cores. Each helper holds a WebAssembly module and a shard in memory, of which phones and tablets have
+// little; with less than MIN_MEMORY GiB there are no helpers.
 const MAX_CORES = 4;
 const MAX_CORES_OF_A_PHONE = 2;
 const MIN_MEMORY = 4;
 
 /** The properties of `navigator` that decide. @typedef {{ hardwareConcurrency?: number, deviceMemory?: number, userAgent?: string, maxTouchPoints?: number }} Machine */
 
-/** Includes the worker's own core. @param {number | undefined} wanted @param {Machine} machine */
+/** Returns the number of cores, the worker's own included. @param {number | undefined} wanted @param {Machine} machine */
 export function coresFor(wanted, { hardwareConcurrency = 1, deviceMemory = MIN_MEMORY, userAgent = "", maxTouchPoints = 0 }) {
   if (wanted !== undefined) return Math.min(wanted, MAX_CORES);
   if (deviceMemory < MIN_MEMORY) return 1;

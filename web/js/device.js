@@ -28,7 +28,7 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|basic render|cpu/i;
 /** @param {Device["code"]} code @param {string} reason @param {string} [adapter] @returns {Device} */
 const cpu = (code, reason, adapter = "") => ({ kind: "cpu", name: CPU, code, reason, adapter, cores: 1, selfTest: null });
 
-/** The CPU in place of an adapter that failed. @internal @param {string} name @param {unknown} error @returns {Device} */
+/** Returns the CPU, chosen in place of an adapter that failed. @internal @param {string} name @param {unknown} error @returns {Device} */
 export function rejected(name, error) {
   const { code, message } = /** @type {{ code?: string, message: string }} */ (error);
   return code === "device-wrong"
@@ -36,7 +36,7 @@ export function rejected(name, error) {
     : cpu("adapter-failed", `The graphics adapter ${name} did not work (${message}). The CPU is used instead.`, name);
 }
 
-/** Reports when a device of this thread is lost. The device is internal to the module, so that it is intercepted where it is requested. @internal @param {(message: string) => void} onLost */
+/** Calls `onLost` when a GPU device of this thread is lost. The device is internal to the WebAssembly module, so that its creation is intercepted. @internal @param {(message: string) => void} onLost */
 export function onDeviceLost(onLost) {
   const adapter = /** @type {any} */ (globalThis).GPUAdapter?.prototype;
   if (!adapter) return;
@@ -49,13 +49,14 @@ export function onDeviceLost(onLost) {
 }
 
 /**
+ * Chooses the device; fails with `no-adapter` where WebGPU is wanted and there is none.
  * @internal
  * @param {"auto" | "webgpu" | "cpu"} wanted
  * @returns {Promise<Device>}
  */
 export async function chooseDevice(wanted) {
   if (wanted === "cpu") return cpu("asked", "The CPU was asked for.");
-  if (wanted !== "auto" && wanted !== "webgpu") throw new OwnvoiceError("option-invalid", `device ${JSON.stringify(wanted)} is none of auto, webgpu, cpu`);
+  if (wanted !== "auto" && wanted !== "webgpu") throw new OwnvoiceError("option-invalid", `device is ${JSON.stringify(wanted)}, but must be auto, webgpu or cpu`);
 
   const gpu = /** @type {any} */ (navigator).gpu;
   let adapter = null;

@@ -1,8 +1,9 @@
 // Fetches files with progress, checks them against the hashes of a manifest, and caches them.
 
-import { OwnvoiceError, check } from "./errors.js";
+import { OwnvoiceError, throwIfAborted } from "./errors.js";
 
 /**
+ * Fetches a file; fails with `download-failed`.
  * @param {string | URL} url
  * @param {AbortSignal} signal
  * @returns {Promise<Response>}
@@ -12,7 +13,7 @@ export async function get(url, signal) {
   try {
     response = await fetch(url, { signal });
   } catch (error) {
-    check(signal);
+    throwIfAborted(signal);
     throw new OwnvoiceError("download-failed", `${new URL(url).pathname} could not be fetched: ${/** @type {Error} */ (error).message}`);
   }
   if (!response.ok) throw new OwnvoiceError("download-failed", `${new URL(url).pathname} answered ${response.status}`);
@@ -20,7 +21,7 @@ export async function get(url, signal) {
 }
 
 /**
- * The same response, reporting the bytes that have been read so far.
+ * Wraps a response, so that it reports the bytes that have been read so far.
  * @param {Response} response
  * @param {(loadedBytes: number) => void} onBytes
  */
@@ -35,7 +36,7 @@ export function counted(response, onBytes) {
   return new Response(response.body?.pipeThrough(counter), { headers: { "content-type": response.headers.get("content-type") ?? "" } });
 }
 
-/** @param {BufferSource} bytes @returns {Promise<string>} */
+/** Returns the SHA-256 in hexadecimal. @param {BufferSource} bytes @returns {Promise<string>} */
 export async function sha256(bytes) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -43,7 +44,7 @@ export async function sha256(bytes) {
 
 /**
  * A file of a base voice, as its manifest names it.
- * @typedef {object} Promised
+ * @typedef {object} ManifestFile
  * @property {string} path Relative to the base's folder.
  * @property {number} bytes
  * @property {string} sha256
@@ -51,7 +52,7 @@ export async function sha256(bytes) {
 
 /** Files of a base in the browser's cache, each under its hash, so that versions never mix. */
 export class BaseCache {
-  /** Files that are being written, while the base is already loaded. @type {Promise<void>[]} */
+  /** Writes under way, which loading does not wait for. @type {Promise<void>[]} */
   #writes = [];
 
   /** @param {Cache} cache @param {string} base */
@@ -74,13 +75,13 @@ export class BaseCache {
     return new URL(`sha256/${hash}`, this.base).href;
   }
 
-  /** @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} Null where it is missing, damaged or cannot be read: the network has it. */
+  /** Returns a file, or null where it is missing, damaged or cannot be read: it is then fetched. @param {string} hash @returns {Promise<Uint8Array<ArrayBuffer> | null>} */
   async get(hash) {
     const bytes = await this.cache.match(this.#key(hash)).then((found) => found?.arrayBuffer()).catch(() => null);
     return bytes && (await sha256(bytes)) === hash ? new Uint8Array(bytes) : null;
   }
 
-  /** @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
+  /** Begins to write a file. @param {string} hash @param {Uint8Array<ArrayBuffer>} bytes */
   put(hash, bytes) {
     this.#writes.push(this.cache.put(this.#key(hash), new Response(bytes)).catch(() => {})); // the disk is full: the next visit fetches it again
   }
@@ -89,38 +90,38 @@ export class BaseCache {
   async tidy(hashes) {
     await Promise.all(this.#writes);
     const wanted = new Set(hashes.map((hash) => this.#key(hash)));
-    const here = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
-    await Promise.all(here.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
-    return [...wanted].every((url) => here.includes(url));
+    const cached = (await this.cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(new URL("sha256/", this.base).href));
+    await Promise.all(cached.filter((url) => !wanted.has(url)).map((url) => this.cache.delete(url)));
+    return [...wanted].every((url) => cached.includes(url));
   }
 }
 
 /**
- * A file of a base, from the cache or from the network.
+ * Returns a file of a base, from the cache or from the network, checked against its hash.
  * @param {string} base
- * @param {Promised} promised
+ * @param {ManifestFile} file
  * @param {BaseCache | null} cache
  * @param {AbortSignal} signal
  * @param {(loadedBytes: number) => void} onBytes
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-export async function verified(base, promised, cache, signal, onBytes) {
-  const cached = await cache?.get(promised.sha256);
+export async function verified(base, file, cache, signal, onBytes) {
+  const cached = await cache?.get(file.sha256);
   if (cached) {
     onBytes(cached.length);
     return cached;
   }
-  const url = new URL(promised.path, base);
+  const url = new URL(file.path, base);
   const response = counted(await get(url, signal), onBytes);
   let bytes;
   try {
     bytes = new Uint8Array(await response.arrayBuffer());
   } catch (error) {
-    check(signal);
-    throw new OwnvoiceError("download-failed", `${url.pathname} broke off: ${/** @type {Error} */ (error).message}`);
+    throwIfAborted(signal);
+    throw new OwnvoiceError("download-failed", `the download of ${url.pathname} was interrupted: ${/** @type {Error} */ (error).message}`);
   }
   const found = await sha256(bytes);
-  if (found !== promised.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
-  cache?.put(promised.sha256, bytes);
+  if (found !== file.sha256) throw new OwnvoiceError("base-corrupt", `${url.pathname} is not the file that its manifest names`);
+  cache?.put(file.sha256, bytes);
   return bytes;
 }

@@ -16,7 +16,7 @@ export class OwnvoiceError extends Error {
 }
 
 /**
- * Any thrown value as a plain object, which a message can carry.
+ * Converts any thrown value into a plain object, which a message can carry.
  * @internal
  * @param {unknown} error
  * @returns {{ code: string, message: string, clip?: number, found?: number }}
@@ -29,10 +29,51 @@ export function describe(error) {
 }
 
 /**
+ * Whether the worker has ended with this error.
+ * @internal
+ * @param {unknown} error
+ */
+export const isLost = (error) => ["worker-crashed", "device-lost"].includes(/** @type {{ code?: string } | undefined} */ (error)?.code ?? "");
+
+/**
  * Throws `cancelled` once the signal is aborted.
  * @internal
  * @param {AbortSignal} [signal]
  */
-export function check(signal) {
+export function throwIfAborted(signal) {
   if (signal?.aborted) throw new OwnvoiceError("cancelled", "cancelled");
+}
+
+/**
+ * Resolves as `promise` does, or rejects with `cancelled` as soon as the signal is aborted.
+ * @internal
+ * @template T @param {Promise<T>} promise @param {AbortSignal} [signal] @returns {Promise<T>}
+ */
+export async function unlessAborted(promise, signal) {
+  throwIfAborted(signal);
+  if (!signal) return promise;
+  let onAbort = () => {};
+  const aborted = new Promise((resolve) => signal.addEventListener("abort", (onAbort = () => resolve(undefined))));
+  try {
+    await Promise.race([promise, aborted]);
+    throwIfAborted(signal);
+    return await promise;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/**
+ * Returns a signal that is aborted as soon as one of them is: `AbortSignal.any`, which Safari has from 17.4.
+ * @internal
+ * @param {AbortSignal[]} signals @returns {AbortSignal}
+ */
+export function anySignal(...signals) {
+  if (AbortSignal.any) return AbortSignal.any(signals);
+  const ended = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) ended.abort();
+    signal.addEventListener("abort", () => ended.abort(), { once: true, signal: ended.signal });
+  }
+  return ended.signal;
 }

@@ -1,36 +1,38 @@
-// Data-parallel training on the CPU: workers that each compute the gradients of one shard of every iteration. They hold no state between iterations; where
-// one fails, all are ended and the training continues alone.
+// Data-parallel training on the CPU: helper workers each compute the gradients of one shard of every iteration. They keep nothing from one iteration to the
+// next; where one fails, all are ended and the training continues without them.
 //
 // They start with the studio, because a loaded page fetches nothing more, and load the module when a training begins.
 
 import { Remote } from "./rpc.js";
 
 /** @import { Tuner } from "../pkg/ownvoice_web.js" */
+/** @import { HelperMethods } from "./helper.js" */
+/** @import { Arguments, MethodName, Result } from "./rpc.js" */
 
 export class Helpers {
-  /** @type {Remote[]} */
+  /** @type {Remote<HelperMethods>[]} */
   #remotes = [];
-  /** Transferred to the helpers with weights and back with gradients, so that nothing is copied or allocated anew. @type {(Float32Array<ArrayBuffer> | null)[]} */
+  /** One for each helper, transferred to it with weights and back with gradients, so that nothing is copied or allocated anew. @type {(Float32Array<ArrayBuffer> | null)[]} */
   #buffers = [];
-  /** The training that they share, if any. @type {Tuner | null} */
+  /** The training that they take part in, if any. @type {Tuner | null} */
   #tuner = null;
 
-  /** Starts helpers and waits for their scripts; none where one of them fails. @param {number} count */
+  /** Starts helpers and waits for their scripts. Where one fails, there are none. @param {number} count */
   static async start(count) {
     const helpers = new Helpers();
-    // This very script, wherever it is and however it was bundled: Turbopack makes classic workers.
+    // The script is that of this worker, wherever it is. A bundler may have made a classic worker of it, as Turbopack does.
     for (const type of /** @type {const} */ (["module", "classic"])) {
       try {
         while (helpers.started < count) helpers.#remotes.push(new Remote(new Worker(self.location.href, { type, name: "ownvoice helper" })));
       } catch {
-        helpers.#close(); // the browser gives no more workers: one core trains
+        helpers.#close(); // the browser allows no more workers, so that one core trains
       }
       await helpers.#stop();
     }
     return helpers;
   }
 
-  /** Prepares them for a training, if it can be sharded and none is running. @param {WebAssembly.Module} module @param {Tuner} tuner */
+  /** Prepares the helpers for a training, if it can be sharded and they take part in no other. @param {WebAssembly.Module} module @param {Tuner} tuner */
   async join(module, tuner) {
     if (!this.#remotes.length || this.#tuner) return;
     this.#tuner = tuner;
@@ -39,7 +41,7 @@ export class Helpers {
     else this.#tuner = null;
   }
 
-  /** Ends their part in a training, if they have one, and frees its memory. @param {Tuner} tuner */
+  /** Ends their part in a training, if they take part in it, and frees its memory. @param {Tuner} tuner */
   async leave(tuner) {
     if (this.#tuner !== tuner) return;
     await this.#stop();
@@ -51,27 +53,32 @@ export class Helpers {
     await this.#all("stopHelper", () => ({}));
   }
 
-  /** How many there are. */
+  /** The number of helpers. */
   get started() {
     return this.#remotes.length;
   }
 
-  /** How many take part in a training. @param {Tuner} tuner */
+  /** Returns how many take part in a training. @param {Tuner} tuner */
   sharing(tuner) {
     return this.#tuner === tuner ? this.#remotes.length : 0;
   }
 
-  /** Begins the tuner's next iteration. `helped` resolves to the gradients of each shard, or to null where one failed. @param {Tuner} tuner */
-  async begin(tuner) {
+  /** Starts the tuner's next iteration in the helpers. `gradients` resolves to those of each shard, or to null where one failed. @param {Tuner} tuner */
+  async startIteration(tuner) {
     const { iteration, inCooldown } = tuner;
     const worldSize = this.#remotes.length + 1;
     await tuner.weights(this.#buffers);
     const buffers = /** @type {Float32Array<ArrayBuffer>[]} */ (this.#buffers);
     const gradients = this.#all("gradients", (i) => ({ iteration, inCooldown, buffer: buffers[i], rank: i + 1, worldSize }), (i) => [buffers[i].buffer]);
-    return { helped: gradients.then((found) => found && (this.#buffers = found)) };
+    return { gradients: gradients.then((found) => found && (this.#buffers = found)) };
   }
 
-  /** Calls each of them; null where one fails, and then all end. @param {string} method @param {(i: number) => object} args @param {(i: number) => Transferable[]} [transfer] */
+  /**
+   * Calls each helper. Where one fails, ends all and returns null.
+   * @template {MethodName<HelperMethods>} K
+   * @param {K} method @param {(i: number) => Arguments<HelperMethods, K>} args @param {(i: number) => Transferable[]} [transfer]
+   * @returns {Promise<Result<HelperMethods, K>[] | null>}
+   */
   async #all(method, args, transfer) {
     try {
       return await Promise.all(this.#remotes.map((remote, i) => remote.call(method, args(i), { transfer: transfer?.(i) })));

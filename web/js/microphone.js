@@ -1,14 +1,14 @@
-// Audio capture. Opening can be cancelled: a browser may wait for the visitor's answer for ever.
+// Audio capture. Opening can be cancelled, because the visitor may never answer the browser's question.
 
 import init, { Microphone as WebMicrophone } from "../pkg/ownvoice_web.js";
-import { check } from "./errors.js";
+import { throwIfAborted, unlessAborted } from "./errors.js";
 
 /** @import { Audio } from "./clip.js" */
 
 /** The microphone without echo cancellation, noise suppression or gain control, at its own sample rate. `studio.microphone` is one. */
 export class Microphone {
   #inner;
-  /** An `open` that was cancelled before the visitor answered. */
+  /** Resolves once an `open` that was cancelled before the visitor answered has closed the microphone. */
   #abandoned = Promise.resolve();
 
   /**
@@ -20,7 +20,7 @@ export class Microphone {
   }
 
   /**
-   * Audio worklets need a window, so the page also runs the module that the worker compiled.
+   * Prepares a microphone. Audio worklets need a window, so the page also runs the module that the worker compiled.
    * @internal
    * @param {WebAssembly.Module} module @param {string} worklet
    */
@@ -39,13 +39,13 @@ export class Microphone {
    */
   async open(onLevel, onLost, { signal } = {}) {
     await this.#abandoned;
-    check(signal);
+    throwIfAborted(signal);
     const opening = this.#inner.open(onLevel, onLost);
-    if (!signal) return opening;
-    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    await Promise.race([opening, aborted]);
-    if (signal.aborted) this.#abandoned = opening.then(() => this.close(), () => {});
-    check(signal);
+    try {
+      await unlessAborted(opening, signal);
+    } finally {
+      if (signal?.aborted) this.#abandoned = opening.then(() => this.close(), () => {});
+    }
   }
 
   /** @returns {boolean} */

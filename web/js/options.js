@@ -1,7 +1,33 @@
-// What a training is given: its options, and how it is controlled.
+// Types of the options of `load` and of a training.
 
 /** @import { Audio } from "./clip.js" */
-/** @import { CloneProgress } from "./progress.js" */
+/** @import { CloneProgress, LoadProgress } from "./progress.js" */
+/** @import { Recovery } from "./recovery.js" */
+
+/**
+ * Options of `load`.
+ * @typedef {object} LoadOptions
+ * @property {string | URL} base Folder of the base voice: manifest.json and the files that it names.
+ * @property {"auto" | "webgpu" | "cpu"} [device] `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
+ * @property {string | URL} [prompts] A JSON list of `{ id, text }`: sentences to be read aloud.
+ * @property {boolean} [microphone] Prepares `studio.microphone`, so that nothing is fetched when it opens.
+ * @property {string} [storage] Name of a folder in the browser's private file system, in which recordings and training outlive the tab. Without it nothing is stored.
+ * @property {number} [cores] CPU cores that train a voice where there is no GPU: by default all, at most four, and two on a phone.
+ * @property {boolean} [cache] Whether the browser caches the base voice, by hash (true).
+ * @property {(progress: LoadProgress) => void} [onProgress] Called as the download proceeds.
+ * @property {(event: Recovery) => void} [onRecovery] Called when the worker crashed or lost its GPU, and when a new one has taken its place.
+ * @property {AbortSignal} [signal] Ends the load with `cancelled`.
+ * @property {string | URL} [workerUrl] Address of `worker.js`, if not beside the package; it may be on another host.
+ * @property {string | URL} [wasmUrl] Address of the WebAssembly module, gzipped or not.
+ * @property {string | URL} [workletUrl] Address of `capture-worklet.js`.
+ */
+
+/**
+ * A sentence to be read aloud.
+ * @typedef {object} Prompt
+ * @property {string} id
+ * @property {string} text
+ */
 
 /**
  * The speaker's consent.
@@ -14,7 +40,7 @@
  * @typedef {object} ResumeOptions
  * @property {string} [preview] A sentence that the voice speaks every 25 iterations.
  * @property {boolean} [pictures] Sends a `picture` at the start, every 25 iterations and at the end.
- * @property {(progress: CloneProgress) => void} [onStep] Called at each step.
+ * @property {(progress: CloneProgress) => void} [onStep] Called at each step; after a restart of the worker again from `aligning`.
  * @property {AbortSignal} [signal] Ends the training with `cancelled` and discards it.
  * @property {AbortSignal} [stopSignal] Ends the training early and returns the best voice so far.
  */
@@ -24,7 +50,7 @@
  * @property {number} [iterations] At most this many (75).
  * @property {number} [seed] The same seed, clips and device give the same voice.
  * @property {"f32" | "mixed"} [precision] `mixed` multiplies in half precision; `precision-unsupported` where the device cannot.
- * @property {number} [rehearsal] Weight of rehearsed sentences in the loss, for half a minute of a usual voice; twice the speech has half the weight, a voice twice as far from the base four times the weight. Higher is clearer, lower is closer to the speaker; 0 to 10 (0.4).
+ * @property {number} [rehearsal] Weight of rehearsed sentences of the base in the loss, 0 to 10 (0.4). Higher is clearer, lower is closer to the speaker. The value holds for half a minute of a typical voice: twice the speech has half the weight, a voice twice as far from the base four times the weight.
  * @property {Consent} [consent] Stored in the voice: the text, and the SHA-256 of the recording as a 16-bit WAV file.
  */
 /**

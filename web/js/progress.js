@@ -1,6 +1,6 @@
-// What is reported while the package loads and while a voice is trained.
+// Types of what is reported while the package loads and while a voice is trained.
 
-/** @import { Speech } from "./voice.js" */
+/** @import { Speech } from "./speech.js" */
 
 /**
  * The WebAssembly module is being fetched.
@@ -40,9 +40,9 @@
  * @property {number} loss The latest that was read from the device.
  * @property {number} seconds Since the first iteration.
  * @property {number | null} heldOutLoss Of the held-out clips, where this iteration measured it.
- * @property {number} overflows Iterations that were skipped because their gradients overflowed half precision.
- * @property {string | null} fault The operation where this overflow began.
- * @property {"iterations" | "held-out" | null} stop In the last iteration, its reason: the limit, or no more gain on the held-out clips.
+ * @property {number} overflows Iterations so far that were skipped because their gradients overflowed half precision.
+ * @property {string | null} fault The operation where the overflow of this iteration began, for the first few.
+ * @property {"iterations" | "held-out" | null} stop Why this iteration is the last: the limit, or no more gain on the held-out clips; null before.
  */
 /**
  * The voice as it stands has spoken the preview sentence.

@@ -1,4 +1,4 @@
-// What measurements of clips and devices return.
+// Types of the measurements of clips and devices.
 
 /**
  * Measurements of a clip.
@@ -30,12 +30,12 @@
  * @property {number | null} deviceBytes Graphics memory held; null on the CPU.
  */
 /**
- * Distance of a tensor from the CPU's; NaN where either holds something that is no number.
+ * Distance of a tensor from the CPU's; NaN where either holds a non-finite value.
  * @typedef {object} PrecisionMetrics
  * @property {number} cosine 1: the same direction.
  * @property {number} relativeError Norm of the difference over the CPU's.
  * @property {number} sqnrDb Signal to quantisation noise; infinite where nothing differs.
- * @property {number} largestDifference Of one value.
+ * @property {number} largestDifference Largest difference of one value.
  */
 /**
  * One tensor that differs.
@@ -43,24 +43,24 @@
  * @property {string} module Its path: `decoder.second`.
  * @property {string | null} operation Null for a parameter that no compared operation reads.
  * @property {string} tensor `output`, `gradient of w_hh` ..
- * @property {PrecisionMetrics | null} whole In the network, with all error that came before.
- * @property {PrecisionMetrics | null} alone Of the operation by itself, on the CPU's inputs.
+ * @property {PrecisionMetrics | null} whole Distance in the network, with all error of earlier operations.
+ * @property {PrecisionMetrics | null} alone Distance of the operation alone, computed on the CPU's inputs.
  */
 /**
  * A training step on this device, compared with the CPU.
  * @typedef {object} PrecisionReport
- * @property {boolean} passes Whether nothing differs.
+ * @property {boolean} passes Whether no tensor differs.
  * @property {string} verdict Which operation is at fault, or that none is, in a sentence.
- * @property {{ module: string, operation: string | null } | null} fault The first operation that makes something that is no number, else the first that is off by itself.
- * @property {number} tensors How many were compared.
- * @property {PrecisionRow[]} rows Those that differ, the first divergence first.
- * @property {string} text All of it, to be copied into a report. It holds no speech.
+ * @property {{ module: string, operation: string | null } | null} fault The first operation with a non-finite result, otherwise the first that differs on the same inputs.
+ * @property {number} tensors Number of tensors that were compared.
+ * @property {PrecisionRow[]} rows The tensors that differ, the first divergence first.
+ * @property {string} text The whole report as text. It holds no speech.
  */
 /**
  * Graphics memory.
  * @typedef {object} DeviceMemory
  * @property {number} usedBytes
- * @property {number} heldBytes Including what is held for the next use.
+ * @property {number} heldBytes Memory held, including what is kept for the next use.
  */
 
 export {};

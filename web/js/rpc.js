@@ -1,16 +1,30 @@
-// Calls from the page to its worker, with progress, cancellation, early stop, and errors with codes.
+// Calls from a page to its worker, with progress, cancellation, early stop, and errors with codes.
 //
 // page -> worker   { id, method, args }   { id, signal: "cancel" | "stop" }
 // worker -> page   { id, progress }       { id, result }       { id, error: { code, message, clip, found } }
-//                  { crash: { code, message } }       { life: name of a lock that the worker holds while it lives }
+//                  { crash: { code, message } }       { lifetimeLock: name of a lock that the worker holds until it ends }
 
-import { OwnvoiceError, check, describe } from "./errors.js";
+import { OwnvoiceError, describe, throwIfAborted } from "./errors.js";
 
 /**
+ * The second argument of a worker's methods.
+ * @template [P=any]
+ * @typedef {object} Context
+ * @property {AbortSignal} signal Aborted when the caller cancels.
+ * @property {AbortSignal} stopSignal Aborted when the caller wants the result so far.
+ * @property {(progress: P) => void} progress Reports progress to the caller.
+ */
+/** The methods that a worker serves. @typedef {{ [method: string]: (args: any, context: Context) => any }} Methods */
+/** The methods' names. @template M @typedef {keyof M & string} MethodName */
+/** The arguments of a method. @template {Methods} M @template {MethodName<M>} K @typedef {Parameters<M[K]> extends [infer A, ...any[]] ? A : {}} Arguments */
+/** What a method reports. @template {Methods} M @template {MethodName<M>} K @typedef {Parameters<M[K]> extends [any, { progress: (progress: infer P) => void }] ? P : never} Progress */
+/** What a method returns, without the list of buffers to be transferred. @template {Methods} M @template {MethodName<M>} K @typedef {Awaited<ReturnType<M[K]>> extends Transfer<infer V> ? V : Exclude<Awaited<ReturnType<M[K]>>, Transfer<any>>} Result */
+/**
+ * @template [P=any]
  * @typedef {object} CallOptions
  * @property {AbortSignal} [signal] Ends the call with the error `cancelled`.
  * @property {AbortSignal} [stopSignal] Ends the call early with the result so far.
- * @property {(progress: any) => void} [onProgress]
+ * @property {(progress: P) => void} [onProgress]
  * @property {Transferable[]} [transfer] Buffers that move to the worker.
  */
 
@@ -34,17 +48,20 @@ function post(port, message, transfer = []) {
   }
 }
 
-/** The page's side. */
+/**
+ * The page's side of a worker.
+ * @template {Methods} M The methods of the worker.
+ */
 export class Remote {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void, onProgress?: (progress: any) => void }>} */
   #calls = new Map();
   #nextId = 1;
-  /** @type {OwnvoiceError | null} Why the worker has ended. */
+  /** Why the worker has ended. @type {OwnvoiceError | null} */
   #ended = null;
   #closing = new AbortController();
   /** @type {(reason: OwnvoiceError) => void} */
   #resolveEnded = () => {};
-  /** @type {Promise<OwnvoiceError>} Resolves when the worker has ended, with the reason. */
+  /** Resolves when the worker has ended, with the reason. @type {Promise<OwnvoiceError>} */
   ended = new Promise((resolve) => (this.#resolveEnded = resolve));
 
   /** @param {Worker} worker */
@@ -52,7 +69,7 @@ export class Remote {
     this.worker = worker;
     worker.onmessage = ({ data }) => this.#receive(data);
     worker.onerror = (event) => {
-      // It would go on to the global scope, where a worker takes it for its own crash.
+      // Without this the event reaches the global scope, where a worker takes it for its own crash.
       event.preventDefault();
       // An error in a script has a message; a script that could not be loaded has none.
       this.#end(event.message ? "worker-crashed" : "worker-unavailable", event.message || "the worker could not be started");
@@ -61,24 +78,26 @@ export class Remote {
   }
 
   /**
-   * @param {string} method @param {unknown} args @param {CallOptions} [options]
-   * @returns {Promise<any>}
+   * Calls a method of the worker.
+   * @template {MethodName<M>} K
+   * @param {K} method @param {Arguments<M, K>} args @param {CallOptions<Progress<M, K>>} [options]
+   * @returns {Promise<Result<M, K>>}
    */
   call(method, args, { signal, stopSignal, onProgress, transfer = [] } = {}) {
     if (this.#ended) return Promise.reject(this.#ended);
     if (signal?.aborted) return Promise.reject(new OwnvoiceError("cancelled", "cancelled"));
     const id = this.#nextId++;
-    /** Sent again until it arrives or the call has ended: what was stopped must not go on. @param {"cancel" | "stop"} signal */
-    const tell = (signal) => {
+    /** Sends a signal, again and again until it can be sent or the call has ended. @param {"cancel" | "stop"} signal */
+    const send = (signal) => {
       if (!this.#calls.has(id)) return;
       try {
         post(this.worker, { id, signal });
       } catch {
-        setTimeout(tell, RETRY_MS, signal);
+        setTimeout(send, RETRY_MS, signal);
       }
     };
-    const cancel = () => tell("cancel");
-    const stop = () => tell("stop");
+    const cancel = () => send("cancel");
+    const stop = () => send("stop");
     const answer = new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject, onProgress });
       try {
@@ -93,7 +112,7 @@ export class Remote {
     if (stopSignal?.aborted) stop();
     const unlessCancelled = answer.then((result) => {
       // The answer may have been on its way when the call was cancelled.
-      check(signal);
+      throwIfAborted(signal);
       return result;
     });
     return unlessCancelled.finally(() => {
@@ -110,7 +129,7 @@ export class Remote {
   /** @param {any} message */
   #receive(message) {
     if ("crash" in message) return this.#end(message.crash.code, message.crash.message);
-    if ("life" in message) return this.#watch(message.life);
+    if ("lifetimeLock" in message) return this.#watch(message.lifetimeLock);
     const call = this.#calls.get(message.id);
     if (!call) return;
     if ("progress" in message) return call.onProgress?.(message.progress);
@@ -118,14 +137,14 @@ export class Remote {
     if (!("error" in message)) return call.resolve(message.result);
     const error = new OwnvoiceError(message.error.code, message.error.message, message.error);
     call.reject(error);
-    // A card whose results cannot be read is lost, whether or not the browser reports it.
+    // An adapter whose results cannot be read is lost, whether or not the browser reports it.
     if (error.code === "device-lost") this.#end(error.code, error.message);
   }
 
-  /** No event reports a worker that the browser ends, but its lock is released. @param {string} life */
-  #watch(life) {
+  /** Waits for the worker's lock: no event reports a worker that the browser ends, but its lock is released. @param {string} lifetimeLock */
+  #watch(lifetimeLock) {
     const { signal } = this.#closing;
-    navigator.locks.request(life, { signal }, () => this.#end("worker-crashed", "the worker was ended")).catch(() => {}); // closed before
+    navigator.locks.request(lifetimeLock, { signal }, () => this.#end("worker-crashed", "the worker was ended")).catch(() => {}); // closed before
   }
 
   /** @param {string} code @param {string} message */
@@ -139,29 +158,21 @@ export class Remote {
   }
 }
 
-/**
- * The second argument of the worker's methods.
- * @typedef {object} Context
- * @property {AbortSignal} signal
- * @property {AbortSignal} stopSignal
- * @property {(progress: any) => void} progress
- */
-
-/** A result whose buffers are transferred to the page. */
+/** A result whose buffers are transferred to the page. @template V */
 export class Transfer {
-  /** @param {unknown} value @param {Transferable[]} buffers */
+  /** @param {V} value @param {Transferable[]} buffers */
   constructor(value, buffers) {
     this.value = value;
     this.buffers = buffers;
   }
 }
 
-/** Of a worker: who started it. */
+/** In a worker, the port to the page or worker that started it. */
 const page = /** @type {any} */ (globalThis);
 
 /**
- * The worker's side.
- * @param {{ [method: string]: (args: any, context: Context) => any }} methods
+ * Serves methods: the worker's side.
+ * @param {Methods} methods
  */
 export function serve(methods) {
   /** @type {Map<number, { cancel: AbortController, stop: AbortController }>} */
@@ -172,7 +183,7 @@ export function serve(methods) {
       try {
         post(page, { id, progress });
       } catch (error) {
-        console.warn(error); // the work is worth more than a report of it
+        console.warn(error); // a report that cannot be sent must not end the call
       }
     };
     const controls = { cancel: new AbortController(), stop: new AbortController() };
@@ -186,7 +197,7 @@ export function serve(methods) {
       try {
         post(page, { id, error: describe(error) });
       } catch {
-        self.close(); // no message can be posted, but the end of a lifetime is noticed
+        self.close(); // no message can be posted, but the released lock tells the page
       }
     } finally {
       running.delete(id);
@@ -197,14 +208,14 @@ export function serve(methods) {
   self.addEventListener("error", (event) => crash("worker-crashed", describe(event.error ?? event.message).message));
   self.addEventListener("unhandledrejection", (event) => crash("worker-crashed", describe(event.reason).message));
 
-  const life = `ownvoice-${crypto.randomUUID()}`;
-  navigator.locks?.request(life, () => {
-    post(page, { life });
+  const lifetimeLock = `ownvoice-${crypto.randomUUID()}`;
+  navigator.locks?.request(lifetimeLock, () => {
+    post(page, { lifetimeLock });
     return new Promise(() => {}); // until the worker ends
   });
 }
 
-/** Reports that this worker has to be replaced; where that fails, the end of its lifetime does. @param {string} code @param {string} message */
+/** Reports that this worker has to be replaced. Where no message can be sent, it ends, and its lock is released. @param {string} code @param {string} message */
 export function crash(code, message) {
   try {
     post(page, { crash: { code, message } });
@@ -213,16 +224,5 @@ export function crash(code, message) {
   }
 }
 
-/** Aborted as soon as one of them is: `AbortSignal.any`, which Safari has from 17.4. @param {AbortSignal[]} signals @returns {AbortSignal} */
-export function either(...signals) {
-  if (AbortSignal.any) return AbortSignal.any(signals);
-  const ended = new AbortController();
-  for (const signal of signals) {
-    if (signal.aborted) ended.abort();
-    signal.addEventListener("abort", () => ended.abort(), { once: true, signal: ended.signal });
-  }
-  return ended.signal;
-}
-
-/** Lets the event loop deliver messages: promises alone do not. */
-export const breathe = () => new Promise((resolve) => setTimeout(resolve));
+/** Lets the event loop deliver messages, which awaiting a promise alone does not. */
+export const yieldToMessages = () => new Promise((resolve) => setTimeout(resolve));

@@ -7,22 +7,22 @@ import { OwnvoiceError } from "./errors.js";
 /** @import { BaseParts } from "../pkg/ownvoice_web.js" */
 /** @import { Device } from "./device.js" */
 
-// A GPU that hangs must not prevent the page from starting, unless it was asked for by name.
+// Longest wait for an adapter that hangs, unless WebGPU was requested.
 const SELF_TEST_SECONDS = 90;
 
 /**
- * Returns the engine and its device: the CPU replaces an adapter that fails the self-test, unless the adapter was asked for. Throws `device-lost` where the
- * adapter is lost or hangs: a module that waits for it can compute nothing more, so that the CPU needs another worker.
- * @param {BaseParts} parts @param {Device} device @param {boolean} asked @param {Promise<never>} lost Rejects when the adapter is lost.
+ * Returns the engine and its device. The CPU replaces an adapter that fails the self-test, unless WebGPU was requested. Throws `device-lost` where the adapter
+ * is lost or hangs: a module that waits for it can compute nothing more, so that the CPU needs another worker.
+ * @param {BaseParts} parts @param {Device} device @param {boolean} requested Whether WebGPU was requested. @param {Promise<never>} lost Rejects when the adapter is lost.
  * @returns {Promise<{ engine: Engine, device: Device }>}
  */
-export async function loadTested(parts, device, asked, lost) {
+export async function loadTested(parts, device, requested, lost) {
   if (device.kind === "cpu") return { engine: await Engine.load(parts, "cpu"), device };
   try {
-    const { engine, selfTest } = await Promise.race([test(parts), lost, ...(asked ? [] : [timeout(SELF_TEST_SECONDS)])]);
+    const { engine, selfTest } = await Promise.race([test(parts), lost, ...(requested ? [] : [timeout(SELF_TEST_SECONDS)])]);
     return { engine, device: { ...device, selfTest } };
   } catch (error) {
-    if (asked || /** @type {{ code?: string }} */ (error).code === "device-lost") throw error;
+    if (requested || /** @type {{ code?: string }} */ (error).code === "device-lost") throw error;
     return { engine: await Engine.load(parts, "cpu"), device: rejected(device.name, error) };
   }
 }
@@ -34,4 +34,4 @@ async function test(parts) {
 }
 
 /** @param {number} seconds @returns {Promise<never>} */
-const timeout = (seconds) => new Promise((_, reject) => setTimeout(() => reject(new OwnvoiceError("device-lost", `it did not answer within ${seconds} s`)), seconds * 1000));
+const timeout = (seconds) => new Promise((_, reject) => setTimeout(() => reject(new OwnvoiceError("device-lost", `the adapter did not answer within ${seconds} s`)), seconds * 1000));

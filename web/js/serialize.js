@@ -2,18 +2,18 @@
 //
 //   32 bytes      SHA-256 of the rest
 //    4 bytes      length of the JSON, little endian
-//   JSON          in place of each array, { "array": its type, "at": its first byte after the JSON, "length": its elements }
-//   the arrays    one after the other, each at a multiple of 4
+//   JSON          with each array replaced by { "array": its type, "at": its offset in bytes from the first array, "length": its elements }
+//   the arrays    one after the other, each at a multiple of 4 bytes
 
 /** @type {{ [kind: string]: Float32ArrayConstructor | Uint8ArrayConstructor }} */
 const KINDS = { Float32Array, Uint8Array };
 const HASH = 32;
 const HEAD = HASH + 4;
 
-/** @param {number} length */
+/** Rounds up to a multiple of 4. @param {number} length */
 const aligned = (length) => Math.ceil(length / 4) * 4;
 
-/** @param {unknown} value @returns {Promise<Uint8Array<ArrayBuffer>>} */
+/** Returns the bytes of a value. @param {unknown} value @returns {Promise<Uint8Array<ArrayBuffer>>} */
 export async function serialize(value) {
   /** @type {{ at: number, bytes: Uint8Array }[]} */
   const arrays = [];
@@ -37,7 +37,7 @@ export async function serialize(value) {
   return file;
 }
 
-/** @param {ArrayBuffer} file @returns {Promise<any>} undefined where the file is truncated or damaged. */
+/** Returns the value, or undefined where the file is truncated or damaged. @param {ArrayBuffer} file @returns {Promise<any>} */
 export async function deserialize(file) {
   const bytes = new Uint8Array(file);
   if (bytes.length < HEAD) return undefined;
@@ -51,5 +51,5 @@ export async function deserialize(file) {
   });
 }
 
-/** @param {Uint8Array<ArrayBuffer>} file */
+/** Returns the SHA-256 of all after the hash. @param {Uint8Array<ArrayBuffer>} file */
 const hash = async (file) => new Uint8Array(await crypto.subtle.digest("SHA-256", file.subarray(HASH)));

@@ -2,38 +2,28 @@
 
 import { OwnvoiceError } from "./errors.js";
 
-/** @import { Microphone } from "./microphone.js" */
-
 /**
- * What a new worker takes over from the one before.
- * @typedef {object} Inherited
- * @property {WebAssembly.Module} [module]
- * @property {Microphone | null} [capture]
- * @property {{ adapter: string, message: string }} [failed] The adapter that ended the worker before it could be used.
- */
-
-/**
- * A script of the page's own that imports the worker: browsers start workers from the page's own host only. Such a worker inherits the page's
- * Content-Security-Policy, whatever headers its host sends.
+ * Returns the address of a script of the page's own that imports the worker: browsers start workers from the page's own host only. Such a worker inherits the
+ * page's Content-Security-Policy, whatever headers its host sends.
  * @param {string} url
  */
 export function blobThatImports(url) {
   return URL.createObjectURL(new Blob([`import ${JSON.stringify(url)};`], { type: "text/javascript" }));
 }
 
-/** Whether the script is on another host. Bundlers may leave a file: address in place of `import.meta.url`. @param {string} url */
-const isElsewhere = (url) => /^https?:/.test(url) && new URL(url).origin !== location.origin;
+/** Whether a script is on another host. Bundlers may leave a file: address in place of `import.meta.url`. @param {string} url */
+const isOnOtherHost = (url) => /^https?:/.test(url) && new URL(url).origin !== location.origin;
 
 /**
- * Fails with `worker-unavailable` where the browser refuses.
- * @param {string} [url] Of the worker's script; without it, the one beside this module.
+ * Starts a worker; fails with `worker-unavailable` where the browser refuses.
+ * @param {string} [url] Address of the worker's script; by default the one beside this module.
  * @returns {{ worker: Worker, started: () => void }} Call `started` once the worker has answered and has started its helpers.
  */
 export function startWorker(url) {
-  const beside = import.meta.url;
+  const here = import.meta.url;
   try {
-    if (isElsewhere(url ?? beside)) {
-      const blob = blobThatImports(url ?? new URL("worker.js", beside).href);
+    if (isOnOtherHost(url ?? here)) {
+      const blob = blobThatImports(url ?? new URL("worker.js", here).href);
       return { worker: new Worker(blob, { type: "module" }), started: () => URL.revokeObjectURL(blob) };
     }
     // Bundlers look for exactly the second of these expressions.

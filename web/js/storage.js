@@ -1,21 +1,14 @@
-// Recordings and training that outlive the tab, from the page's side. store.js writes them.
+// Recordings and training that outlive the tab: the page's side. The worker writes them (store.js).
 
 import { Store } from "./store.js";
 
-/** @import { Remote } from "./rpc.js" */
+/** @import { Recording } from "./clip.js" */
+/** @import { Connection } from "./connection.js" */
 
-/**
- * A stored recording.
- * @typedef {object} Recording
- * @property {string} id Any text; a recording of the same id is replaced.
- * @property {string} text The words that are spoken.
- * @property {Float32Array} samples Mono, from -1 to 1.
- * @property {number} sampleRate Hz
- */
 /**
  * Space in use.
  * @typedef {object} Usage
- * @property {number} bytes Of recordings, training and voice.
+ * @property {number} bytes Bytes of recordings, training and voice.
  * @property {boolean} persistent Whether the browser has promised not to evict them.
  */
 /**
@@ -29,19 +22,19 @@ import { Store } from "./store.js";
 /** Recordings and training that outlive the tab, on this machine only. `load({ storage })` makes it. */
 export class Storage {
   #name;
-  #remote;
+  #connection;
 
   /**
    * @internal
-   * @param {string} name @param {Remote} remote
+   * @param {string} name @param {Connection} connection
    */
-  constructor(name, remote) {
+  constructor(name, connection) {
     this.#name = name;
-    this.#remote = remote;
+    this.#connection = connection;
   }
 
   /**
-   * Deletes everything stored under a name and ends a training that is stored there. Needs no studio.
+   * Deletes everything stored under a name and ends a training that is stored there. It needs no studio.
    *
    * @param {string} name The option `storage` of `load`.
    * @returns {Promise<void>}
@@ -51,7 +44,7 @@ export class Storage {
   }
 
   /**
-   * Space in use under a name. Needs no studio.
+   * Returns the space in use under a name. It needs no studio.
    *
    * @param {string} name The option `storage` of `load`.
    * @returns {Promise<Usage>}
@@ -61,9 +54,9 @@ export class Storage {
     return { bytes: await Store.bytes(name), persistent };
   }
 
-  /** All recordings, in the order of their ids. @returns {Promise<Recording[]>} */
+  /** Returns all recordings, in the order of their ids. @returns {Promise<Recording[]>} */
   recordings() {
-    return this.#remote.call("recordings", {});
+    return this.#connection.call("recordings", {});
   }
 
   /**
@@ -73,22 +66,23 @@ export class Storage {
    * @returns {Promise<void>}
    */
   put({ id, text, samples, sampleRate }) {
-    return this.#remote.call("putRecording", { id, text, samples, sampleRate });
+    return this.#connection.call("putRecording", { id, text, samples, sampleRate });
   }
 
   /** Deletes a recording. @param {string} id @returns {Promise<void>} */
   remove(id) {
-    return this.#remote.call("removeRecording", { id });
+    return this.#connection.call("removeRecording", { id });
   }
 
-  /** The stored part of the last training. @returns {Promise<StoredTraining>} */
+  /** Returns the stored part of the last training. @returns {Promise<StoredTraining>} */
   async training() {
-    const { checkpoint, voice, others } = await this.#remote.call("storedTraining", {});
+    const { checkpoint, voice, others } = await this.#connection.call("storedTraining", {});
     const file = (/** @type {Uint8Array<ArrayBuffer>} */ bytes) => new Blob([bytes], { type: "application/octet-stream" });
-    return { checkpoint, voice: voice && file(voice), otherVoices: others.map(file) };
+    const progress = checkpoint && { iteration: checkpoint.iteration, iterations: checkpoint.iterations };
+    return { checkpoint: progress, voice: voice && file(voice), otherVoices: others.map(file) };
   }
 
-  /** Space in use. @returns {Promise<Usage>} */
+  /** Returns the space in use. @returns {Promise<Usage>} */
   usage() {
     return Storage.usage(this.#name);
   }

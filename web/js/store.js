@@ -1,7 +1,7 @@
 // Stores recordings and the running training in the browser's private file system (OPFS), through synchronous handles, which only workers have.
 //
-// A write creates a new file `KEY.NUMBER` beside the old one, flushes it, and only then removes the old one. A file begins with its own hash. Whenever the tab
-// ends, one of the two is complete, and a truncated file is recognised.
+// A write creates a new file `KEY.NUMBER` beside the old one, flushes it, and only then removes the old one. A file begins with its own hash, so that a
+// truncated one is recognised. At whatever moment the tab ends, one of the two is complete.
 
 import { serialize, deserialize } from "./serialize.js";
 import { OwnvoiceError } from "./errors.js";
@@ -13,22 +13,22 @@ import { OwnvoiceError } from "./errors.js";
 /** @param {FileSystemFileHandle} handle @returns {Promise<SyncAccessHandle>} */
 const synchronous = (handle) => /** @type {any} */ (handle).createSyncAccessHandle();
 
-/** Tries again, since a browser may fail for a moment, for example while a scanner holds the file; a full disk stays full. @template T @param {() => Promise<T>} use */
+/** Calls `use`, and again if it fails: a browser may fail for a moment, for example while a virus scanner holds the file. A full disk stays full. @template T @param {() => Promise<T>} use */
 const twice = (use) => use().catch((error) => (isFull(error) ? Promise.reject(error) : use()));
 
 /** @param {unknown} error */
 const isFull = (error) => /** @type {DOMException} */ (error)?.name === "QuotaExceededError" || /** @type {any} */ (error)?.code === "storage-full";
 
-/** @param {unknown} error @returns {never} */
-function fail(error) {
+/** Throws the error as one with a code. @param {unknown} error @returns {never} */
+function throwCoded(error) {
   if (isFull(error)) throw new OwnvoiceError("storage-full", "the browser has no space left for this page");
   throw new OwnvoiceError("storage-failed", `the browser could not write: ${/** @type {Error} */ (error).message}`);
 }
 
-/** Name of the lock of a store: exclusive for changes, shared for reading. @param {string} name */
+/** Returns the name of the lock of a store: exclusive for changes, shared for reading. @param {string} name */
 const lockOf = (name) => `ownvoice-store-${name}`;
 
-/** The lock is held for a write at most; a worker that hangs in one must not prevent deletion. */
+/** Longest wait for the lock before a deletion takes it by force. It is held for no longer than a write, but a worker may hang in one. */
 const CLEAR_WAIT_MS = 5000;
 
 export class Store {
@@ -43,7 +43,7 @@ export class Store {
     return this.#name;
   }
 
-  /** Throws `storage-unavailable` where the browser has no private file system for this page. @param {string} name @returns {Promise<Store>} */
+  /** Opens a store. Throws `storage-unavailable` where the browser has no private file system for this page. @param {string} name @returns {Promise<Store>} */
   static async open(name) {
     try {
       if (!("createSyncAccessHandle" in FileSystemFileHandle.prototype)) throw new Error("this browser's files cannot be written from a worker");
@@ -54,27 +54,27 @@ export class Store {
     }
   }
 
-  /** Deletes a store, from any thread: neither a worker nor an open store is needed. Its writers are notified first. @param {string} name */
+  /** Deletes a store, after notifying its writers. It works on any thread and needs no open store. @param {string} name */
   static async clear(name) {
     if (!navigator.storage?.getDirectory) return; // nothing can have been stored
     const channel = new BroadcastChannel(lockOf(name));
     channel.postMessage("cleared");
     channel.close();
-    let begun = false;
+    let removing = false;
     const remove = async () => {
-      begun = true;
+      removing = true;
       const root = await navigator.storage.getDirectory();
       await root.removeEntry(encodeURIComponent(name), { recursive: true }).catch(unlessMissing);
     };
     try {
       await navigator.locks.request(lockOf(name), { signal: AbortSignal.timeout(CLEAR_WAIT_MS) }, remove);
     } catch (error) {
-      if (begun) throw error;
+      if (removing) throw error;
       await navigator.locks.request(lockOf(name), { steal: true }, remove);
     }
   }
 
-  /** Bytes in a store, from any thread. @param {string} name @returns {Promise<number>} */
+  /** Returns the bytes in a store. It works on any thread. @param {string} name @returns {Promise<number>} */
   static async bytes(name) {
     if (!navigator.storage?.getDirectory) return 0;
     return navigator.locks.request(lockOf(name), { mode: "shared" }, async () => {
@@ -89,21 +89,21 @@ export class Store {
   }
 
   /**
-   * Resolves to true once the value is on disk, or to false without writing where `wanted`, called under the lock, returns false.
+   * Writes a value. Resolves to true once it is on disk, or to false without writing where `wanted`, called under the lock, returns false.
    * @param {Folder} folder @param {string} key @param {unknown} value @param {(read: Read) => Promise<boolean>} [wanted] @returns {Promise<boolean>}
    */
   async put(folder, key, value, wanted) {
     const bytes = await serialize(value);
-    return this.#alone(async () => {
+    return this.#exclusive(async () => {
       if (wanted && !(await wanted((folder, key) => this.#read(folder, key)))) return false;
-      const directory = /** @type {FileSystemDirectoryHandle} */ (await this.#folder(folder, true).catch(fail));
+      const directory = /** @type {FileSystemDirectoryHandle} */ (await this.#folder(folder, true).catch(throwCoded));
       const before = await numbers(directory, key);
       const name = fileName(key, 1 + (before[0] ?? 0));
       try {
-        await write(await directory.getFileHandle(name, { create: true }), bytes);
+        await writeFile(await directory.getFileHandle(name, { create: true }), bytes);
       } catch (error) {
         await directory.removeEntry(name).catch(() => {}); // it may not even have been created
-        fail(error);
+        throwCoded(error);
       }
       // Older files are never read while the new one is complete, and the next write removes them.
       for (const number of before) await directory.removeEntry(fileName(key, number)).catch(() => {});
@@ -111,17 +111,17 @@ export class Store {
     });
   }
 
-  /** @param {Folder} folder @param {string} key @returns {Promise<any>} undefined where there is none. */
+  /** Returns a value, or undefined where there is none. @param {Folder} folder @param {string} key @returns {Promise<any>} */
   get(folder, key) {
     return this.#shared(() => this.#read(folder, key));
   }
 
-  /** @param {Folder} folder @returns {Promise<string[]>} In order. */
+  /** Returns the keys, in order. @param {Folder} folder @returns {Promise<string[]>} */
   keys(folder) {
     return this.#shared(() => this.#keys(folder));
   }
 
-  /** @param {Folder} folder @returns {Promise<any[]>} In the order of their keys. */
+  /** Returns the values, in the order of their keys. @param {Folder} folder @returns {Promise<any[]>} */
   all(folder) {
     return this.#shared(async () => {
       const values = await Promise.all((await this.#keys(folder)).map((key) => this.#read(folder, key)));
@@ -131,9 +131,9 @@ export class Store {
 
   /** @param {Folder} folder @param {string} key @returns {Promise<void>} */
   remove(folder, key) {
-    return this.#alone(async () => {
+    return this.#exclusive(async () => {
       const directory = await this.#folder(folder);
-      // The newest last: should one fail, no older value comes back.
+      // The newest is removed last: should one removal fail, no older value comes back.
       for (const number of (await numbers(directory, key)).reverse()) await directory?.removeEntry(fileName(key, number));
     });
   }
@@ -153,7 +153,7 @@ export class Store {
     return [...new Set((await names(await this.#folder(folder))).map(keyOf))].sort();
   }
 
-  /** Looked up each time, because another tab may have removed it. @param {Folder} folder @param {boolean} [create] Otherwise there may be none. */
+  /** Looks a folder up, each time, because another tab may have removed it. @param {Folder} folder @param {boolean} [create] Without it, the folder may be missing. */
   async #folder(folder, create = false) {
     try {
       const root = await navigator.storage.getDirectory();
@@ -164,23 +164,23 @@ export class Store {
     }
   }
 
-  /** Exclusive, across tabs. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
-  #alone(change) {
+  /** Calls `change` under the exclusive lock, across tabs. @template T @param {() => Promise<T>} change @returns {Promise<T>} */
+  #exclusive(change) {
     return navigator.locks.request(lockOf(this.#name), () => twice(change));
   }
 
-  /** Shared with other readers. @template T @param {() => Promise<T>} look @returns {Promise<T>} */
-  #shared(look) {
-    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, () => twice(look));
+  /** Calls `read` under the lock that readers share. @template T @param {() => Promise<T>} read @returns {Promise<T>} */
+  #shared(read) {
+    return navigator.locks.request(lockOf(this.#name), { mode: "shared" }, () => twice(read));
   }
 }
 
-/** @param {DOMException} error @returns {undefined} */
+/** Returns undefined for the error of a missing file, throws any other. @param {DOMException} error @returns {undefined} */
 function unlessMissing(error) {
   if (error.name !== "NotFoundError") throw error;
 }
 
-/** @param {FileSystemDirectoryHandle | undefined} directory @returns {Promise<number>} Bytes of all files in it. */
+/** Returns the bytes of all files in a directory. @param {FileSystemDirectoryHandle | undefined} directory @returns {Promise<number>} */
 async function sizeOf(directory) {
   let sum = 0;
   for await (const entry of directory?.values() ?? []) {
@@ -189,8 +189,8 @@ async function sizeOf(directory) {
   return sum;
 }
 
-/** @param {FileSystemFileHandle} handle @param {Uint8Array<ArrayBuffer>} bytes */
-async function write(handle, bytes) {
+/** Writes and flushes a file. @param {FileSystemFileHandle} handle @param {Uint8Array<ArrayBuffer>} bytes */
+async function writeFile(handle, bytes) {
   const file = await synchronous(handle);
   try {
     const written = file.write(bytes, { at: 0 });
@@ -213,7 +213,7 @@ async function names(directory) {
   return found;
 }
 
-/** The numbers of a key's files, the newest first. @param {FileSystemDirectoryHandle | undefined} directory @param {string} key @returns {Promise<number[]>} */
+/** Returns the numbers of a key's files, the newest first. @param {FileSystemDirectoryHandle | undefined} directory @param {string} key @returns {Promise<number[]>} */
 async function numbers(directory, key) {
   const files = (await names(directory)).filter((name) => keyOf(name) === key);
   return files.map((name) => Number(name.slice(name.lastIndexOf(".") + 1))).sort((a, b) => b - a);

@@ -1,26 +1,30 @@
-// Training: runs it to its end, early stop or cancellation, and stores checkpoints, so that a closed tab loses little of it.
+// Runs a training to its end, early stop or cancellation, and stores checkpoints, so that a closed tab loses little of it.
 
+import { checkpointIterations } from "../pkg/ownvoice_web.js";
 import { sha256 } from "./download.js";
+import { OwnvoiceError, anySignal, describe, throwIfAborted } from "./errors.js";
+import { yieldToMessages } from "./rpc.js";
 import { serialize } from "./serialize.js";
-import { OwnvoiceError, check, describe } from "./errors.js";
-import { breathe, either } from "./rpc.js";
-import { each, idOf } from "./voices.js";
+import { idOf, reportSentences } from "./voices.js";
 import { wavBlob } from "./wav.js";
 
 /** @import { Engine, Tuner, Voice } from "../pkg/ownvoice_web.js" */
 /** @import { Clip } from "./clip.js" */
 /** @import { Consent, TrainingControls, TrainingOptions } from "./options.js" */
 /** @import { Helpers } from "./helpers.js" */
+/** @import { Aligning, Finishing, NotStored, PictureTaken, TrainingStep } from "./progress.js" */
 /** @import { Context } from "./rpc.js" */
+/** @import { Speech } from "./speech.js" */
 /** @import { Store } from "./store.js" */
 /** Consent as it is stored. @typedef {{ text: string, recordingSha256?: string }} StoredConsent */
 /** A voice and its file. @typedef {{ voice: Voice, bytes: Uint8Array<ArrayBuffer> }} Trained */
-/** The part of the options that crosses to the worker. @typedef {{ preview?: string, pictures?: boolean }} Shown */
+/** What is shown of a training, and whether it starts paused. @typedef {{ preview?: string | null, pictures?: boolean, paused?: boolean }} Display */
+/** This training, from now on the stored one. @typedef {{ status: "begun", run: string }} Begun */
+/** @typedef {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop">} PlainSpeech */
+/** The voice as it stands has spoken `text`. @typedef {{ status: "preview", iteration: number, text: string, speech: PlainSpeech }} PlainPreview */
+/** What crosses from worker to page while a voice is trained. @typedef {Aligning | Begun | TrainingStep | PlainPreview | PictureTaken | NotStored | Finishing} WorkerProgress */
 
-// A closed tab loses at most this much training. Previews are spoken at the same interval.
-const CHECKPOINT_ITERATIONS = 25;
-
-// The lock of a worker that has ended is released within this time; that of another tab is not.
+// Longest wait for the lock of the stored training: that of a worker that has ended is released within this time, that of another tab is not.
 const OWNER_WAIT_MS = 3000;
 
 /** Prefix of the keys of voices that were made with other bases. */
@@ -33,9 +37,9 @@ export class Trainer {
   #helpers;
   /** @type {Required<TrainingControls>} */
   #controls = { paused: false, preview: null };
-  /** Whether a write of this training has failed: the rest of it is not stored either. */
+  /** Whether a write of this training has failed. The rest of the training is then not stored either. */
   #notStored = false;
-  /** Ends the stored training when the storage is cleared. */
+  /** Aborted when the storage is cleared, which ends the stored training. */
   #deleted = new AbortController();
 
   /** @param {Engine} engine @param {Store | null} store @param {WebAssembly.Module} module @param {Helpers} helpers */
@@ -47,50 +51,54 @@ export class Trainer {
     store?.onCleared(() => this.#deleted.abort());
   }
 
-  /** @param {{ clips: Clip[] } & TrainingOptions & Shown} args @param {Context} context @returns {Promise<Trained>} */
-  clone({ clips, consent: given, iterations, seed, precision, rehearsal, preview, pictures = false }, context) {
+  /** Trains a voice. @param {{ clips: Clip[] } & TrainingOptions & Display} args @param {Context<WorkerProgress>} context @returns {Promise<Trained>} */
+  clone({ clips, consent: given, iterations, seed, precision, rehearsal, pictures = false, ...display }, context) {
     return this.#owning(context, async (context) => {
       this.#notStored = false;
       const consent = await consentOf(given);
       const before = await this.#tried(() => this.#store?.get("run", "begun"), context);
       // Stored before the alignment: should that crash, this training must not resume from the checkpoint of the last one.
       const run = this.#store ? await hashOf({ clips, consent }) : "";
-      await this.#tried(() => this.#store?.put("run", "begun", { clips: run }), context);
+      if (await this.#tried(() => this.#store?.put("run", "begun", { clips: run }), context)) context.progress({ status: "begun", run });
       let tuner;
       try {
-        await this.#begin(preview, context);
-        tuner = await this.#engine.tuner(clips, iterations, seed, precision, rehearsal, []);
-        await breathe();
-        check(context.signal);
+        await this.#startAligning(display, context);
+        tuner = await this.#engine.tuner(clips, { iterations, seed, precision, rehearsal, faults: [] });
+        await yieldToMessages();
+        throwIfAborted(context.signal);
       } catch (error) {
         tuner?.free();
-        // The clips were rejected: the last training can still be resumed.
+        // After rejected clips the previous training can still be resumed.
         if (before && !this.#deleted.signal.aborted) await this.#tried(() => this.#store?.put("run", "begun", before), context);
         else if (!this.#notStored) await this.#discard();
         throw error;
       }
-      await this.#tried(() => this.#removeProgress(), context); // the last voice stays until this one is finished
+      await this.#tried(() => this.#removeProgress(), context); // the previous voice stays until this one is finished
       await this.#put("clips", { clips, consent }, run, context);
       return this.#train(tuner, consent, run, pictures, context);
     });
   }
 
-  /** Resumes from the stored checkpoint. @param {Shown} args @param {Context} context @returns {Promise<Trained>} */
-  resume({ preview, pictures = false }, context) {
+  /** Resumes from the stored checkpoint. @param {Display} args @param {Context<WorkerProgress>} context @returns {Promise<Trained>} */
+  resume({ pictures = false, ...display }, context) {
     return this.#owning(context, async (context) => {
       const checkpoint = await this.#checkpoint();
       const stored = checkpoint && (await this.#store?.get("run", "clips"));
       if (!stored || (await hashOf(stored)) !== checkpoint.clips) throw new OwnvoiceError("nothing-stored", "no training is stored");
       this.#notStored = false;
-      await this.#begin(preview, context);
+      context.progress({ status: "begun", run: checkpoint.clips });
+      await this.#startAligning(display, context);
       return this.#train(await this.#engine.resume(stored.clips, checkpoint.bytes), stored.consent, checkpoint.clips, pictures, context);
     });
   }
 
-  /** The stored checkpoint and voice, and voices of other bases. */
+  /** Returns the stored checkpoint and voice, each with the run that it belongs to, and the voices of other bases. */
   async stored() {
     const checkpoint = await this.#checkpoint();
-    const voice = (await this.#store?.get("run", "voice"))?.bytes ?? null;
+    const stored = await this.#store?.get("run", "voice");
+    /** @type {Uint8Array<ArrayBuffer> | null} */
+    const voice = stored?.bytes ?? null;
+    /** @type {(Uint8Array<ArrayBuffer> | undefined)[]} */
     const others = [];
     for (const key of (await this.#store?.keys("run")) ?? []) {
       if (key.startsWith(OTHER)) others.push((await this.#store?.get("run", key))?.bytes);
@@ -98,8 +106,9 @@ export class Trainer {
     const opens = voice !== null && this.#opens(voice);
     if (voice !== null && !opens) others.push(voice);
     return {
-      checkpoint: checkpoint ? { iteration: checkpoint.iteration, iterations: checkpoint.iterations } : null,
+      checkpoint: checkpoint ? { iteration: checkpoint.iteration, iterations: checkpoint.iterations, run: checkpoint.clips } : null,
       voice: opens ? voice : null,
+      voiceRun: opens ? (stored.clips ?? null) : null,
       others: others.filter((bytes) => bytes !== undefined),
     };
   }
@@ -109,13 +118,20 @@ export class Trainer {
     Object.assign(this.#controls, change);
   }
 
-  /** The stored one, unless it belongs to another training than the last that was begun. */
+  /** Removes a stored training, unless another is stored or running. @param {string} run */
+  async discard(run) {
+    await this.#locked(new AbortController().signal, async () => {
+      if ((await this.#store?.get("run", "begun"))?.clips === run) await this.#discard();
+    });
+  }
+
+  /** Returns the stored checkpoint, unless it belongs to another training than the last that was begun. */
   async #checkpoint() {
     const [begun, checkpoint] = await Promise.all([this.#store?.get("run", "begun"), this.#store?.get("run", "checkpoint")]);
     return checkpoint && checkpoint.clips === begun?.clips ? checkpoint : null;
   }
 
-  /** @param {Uint8Array} bytes A voice file. */
+  /** Whether this base opens a voice file. @param {Uint8Array} bytes */
   #opens(bytes) {
     try {
       this.#engine.open(bytes).free();
@@ -126,59 +142,67 @@ export class Trainer {
   }
 
   /**
-   * Runs `work` while this worker owns the stored training: clips of one tab must not meet weights of another.
-   * @param {Context} context @param {(context: Context) => Promise<Trained>} work
+   * Runs a training while this worker holds the lock of the stored training: clips of one tab must not meet weights of another.
+   * @param {Context<WorkerProgress>} context @param {(context: Context<WorkerProgress>) => Promise<Trained>} work
    */
   async #owning(context, work) {
     if (!this.#store) return work(context);
-    let owned = false;
-    const train = () => {
-      owned = true;
+    return this.#locked(context.signal, () => {
       this.#deleted = new AbortController();
-      return work({ ...context, signal: either(context.signal, this.#deleted.signal) });
+      return work({ ...context, signal: anySignal(context.signal, this.#deleted.signal) });
+    });
+  }
+
+  /** Calls `work` under the lock; fails with `training-elsewhere` where another training holds it. @template T @param {AbortSignal} signal @param {() => Promise<T>} work @returns {Promise<T>} */
+  async #locked(signal, work) {
+    let owned = false;
+    const owning = () => {
+      owned = true;
+      return work();
     };
     try {
-      return await navigator.locks.request(`ownvoice-training-${this.#store.name}`, { signal: either(context.signal, AbortSignal.timeout(OWNER_WAIT_MS)) }, train);
+      return await navigator.locks.request(`ownvoice-training-${this.#store?.name}`, { signal: anySignal(signal, AbortSignal.timeout(OWNER_WAIT_MS)) }, owning);
     } catch (error) {
       if (owned) throw error;
-      check(context.signal);
+      throwIfAborted(signal);
       throw new OwnvoiceError("training-elsewhere", "another training is running, here or in another tab; one at a time is stored");
     }
   }
 
-  /** @param {string | undefined} preview @param {Context} context */
-  async #begin(preview, { signal, progress }) {
-    this.#controls = { paused: false, preview: preview ?? null };
+  /** @param {Display} display @param {Context<WorkerProgress>} context */
+  async #startAligning({ preview = null, paused = false }, { signal, progress }) {
+    this.#controls = { paused, preview };
     progress({ status: "aligning" });
-    await breathe();
-    check(signal);
+    await yieldToMessages();
+    throwIfAborted(signal);
   }
 
   /**
-   * The worker answers other calls between two iterations.
-   * @param {Tuner} tuner @param {StoredConsent | null} consent @param {string} run Hash of its clips. @param {boolean} pictures @param {Context} context
+   * Trains to the end. Between two iterations the worker answers other calls.
+   * @param {Tuner} tuner @param {StoredConsent | null} consent @param {string} run Hash of its clips. @param {boolean} pictures @param {Context<WorkerProgress>} context
    * @returns {Promise<Trained>}
    */
   async #train(tuner, consent, run, pictures, context) {
     const { signal, stopSignal, progress } = context;
-    const show = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
+    const sendPicture = async (/** @type {number} */ iteration) => pictures && progress({ status: "picture", iteration, picture: await tuner.picture() });
     const helpers = this.#helpers;
+    const interval = checkpointIterations();
     try {
       await helpers.join(this.#module, tuner);
-      await show(tuner.iteration);
+      await sendPicture(tuner.iteration);
       for (;;) {
         const sharing = helpers.sharing(tuner);
-        const begun = sharing ? await helpers.begin(tuner) : null;
-        const step = await tuner.step(sharing, begun && begun.helped);
+        const started = sharing ? await helpers.startIteration(tuner) : null;
+        const step = await tuner.step(sharing, started && started.gradients);
         progress({ status: "training", ...step });
-        await breathe();
+        await yieldToMessages();
         while (this.#controls.paused && !signal.aborted && !stopSignal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
-        check(signal);
+        throwIfAborted(signal);
         const { iteration, iterations } = step;
         const ends = step.stop || stopSignal.aborted;
-        if (ends || iteration % CHECKPOINT_ITERATIONS === 0) await show(iteration);
+        if (ends || iteration % interval === 0) await sendPicture(iteration);
         if (ends) break;
-        if (iteration % CHECKPOINT_ITERATIONS !== 0) continue;
+        if (iteration % interval !== 0) continue;
         if (this.#store && !this.#notStored) await this.#put("checkpoint", { bytes: await tuner.checkpoint(), clips: run, iteration, iterations }, run, context);
         const text = this.#controls.preview;
         if (text) progress({ status: "preview", iteration, text, speech: await speakPreview(tuner, text, signal) });
@@ -195,10 +219,10 @@ export class Trainer {
     try {
       if (consent) voice.setConsent(consent.text, consent.recordingSha256);
       const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (await voice.save());
-      check(signal);
-      await this.#setAside(context);
-      // Without a stored voice the last checkpoint stays.
-      if (await this.#put("voice", { bytes }, run, context)) await this.#discard();
+      throwIfAborted(signal);
+      await this.#keepVoiceOfOtherBase(context);
+      // The last checkpoint stays where the voice could not be stored.
+      if (await this.#put("voice", { bytes, clips: run }, run, context)) await this.#discard();
       return { voice, bytes };
     } catch (error) {
       voice.free();
@@ -207,8 +231,8 @@ export class Trainer {
     }
   }
 
-  /** Moves a stored voice of another base out of the way. @param {Context} context */
-  async #setAside(context) {
+  /** Stores a voice of another base under another key, before it is overwritten. @param {Context<WorkerProgress>} context */
+  async #keepVoiceOfOtherBase(context) {
     const voice = await this.#tried(() => this.#store?.get("run", "voice"), context);
     if (!voice || this.#opens(voice.bytes)) return;
     const id = await idOf(voice.bytes);
@@ -217,18 +241,18 @@ export class Trainer {
 
   /**
    * Stores a part of a training. If the storage has been cleared meanwhile, the training ends.
-   * @param {string} key @param {unknown} value @param {string} run @param {Context} context
+   * @param {string} key @param {unknown} value @param {string} run @param {Context<WorkerProgress>} context
    */
   async #put(key, value, run, context) {
     const stored = await this.#tried(() => this.#store?.put("run", key, value, async (read) => (await read("run", "begun"))?.clips === run), context);
     if (stored !== false) return stored;
     this.#deleted.abort();
-    check(this.#deleted.signal);
+    throwIfAborted(this.#deleted.signal);
   }
 
   /**
-   * Uses the storage. A failure is reported once and does not end the training, which needs no storage.
-   * @template T @param {() => Promise<T> | undefined} use @param {Context} context @returns {Promise<T | undefined>}
+   * Uses the storage. A failure is reported once and does not end the training.
+   * @template T @param {() => Promise<T> | undefined} use @param {Context<WorkerProgress>} context @returns {Promise<T | undefined>}
    */
   async #tried(use, { progress }) {
     if (!this.#store || this.#notStored) return;
@@ -241,13 +265,13 @@ export class Trainer {
     }
   }
 
-  /** The checkpoint first: it is useless without its clips. */
+  /** Removes checkpoint and clips. The checkpoint is first, because it is useless without its clips. */
   async #removeProgress() {
     await this.#store?.remove("run", "checkpoint");
     await this.#store?.remove("run", "clips");
   }
 
-  /** Where it fails, the next visit offers to resume a training that has ended: nothing is lost. */
+  /** Removes all of the stored training but the voice. A failure is harmless: the next visit offers to resume a training that has ended. */
   async #discard() {
     try {
       await this.#store?.remove("run", "begun");
@@ -262,13 +286,13 @@ export class Trainer {
 async function speakPreview(tuner, text, signal) {
   const voice = tuner.preview();
   try {
-    return await voice.say(text, {}, each({ signal, progress() {} }));
+    return await voice.say(text, {}, reportSentences({ signal, progress() {} }));
   } finally {
     voice.free();
   }
 }
 
-/** The consent as the voice file has it. @param {Consent | undefined} given @returns {Promise<StoredConsent | null>} */
+/** Returns the consent as the voice file has it. @param {Consent | undefined} given @returns {Promise<StoredConsent | null>} */
 async function consentOf(given) {
   if (!given) return null;
   const { text, recording } = given;
@@ -277,5 +301,5 @@ async function consentOf(given) {
   return { text, recordingSha256: await sha256(wav) };
 }
 
-/** Identifies a training by its data. @param {{ clips: Clip[], consent: StoredConsent | null }} data */
+/** Returns the hash of clips and consent, which identifies a training. @param {{ clips: Clip[], consent: StoredConsent | null }} data */
 const hashOf = async ({ clips, consent }) => sha256(await serialize({ clips, consent }));

@@ -1,73 +1,74 @@
-// A voice, and the speech that it makes.
+// A voice, which the worker holds.
 
-import { check } from "./errors.js";
-import { either } from "./rpc.js";
-import { wavBlob } from "./wav.js";
+import { OwnvoiceError, anySignal, throwIfAborted } from "./errors.js";
+import { Speech } from "./speech.js";
 
-/** @import { Remote } from "./rpc.js" */
 /** @import { Clip } from "./clip.js" */
+/** @import { Connection } from "./connection.js" */
+/** @import { LeaderMethods } from "./leader.js" */
+/** @import { Arguments, CallOptions, Progress, Result } from "./rpc.js" */
+/** @import { Session } from "./session.js" */
+/** @import { Cancellable, Delivery, SayOptions, Similarity, StreamOptions, VoiceInfo, Watched } from "./speech.js" */
 
-/**
- * A sentence is about to be spoken.
- * @typedef {object} SayProgress
- * @property {"speaking"} status
- * @property {number} sentence From 1.
- * @property {number} sentences
- */
-/**
- * How a text is spoken.
- * @typedef {object} Delivery
- * @property {number} [speed] Relative to the voice's own, 0.25 to 4.
- * @property {number} [pitch] Semitones above the voice's own, -12 to 12.
- * @property {number} [liveliness] Pitch range relative to the voice's own: 0 is monotone, 3 the most.
- * @property {number} [seed] The same seed gives the same speech.
- */
-/**
- * Options of `voice.stream` beside the delivery.
- * @typedef {object} Cancellable
- * @property {AbortSignal} [signal] Ends it with `cancelled`.
- */
-/**
- * Options of `voice.say` and `voice.similarity` beside the delivery.
- * @typedef {object} Watched
- * @property {(progress: SayProgress) => void} [onProgress] Called before each sentence.
- */
-/** @typedef {Delivery & Cancellable & Watched} SayOptions */
-/** @typedef {Delivery & Cancellable} StreamOptions */
-/**
- * A mel spectrogram.
- * @typedef {object} Mel
- * @property {number} mels Channels (M).
- * @property {number} frameSeconds Duration of a frame.
- * @property {Float32Array} data Natural logarithms of the amplitudes, frame after frame: `[T, M]`.
- */
-/**
- * A reason why a text may not be spoken as it is meant. It is spoken all the same.
- * @typedef {object} TextWarning
- * @property {"text-language" | "text-unspoken"} code The text seems to be of another language, or contains letters that are left out.
- * @property {string} message
- * @property {string} detail The language by its English name, or the letters.
- */
-/**
- * Similarity to the speaker, 0 to 1: overlap of the distributions of cepstra and pitch. Not a listener's judgement.
- * @typedef {object} Similarity
- * @property {number} base Of the base voice: the lower anchor.
- * @property {number} clone Of this voice.
- * @property {number} sameSpeaker Of the speaker's own recordings among each other: the upper anchor.
- */
-/**
- * Where a voice comes from.
- * @typedef {object} VoiceInfo
- * @property {string} id The first 16 digits of its file's SHA-256.
- * @property {boolean} adapted False for the base itself.
- * @property {boolean} hasPitch Whether `pitch` and `liveliness` can be changed.
- * @property {number} iterations Of its training.
- * @property {number} seconds Of speech that it was trained on.
- * @property {{ text: string, recordingSha256: string | null } | null} consent The speaker's consent.
- */
+/** The worker's copy of a voice. A new worker opens it again from its file. */
+class WorkerVoice {
+  #connection;
+  #session;
+  /** The handle in that session. @type {Promise<number>} */
+  #handle;
+  #released = false;
+
+  /** @param {Connection} connection @param {Session} session @param {number} handle In that session. @param {Blob | null} file Null for the base, which every session has. */
+  constructor(connection, session, handle, file) {
+    this.#connection = connection;
+    this.#session = session;
+    this.#handle = Promise.resolve(handle);
+    this.file = file;
+  }
+
+  /** Calls a method of the worker with this voice. @template {"say" | "similarity" | "save"} K
+   * @param {K} method @param {Omit<Arguments<LeaderMethods, K>, "voice">} args @param {CallOptions<Progress<LeaderMethods, K>>} options @returns {Promise<Result<LeaderMethods, K>>} */
+  call(method, args, options) {
+    return this.#connection.run(async (session) => {
+      const all = /** @type {Arguments<LeaderMethods, K>} */ ({ ...args, voice: await this.#handleIn(session) });
+      return session.remote.call(method, all, options);
+    }, options.signal);
+  }
+
+  /** Releases the copy. */
+  async release() {
+    this.#released = true;
+    if (!this.#connection.isCurrent(this.#session)) return; // it ended with its worker
+    try {
+      await this.#session.remote.call("release", { voice: await this.#handle });
+    } catch {
+      // A worker that has ended has freed it.
+    }
+  }
+
+  /** @param {Session} session */
+  #handleIn(session) {
+    if (this.#released) throw new OwnvoiceError("closed", "this voice has been released");
+    if (session !== this.#session) {
+      this.#session = session;
+      this.#handle = this.#open(session);
+    }
+    return this.#handle;
+  }
+
+  /** @param {Session} session */
+  async #open({ loaded, remote }) {
+    if (!this.file) return loaded.base.handle;
+    const { handle } = await remote.call("open", { bytes: new Uint8Array(await this.file.arrayBuffer()) });
+    return handle;
+  }
+}
 
 /** Frees a voice in the worker once the page has no reference to it. */
-const dropped = new FinalizationRegistry((/** @type {() => void} */ release) => release());
+const unreachable = new FinalizationRegistry((/** @type {WorkerVoice} */ voice) => voice.release());
+
+/** Returns the bytes of a voice file as a Blob. @internal @param {Uint8Array<ArrayBuffer>} bytes */
+export const voiceFile = (bytes) => new Blob([bytes], { type: "application/octet-stream" });
 
 /**
  * A voice, which the worker holds.
@@ -83,19 +84,19 @@ const dropped = new FinalizationRegistry((/** @type {() => void} */ release) => 
  * console.log(again.info.iterations);
  */
 export class Voice {
-  #remote;
-  #handle;
+  #connection;
+  #worker;
 
   /**
    * @internal
-   * @param {Remote} remote @param {{ handle: number, info: VoiceInfo }} held
+   * @param {Connection} connection @param {Session} session @param {{ handle: number, info: VoiceInfo }} held @param {Blob | null} file
    */
-  constructor(remote, { handle, info }) {
-    this.#remote = remote;
-    this.#handle = handle;
+  constructor(connection, session, { handle, info }, file) {
+    this.#worker = new WorkerVoice(connection, session, handle, file);
+    this.#connection = connection;
     /** Where the voice comes from. @type {VoiceInfo} */
     this.info = info;
-    dropped.register(this, () => release(remote, handle));
+    unreachable.register(this, this.#worker);
   }
 
   /**
@@ -106,7 +107,7 @@ export class Voice {
    * @returns {Promise<Speech>}
    */
   async say(text, { signal, onProgress, ...delivery } = {}) {
-    const spoken = await this.#remote.call("say", { voice: this.#handle, text, delivery }, { signal, onProgress });
+    const spoken = await this.#worker.call("say", { text, delivery }, { signal, onProgress });
     return new Speech(spoken, this.info.id, text);
   }
 
@@ -121,26 +122,25 @@ export class Voice {
    * @returns {AsyncGenerator<Speech, void, undefined>}
    */
   async *stream(text, { signal, ...delivery } = {}) {
-    const left = new AbortController();
-    const ended = signal ? either(signal, left.signal) : left.signal;
-    /** @type {{ parts: { text: string, pauseSeconds: number }[], warnings: TextWarning[] }} */
-    const { parts, warnings } = await this.#remote.call("parts", { text }, { signal: ended });
-    const made = (/** @type {number} */ index) => {
+    const loopEnded = new AbortController();
+    const ended = signal ? anySignal(signal, loopEnded.signal) : loopEnded.signal;
+    const { parts, warnings } = await this.#connection.call("parts", { text }, { signal: ended });
+    const speak = (/** @type {number} */ index) => {
       const { text, pauseSeconds } = parts[index];
       const speech = this.say(text, { ...delivery, signal: ended }).then((speech) => Object.assign(speech, { pauseSeconds, warnings }));
       speech.catch(() => {}); // handled where it is awaited; ignored once the loop has ended
       return speech;
     };
     try {
-      let next = made(0);
+      let next = speak(0);
       for (let index = 0; index < parts.length; index++) {
         const speech = await next;
-        if (index + 1 < parts.length) next = made(index + 1);
-        check(signal);
+        if (index + 1 < parts.length) next = speak(index + 1);
+        throwIfAborted(signal);
         yield speech;
       }
     } finally {
-      left.abort();
+      loopEnded.abort();
     }
   }
 
@@ -153,93 +153,17 @@ export class Voice {
    */
   similarity(clips, { signal, onProgress } = {}) {
     const plain = clips.map(({ samples, sampleRate, text }) => ({ samples, sampleRate, text }));
-    return this.#remote.call("similarity", { voice: this.#handle, clips: plain }, { signal, onProgress });
+    return this.#worker.call("similarity", { clips: plain }, { signal, onProgress });
   }
 
   /** Frees the voice now, instead of at garbage collection. @returns {Promise<void>} */
   close() {
-    return release(this.#remote, this.#handle);
+    return this.#worker.release();
   }
 
-  /** The voice as a file, for `studio.open` and the command line. @param {Cancellable} [options] @returns {Promise<Blob>} */
+  /** Returns the voice as a file, for `studio.open` and the command line. @param {Cancellable} [options] @returns {Promise<Blob>} */
   async save({ signal } = {}) {
-    return new Blob([await this.#remote.call("save", { voice: this.#handle }, { signal })], { type: "application/octet-stream" });
+    throwIfAborted(signal);
+    return this.#worker.file ?? voiceFile(await this.#worker.call("save", {}, { signal }));
   }
-}
-
-/** @param {Remote} remote @param {number} handle @returns {Promise<void>} */
-const release = (remote, handle) => remote.call("release", { voice: handle }).catch(() => {}); // a closed studio has freed it
-
-/**
- * Synthetic speech.
- *
- * @example
- * const studio = await load({ base: "/models/base/" });
- * const speech = await studio.base.say("Anything at all.");
- * console.log(speech.samples.length / speech.sampleRate, "seconds,", speech.mel.data.length / speech.mel.mels, "frames");
- * const address = URL.createObjectURL(speech.toBlob()); // a WAV file, for <audio src> or a download
- */
-export class Speech {
-  /**
-   * @internal
-   * @param {Pick<Speech, "samples" | "sampleRate" | "mel" | "durations" | "symbols" | "stop"> & { warnings?: TextWarning[] }} spoken @param {string} voice @param {string} text
-   */
-  constructor({ samples, sampleRate, mel, durations, symbols, stop, warnings = [] }, voice, text) {
-    /** The text that is spoken. @type {string} */
-    this.text = text;
-    /** Mono, from -1 to 1. @type {Float32Array} */
-    this.samples = samples;
-    /** Hz @type {number} */
-    this.sampleRate = sampleRate;
-    /** The spectrogram before the vocoder. @type {Mel} */
-    this.mel = mel;
-    /** Frames of each symbol. @type {Uint32Array} */
-    this.durations = durations;
-    /** Names of the symbols. @type {string[]} */
-    this.symbols = symbols;
-    /** Why it ended: all of the text is spoken, or a single word exceeds the longest sentence and is cut short. @type {"durations" | "max-frames"} */
-    this.stop = stop;
-    /** Why the text may not be spoken as it is meant; in a stream, those of the whole text. @type {TextWarning[]} */
-    this.warnings = warnings;
-    /** Silence to leave after it, in a stream. @type {number} */
-    this.pauseSeconds = 0;
-    /** Id of the voice; empty for a preview during training. @type {string} */
-    this.voice = voice;
-  }
-
-  /**
-   * Joins the pieces of a stream, with their pauses.
-   *
-   * @param {Speech[]} speeches At least one, of one voice.
-   * @returns {Speech}
-   */
-  static join(speeches) {
-    const [{ sampleRate, mel, voice, warnings }] = speeches;
-    const last = speeches.length - 1;
-    const silences = speeches.map(({ pauseSeconds }, index) => (index < last ? pauseSeconds : 0));
-    const quiet = speeches.reduce((least, { mel }) => mel.data.reduce((a, b) => Math.min(a, b), least), 0);
-    const samples = joined(speeches.map(({ samples }) => samples), silences.map((seconds) => Math.round(seconds * sampleRate)), 0);
-    const data = joined(speeches.map(({ mel }) => mel.data), silences.map((seconds) => Math.round(seconds / mel.frameSeconds) * mel.mels), quiet);
-    const durations = Uint32Array.from(speeches.flatMap(({ durations }) => [...durations]));
-    const { stop } = speeches.find(({ stop }) => stop !== "durations") ?? speeches[last];
-    const symbols = speeches.flatMap(({ symbols }) => symbols);
-    return new Speech({ samples, sampleRate, mel: { ...mel, data }, durations, symbols, stop, warnings }, voice, speeches.map(({ text }) => text).join(" "));
-  }
-
-  /** A WAV file, marked as synthetic and with the id of its voice. @returns {Blob} */
-  toBlob() {
-    const voice = this.voice ? `voice ${this.voice}` : "a voice in training";
-    return wavBlob(this.samples, this.sampleRate, { ISFT: "ownvoice", ICMT: `Synthetic speech, made by ownvoice with ${voice}` });
-  }
-}
-
-/** Concatenates arrays, each followed by its gap of `filler`. @param {Float32Array[]} parts @param {number[]} gaps @param {number} filler */
-function joined(parts, gaps, filler) {
-  const whole = new Float32Array(parts.reduce((sum, { length }, index) => sum + length + gaps[index], 0)).fill(filler);
-  let at = 0;
-  parts.forEach((part, index) => {
-    whole.set(part, at);
-    at += part.length + gaps[index];
-  });
-  return whole;
 }

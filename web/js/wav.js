@@ -1,4 +1,4 @@
-// 16-bit mono WAV files.
+// Writes 16-bit mono WAV files.
 
 /**
  * Origin of a file, in its RIFF INFO.
@@ -8,7 +8,7 @@
  */
 
 /**
- * A 16-bit WAV file.
+ * Returns a 16-bit WAV file.
  *
  * @param {Float32Array} samples Mono, from -1 to 1.
  * @param {number} sampleRate Hz
@@ -20,20 +20,20 @@ export function wavBlob(samples, sampleRate, origin = {}) {
   format.setUint16(0, 1, true); // PCM
   format.setUint16(2, 1, true); // channels
   format.setUint32(4, sampleRate, true);
-  format.setUint32(8, sampleRate * 2, true); // bytes a second
-  format.setUint16(12, 2, true); // bytes a frame
-  format.setUint16(14, 16, true); // bits a sample
+  format.setUint32(8, sampleRate * 2, true); // bytes per second
+  format.setUint16(12, 2, true); // bytes per frame
+  format.setUint16(14, 16, true); // bits per sample
   const data = new DataView(new ArrayBuffer(samples.length * 2));
   samples.forEach((sample, i) => data.setInt16(i * 2, Math.round(Math.max(-1, Math.min(1, sample)) * 32767), true));
 
   const chunks = [...chunk("fmt ", format), ...chunk("data", data)];
   const notes = Object.entries(origin).map(([name, words]) => new Blob(chunk(name, new TextEncoder().encode(`${words}\0`))));
-  // After the sound, so that readers that expect it at byte 44 find it there.
+  // After the samples, because some readers expect those at byte 44.
   if (notes.length) chunks.push(...chunk("LIST", new Blob(["INFO", ...notes])));
   return new Blob(chunk("RIFF", new Blob(["WAVE", ...chunks])), { type: "audio/wav" });
 }
 
-/** A name, a length and the bytes, made even. @param {string} name @param {Blob | DataView<ArrayBuffer> | Uint8Array<ArrayBuffer>} bytes @returns {BlobPart[]} */
+/** Returns a RIFF chunk: name, length and bytes, padded to an even length. @param {string} name @param {Blob | DataView<ArrayBuffer> | Uint8Array<ArrayBuffer>} bytes @returns {BlobPart[]} */
 function chunk(name, bytes) {
   const length = bytes instanceof Blob ? bytes.size : bytes.byteLength;
   const size = new DataView(new ArrayBuffer(4));

@@ -1,5 +1,5 @@
-//! A module of its own, beside the big one and in its memory, for the one instruction that not every browser has: it multiplies and adds at once,
-//! which a browser without it refuses to load. `web/build.rs` compiles it, `web/src/micro_kernel.rs` puts it in its place.
+//! The micro-kernel of the matmul with relaxed SIMD. It is a separate module over the main module's memory, because a browser without the fused multiply-add
+//! refuses a module that contains it. `web/build.rs` compiles it, and `web/src/micro_kernel.rs` installs it.
 #![no_std]
 
 use core::arch::wasm32::{f32x4_add, f32x4_relaxed_madd, f32x4_splat, unreachable, v128, v128_load, v128_load32_splat, v128_store};
@@ -10,14 +10,15 @@ fn panic(_: &PanicInfo) -> ! {
     unreachable()
 }
 
-/// `ownvoice::nn::MicroKernel`: up to three rows, which lie term by term, times a panel of twelve columns, or up to four times one of eight, added to `out`.
+/// Implements `ownvoice::nn::MicroKernel`: multiplies up to three rows, stored term by term, by a panel of twelve columns, or up to four rows by a panel of
+/// eight, and adds the product to `out`.
 ///
 /// # Safety
 ///
-/// Strip and panel hold as many `terms`, and the rows lie within `out`.
+/// `strip` and `panel` must hold `terms` terms, and the rows must lie within `out`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn micro_kernel(rows: usize, columns: usize, strip: *const f32, panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
-    // SAFETY: the caller's promises.
+    // SAFETY: the caller guarantees it.
     unsafe {
         match (rows, columns) {
             (1, 12) => add::<1, 3>(strip, panel, terms, out, out_row),
@@ -31,10 +32,10 @@ pub unsafe extern "C" fn micro_kernel(rows: usize, columns: usize, strip: *const
     }
 }
 
-/// So many rows times so many registers of four columns.
+/// Multiplies `ROWS` rows by `FOURS` registers of four columns each.
 #[inline(always)]
 unsafe fn add<const ROWS: usize, const FOURS: usize>(mut strip: *const f32, mut panel: *const v128, terms: usize, out: *mut f32, out_row: usize) {
-    // SAFETY: as above; each pointer ends where the terms do.
+    // SAFETY: the caller guarantees it; each pointer is advanced once a term.
     unsafe {
         let mut sums = [[f32x4_splat(0.0); FOURS]; ROWS];
         for _ in 0..terms {

@@ -1,13 +1,14 @@
 //! The microphone, through web-sys: no echo cancellation, noise suppression or gain control, at the device's own rate.
 //!
 //! The page runs this on its own thread, since audio worklets need a window. An [`AudioContext`] and its worklet are prepared while the
-//! page loads, so that nothing is fetched later; the microphone itself opens when the visitor asks.
+//! page loads, so that nothing is fetched later; the microphone itself opens only when asked for.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use js_sys::{Array, Float32Array, Function, Promise};
 use ownvoice::audio::level::{peak_db, rms_db};
+use tsify::Ts;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -15,7 +16,10 @@ use web_sys::{
     MediaStreamConstraints, MediaStreamTrack, MediaTrackConstraints, MessageEvent,
 };
 
-use crate::convert::{js_error, object};
+use crate::{
+    error::js_error,
+    objects::{Audio, to_js},
+};
 
 /// The name under which `capture-worklet.js` registers itself.
 const PROCESSOR: &str = "ownvoice-capture";
@@ -23,20 +27,21 @@ const PROCESSOR: &str = "ownvoice-capture";
 /// Longest recording kept, so that a forgotten tab does not fill the memory.
 const MAX_SECONDS: usize = 120;
 
-/// A context that the browser holds back (another program has the sound, a telephone call) never answers: nobody waits for it longer than this.
+/// Longest wait for the audio thread: a context that the browser holds back, for example during a telephone call, never answers.
 const MAX_RESUME_MS: i32 = 8000;
 
+/// The visitor's microphone.
 #[wasm_bindgen]
 pub struct Microphone {
     context: AudioContext,
-    /// Samples of the recording under way.
+    /// The samples of the recording under way, if any.
     recording: Rc<RefCell<Option<Vec<f32>>>>,
     open: RefCell<Option<Open>>,
-    /// How often it was closed, so that an `open` under way meets a `close` meanwhile.
+    /// The number of calls of `close`, by which an `open` under way notices one.
     closed: Cell<u32>,
 }
 
-/// The visitor's microphone. Its tracks stop, and the browser's recording sign goes out, when this is dropped: on every way out of `open` as well.
+/// A stream whose tracks stop when it is dropped, on every path out of `open` too. The browser's recording sign then disappears.
 struct Stream(MediaStream);
 
 impl Stream {
@@ -54,7 +59,7 @@ impl Drop for Stream {
     }
 }
 
-/// What lives while the microphone is open.
+/// The objects of an open microphone.
 struct Open {
     _stream: Stream,
     source: MediaStreamAudioSourceNode,
@@ -65,7 +70,7 @@ struct Open {
 
 #[wasm_bindgen]
 impl Microphone {
-    /// Fetches the worklet. The microphone stays closed.
+    /// Creates the audio context and fetches the worklet. The microphone stays closed.
     pub async fn prepare(worklet_url: String) -> Result<Microphone, JsValue> {
         let context = AudioContext::new()?;
         let microphone =
@@ -78,7 +83,7 @@ impl Microphone {
         Ok(microphone)
     }
 
-    /// Asks for the microphone. `onLevel(peakDb, levelDb)` follows some 20 times a second, `onLost()` when the device goes away.
+    /// Opens the microphone. `onLevel(peakDb, levelDb)` is called some 20 times a second, `onLost()` when the device is unplugged.
     pub async fn open(
         &self,
         #[wasm_bindgen(js_name = onLevel, unchecked_param_type = "(peakDb: number, levelDb: number) => void")]
@@ -87,7 +92,7 @@ impl Microphone {
     ) -> Result<(), JsValue> {
         self.close();
         let before = self.closed.get();
-        let stream = Stream(ask().await?);
+        let stream = Stream(request_stream().await?);
         self.resume().await?;
         if self.closed.get() != before {
             return Err(js_error("microphone-closed", "the microphone was closed while it was being opened"));
@@ -122,7 +127,7 @@ impl Microphone {
         self.open.borrow().is_some()
     }
 
-    /// Starts a recording; what was recorded and not taken is dropped.
+    /// Starts a recording and drops an earlier one that `stop` has not returned.
     pub fn record(&self) -> Result<(), JsValue> {
         if !self.is_open() {
             return Err(js_error("microphone-closed", "the microphone is not open"));
@@ -131,17 +136,13 @@ impl Microphone {
         Ok(())
     }
 
-    /// Ends the recording and hands it over; the microphone stays open.
-    #[wasm_bindgen(unchecked_return_type = "{ samples: Float32Array, sampleRate: number }")]
-    pub fn stop(&self) -> JsValue {
+    /// Ends the recording and returns it; the microphone stays open.
+    pub fn stop(&self) -> Result<Ts<Audio>, JsValue> {
         let samples = self.recording.borrow_mut().take().unwrap_or_default();
-        object([
-            ("samples", Float32Array::from(&samples[..]).into()),
-            ("sampleRate", self.context.sample_rate().into()),
-        ])
+        to_js(&Audio { samples, sample_rate: self.context.sample_rate() as u32 })
     }
 
-    /// Releases the microphone; the browser's recording sign goes out.
+    /// Releases the microphone, so that the browser's recording sign disappears.
     pub fn close(&self) {
         self.closed.set(self.closed.get() + 1);
         self.recording.borrow_mut().take();
@@ -149,7 +150,7 @@ impl Microphone {
         if let Ok(port) = open.node.port() {
             port.set_onmessage(None);
         }
-        // Nodes that are already apart are what is wanted.
+        // It fails where the nodes are disconnected already.
         let _ = open.source.disconnect();
         let _ = self.context.suspend();
     }
@@ -181,8 +182,8 @@ impl Microphone {
     }
 }
 
-/// The visitor's microphone as it is, without what browsers do to calls.
-async fn ask() -> Result<MediaStream, JsValue> {
+/// Requests the microphone without the processing that browsers apply to calls.
+async fn request_stream() -> Result<MediaStream, JsValue> {
     let Ok(devices) = web_sys::window().expect("capture runs in a window").navigator().media_devices() else {
         return Err(js_error(
             "microphone-unavailable",
@@ -201,7 +202,7 @@ async fn ask() -> Result<MediaStream, JsValue> {
     }
 }
 
-/// Why the browser gave no microphone, as a code and in words.
+/// Converts the browser's refusal into an error with a code.
 fn refusal(error: JsValue) -> JsValue {
     let (name, message) = match error.dyn_ref::<DomException>() {
         Some(error) => (error.name(), error.message()),

@@ -1,30 +1,33 @@
-//! The engine of the worker: a base voice on a device, which makes voices and their trainings.
-//!
-//! A plain value crosses as a plain object, samples and mels as typed arrays; errors cross as `Error`s with a `code`.
+//! The engine of the worker: a base voice on a device, which makes voices and trainings.
 
 use std::{pin::Pin, rc::Rc};
 
 use burn::tensor::Device;
-use js_sys::{Array, Float32Array, Function};
+use js_sys::Array;
 use ownvoice::audio::{Audio, level, wav};
-use ownvoice::nn::{Operation, Precision, compute::PlantedFault};
-use ownvoice::precision::Metrics;
+use ownvoice::nn::{Operation, compute::PlantedFault};
 use ownvoice::synth::parts;
-use ownvoice::text::language::{Doubt, doubts};
+use ownvoice::text::language::doubts;
 use ownvoice::train::{
     self, CloneOptions, FineTuner,
     clip::check_clip,
+    finetune::EVALUATE_EVERY,
     precision_check::{CheckOptions, check},
     profile::{ProfileOptions, Work, profile},
     self_test,
 };
 use ownvoice::voice::{self, Base, BaseFiles};
+use tsify::Ts;
 use wasm_bindgen::prelude::*;
 
 use crate::{
-    convert::{fail, js_error, object},
+    error::{js_error, to_js_error},
+    objects::{
+        self, BaseParts, Clip, ClipReport, CountWork, DeviceMemory, OnProgress, Part, PrecisionFault,
+        PrecisionOptions, PrecisionReport, PrecisionRow, Profile, SelfTest, TextWarning, TrainingOptions,
+        clips_from_js, continues, from_js, to_js,
+    },
     tuner::Tuner,
-    values::{BaseParts, Clip, ask, clips_of},
     voice::Voice,
 };
 
@@ -36,281 +39,198 @@ pub struct Engine {
 
 #[wasm_bindgen]
 impl Engine {
-    /// Prepares the device and loads the base onto it. `device` is `webgpu` or `cpu`: which of them is the caller's choice, and never changed here.
-    pub async fn load(files: BaseParts, device: &str) -> Result<Engine, JsValue> {
+    /// Prepares the device and loads the base onto it. `device` is `webgpu` or `cpu`; the caller chooses, and no other device takes its place.
+    pub async fn load(parts: Ts<BaseParts>, device: &str) -> Result<Engine, JsValue> {
         let device = match device {
             "cpu" => Device::flex(),
             #[cfg(feature = "webgpu")]
             "webgpu" => webgpu().await?,
             _ => return Err(js_error("device-unavailable", &format!("device {device:?} is not built in"))),
         };
-        Ok(Self { base: Rc::new(load(&files, &device)?) })
+        Ok(Self { base: Rc::new(load(&from_js(&parts)?, &device)?) })
     }
 
-    /// Whether the device computes what the CPU does: by how much it deviates at most, relative; the error `device-wrong` where it does not.
-    #[wasm_bindgen(js_name = selfTest, unchecked_return_type = "SelfTest")]
-    pub async fn self_test(&self, files: BaseParts) -> Result<JsValue, JsValue> {
-        let deviation = self_test::run(&self.base, &load(&files, &Device::flex())?).await.map_err(fail)?;
-        Ok(object([("deviation", deviation.into()), ("tolerance", self_test::TOLERANCE.into())]))
+    /// Compares the device's results with the CPU's. Returns the largest relative deviation; fails with `device-wrong` where it is too large.
+    #[wasm_bindgen(js_name = selfTest)]
+    pub async fn self_test(&self, parts: Ts<BaseParts>) -> Result<Ts<SelfTest>, JsValue> {
+        let on_cpu = load(&from_js(&parts)?, &Device::flex())?;
+        let deviation = self_test::run(&self.base, &on_cpu).await.map_err(to_js_error)?;
+        to_js(&SelfTest { deviation, tolerance: self_test::TOLERANCE })
     }
 
-    /// Level report and alignment score of a recording, or the error for which it is refused. Without a text, only the level is checked.
-    #[wasm_bindgen(js_name = checkClip, unchecked_return_type = "ClipReport")]
+    /// Measures the level of a recording and, given a text, how well it aligns. Fails with the reason where the recording is unfit.
+    #[wasm_bindgen(js_name = checkClip)]
     pub async fn check_clip(
         &self,
         samples: Vec<f32>,
         sample_rate_hz: u32,
         text: Option<String>,
-    ) -> Result<JsValue, JsValue> {
+    ) -> Result<Ts<ClipReport>, JsValue> {
+        let audio = Audio { samples, sample_rate_hz };
         let (report, score) = match text {
             Some(text) => {
                 let (report, score) =
-                    check_clip(&self.base, &train::Clip { audio: Audio { samples, sample_rate_hz }, text })
-                        .await
-                        .map_err(fail)?;
-                (report, JsValue::from(score))
+                    check_clip(&self.base, &train::Clip { audio, text }).await.map_err(to_js_error)?;
+                (report, Some(score))
             }
-            None => (level::check_clip(&Audio { samples, sample_rate_hz }).map_err(fail)?, JsValue::NULL),
+            None => (level::check_clip(&audio).map_err(to_js_error)?, None),
         };
-        Ok(object([
-            ("seconds", report.seconds.into()),
-            ("speechSeconds", report.speech_seconds.into()),
-            ("levelDb", report.level_db.into()),
-            ("noiseDb", report.noise_db.into()),
-            ("snrDb", report.snr_db.into()),
-            ("clippedPercent", report.clipped_percent.into()),
-            ("cutOff", report.cut_off.map_or(JsValue::NULL, |edge| edge.name().into())),
-            ("score", score),
-        ]))
+        to_js(&ClipReport::new(report, score))
     }
 
-    /// What a text is spoken in, piece by piece, so that sound comes soon.
-    #[wasm_bindgen(unchecked_return_type = "Part[]")]
-    pub fn parts(&self, text: &str) -> Result<Array, JsValue> {
-        let parts = parts(text, self.base.mel_config()).map_err(fail)?;
-        Ok(parts
-            .into_iter()
-            .map(|part| object([("text", part.text.into()), ("pauseSeconds", part.pause_seconds.into())]))
-            .collect())
+    /// Splits a text into parts that are spoken one after the other, so that sound comes soon.
+    pub fn parts(&self, text: &str) -> Result<Vec<Ts<Part>>, JsValue> {
+        let parts = parts(text, self.base.mel_config()).map_err(to_js_error)?;
+        parts.into_iter().map(|part| to_js(&part.into())).collect()
     }
 
-    /// Why a text may not be spoken as it is meant: it seems to be of another language, or holds letters that are left out.
-    #[wasm_bindgen(unchecked_return_type = "Warning[]")]
-    pub fn warnings(&self, text: &str) -> Array {
-        let warning = |doubt: Doubt| {
-            let (code, detail) = match &doubt {
-                Doubt::Language(name) => ("text-language", (*name).into()),
-                Doubt::Unspoken(letters) => ("text-unspoken", letters.into()),
-            };
-            object([("code", code.into()), ("message", doubt.to_string().into()), ("detail", detail)])
-        };
-        doubts(text).into_iter().map(warning).collect()
+    /// Returns the reasons why a text may not be spoken as it is meant: its language, or letters that are left out.
+    pub fn warnings(&self, text: &str) -> Result<Vec<Ts<TextWarning>>, JsValue> {
+        doubts(text).into_iter().map(|doubt| to_js(&doubt.into())).collect()
     }
 
-    /// Names the base in voice files.
+    /// The hash that names the base in voice files.
     #[wasm_bindgen(getter)]
     pub fn hash(&self) -> String {
         self.base.hash().to_owned()
     }
 
-    /// The base itself as a voice.
+    /// Returns the base itself as a voice.
+    #[wasm_bindgen(js_name = baseVoice)]
     pub fn base_voice(&self) -> Voice {
         Voice { base: self.base.clone(), voice: voice::Voice::unadapted(&self.base) }
     }
 
-    /// Opens a saved voice: untrusted bytes.
+    /// Opens a saved voice, from untrusted bytes.
     pub fn open(&self, bytes: &[u8]) -> Result<Voice, JsValue> {
-        let voice = voice::Voice::open(&self.base, bytes).map_err(fail)?;
+        let voice = voice::Voice::open(&self.base, bytes).map_err(to_js_error)?;
         Ok(Voice { base: self.base.clone(), voice })
     }
 
-    /// Bytes of graphics memory: used by values that are alive, and held in all, for the next ones. Null on the CPU.
-    #[wasm_bindgen(js_name = deviceMemory, unchecked_return_type = "DeviceMemory | null")]
-    pub fn device_memory(&self) -> JsValue {
-        let Some(usage) = self.base.device.memory_pool_usage() else { return JsValue::NULL };
-        object([
-            ("usedBytes", (usage.bytes_in_use as f64).into()),
-            ("heldBytes", (usage.bytes_reserved as f64).into()),
-        ])
+    /// Returns the graphics memory in use and held; nothing on the CPU.
+    #[wasm_bindgen(js_name = deviceMemory)]
+    pub fn device_memory(&self) -> Result<Option<Ts<DeviceMemory>>, JsValue> {
+        let Some(usage) = self.base.device.memory_pool_usage() else { return Ok(None) };
+        to_js(&DeviceMemory { used_bytes: usage.bytes_in_use, held_bytes: usage.bytes_reserved }).map(Some)
     }
 
-    /// Lets the device compile what a training runs, while nobody waits for it.
+    /// Compiles on the device what a training runs, ahead of the training.
     pub async fn prepare(&self) -> Result<(), JsValue> {
-        FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(fail)
+        FineTuner::warm_up_async(&self.base, &CloneOptions::default()).await.map_err(to_js_error)
     }
 
-    /// What a training step takes on this device, module by module. `work()` returns dispatches and bytes so far, or null;
-    /// `goOn(done, of)` is called after each module, and false cancels.
-    #[wasm_bindgen(unchecked_return_type = "Profile")]
+    /// Measures a training step on this device, module by module. `onProgress` is called after each module.
     pub async fn profile(
         &self,
         runs: u32,
-        #[wasm_bindgen(unchecked_param_type = "() => [number, number] | null")] work: Function,
-        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
-        go_on: Function,
-    ) -> Result<JsValue, JsValue> {
+        #[wasm_bindgen(js_name = countWork)] count_work: CountWork,
+        #[wasm_bindgen(js_name = onProgress)] on_progress: OnProgress,
+    ) -> Result<Ts<Profile>, JsValue> {
         let options = ProfileOptions { runs: runs as usize, ..ProfileOptions::default() };
         let count = || {
-            let counted: Array = work.call0(&JsValue::NULL).ok()?.dyn_into().ok()?;
+            let counted: Array = count_work.call0(&JsValue::NULL).ok()?.dyn_into().ok()?;
             Some(Work { dispatches: counted.get(0).as_f64()?, bytes: counted.get(1).as_f64()? })
         };
-        let go_on = async |done: usize, of: usize| ask(&go_on, done, of).await;
+        let progress = async |done: usize, of: usize| continues(&on_progress, done, of).await;
         let found =
-            profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, go_on)
+            profile(self.base.config(), &*self.base.vocoder, &self.base.device, &options, &count, progress)
                 .await
-                .map_err(fail)?;
-        let optional = |value: Option<f64>| value.map_or(JsValue::NULL, JsValue::from);
-        let rows: Array = found
-            .rows
-            .iter()
-            .map(|row| {
-                object([
-                    ("module", row.module.into()),
-                    ("forwardMs", row.forward_ms.into()),
-                    ("backwardMs", optional(row.backward_ms)),
-                    ("forwardDispatches", optional(row.forward_work.map(|work| work.dispatches))),
-                    ("backwardDispatches", optional(row.backward_work.map(|work| work.dispatches))),
-                    ("forwardBytes", optional(row.forward_work.map(|work| work.bytes))),
-                    ("backwardBytes", optional(row.backward_work.map(|work| work.bytes))),
-                ])
-            })
-            .collect();
-        Ok(object([
-            ("rows", rows.into()),
-            ("deviceBytes", optional(found.device_bytes.map(|bytes| bytes as f64))),
-        ]))
+                .map_err(to_js_error)?;
+        to_js(&found.into())
     }
 
-    /// Compares a step of training on this device with the CPU, operation by operation. `name` is the device's; `plant` is for drills, see
-    /// [`ownvoice::nn::compute::PlantedFault`]; `goOn(done, of)` is called before each operation, and false cancels.
-    #[wasm_bindgen(unchecked_return_type = "PrecisionReport")]
+    /// Compares a training step on this device with the CPU, operation by operation. `onProgress` is called before each operation.
     pub async fn precision(
         &self,
-        name: String,
-        precision: Option<String>,
-        cosine: f64,
-        plant: Vec<String>,
-        #[wasm_bindgen(js_name = goOn, unchecked_param_type = "(done: number, of: number) => Promise<boolean>")]
-        go_on: Function,
-    ) -> Result<JsValue, JsValue> {
-        let options =
-            CheckOptions { name, precision: precision_of(precision)?, cosine, faults: faults(&plant)? };
-        let mut go_on = |done, of| -> Pin<Box<dyn Future<Output = bool>>> {
-            let go_on = go_on.clone();
-            Box::pin(async move { ask(&go_on, done, of).await })
+        options: Ts<PrecisionOptions>,
+        #[wasm_bindgen(js_name = onProgress)] on_progress: OnProgress,
+    ) -> Result<Ts<PrecisionReport>, JsValue> {
+        let PrecisionOptions { name, precision, cosine, faults } = from_js(&options)?;
+        let precision = precision.unwrap_or_default().into();
+        let options = CheckOptions { name, precision, cosine, faults: parse_faults(&faults)? };
+        let mut progress = |done, of| -> Pin<Box<dyn Future<Output = bool>>> {
+            let on_progress = on_progress.clone();
+            Box::pin(async move { continues(&on_progress, done, of).await })
         };
-        let found = check(&self.base, &options, &mut go_on).await.map_err(fail)?;
-        let metrics = |metrics: Option<Metrics>| {
-            metrics.map_or(JsValue::NULL, |metrics| {
-                object([
-                    ("cosine", metrics.cosine.into()),
-                    ("relativeError", metrics.relative_error.into()),
-                    ("sqnrDb", metrics.sqnr_db.into()),
-                    ("largestDifference", metrics.largest_difference.into()),
-                ])
-            })
-        };
-        let operation = |operation: Option<Operation>| {
-            operation.map_or(JsValue::NULL, |operation| operation.name().into())
-        };
-        let rows: Array = found
-            .comparison
-            .below()
-            .map(|row| {
-                object([
-                    ("module", row.path.as_str().into()),
-                    ("operation", operation(row.operation)),
-                    ("tensor", row.what.to_string().into()),
-                    ("whole", metrics(row.whole)),
-                    ("alone", metrics(row.alone)),
-                ])
-            })
-            .collect();
-        let fault = found.at_fault().map_or(JsValue::NULL, |(module, of)| {
-            object([("module", module.into()), ("operation", operation(of))])
+        let found = check(&self.base, &options, &mut progress).await.map_err(to_js_error)?;
+        let name = |operation: Option<Operation>| operation.map(|operation| operation.name().to_owned());
+        let rows = found.comparison.below().map(|row| PrecisionRow {
+            module: row.path.clone(),
+            operation: name(row.operation),
+            tensor: row.what.to_string(),
+            whole: row.whole.map(Into::into),
+            alone: row.alone.map(Into::into),
         });
-        Ok(object([
-            ("passes", found.passes().into()),
-            ("verdict", found.verdict().into()),
-            ("fault", fault),
-            ("tensors", found.comparison.rows.len().into()),
-            ("rows", rows.into()),
-            ("text", found.text().into()),
-        ]))
+        to_js(&PrecisionReport {
+            passes: found.passes(),
+            verdict: found.verdict(),
+            fault: found.at_fault().map(|(module, operation)| PrecisionFault {
+                module: module.to_owned(),
+                operation: name(operation),
+            }),
+            tensors: found.comparison.rows.len(),
+            rows: rows.collect(),
+            text: found.text(),
+        })
     }
 
-    /// Aligns the clips and prepares their training. `precision` is `f32` or `mixed`; `plant` is for drills, see [`ownvoice::nn::compute::PlantedFault`].
-    pub async fn tuner(
-        &self,
-        clips: Vec<Clip>,
-        iterations: Option<u32>,
-        seed: Option<u32>,
-        precision: Option<String>,
-        rehearsal: Option<f32>,
-        plant: Vec<String>,
-    ) -> Result<Tuner, JsValue> {
-        let mut options = CloneOptions { faults: faults(&plant)?, ..CloneOptions::default() };
-        if let Some(iterations) = iterations {
-            options.iterations = iterations as usize;
-        }
-        if let Some(seed) = seed {
-            options.seed = seed.into();
-        }
-        if let Some(rehearsal) = rehearsal {
-            options.rehearsal = rehearsal;
-        }
-        options.precision = precision_of(precision)?;
-        let tuner = FineTuner::start_async(&self.base, &clips_of(&clips), options).await.map_err(fail)?;
+    /// Aligns the clips and prepares their training.
+    pub async fn tuner(&self, clips: Vec<Ts<Clip>>, options: Ts<TrainingOptions>) -> Result<Tuner, JsValue> {
+        let given: TrainingOptions = from_js(&options)?;
+        let default = CloneOptions::default();
+        let options = CloneOptions {
+            iterations: given.iterations.map_or(default.iterations, |iterations| iterations as usize),
+            seed: given.seed.map_or(default.seed, u64::from),
+            precision: given.precision.unwrap_or_default().into(),
+            rehearsal: given.rehearsal.unwrap_or(default.rehearsal),
+            faults: parse_faults(&given.faults)?,
+            ..default
+        };
+        let clips = clips_from_js(&clips)?;
+        let tuner = FineTuner::start_async(&self.base, &clips, options).await.map_err(to_js_error)?;
         Ok(Tuner { base: self.base.clone(), tuner })
     }
 
-    /// Goes on from a checkpoint of the same clips.
-    pub async fn resume(&self, clips: Vec<Clip>, checkpoint: Vec<u8>) -> Result<Tuner, JsValue> {
-        let tuner =
-            FineTuner::resume_async(&self.base, &clips_of(&clips), &checkpoint).await.map_err(fail)?;
+    /// Resumes the training of the same clips from a checkpoint.
+    pub async fn resume(&self, clips: Vec<Ts<Clip>>, checkpoint: Vec<u8>) -> Result<Tuner, JsValue> {
+        let clips = clips_from_js(&clips)?;
+        let tuner = FineTuner::resume_async(&self.base, &clips, &checkpoint).await.map_err(to_js_error)?;
         Ok(Tuner { base: self.base.clone(), tuner })
     }
 }
 
-fn faults(plant: &[String]) -> Result<Vec<PlantedFault>, JsValue> {
-    plant.iter().map(|fault| fault.parse().map_err(fail)).collect()
+fn parse_faults(faults: &[String]) -> Result<Vec<PlantedFault>, JsValue> {
+    faults.iter().map(|fault| fault.parse().map_err(to_js_error)).collect()
 }
 
-/// Single precision where none is named.
-fn precision_of(name: Option<String>) -> Result<Precision, JsValue> {
-    let known = name.map_or(Some(Precision::F32), |name| Precision::by_name(&name));
-    known.ok_or_else(|| js_error("option-invalid", "precision is \"f32\" or \"mixed\""))
+/// Returns the number of iterations between two checkpoints of a training.
+#[wasm_bindgen(js_name = checkpointIterations)]
+pub fn checkpoint_iterations() -> u32 {
+    EVALUATE_EVERY as u32
 }
 
-/// Reads a WAV file of any format, mixed down to one channel.
-#[wasm_bindgen(unchecked_return_type = "Audio")]
-pub fn read_wav(bytes: &[u8]) -> Result<JsValue, JsValue> {
-    let audio = wav::read(bytes).map_err(fail)?;
-    Ok(object([
-        ("samples", Float32Array::from(&audio.samples[..]).into()),
-        ("sampleRate", audio.sample_rate_hz.into()),
-    ]))
+/// Decodes a WAV file of any format, mixed down to one channel.
+#[wasm_bindgen(js_name = readWav)]
+pub fn read_wav(bytes: &[u8]) -> Result<Ts<objects::Audio>, JsValue> {
+    to_js(&wav::read(bytes).map_err(to_js_error)?.into())
 }
 
-/// The base of files that `download.js` has compared with the hashes in the manifest.
-fn load(files: &BaseParts, device: &Device) -> Result<Base, JsValue> {
-    let (manifest, weights, lexicon, aligner) =
-        (files.manifest(), files.weights().to_vec(), files.lexicon().to_vec(), files.aligner().to_vec());
-    let vocoder = files.vocoder().map(|bytes| bytes.to_vec());
+/// Loads a base from files that `download.js` has compared with the hashes in the manifest.
+fn load(parts: &BaseParts, device: &Device) -> Result<Base, JsValue> {
     let files = BaseFiles {
-        manifest_json: &manifest,
-        weights: &weights,
-        lexicon: &lexicon,
-        aligner: &aligner,
-        vocoder: vocoder.as_deref(),
+        manifest_json: &parts.manifest,
+        weights: &parts.weights,
+        lexicon: &parts.lexicon,
+        aligner: &parts.aligner,
+        vocoder: parts.vocoder.as_deref(),
     };
-    Base::load_verified(files, device).map_err(fail)
+    Base::load_verified(files, device).map_err(to_js_error)
 }
 
-/// burn's WebGPU device. A runtime that an earlier load has started is taken up again.
+/// Opens burn's WebGPU device. A runtime that an earlier load has started is used again.
 #[cfg(feature = "webgpu")]
 async fn webgpu() -> Result<Device, JsValue> {
-    // 32 tasks a submission: more of them delay the first, fewer pay for each.
+    // A submission holds 32 tasks: with more the first waits longer, with fewer each pays more.
     Device::wgpu_options()
         .tasks_max(32)
         .init_async()

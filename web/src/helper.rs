@@ -1,12 +1,13 @@
-//! What a helping worker runs: a share of each iteration of a training that another worker leads.
+//! The data-parallel helper: it computes the gradients of one shard of each iteration, for a training that another worker leads.
 
 use burn::tensor::Device;
 use js_sys::Float32Array;
 use ownvoice::train::{self, FlatBuffer, Shard};
 use wasm_bindgen::prelude::*;
 
-use crate::convert::fail;
+use crate::error::to_js_error;
 
+/// A copy of a training's model on the CPU.
 #[wasm_bindgen]
 pub struct Helper {
     helper: train::Helper,
@@ -14,33 +15,33 @@ pub struct Helper {
 
 #[wasm_bindgen]
 impl Helper {
-    /// On the CPU. `worker_init` is the tuner's.
+    /// Builds the model. `workerInit` is what `Tuner.workerInit` returned.
     #[wasm_bindgen(constructor)]
-    pub fn open(worker_init: &[u8]) -> Result<Helper, JsValue> {
-        Ok(Self { helper: train::Helper::open(worker_init, &Device::flex()).map_err(fail)? })
+    pub fn open(#[wasm_bindgen(js_name = workerInit)] worker_init: &[u8]) -> Result<Helper, JsValue> {
+        Ok(Self { helper: train::Helper::open(worker_init, &Device::flex()).map_err(to_js_error)? })
     }
 
-    /// Takes the tuner's weights from `buffer` and puts the gradients of shard `rank` of `world_size` there, and last the loss.
+    /// Reads the tuner's weights from `buffer` and overwrites them with the gradients of shard `rank` of `worldSize`, followed by the loss.
     pub async fn gradients(
         &mut self,
         iteration: u32,
-        in_cooldown: bool,
+        #[wasm_bindgen(js_name = inCooldown)] in_cooldown: bool,
         buffer: Float32Array,
         rank: u32,
-        world_size: u32,
+        #[wasm_bindgen(js_name = worldSize)] world_size: u32,
     ) -> Result<(), JsValue> {
         let shard = Shard { rank: rank as usize, world_size: world_size as usize };
         self.helper
-            .gradients_async(iteration as usize, in_cooldown, &mut Travelling(buffer), shard)
+            .gradients_async(iteration as usize, in_cooldown, &mut TransferBuffer(buffer), shard)
             .await
-            .map_err(fail)
+            .map_err(to_js_error)
     }
 }
 
-/// An array that goes from worker to worker.
-pub struct Travelling(pub Float32Array);
+/// An array that is transferred from worker to worker, so that nothing is copied.
+pub struct TransferBuffer(pub Float32Array);
 
-impl FlatBuffer for Travelling {
+impl FlatBuffer for TransferBuffer {
     fn size(&self) -> usize {
         self.0.length() as usize
     }

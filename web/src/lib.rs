@@ -1,15 +1,16 @@
-//! The boundary between `ownvoice` and JavaScript: convert, call the crate, convert back. It holds no maths.
+//! The boundary between `ownvoice` and JavaScript. Each function converts its arguments, calls the crate and converts the result; there is no maths here.
 //!
-//! One module serves three times: in the worker as [`engine`], with [`voice`] and [`tuner`], in its helpers as [`helper`], on the page as [`capture`], which needs a window.
+//! The same module is instantiated in three places: in the worker ([`engine`], [`voice`] and [`tuner`]), in its helpers ([`helper`]) and on the page
+//! ([`capture`], which needs a window).
 
 pub mod capture;
 mod constructors;
-pub mod convert;
 pub mod engine;
+pub mod error;
 pub mod helper;
 pub mod micro_kernel;
+pub mod objects;
 pub mod tuner;
-pub mod values;
 pub mod voice;
 
 use wasm_bindgen::prelude::*;
@@ -19,6 +20,6 @@ use wasm_bindgen::prelude::*;
 fn start() {
     constructors::run();
     console_error_panic_hook::set_once();
-    // A browser without it computes the same with what it has.
+    // A browser without relaxed SIMD keeps the portable micro-kernel.
     let _ = micro_kernel::install();
 }

@@ -83,7 +83,7 @@ pub fn clips_of(clips: &[Clip]) -> Vec<train::Clip> {
 
 /// Names of symbols.
 pub fn names(spelled: &[symbols::Symbol]) -> Array {
-    spelled.iter().map(|&symbol| JsValue::from(symbols::name(symbol))).collect()
+    spelled.iter().map(|symbol| JsValue::from(symbol.name())).collect()
 }
 
 /// Whether to go on: false where the caller throws.

@@ -1,152 +1,124 @@
 // The page of lips: events change the state, and each change is drawn.
 
 import { describe } from "../js/errors.js";
-import { offerLanguages } from "../page.js";
-import { play, position, stop as stopPlaying } from "../play.js";
-import { choose } from "../strings.js";
+import { drawnWhile, takeFiles } from "../shared/dom.js";
+import { setUpPage } from "../shared/page.js";
+import { isSilent, onPlaybackChange, togglePlaying } from "../shared/player.js";
+import { activity, perform } from "./activities.js";
 import { $ } from "./dom.js";
 import { call, start } from "./engine.js";
-import { film, readFile } from "./pictures.js";
+import { film, readPictures } from "./pictures.js";
 import { renderTeaching } from "./render-teaching.js";
-import { render, renderWave, showPicture, translate } from "./render.js";
-import { OWN, drawnBy, state, update } from "./state.js";
-import { chooseVideos, forget, learn, openVoice, recordTake, removeTake } from "./teaching.js";
-import { cancel, during, stop } from "./work.js";
+import { drawPicture, render, renderWave, translate } from "./render.js";
+import { OWN_VOICE, drawWith, state, update } from "./state.js";
+import { addVideos, forgetAll, learn, openVoice, recordTake, removeTake } from "./teaching.js";
 
-/** @import { Language } from "../strings.js" */
+/** @import { Run } from "../shared/activity.js" */
 /** @import { Picture } from "./pictures.js" */
 /** @import { Face } from "./pkg/ownvoice_web_lips.js" */
-/** @import { Signals } from "./work.js" */
+/** @import { Name } from "./state.js" */
 
 /** The faces that were found last. @type {Face[]} */
 let faces = [];
 
-/** Gives a picture to the worker, and shows it. @param {Picture} picture */
-async function look(picture) {
-  showPicture(picture, faces);
+/** Shows a picture and gives it to the worker, which looks for faces. @param {Picture} picture */
+async function addPicture(picture) {
+  drawPicture(picture, faces);
   update({ pictures: state.pictures + 1 });
-  const found = await call("look", picture, { transfer: [picture.rgba.buffer] });
+  const found = await call("addPicture", picture, { transfer: [picture.rgba.buffer] });
   if (!found) return;
   faces = found;
   update({ faces: faces.length });
 }
 
-/** Sees a video, then speaks it. @param {"opening" | "reading"} work @param {(signals: Signals) => Promise<void>} see */
-async function show(work, see) {
-  const unseen = { faces: null, pictures: 0 };
-  const begun = { ...unseen, lost: false, filmError: null, speakError: null, speech: null };
-  // Where it fails, nothing of it is left to be spoken.
-  const seen = await during(work, begun, (filmError) => ({ ...unseen, filmError }), async (signals) => {
+/** Takes a video, then speaks it. @param {"opening" | "reading"} name @param {(run: Run<Name>) => Promise<void>} takeVideo */
+async function speakVideo(name, takeVideo) {
+  const noVideo = { faces: null, pictures: 0 };
+  const work = async (/** @type {Run<Name>} */ run) => {
+    update({ ...noVideo, part: 0, isCameraLost: false, filmError: null, speakError: null, speech: null });
     faces = [];
     await call("clear", {});
-    await see(signals);
-  });
-  if (seen) await speak();
+    await takeVideo(run);
+  };
+  // After a failure nothing of the video is left to be spoken.
+  if (await perform(name, work, (filmError) => ({ ...noVideo, filmError }))) await speak();
 }
 
-const record = () =>
-  show("opening", async (signals) => {
+const speakFilm = () =>
+  speakVideo("opening", async (run) => {
     /** @type {Promise<void>[]} */
-    const looks = [];
-    const end = await film(signals, () => update({ work: "filming" }), (picture) => {
-      const looked = look(picture);
-      looked.catch(cancel);
-      looks.push(looked);
+    const added = [];
+    const end = await film(run, () => run.to("filming"), (picture) => {
+      const adding = addPicture(picture);
+      adding.catch(() => run.cancel());
+      added.push(adding);
     });
-    await Promise.all(looks);
-    update({ lost: end === "lost" });
+    await Promise.all(added);
+    update({ isCameraLost: end === "lost" });
   });
 
 /** @param {File} file */
-const read = (file) =>
-  show("reading", ({ signal }) =>
-    readFile(file, { signal }, async (picture, number, count) => {
-      await look(picture);
+const speakFile = (file) =>
+  speakVideo("reading", ({ signal }) =>
+    readPictures(file, { signal }, async (picture, number, count) => {
+      await addPicture(picture);
       update({ part: (number + 1) / count });
     }),
   );
 
 async function speak() {
-  if (state.work !== "idle" || state.pictures === 0) return;
-  stopPlaying();
-  update({ work: "speaking", speech: null, speakError: null });
-  try {
-    update({ speech: await call("speak", { speaker: $("speaker").value }), work: "idle" });
-  } catch (error) {
-    update({ work: "idle", speakError: describe(error) });
-  }
+  if (state.pictures === 0) return;
+  await activity.perform("speaking", async () => {
+    update({ speech: null, speakError: null });
+    try {
+      update({ speech: await call("speak", { speaker: $("speaker").value }) });
+    } catch (error) {
+      update({ speakError: describe(error) });
+    }
+  });
 }
 
-/** Speaks what was shown last in the voice that was learned just now. */
-function hearOwn() {
-  $("speaker").value = OWN;
+/** Speaks the last video in the voice that was just learned. */
+function speakAsOwn() {
+  $("speaker").value = OWN_VOICE;
   return speak();
 }
 
-function togglePlaying() {
-  if (position("speech") !== null) return stopPlaying();
-  if (state.speech) play("speech", state.speech, () => update({}));
-  update({});
-}
+const redraw = () => update({});
 
-let moving = false;
-/** Draws the waveform as long as it is played. */
-function move() {
-  renderWave();
-  if (moving) return;
-  const frame = () => {
-    renderWave();
-    if ((moving = position("speech") !== null)) requestAnimationFrame(frame);
-  };
-  if ((moving = position("speech") !== null)) requestAnimationFrame(frame);
-}
+/** The waveform is drawn in each frame as long as it is played. */
+const drawWave = drawnWhile(renderWave, () => !isSilent());
 
-drawnBy(() => {
+drawWith(() => {
   render();
   renderTeaching();
-  move();
+  drawWave();
 });
+onPlaybackChange(redraw);
 
-$("reload").addEventListener("click", () => location.reload());
-$("film-record").addEventListener("click", () => (state.work === "filming" ? stop() : record()));
-$("film-cancel").addEventListener("click", cancel);
+$("film-record").addEventListener("click", () => (state.activity === "filming" ? activity.stop() : speakFilm()));
+$("film-cancel").addEventListener("click", () => activity.cancel());
 $("speak").addEventListener("click", speak);
-$("play").addEventListener("click", togglePlaying);
+$("play").addEventListener("click", () => togglePlaying("speech", state.speech));
 $("file").addEventListener("change", () => {
-  const [file] = $("file").files ?? [];
-  if (file) read(file);
-  $("file").value = ""; // the same may be chosen again
+  const [file] = takeFiles($("file"));
+  if (file) speakFile(file);
 });
-$("teach-record").addEventListener("click", () => (state.work === "recording" ? stop() : recordTake()));
-$("teach-cancel").addEventListener("click", cancel);
-$("teach-files").addEventListener("change", () => {
-  chooseVideos([...($("teach-files").files ?? [])]);
-  $("teach-files").value = "";
-});
+$("teach-record").addEventListener("click", () => (state.activity === "recording" ? activity.stop() : recordTake()));
+$("teach-cancel").addEventListener("click", () => activity.cancel());
+$("teach-files").addEventListener("change", () => addVideos(takeFiles($("teach-files"))));
 $("takes").addEventListener("click", ({ target }) => {
   const { take } = /** @type {HTMLElement} */ (target).dataset;
   if (take) removeTake(Number(take));
 });
-$("learn").addEventListener("click", async () => (await learn()) && hearOwn());
-$("learn-stop").addEventListener("click", stop);
-$("learn-cancel").addEventListener("click", cancel);
+$("learn").addEventListener("click", async () => (await learn()) && speakAsOwn());
+$("learn-stop").addEventListener("click", () => activity.stop());
+$("learn-cancel").addEventListener("click", () => activity.cancel());
 $("own-file").addEventListener("change", async () => {
-  const [file] = $("own-file").files ?? [];
-  $("own-file").value = "";
-  if (file && (await openVoice(file))) hearOwn();
+  const [file] = takeFiles($("own-file"));
+  if (file && (await openVoice(file))) speakAsOwn();
 });
-$("own-forget").addEventListener("click", forget);
-$("languages").addEventListener("click", ({ target }) => {
-  const { lang } = /** @type {HTMLElement} */ (target);
-  if (!lang) return;
-  choose(/** @type {Language} */ (lang));
-  translate();
-  update({});
-});
-addEventListener("resize", () => update({}));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => update({}));
+$("own-forget").addEventListener("click", forgetAll);
 
-offerLanguages();
-translate();
-update({});
+setUpPage({ translate, redraw });
 await start();

@@ -1,11 +1,11 @@
-// The camera, alone or with the microphone.
+// Opens the camera, alone or with the microphone.
 
 import { OwnvoiceError } from "../js/errors.js";
 
 /** @type {MediaTrackConstraints} */
 const CAMERA = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 30 }, facingMode: "user" };
 
-/** Codes by the browser's names of its errors. @typedef {{ unavailable: string, failed: string, refusals: { [name: string]: string } }} Codes */
+/** Error codes, `refusals` by the names of the browser's errors. @typedef {{ unavailable: string, failed: string, refusals: { [name: string]: string } }} Codes */
 
 /** @type {Codes} */
 const ALONE = {
@@ -20,7 +20,7 @@ const WITH_MICROPHONE = {
   refusals: { NotAllowedError: "capture-denied", NotFoundError: "capture-missing", OverconstrainedError: "capture-missing" },
 };
 
-/** @param {MediaTrackConstraints} [audio] Of the microphone, where it is wanted. @returns {Promise<MediaStream>} */
+/** @param {MediaTrackConstraints} [audio] Constraints of the microphone, if it is to be opened too. @returns {Promise<MediaStream>} */
 export async function openCamera(audio) {
   const { unavailable, failed, refusals } = audio ? WITH_MICROPHONE : ALONE;
   if (!navigator.mediaDevices) throw new OwnvoiceError(unavailable, "the browser offers no camera here");

@@ -1,23 +1,16 @@
-// What the page of lips uses to draw.
+// The elements of lips.html, and errors in its words.
 
-import { inWords } from "./words.js";
+import * as dom from "../shared/dom.js";
+import { describeError } from "./strings.js";
 
 /** @import { Elements } from "./elements.js" */
-/** @typedef {{ code?: string, message: string, found?: number }} Failure */
+/** @import { Failure } from "./state.js" */
 
 /** An element of the page. @template {keyof Elements} Id @param {Id} id */
 export const $ = (id) => /** @type {Elements[Id]} */ (document.getElementById(id));
 
-/** @param {Failure} error @returns {(Node | string)[]} Its words and its code. */
-export function told(error) {
-  const { words, code } = inWords(error);
-  return [words, " ", Object.assign(document.createElement("code"), { textContent: code })];
-}
+/** @param {Failure} error */
+export const errorNodes = (error) => dom.errorNodes(describeError(error));
 
-/** @param {HTMLElement} element @param {Failure | null} error */
-export function fail(element, error) {
-  element.hidden = !error;
-  const words = error ? told(error) : [];
-  const text = words.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
-  if (element.textContent !== text) element.replaceChildren(...words);
-}
+/** Shows an error, or hides the element where there is none. @param {HTMLElement} element @param {Failure | null} error */
+export const showError = (element, error) => dom.showError(element, error && describeError(error));

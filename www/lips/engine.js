@@ -1,38 +1,40 @@
-// The worker of the page of lips, and its start.
+// Starts the worker of the page of lips, and calls it.
 
 import { describe } from "../js/errors.js";
 import { Remote } from "../js/rpc.js";
 import { startWorker } from "../js/start.js";
-import { number } from "../strings.js";
+import { loadingProgress, workerUnderPolicy } from "../shared/engine.js";
+import { activity } from "./activities.js";
 import { update } from "./state.js";
 
-/** @import { CallOptions } from "../js/rpc.js" */
+/** @import { LipMethods } from "./worker.js" */
 
-const MODEL = new URL("models/lips/", location.href).href;
+const MODEL = new URL("models/lips/", document.baseURI).href;
 const PROGRAM = new URL("pkg/ownvoice_web_lips_bg.wasm.gz", import.meta.url).href;
-const MB = 1e6;
 
-/** @type {Remote} */
+/** @type {Remote<LipMethods>} */
 let worker;
 
-/** @param {any} progress */
-function onLoading({ status, what, loadedBytes, totalBytes }) {
-  if (status === "starting") return update({ loading: { key: "load.starting", values: {} }, loaded: null });
-  const mb = number(loadedBytes / MB, 1);
-  if (what === "program") return update({ loading: { key: "load.program", values: { mb } }, loaded: null });
-  update({ loading: { key: "load.base", values: { mb, total: number(totalBytes / MB, 1) } }, loaded: loadedBytes / totalBytes });
+/** Resolves when the page is ready, or shows why it could not start. */
+export const start = () =>
+  activity.perform("loading", async (run) => {
+    const showProgress = loadingProgress();
+    try {
+      worker = new Remote(startWorker(workerUnderPolicy("lips/worker.js")).worker);
+      const onProgress = (/** @type {any} */ progress) => update({ loading: showProgress(progress) });
+      update(await worker.call("load", { base: MODEL, wasmUrl: PROGRAM }, { onProgress }));
+      worker.ended.then(fail);
+    } catch (error) {
+      update({ loadError: describe(error) });
+      run.to("failed");
+    }
+  });
+
+/** The worker cannot be replaced: what it holds is lost. @param {unknown} error */
+function fail(error) {
+  update({ loadError: describe(error) });
+  activity.begin("failed");
 }
 
-export async function start() {
-  try {
-    worker = new Remote(startWorker(new URL("./worker.js", import.meta.url).href).worker);
-    const loaded = await worker.call("load", { base: MODEL, wasmUrl: PROGRAM }, { onProgress: onLoading });
-    update({ load: { status: "ready" }, ...loaded });
-    worker.ended.then((error) => update({ load: { status: "failed", error: describe(error) } }));
-  } catch (error) {
-    update({ load: { status: "failed", error: describe(error) } });
-  }
-}
-
-/** @param {string} method @param {unknown} args @param {CallOptions} [options] @returns {Promise<any>} */
-export const call = (method, args, options) => worker.call(method, args, options);
+/** Calls a method of the worker. @type {Remote<LipMethods>["call"]} */
+export const call = (...args) => worker.call(...args);

@@ -1,20 +1,20 @@
-// Pictures of a video, 25 a second, from a file or from the camera; never its sound.
+// Takes pictures of a video, 25 a second, from a file or from the camera, without its sound.
 
-import { OwnvoiceError, check } from "../js/errors.js";
+import { OwnvoiceError, throwIfAborted } from "../js/errors.js";
 import { openCamera } from "./camera.js";
 
-/** Pictures a second. */
+/** Pictures per second. */
 export const RATE = 25;
-/** What is spoken at once. */
-export const MOST_SECONDS = 30;
-/** Faces are searched for in pictures of this size; larger ones would only take memory. */
+/** The longest video that is spoken. */
+export const MAX_SECONDS = 30;
+/** Longest side of a picture, in pixels. Faces are searched at this size; larger pictures would only take memory. */
 const LONGEST_SIDE = 320;
-/** A place that no video reaches. */
+/** A position beyond the end of any video. */
 const FAR_SECONDS = 1e7;
 
-/** One picture. @typedef {{ width: number, height: number, rgba: Uint8ClampedArray<ArrayBuffer> }} Picture */
+/** A picture; four bytes per pixel. @typedef {{ width: number, height: number, rgba: Uint8ClampedArray<ArrayBuffer> }} Picture */
 
-/** Copies what a video shows. */
+/** Copies the current picture of a video. */
 class Copier {
   #context = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d", { willReadFrequently: true }));
 
@@ -31,84 +31,84 @@ class Copier {
 }
 
 /**
- * Pictures of any rate, which a camera keeps only roughly, as 25 a second: for each of these the one whose time is nearest. To take the last one that is
- * there would double one and lose another wherever their times lie a little before or after those of the 25.
+ * Turns pictures of any rate into 25 a second: for each of these times, the picture that is nearest to it. A camera keeps its rate only roughly: taking the
+ * last picture before each time would double some pictures and lose others.
  */
 export class PictureClock {
-  #each;
-  /** Seconds. */
-  #begun = 0;
-  #taken = 0;
-  /** The picture before, and when it was. @type {{ picture: Picture, seconds: number } | null} */
+  #onPicture;
+  /** Time of the first picture. */
+  #startSeconds = 0;
+  #count = 0;
+  /** The picture before, with its time. @type {{ picture: Picture, seconds: number } | null} */
   #before = null;
 
-  /** @param {(picture: Picture) => void} each */
-  constructor(each) {
-    this.#each = each;
+  /** @param {(picture: Picture) => void} onPicture */
+  constructor(onPicture) {
+    this.#onPicture = onPicture;
   }
 
   get isFull() {
-    return this.#taken === MOST_SECONDS * RATE;
+    return this.#count === MAX_SECONDS * RATE;
   }
 
-  /** @param {Picture} picture @param {number} seconds When it was taken, by any clock. */
+  /** @param {Picture} picture @param {number} seconds When it was taken, on any clock. */
   push(picture, seconds) {
     const before = this.#before ?? { picture, seconds };
-    if (!this.#before) this.#begun = seconds;
-    for (; this.#place <= seconds && !this.isFull; this.#taken++) {
-      const nearest = this.#place - before.seconds < seconds - this.#place ? before.picture : picture;
-      this.#each({ ...nearest, rgba: nearest.rgba.slice() });
+    if (!this.#before) this.#startSeconds = seconds;
+    for (; this.#nextSeconds <= seconds && !this.isFull; this.#count++) {
+      const nearest = this.#nextSeconds - before.seconds < seconds - this.#nextSeconds ? before.picture : picture;
+      this.#onPicture({ ...nearest, rgba: nearest.rgba.slice() });
     }
     this.#before = { picture, seconds };
   }
 
-  /** The time of the next of the 25. */
-  get #place() {
-    return this.#begun + this.#taken / RATE;
+  /** The time of the next picture. */
+  get #nextSeconds() {
+    return this.#startSeconds + this.#count / RATE;
   }
 }
 
-/** @param {HTMLVideoElement} video @param {string} name Of the event. */
-function reached(video, name) {
+/** Resolves at the next event of a name, or rejects where the video cannot be read. @param {HTMLVideoElement} video @param {string} name */
+function nextEvent(video, name) {
   return new Promise((resolve, reject) => {
-    const ended = new AbortController();
-    const { signal } = ended;
-    video.addEventListener(name, () => (ended.abort(), resolve(undefined)), { signal });
-    video.addEventListener("error", () => (ended.abort(), reject(new OwnvoiceError("video-unreadable", video.error?.message || "it holds no pictures"))), { signal });
+    const settled = new AbortController();
+    const { signal } = settled;
+    video.addEventListener(name, () => (settled.abort(), resolve(undefined)), { signal });
+    video.addEventListener("error", () => (settled.abort(), reject(new OwnvoiceError("video-unreadable", video.error?.message || "it has no pictures"))), { signal });
   });
 }
 
 /** @param {HTMLVideoElement} video @param {number} seconds */
 async function seek(video, seconds) {
-  const there = reached(video, "seeked");
+  const seeked = nextEvent(video, "seeked");
   video.currentTime = seconds;
-  await there;
+  await seeked;
 }
 
 /**
- * The pictures of a file, in order. Each is sought: a video that plays loses pictures on a machine that is busy.
+ * Reads the pictures of a file, in order. It seeks each of them: a video that plays loses pictures on a busy machine.
  * @param {Blob} file
- * @param {{ signal: AbortSignal, mostSeconds?: number }} options
- * @param {(picture: Picture, number: number, count: number) => unknown} each Called with each picture, its number and how many there are.
+ * @param {{ signal: AbortSignal, maxSeconds?: number }} options
+ * @param {(picture: Picture, number: number, count: number) => unknown} onPicture Called with each picture, its index and the number of pictures.
  */
-export async function readFile(file, { signal, mostSeconds = MOST_SECONDS }, each) {
+export async function readPictures(file, { signal, maxSeconds = MAX_SECONDS }, onPicture) {
   const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true, preload: "auto" });
   const url = URL.createObjectURL(file);
   try {
-    const loaded = reached(video, "loadeddata");
+    const loaded = nextEvent(video, "loadeddata");
     video.src = url;
     await loaded;
-    // The file of a recorder has no duration.
+    // A recorder writes no duration into its file.
     if (!Number.isFinite(video.duration)) await seek(video, FAR_SECONDS);
     const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
-    if (!video.videoWidth) throw new OwnvoiceError("video-unreadable", "it holds no pictures");
-    if (seconds > mostSeconds + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
+    if (!video.videoWidth) throw new OwnvoiceError("video-unreadable", "it has no pictures");
+    if (seconds > maxSeconds + 1 / RATE) throw new OwnvoiceError("clip-too-long", `the video lasts ${seconds} s`, { found: seconds });
     const copier = new Copier();
-    const count = Math.min(Math.round(seconds * RATE), mostSeconds * RATE);
+    const count = Math.min(Math.round(seconds * RATE), maxSeconds * RATE);
     for (let number = 0; number < count; number++) {
-      check(signal);
+      throwIfAborted(signal);
       await seek(video, (number + 0.5) / RATE);
-      await each(copier.copy(video), number, count);
+      await onPicture(copier.copy(video), number, count);
     }
   } finally {
     video.removeAttribute("src");
@@ -118,30 +118,30 @@ export async function readFile(file, { signal, mostSeconds = MOST_SECONDS }, eac
 }
 
 /**
- * Films until it is stopped, the camera goes away or the time is up.
- * @param {{ signal: AbortSignal, stopSignal: AbortSignal }} signals Cancelled, or ended with what there is.
+ * Films until it is stopped, the camera is lost or the time is up.
+ * @param {{ signal: AbortSignal, stopSignal: AbortSignal }} signals `signal` discards the film, `stopSignal` ends it.
  * @param {() => void} onOpen Called when the camera runs.
- * @param {(picture: Picture) => void} each
+ * @param {(picture: Picture) => void} onPicture
  * @returns {Promise<"stopped" | "lost" | "full">}
  */
-export async function film({ signal, stopSignal }, onOpen, each) {
+export async function film({ signal, stopSignal }, onOpen, onPicture) {
   const stream = await openCamera();
   const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true });
   video.srcObject = stream;
   try {
-    check(signal);
+    throwIfAborted(signal);
     await video.play();
     onOpen();
     return await new Promise((resolve, reject) => {
       const copier = new Copier();
-      const clock = new PictureClock(each);
-      /** @param {number} _ @param {VideoFrameCallbackMetadata} shown */
-      const onPicture = (_, { captureTime, mediaTime }) => {
+      const clock = new PictureClock(onPicture);
+      /** @param {number} _ @param {VideoFrameCallbackMetadata} metadata */
+      const onFrame = (_, { captureTime, mediaTime }) => {
         clock.push(copier.copy(video), captureTime === undefined ? mediaTime : captureTime / 1000);
         if (clock.isFull) return resolve("full");
-        video.requestVideoFrameCallback(onPicture);
+        video.requestVideoFrameCallback(onFrame);
       };
-      video.requestVideoFrameCallback(onPicture);
+      video.requestVideoFrameCallback(onFrame);
       stream.getVideoTracks()[0].addEventListener("ended", () => resolve("lost"));
       stopSignal.addEventListener("abort", () => resolve("stopped"));
       signal.addEventListener("abort", () => reject(new OwnvoiceError("cancelled", "cancelled")));

@@ -1,30 +1,30 @@
-// Records camera and microphone together: the browser's recorder keeps both on one clock.
+// Records camera and microphone with the browser's recorder, which keeps both on one clock.
 
-import { OwnvoiceError, check } from "../js/errors.js";
+import { OwnvoiceError, throwIfAborted } from "../js/errors.js";
 import { openCamera } from "./camera.js";
-import { MOST_SECONDS } from "./pictures.js";
+import { MAX_SECONDS } from "./pictures.js";
 
-/** The sound as the microphone has it. */
+/** The unprocessed sound of the microphone. */
 const MICROPHONE = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
-/** Of pictures that hold no more detail than a face of 96 pixels. */
-const BITS_A_SECOND = { videoBitsPerSecond: 2_500_000, audioBitsPerSecond: 128_000 };
-/** In the order of preference; Safari records the second alone. */
+/** Bit rates: enough for pictures in which a face has 96 pixels. */
+const BITS_PER_SECOND = { videoBitsPerSecond: 2_500_000, audioBitsPerSecond: 128_000 };
+/** In the order of preference; Safari records only the second one. */
 const TYPES = ["video/webm;codecs=vp8,opus", "video/mp4"];
-/** Each picture is sought later, from the whole one before it. */
+/** Key frames, in milliseconds between them: each picture is sought later, starting from the key frame before it. */
 const KEY_FRAMES = { videoKeyFrameIntervalDuration: 500 };
 
 /**
- * Records until it is stopped, the camera goes away or the time is up.
- * @param {{ signal: AbortSignal, stopSignal: AbortSignal }} signals Cancelled, or ended with what there is.
+ * Records until it is stopped, the camera is lost or the time is up.
+ * @param {{ signal: AbortSignal, stopSignal: AbortSignal }} signals `signal` discards the recording, `stopSignal` ends it.
  * @param {(stream: MediaStream) => void} onOpen Called when the recording begins.
  * @returns {Promise<Blob>}
  */
 export async function record({ signal, stopSignal }, onOpen) {
   const stream = await openCamera(MICROPHONE);
   try {
-    check(signal);
+    throwIfAborted(signal);
     const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type));
-    const recorder = new MediaRecorder(stream, { mimeType, ...BITS_A_SECOND, ...KEY_FRAMES });
+    const recorder = new MediaRecorder(stream, { mimeType, ...BITS_PER_SECOND, ...KEY_FRAMES });
     /** @type {Blob[]} */
     const parts = [];
     recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
@@ -38,11 +38,11 @@ export async function record({ signal, stopSignal }, onOpen) {
     onOpen(stream);
     stopSignal.addEventListener("abort", stop);
     stream.getVideoTracks()[0].addEventListener("ended", stop);
-    const full = setTimeout(stop, MOST_SECONDS * 1000);
+    const timeout = setTimeout(stop, MAX_SECONDS * 1000);
     try {
       return await recorded;
     } finally {
-      clearTimeout(full);
+      clearTimeout(timeout);
       stop();
     }
   } finally {

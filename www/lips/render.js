@@ -1,50 +1,46 @@
-// Draws the state. No decisions are made here.
+// Renders the state. No decisions are made here.
 
 import { wavBlob } from "../js/wav.js";
-import { say, translatePage } from "../page.js";
-import { play, position } from "../play.js";
-import { number } from "../strings.js";
-import { showWave } from "../wave.js";
-import { $, fail } from "./dom.js";
-import { MOST_SECONDS, RATE } from "./pictures.js";
-import { stretches } from "./render-teaching.js";
-import { OWN, state, update } from "./state.js";
-import { t } from "./words.js";
+import { phaseOf } from "../shared/activity.js";
+import { offerDownload, renderChildren, setText } from "../shared/dom.js";
+import { formatNumber } from "../shared/language.js";
+import { renderPhase, translatePage } from "../shared/page.js";
+import { play, playedPart } from "../shared/player.js";
+import { showWave } from "../shared/wave.js";
+import { $, showError } from "./dom.js";
+import { MAX_SECONDS, RATE } from "./pictures.js";
+import { stretchItems } from "./render-teaching.js";
+import { OWN_VOICE, state } from "./state.js";
+import { describeError, t } from "./strings.js";
 
 /** @import { Picture } from "./pictures.js" */
 /** @import { Face, LipSpeech } from "./pkg/ownvoice_web_lips.js" */
-/** @import { Key } from "./words.js" */
+
+/** Notes in the file of speech. */
+const ORIGIN = { ISFT: "ownvoice", ICMT: "Synthetic speech, made by ownvoice from lips" };
 
 /** Sets the texts of the chosen language. */
 export function translate() {
   translatePage(t);
   $("view").ariaLabel = t("film.view");
-  say($("film-how"), t("film.how", { most: MOST_SECONDS }));
+  setText($("film-how"), t("film.how", { most: MAX_SECONDS }));
 }
 
 export function render() {
-  const { load } = state;
-  document.body.dataset.phase = load.status;
-  $("loading").hidden = load.status === "ready";
-  $("steps").hidden = load.status !== "ready";
-  $("loading-failed").hidden = load.status !== "failed";
-  $("loading-bar").hidden = load.status === "failed";
-  fail($("loading-error"), load.status === "failed" ? load.error : null);
-  say($("loading-words"), load.status === "loading" ? t(state.loading.key, state.loading.values) : "");
-  if (state.loaded === null) $("loading-bar").removeAttribute("value");
-  else $("loading-bar").value = state.loaded;
+  const { activity, loading, loadError } = state;
+  renderPhase(phaseOf(activity), { words: t(loading.key, loading.values), part: loading.part, error: loadError && describeError(loadError) });
   renderFilm();
   renderSpeech();
 }
 
 /** @returns {string} */
 function filmWords() {
-  const { work, pictures, lost } = state;
-  if (work === "opening") return t("film.opening");
-  if (work === "filming") return t("film.recording", { most: MOST_SECONDS });
-  if (work === "reading") return t("film.reading");
-  if (lost) return t("film.lost");
-  return pictures ? t("film.read", { seconds: number(pictures / RATE, 1) }) : t("film.empty");
+  const { activity, pictures, isCameraLost } = state;
+  if (activity === "opening") return t("film.opening");
+  if (activity === "filming") return t("film.recording", { most: MAX_SECONDS });
+  if (activity === "reading") return t("film.reading");
+  if (isCameraLost) return t("film.lost");
+  return pictures ? t("film.read", { seconds: formatNumber(pictures / RATE, 1) }) : t("film.empty");
 }
 
 /** @returns {string} */
@@ -55,66 +51,56 @@ function faceWords() {
 }
 
 function renderFilm() {
-  const { work, part, filmError } = state;
-  const films = work === "opening" || work === "filming";
+  const { activity, part, filmError } = state;
+  const isFilming = activity === "opening" || activity === "filming";
   $("view").hidden = state.pictures === 0;
-  $("film-bar").hidden = work !== "reading";
+  $("film-bar").hidden = activity !== "reading";
   $("film-bar").value = part;
-  say($("film-words"), filmWords());
-  say($("film-faces"), faceWords());
-  fail($("film-error"), filmError);
-  $("film-record").disabled = work !== "idle" && work !== "filming";
-  $("film-record").ariaPressed = `${work === "filming"}`;
-  say($("record-words"), t(work === "filming" ? "film.stop" : "film.record"));
-  $("file").disabled = work !== "idle";
-  $("film-choose").hidden = films || work === "reading";
-  $("film-cancel").hidden = !films && work !== "reading";
+  setText($("film-words"), filmWords());
+  setText($("film-faces"), faceWords());
+  showError($("film-error"), filmError);
+  $("film-record").disabled = activity !== "idle" && activity !== "filming";
+  $("film-record").ariaPressed = `${activity === "filming"}`;
+  setText($("record-words"), t(activity === "filming" ? "film.stop" : "film.record"));
+  $("file").disabled = activity !== "idle";
+  $("film-choose").hidden = isFilming || activity === "reading";
+  $("film-cancel").hidden = !isFilming && activity !== "reading";
 }
 
-/** The voices to choose from; one's own, where there is one, comes last. */
+/** The voices to choose from; the learned one, if there is one, comes last. */
 function renderVoices() {
   const { speakers, own } = state;
-  const voices = [...speakers.map((name) => ({ name, value: name })), ...(own ? [{ name: t("speak.own"), value: OWN }] : [])];
-  const select = $("speaker");
-  const chosen = select.value;
-  if (voices.map(({ name }) => name).join() === [...select.options].map(({ text }) => text).join()) return;
-  select.replaceChildren(...voices.map(({ name, value }) => new Option(name, value, false, value === chosen)));
+  const voices = [...speakers.map((name) => new Option(name, name)), ...(own ? [new Option(t("speak.own"), OWN_VOICE)] : [])];
+  renderChildren($("speaker"), voices);
 }
 
-/** @type {LipSpeech | null} */
-let shown = null;
+/** The file of the last speech. @type {{ speech: LipSpeech, file: Blob } | null} */
+let download = null;
 
 function renderSpeech() {
-  const { work, speech, speakError, pictures } = state;
+  const { activity, speech, speakError, pictures } = state;
   renderVoices();
-  $("speak").disabled = work !== "idle" || pictures === 0;
-  $("speaker").disabled = work === "speaking" || work === "learning";
-  const said = speech ? t("speak.done", { seconds: number(speech.samples.length / speech.sampleRate, 1) }) : pictures ? "" : t("speak.need");
-  say($("speak-words"), work === "speaking" ? t("speak.speaking") : said);
-  fail($("speak-error"), speakError);
+  $("speak").disabled = activity !== "idle" || pictures === 0;
+  $("speaker").disabled = activity === "speaking" || activity === "learning";
+  const result = speech ? t("speak.done", { seconds: formatNumber(speech.samples.length / speech.sampleRate, 1) }) : pictures ? "" : t("speak.need");
+  setText($("speak-words"), activity === "speaking" ? t("speak.speaking") : result);
+  showError($("speak-error"), speakError);
   $("speech").hidden = !speech;
-  say($("play"), t(position("speech") === null ? "speak.play" : "speak.pause"));
-  const silent = stretches(speech?.leftOut ?? [], "speak.silent");
-  $("left-out").hidden = silent.length === 0;
-  $("left-out").replaceChildren(...silent);
-  if (shown === speech) return;
-  shown = speech;
-  URL.revokeObjectURL($("download").href);
-  if (!speech) return $("download").removeAttribute("href");
-  const origin = { ISFT: "ownvoice", ICMT: "Synthetic speech, made by ownvoice from lips" };
-  $("download").href = URL.createObjectURL(wavBlob(speech.samples, speech.sampleRate, origin));
-  $("download").download = "lips.wav";
+  setText($("play"), t(playedPart("speech") === null ? "speak.play" : "speak.pause"));
+  $("left-out").hidden = !speech?.leftOut.length;
+  renderChildren($("left-out"), stretchItems(speech?.leftOut ?? [], "speak.silent"));
+  if (speech !== (download?.speech ?? null)) download = speech && { speech, file: wavBlob(speech.samples, speech.sampleRate, ORIGIN) };
+  offerDownload($("download"), download?.file ?? null, "lips.wav");
 }
 
-/** What moves while speech is played. */
+/** Renders what moves while speech is played. */
 export function renderWave() {
   const { speech } = state;
-  const from = (/** @type {number} */ part) => speech && play("speech", speech, () => update({}), part);
-  showWave($("wave"), speech, position("speech") ?? 0, (part) => (from(part), update({})));
+  showWave($("wave"), speech, playedPart("speech") ?? 0, (part) => play("speech", speech, part));
 }
 
-/** Shows a picture, with a frame around each face that was found last. @param {Picture} picture @param {Face[]} faces */
-export function showPicture({ width, height, rgba }, faces) {
+/** Draws a picture, with a frame around each face that was found last. @param {Picture} picture @param {Face[]} faces */
+export function drawPicture({ width, height, rgba }, faces) {
   const canvas = $("view");
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

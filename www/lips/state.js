@@ -1,60 +1,63 @@
-// The state of the page of lips.
+// The state of lips.html.
 
-/** @import { Failure } from "./dom.js" */
+import { createStore } from "../shared/store.js";
+
+/** @import { Loading } from "../shared/engine.js" */
 /** @import { LeftOut, LipSpeech, LipStep, LipTuning } from "./pkg/ownvoice_web_lips.js" */
-/** @import { Key } from "./words.js" */
+/** @typedef {{ code?: string, message: string, found?: number }} Failure */
 
-/** In the list of voices, that which was learned; it has no name. */
-export const OWN = "";
+/** Value of the learned voice in the list of voices; it has no name. */
+export const OWN_VOICE = "";
 
 /**
  * A video with sound, to be learned from.
  * @typedef {object} Take
- * @property {string | number} name Of its file, or its number where it was recorded.
- * @property {number[]} ids Of its parts in the worker.
- * @property {number} seconds Of it that are learned from.
+ * @property {string | number} name The name of its file, or its number where it was recorded.
+ * @property {number[]} ids Ids of its parts in the worker.
+ * @property {number} seconds Seconds of it that can be learned from.
  * @property {number} windows Pieces of a few seconds.
  * @property {LeftOut[]} leftOut
  * @property {Failure | null} error Why nothing can be learned from it.
  */
 
+/** What the page does. `opening`, `filming` and `reading` make a silent video to be spoken; the activities from `asking` on belong to teaching.
+ * @typedef {"unloaded" | "loading" | "failed" | "idle" | "opening" | "filming" | "reading" | "speaking" | "asking" | "recording" | "taking" | "learning" | "forgetting"} Name */
+
 /**
  * @typedef {object} State
- * @property {{ status: "loading" | "ready" } | { status: "failed", error: Failure }} load
- * @property {{ key: Key, values: { [name: string]: string | number } }} loading Its words.
- * @property {number | null} loaded The part that is there.
+ * @property {Name} activity
+ * @property {Loading} loading
+ * @property {Failure | null} loadError Why the page could not start, or has ended.
  * @property {string[]} speakers
- * @property {"idle" | "opening" | "filming" | "reading" | "speaking" | "asking" | "recording" | "taking" | "learning"} work The last four teach.
- * @property {number} part How much of a file is read.
- * @property {number | null} faces That were found last; null before a picture was searched.
- * @property {number} pictures That were seen.
- * @property {boolean} lost Whether the camera went away.
+ * @property {number} part The part of a file that has been read.
+ * @property {number | null} faces Faces that were found last; null before a picture was searched.
+ * @property {number} pictures Pictures of the video to be spoken.
+ * @property {boolean} isCameraLost
  * @property {Failure | null} filmError
  * @property {Failure | null} speakError
  * @property {LipSpeech | null} speech
- * @property {number} leastWindows Without which nothing is learned.
+ * @property {number} leastWindows The least that can be learned from.
  * @property {Take[]} takes
- * @property {number} recorded Takes that were recorded so far.
+ * @property {number} recorded How many takes were recorded so far.
  * @property {MediaStream | null} recording
- * @property {string | number} taking The name of the take that is read.
+ * @property {string | number} taking The name of the take that is being read.
  * @property {Failure | null} teachError
- * @property {LipStep | null} step Of the learning.
- * @property {number[]} heldOut Losses of what is held out, first before anything was learned.
- * @property {number} begun When the learning began, in ms.
- * @property {{ tuning: LipTuning, file: Blob } | null} own What was learned.
+ * @property {LipStep | null} step The last training step.
+ * @property {number[]} heldOut Held-out losses; the first is from before the training.
+ * @property {number} startedMs When the training started.
+ * @property {{ tuning: LipTuning, file: Blob } | null} own The learned voice.
  */
 
 /** @type {State} */
-export const state = {
-  load: { status: "loading" },
-  loading: { key: "load.starting", values: {} },
-  loaded: null,
+const initial = {
+  activity: "unloaded",
+  loading: { key: "load.starting", values: {}, part: null },
+  loadError: null,
   speakers: [],
-  work: "idle",
   part: 0,
   faces: null,
   pictures: 0,
-  lost: false,
+  isCameraLost: false,
   filmError: null,
   speakError: null,
   speech: null,
@@ -66,19 +69,8 @@ export const state = {
   teachError: null,
   step: null,
   heldOut: [],
-  begun: 0,
+  startedMs: 0,
   own: null,
 };
 
-let draw = () => {};
-
-/** @param {() => void} drawing Called after each change. */
-export function drawnBy(drawing) {
-  draw = drawing;
-}
-
-/** @param {Partial<State>} changes */
-export function update(changes) {
-  Object.assign(state, changes);
-  draw();
-}
+export const { state, update, drawWith } = createStore(initial);

@@ -1,157 +1,158 @@
-// Takes of one's own face and voice, and the learning from them. Nothing of it outlives the page.
+// Takes of the visitor's own face and voice, and learning from them. Nothing of it outlives the page.
 
-import { stayAwake } from "../awake.js";
-import { OwnvoiceError, check, describe } from "../js/errors.js";
-import { stop as stopPlaying } from "../play.js";
-import { decodeSound } from "../sound.js";
+import { OwnvoiceError, describe, throwIfAborted } from "../js/errors.js";
+import { decodeAudio } from "../shared/decode-audio.js";
+import { keepScreenOn } from "../shared/wake-lock.js";
+import { perform, unlessCancelled } from "./activities.js";
 import { call } from "./engine.js";
-import { RATE, readFile } from "./pictures.js";
+import { RATE, readPictures } from "./pictures.js";
 import { record } from "./recorder.js";
 import { state, update } from "./state.js";
-import { movedBy } from "./stretch.js";
-import { during, failed } from "./work.js";
+import { shiftedBy } from "./stretch.js";
 
-/** @import { LeftOut, LipTake } from "./pkg/ownvoice_web_lips.js" */
-/** @import { State, Take } from "./state.js" */
-/** @import { Signals } from "./work.js" */
+/** @import { Run } from "../shared/activity.js" */
+/** @import { LeftOut, LipTake, LipTuning } from "./pkg/ownvoice_web_lips.js" */
+/** @import { Name, Take } from "./state.js" */
 
-/** A chosen video is this long at most. */
-const MOST_TAKE_SECONDS = 120;
-/** Pictures that are kept at once, whole: 20 s. */
-const MOST_PICTURES = 20 * RATE;
-/** Pictures without sound, or sound without pictures, of more than a second are those of different videos. */
-const MOST_STILL = RATE;
-/** Tracks are multiples of so many pictures. */
-const UNIT = 5;
-/** What is learned is a few megabytes. */
+/** The longest video that can be learned from. */
+const MAX_TAKE_SECONDS = 120;
+/** Pictures that are kept unencoded at once: 20 s. */
+const MAX_PICTURES = 20 * RATE;
+/** Pictures and sound of one video differ in length by a second at most. */
+const MAX_STILL_PICTURES = RATE;
+/** The length of a track is a multiple of this number of pictures. */
+const PICTURES_PER_UNIT = 5;
+/** A learned voice takes a few megabytes. */
 const MAX_FILE_BYTES = 100e6;
 
-/** What teaches, one thing at a time. @param {State["work"]} work @param {(signals: Signals) => Promise<void>} act */
-const teaching = (work, act) => during(work, { teachError: null }, (teachError) => ({ teachError }), act);
+/** Does work that teaches. @param {Name} name @param {(run: Run<Name>) => Promise<void>} work */
+function teach(name, work) {
+  const begin = (/** @type {Run<Name>} */ run) => {
+    update({ teachError: null, part: 0 });
+    return work(run);
+  };
+  return perform(name, begin, (teachError) => ({ teachError }));
+}
 
 export const recordTake = () =>
-  teaching("asking", async (signals) => {
-    /** @type {Blob} */
-    let film;
-    try {
-      film = await record(signals, (recording) => update({ work: "recording", recording }));
-    } finally {
-      update({ recording: null });
-    }
-    const name = state.recorded + 1;
-    update({ recorded: name });
-    await add(name, film, signals.signal);
+  teach("asking", async (run) => {
+    run.onEnd(() => update({ recording: null }));
+    const video = await record(run, (recording) => {
+      run.to("recording");
+      update({ recording });
+    });
+    const number = state.recorded + 1;
+    update({ recorded: number, recording: null });
+    run.to("taking");
+    await addTake(number, video, run.signal);
   });
 
 /** @param {File[]} files */
-export const chooseVideos = (files) =>
-  teaching("taking", async ({ signal }) => {
-    for (const file of files) await add(file.name, file, signal);
+export const addVideos = (files) =>
+  teach("taking", async ({ signal }) => {
+    for (const file of files) await addTake(file.name, file, signal);
   });
 
-/** Adds a take, or why it is none. @param {string | number} name @param {Blob} film @param {AbortSignal} signal */
-async function add(name, film, signal) {
-  update({ work: "taking", taking: name, part: 0 });
+/** Adds a take, or the reason why nothing can be learned from it. @param {string | number} name @param {Blob} video @param {AbortSignal} signal */
+async function addTake(name, video, signal) {
+  update({ taking: name, part: 0 });
   /** @type {Take} */
   let take = { name, ids: [], seconds: 0, windows: 0, leftOut: [], error: null };
   try {
-    take = { ...take, ...(await read(film, signal)) };
+    take = { ...take, ...(await readTake(video, signal)) };
   } catch (error) {
-    check(signal);
-    take = { ...take, error: failed(error) };
+    throwIfAborted(signal);
+    take = { ...take, error: unlessCancelled(error) };
   }
   update({ takes: [...state.takes, take] });
 }
 
-/** Reads a video and its sound in parts of like length, since the pictures of each are kept until its end. @param {Blob} film @param {AbortSignal} signal */
-async function read(film, signal) {
-  // First, because one without a sound is refused at once.
-  const sound = await decodeSound(film);
+/** Reads a video and its sound in parts of similar length, since the pictures of a part are kept until its end. @param {Blob} video @param {AbortSignal} signal */
+async function readTake(video, signal) {
+  // The sound comes first, because a video without sound is refused at once.
+  const sound = await decodeAudio(video);
   /** @type {Pick<Take, "ids" | "seconds" | "windows" | "leftOut">} */
-  const found = { ids: [], seconds: 0, windows: 0, leftOut: [] };
-  let error = null;
+  const take = { ids: [], seconds: 0, windows: 0, leftOut: [] };
+  let refusal = null;
+  /** Index of the first picture of the part. */
   let first = 0;
-  /** The last picture, and how many were like it to the last bit: where sound goes on after the pictures, the browser shows the last one. */
-  let before = new Uint8ClampedArray(0);
-  let still = 0;
+  // Where sound goes on after the pictures, the browser repeats the last picture, equal in every byte.
+  let previous = new Uint8ClampedArray(0);
+  let repeats = 0;
   try {
-    await readFile(film, { signal, mostSeconds: MOST_TAKE_SECONDS }, async (picture, number, count) => {
-      still = isSame(picture.rgba, before) ? still + 1 : 0;
-      before = picture.rgba.slice();
-      await call("lookToLearn", picture, { transfer: [picture.rgba.buffer] });
+    await readPictures(video, { signal, maxSeconds: MAX_TAKE_SECONDS }, async (picture, number, count) => {
+      repeats = isEqual(picture.rgba, previous) ? repeats + 1 : 0;
+      previous = picture.rgba.slice();
+      await call("addTrainingPicture", picture, { transfer: [picture.rgba.buffer] });
       update({ part: (number + 1) / count });
-      const parts = Math.ceil(count / MOST_PICTURES);
-      const length = Math.ceil(count / parts / UNIT) * UNIT;
-      const last = number + 1 === count;
-      if (number + 1 < first + length && !last) return;
-      if (last && still > MOST_STILL && still < number) throw new OwnvoiceError("lengths-differ", "the sound goes on after the pictures", { found: still / RATE });
-      const [begin, end] = [first / RATE, last ? Infinity : (number + 1) / RATE];
+      const parts = Math.ceil(count / MAX_PICTURES);
+      const length = Math.ceil(count / parts / PICTURES_PER_UNIT) * PICTURES_PER_UNIT;
+      const isLast = number + 1 === count;
+      if (number + 1 < first + length && !isLast) return;
+      if (isLast && repeats > MAX_STILL_PICTURES && repeats < number) throw new OwnvoiceError("lengths-differ", "the sound goes on after the pictures", { found: repeats / RATE });
+      const [begin, end] = [first / RATE, isLast ? Infinity : (number + 1) / RATE];
       try {
         /** @type {LipTake} */
-        const part = await call("take", { samples: sound.samples.slice(begin * sound.sampleRate, end * sound.sampleRate), sampleRate: sound.sampleRate });
-        found.ids.push(part.id);
-        found.seconds += part.seconds;
-        found.windows += part.windows;
-        found.leftOut.push(...part.leftOut.map((stretch) => movedBy(stretch, begin)));
-      } catch (refusal) {
-        error ??= refusal;
-        found.leftOut.push(/** @type {LeftOut} */ ({ ...describe(refusal), begin, end: (number + 1) / RATE }));
+        const part = await call("addTake", { samples: sound.samples.slice(begin * sound.sampleRate, end * sound.sampleRate), sampleRate: sound.sampleRate });
+        take.ids.push(part.id);
+        take.seconds += part.seconds;
+        take.windows += part.windows;
+        take.leftOut.push(...part.leftOut.map((stretch) => shiftedBy(stretch, begin)));
+      } catch (error) {
+        refusal ??= error;
+        take.leftOut.push(/** @type {LeftOut} */ ({ ...describe(error), begin, end: (number + 1) / RATE }));
       }
       first = number + 1;
     });
-  } catch (failure) {
-    // Cancelled or refused as a whole: the parts before are learned from no more than the one under way.
-    await call("take", null);
-    await call("removeTakes", { ids: found.ids });
-    throw failure;
+  } catch (error) {
+    // Cancelled, or refused as a whole: the parts before, and the pictures of the current part, are removed.
+    await call("dropPictures", {});
+    await call("removeTakes", { ids: take.ids });
+    throw error;
   }
-  if (found.ids.length === 0) throw error ?? new OwnvoiceError("video-unreadable", "it holds no pictures");
-  return found;
+  if (take.ids.length === 0) throw refusal ?? new OwnvoiceError("video-unreadable", "it has no pictures");
+  return take;
 }
 
 /** @param {Uint8ClampedArray} one @param {Uint8ClampedArray} other */
-const isSame = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
+const isEqual = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
 /** @param {number} index */
-export async function removeTake(index) {
-  if (state.work !== "idle") return;
-  const take = state.takes[index];
-  await call("removeTakes", { ids: take.ids });
-  update({ takes: state.takes.filter((other) => other !== take) });
-}
+export const removeTake = (index) =>
+  teach("forgetting", async () => {
+    const take = state.takes[index];
+    await call("removeTakes", { ids: take.ids });
+    update({ takes: state.takes.filter((other) => other !== take) });
+  });
 
 /** @param {any} progress */
-function onProgress({ status, before, ...step }) {
-  if (status === "begun") return update({ heldOut: [before], begun: performance.now() });
+function showProgress({ status, before, ...step }) {
+  if (status === "begun") return update({ heldOut: [before], startedMs: performance.now() });
   update({ step, heldOut: step.heldOutLoss === null ? state.heldOut : [...state.heldOut, step.heldOutLoss] });
 }
 
-/** @param {{ tuning: import("./pkg/ownvoice_web_lips.js").LipTuning, bytes: Uint8Array<ArrayBuffer> }} learned */
-const keep = ({ tuning, bytes }) => update({ own: { tuning, file: new Blob([bytes]) } });
+/** Makes a learned voice the visitor's own. @param {{ tuning: LipTuning, bytes: Uint8Array<ArrayBuffer> }} learned */
+const adopt = ({ tuning, bytes }) => update({ own: { tuning, file: new Blob([bytes]) } });
 
 export const learn = () =>
-  teaching("learning", async ({ signal, stopSignal }) => {
+  teach("learning", async (run) => {
     update({ step: null, heldOut: [] });
-    stayAwake(true);
-    try {
-      keep(await call("tune", {}, { signal, stopSignal, onProgress }));
-    } finally {
-      stayAwake(false);
-    }
+    run.onEnd(keepScreenOn());
+    adopt(await call("train", {}, { signal: run.signal, stopSignal: run.stopSignal, onProgress: showProgress }));
   });
 
 /** @param {File} file */
 export const openVoice = (file) =>
-  teaching("taking", async () => {
+  teach("taking", async () => {
     if (file.size > MAX_FILE_BYTES) throw new OwnvoiceError("file-too-large", "the file is too large", { found: file.size / 1e6 });
     update({ taking: file.name });
     const bytes = new Uint8Array(await file.arrayBuffer());
-    keep(await call("open", { bytes }, { transfer: [bytes.buffer] }));
+    adopt(await call("open", { bytes }, { transfer: [bytes.buffer] }));
   });
 
-export async function forget() {
-  if (state.work !== "idle") return;
-  stopPlaying();
-  await call("forget", {});
-  update({ takes: [], recorded: 0, own: null, step: null, heldOut: [], teachError: null, speech: null });
-}
+/** Forgets takes and voice. */
+export const forgetAll = () =>
+  teach("forgetting", async () => {
+    await call("forget", {});
+    update({ takes: [], recorded: 0, own: null, step: null, heldOut: [], speech: null });
+  });

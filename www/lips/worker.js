@@ -1,33 +1,33 @@
-// The worker of the page of lips: owner of its WebAssembly. Each method answers one call of the page.
+// The worker of the page of lips, which owns its WebAssembly. Each method answers one call of the page.
 
 import { compile } from "../js/base.js";
 import { BaseCache, get, verified } from "../js/download.js";
-import { OwnvoiceError, check } from "../js/errors.js";
-import { Transfer, breathe, serve } from "../js/rpc.js";
+import { OwnvoiceError, throwIfAborted } from "../js/errors.js";
+import { Transfer, serve, yieldToMessages } from "../js/rpc.js";
 import init, { LipFilm, LipLessons, LipReader, LipVoice } from "./pkg/ownvoice_web_lips.js";
 
-/** @import { Promised } from "../js/download.js" */
+/** @import { ManifestFile } from "../js/download.js" */
 /** @import { Context } from "../js/rpc.js" */
 /** @import { Picture } from "./pictures.js" */
 
 /** @type {LipReader} */
 let reader;
-/** What is to be spoken. @type {LipFilm} */
+/** The video to be spoken. @type {LipFilm} */
 let film;
-/** What is to be learned from, as long as it is read. @type {LipFilm | null} */
-let lesson = null;
-/** @type {LipLessons} */
+/** The pictures of the take that is being read. @type {LipFilm | null} */
+let takeFilm = null;
+/** The takes. @type {LipLessons} */
 let lessons;
-/** What was learned. @type {LipVoice | null} */
+/** The learned voice. @type {LipVoice | null} */
 let own = null;
 
-/** @param {LipVoice | null} voice */
+/** Replaces the learned voice. @param {LipVoice | null} voice */
 function adopt(voice) {
   own?.free();
   own = voice;
 }
 
-/** The part of a manifest that is read here. @param {string} text @returns {{ weights: Promised, vocoder?: Promised }} */
+/** The files that a manifest names. @param {string} text @returns {{ weights: ManifestFile, vocoder?: ManifestFile }} */
 function files(text) {
   try {
     const { weights, vocoder } = JSON.parse(text).files;
@@ -40,15 +40,15 @@ function files(text) {
   }
 }
 
-serve({
-  /** Returns the names of the voices, and how many windows are the least to learn from. @param {{ base: string, wasmUrl: string }} args Folder and address. @param {Context} context */
+const methods = {
+  /** Returns the names of the voices, and the least number of windows that can be learned from. @param {{ base: string, wasmUrl: string }} args Folder of the model, address of the program. @param {Context} context */
   async load({ base, wasmUrl }, { signal, progress }) {
     const manifest = await (await get(new URL("manifest.json", base), signal)).text();
     const { weights, vocoder } = files(manifest);
     const cache = await BaseCache.open(base);
     const totalBytes = weights.bytes + (vocoder?.bytes ?? 0);
     const loaded = new Map();
-    /** @param {Promised} file */
+    /** @param {ManifestFile} file */
     const fetched = (file) =>
       verified(base, file, cache, signal, (bytes) => {
         loaded.set(file, bytes);
@@ -74,37 +74,43 @@ serve({
     film = new LipFilm();
   },
 
-  /** @param {Picture} picture */
-  look: ({ width, height, rgba }) => film.look(width, height, new Uint8Array(rgba.buffer)),
+  /** Adds a picture to the video to be spoken, and returns the faces in it. @param {Picture} picture */
+  addPicture: ({ width, height, rgba }) => film.look(width, height, new Uint8Array(rgba.buffer)),
 
-  /** In one of the base's voices, or in one's own where none is named. @param {{ speaker: string }} args */
+  /** Speaks the video in a voice of the base, or in the learned one where no speaker is named. @param {{ speaker: string }} args */
   async speak({ speaker }) {
     const speech = await (own && !speaker ? reader.speakAs(film, own) : reader.speak(film, speaker));
     return new Transfer(speech, [speech.samples.buffer]);
   },
 
-  /** @param {Picture} picture Of a video to be learned from. */
-  lookToLearn({ width, height, rgba }) {
-    lesson ??= new LipFilm();
-    return lesson.look(width, height, new Uint8Array(rgba.buffer));
+  /** Adds a picture to a take. @param {Picture} picture */
+  addTrainingPicture({ width, height, rgba }) {
+    takeFilm ??= new LipFilm();
+    return takeFilm.look(width, height, new Uint8Array(rgba.buffer));
   },
 
-  /** Ends the video to be learned from, which is kept encoded alone. @param {{ samples: Float32Array, sampleRate: number } | null} sound None where it was given up. */
-  take(sound) {
-    const seen = lesson ?? new LipFilm();
-    lesson = null;
+  /** Encodes the pictures of a take with their sound, and drops them. @param {{ samples: Float32Array, sampleRate: number }} sound */
+  addTake({ samples, sampleRate }) {
+    const film = takeFilm ?? new LipFilm();
+    takeFilm = null;
     try {
-      return sound && lessons.take(reader, seen, sound.samples, sound.sampleRate);
+      return lessons.take(reader, film, samples, sampleRate);
     } finally {
-      seen.free();
+      film.free();
     }
+  },
+
+  /** Drops the pictures of a take that was given up. */
+  dropPictures() {
+    takeFilm?.free();
+    takeFilm = null;
   },
 
   /** @param {{ ids: number[] }} args */
   removeTakes: ({ ids }) => ids.forEach((id) => lessons.remove(id)),
 
-  /** Learns from all takes; stopped early, the best so far is kept. @param {{ iterations?: number }} args @param {Context} context */
-  async tune({ iterations }, { signal, stopSignal, progress }) {
+  /** Trains on all takes; where it is stopped early, the best voice so far is kept. @param {{ iterations?: number }} args @param {Context} context */
+  async train({ iterations }, { signal, stopSignal, progress }) {
     const tuner = await lessons.tuner(reader, iterations);
     try {
       progress({ status: "begun", before: tuner.before });
@@ -112,32 +118,35 @@ serve({
         const step = await tuner.step();
         ({ stop } = step);
         progress({ status: "step", ...step });
-        await breathe();
-        check(signal);
+        await yieldToMessages();
+        throwIfAborted(signal);
       }
     } catch (error) {
       tuner.free();
       throw error;
     }
     adopt(await tuner.finish());
-    return learned();
+    return learnedVoice();
   },
 
   /** @param {{ bytes: Uint8Array }} args */
   open({ bytes }) {
     adopt(LipVoice.open(reader, bytes));
-    return learned();
+    return learnedVoice();
   },
 
-  /** Forgets what was learned, and from what. */
+  /** Forgets the learned voice and all takes. */
   forget() {
     adopt(null);
     lessons.free();
     lessons = new LipLessons();
   },
-});
+};
+/** @typedef {typeof methods} LipMethods */
 
-async function learned() {
+serve(methods);
+
+async function learnedVoice() {
   const voice = /** @type {LipVoice} */ (own);
   const bytes = await voice.save(reader);
   return new Transfer({ tuning: voice.tuning, bytes }, [bytes.buffer]);

@@ -26,6 +26,9 @@ impl Row {
     }
 }
 
+/// Arguments of cargo that run `crate/examples/bench`.
+const RUN: [&str; 7] = ["run", "--release", "--quiet", "--package", "ownvoice", "--example", "bench"];
+
 type Source = (&'static str, fn() -> Result<Vec<Row>>);
 
 /// A graphics card, by the way to it.
@@ -87,18 +90,7 @@ fn native() -> Result<Vec<Row>> {
     let python = setup::pytorch()?;
     let mut best: Vec<Row> = Vec::new();
     for _ in 0..ROUNDS {
-        let ours = rows_of(cargo().args([
-            "run",
-            "--release",
-            "--quiet",
-            "--package",
-            "ownvoice",
-            "--bin",
-            "ownvoice",
-            "--",
-            "bench",
-            "--json",
-        ]))?;
+        let ours = rows_of(cargo().args(RUN))?;
         let theirs = rows_of(command(&python).arg("tests/peers/pytorch.py"))?;
         for row in ours.into_iter().chain(theirs) {
             match best.iter_mut().find(|known| known.0["name"] == row.0["name"]) {
@@ -111,12 +103,10 @@ fn native() -> Result<Vec<Row>> {
     Ok(best)
 }
 
-/// The rows of `ownvoice bench` about lips alone: the rest is [`native`]'s.
+/// The rows about lips alone: the rest is [`native`]'s.
 fn lips() -> Result<Vec<Row>> {
     setup::ffmpeg();
-    let run = ["run", "--release", "--quiet", "--package", "ownvoice", "--bin", "ownvoice", "--"];
-    let rows =
-        rows_of(cargo().args(run).args(["bench", "--json", "--iterations", "1", "--lips", "models/lips"]))?;
+    let rows = rows_of(cargo().args(RUN).args(["--", "--iterations", "1", "--lips", "models/lips"]))?;
     Ok(rows
         .into_iter()
         .filter(|row| row.0["name"].as_str().is_some_and(|name| name.contains(".lips")))
@@ -168,9 +158,8 @@ const CUDA: [Source; 3] =
 
 /// Natively on a graphics card.
 fn gpu(device: &str, precision: &str) -> Result<Vec<Row>> {
-    let build =
-        ["run", "--release", "--quiet", "--package", "ownvoice", "--features", device, "--bin", "ownvoice"];
-    rows_of(cargo().args(build).args(["--", "bench", "--json", "--device", device, "--precision", precision]))
+    let arguments = ["--features", device, "--", "--device", device, "--precision", precision];
+    rows_of(cargo().args(RUN).args(arguments))
 }
 
 fn browser() -> Result<Vec<Row>> {
@@ -222,7 +211,7 @@ fn rows_of(command: &mut Command) -> Result<Vec<Row>> {
     parse(&String::from_utf8_lossy(&output.stdout)).map_err(|why| format!("{}: {why}", shown(command)))
 }
 
-/// Rows as lines, as `ownvoice` prints them, or in an array at the end, as the other programs do.
+/// Rows as lines, as the library's own program prints them, or in an array at the end, as the other programs do.
 fn parse(printed: &str) -> Result<Vec<Row>> {
     let rows: Vec<Value> = if printed.starts_with('{') {
         printed.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()

@@ -1,4 +1,4 @@
-//! The targets of `crate/tests/common/hostile.rs` as programs of libFuzzer, one each in `src/bin`. Run from `crate` by `cargo xtask fuzz`.
+//! Makes each target of `crate/tests/common/hostile.rs` a libFuzzer program in `src/bin`. `cargo xtask fuzz` runs them in `crate`.
 
 #[path = "../../tests/common/hostile.rs"]
 pub mod hostile;

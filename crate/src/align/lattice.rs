@@ -1,4 +1,4 @@
-//! The paths through an utterance that its text allows: left to right, each phone for some frames, silences between words where there are any.
+//! The lattice of an utterance: a left-to-right model of its symbols with minimum durations and optional silences between words.
 
 use super::{Alignment, share};
 use crate::{
@@ -6,43 +6,43 @@ use crate::{
     text::symbols::{self, SILENCE, Symbol},
 };
 
-/// Phones shorter than this are rare; fewer frames are given only where there are too few for all.
+/// The least frames of a phone, since shorter phones are rare; it is lowered to 1 where a recording is too short.
 pub(super) const PHONE_FRAMES: usize = 2;
-/// A pause without punctuation lasts at least this long; stops between words are shorter silences.
+/// The least frames of a pause without punctuation; the closures of stops between words are shorter silences.
 const PAUSE_FRAMES: usize = 4;
-/// What entering such a pause costs, in nats.
+/// The cost of entering such a pause, in nats.
 const PAUSE_COST: f32 = 4.0;
-/// States times frames that a search keeps: a clip of two minutes in which thirty symbols a second are spoken takes as many.
+/// The most states times frames that a search stores: enough for a clip of two minutes with thirty symbols a second.
 const MAX_STEPS: usize = 1 << 27;
 
-/// One symbol of the text, or a silence that may follow a word.
+/// A symbol of the text, or a silence that may follow a word.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     symbol: Symbol,
     optional: bool,
 }
 
-/// Each slot is a chain of as many states as it has frames at least.
+/// A lattice in which each slot is a chain of as many states as its minimum duration in frames.
 #[derive(Debug, Clone)]
 pub(super) struct Lattice {
     slots: Vec<Slot>,
-    /// The slot of each state.
+    /// The index of each state's slot.
     states: Vec<usize>,
 }
 
-/// A step of the path into a state.
+/// The transition by which a path enters a state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     Never,
     Stay,
     Next,
-    /// Over the optional pause before.
-    Over,
+    /// Skips the optional pause before.
+    Skip,
 }
 
 impl Lattice {
-    /// The lattice of a text, see [`crate::text::spell`], with [`PHONE_FRAMES`] for every phone where the recording is long enough. `None` with
-    /// fewer frames than symbols, or with more steps than [`MAX_STEPS`].
+    /// Creates the lattice of a text (see [`crate::text::spell`]), with [`PHONE_FRAMES`] for every phone if the recording is long enough. Returns `None` with
+    /// fewer frames than symbols, or with more than [`MAX_STEPS`].
     pub fn fitting(symbols: &[Symbol], word_ends: &[bool], frames: usize) -> Option<Self> {
         assert_eq!(symbols.len(), word_ends.len(), "each symbol has its place in a word");
         let mut slots = Vec::with_capacity(2 * symbols.len());
@@ -73,7 +73,7 @@ impl Lattice {
         self.slots[self.states[state]]
     }
 
-    /// Where a path may come from, and what the step costs in nats.
+    /// Iterates over the transitions into a state: the previous state, the kind, and the cost in nats.
     fn steps_into(&self, state: usize) -> impl Iterator<Item = (usize, Step, f32)> {
         let enters = state == 0 || self.states[state - 1] != self.states[state];
         let leaves = self.states.get(state + 1) != Some(&self.states[state]);
@@ -81,12 +81,12 @@ impl Lattice {
             (from, Step::Next, if self.slot(state).optional && enters { PAUSE_COST } else { 0.0 })
         });
         let stay = leaves.then_some((state, Step::Stay, 0.0));
-        let over = (enters && state > 0 && self.slot(state - 1).optional)
-            .then(|| (state - 1 - PAUSE_FRAMES, Step::Over, 0.0));
-        next.into_iter().chain(stay).chain(over)
+        let skip = (enters && state > 0 && self.slot(state - 1).optional)
+            .then(|| (state - 1 - PAUSE_FRAMES, Step::Skip, 0.0));
+        next.into_iter().chain(stay).chain(skip)
     }
 
-    /// The likeliest path (Viterbi 1967).
+    /// Returns the most likely path (Viterbi 1967).
     ///
     /// * `posteriors`: log posteriors of the classes in each frame
     pub fn best_path(&self, posteriors: &[[f32; CLASSES]]) -> Option<Alignment> {
@@ -124,10 +124,10 @@ impl Lattice {
                 spoken += 1;
             }
             match steps[time * width + state] {
-                Step::Never => unreachable!("the path was walked back to the start"),
+                Step::Never => unreachable!("the best path begins at the first state"),
                 Step::Stay => (),
                 Step::Next => state = state.saturating_sub(1),
-                Step::Over => state -= 1 + PAUSE_FRAMES,
+                Step::Skip => state -= 1 + PAUSE_FRAMES,
             }
         }
         let kept = self.slots.iter().map(|slot| slot.symbol).zip(durations).filter(|(_, frames)| *frames > 0);
@@ -136,7 +136,7 @@ impl Lattice {
         Some(Alignment { symbols, durations, score: total / spoken.max(1) as f32 })
     }
 
-    /// The probability of each class in each frame over all paths (forward and backward probabilities, Rabiner 1989, III.A, scaled in each frame as in V.A).
+    /// Computes the probability of each class in each frame over all paths (forward-backward algorithm, Rabiner 1989, III.A, scaled in each frame as in V.A).
     ///
     /// * `posteriors`: log posteriors of the classes in each frame
     pub fn occupancies(&self, posteriors: &[[f32; CLASSES]]) -> Option<Vec<[f32; CLASSES]>> {
@@ -183,13 +183,14 @@ impl Lattice {
     }
 }
 
-/// To a maximum of one: only their ratios count, and those of many frames are beyond any number. `None` where all are zero.
+/// Scales to a maximum of one, because the probabilities of many frames underflow and only their ratios matter. Returns `None` if all are zero.
 fn scale(states: &mut [f64]) -> Option<()> {
     let most = states.iter().copied().fold(0.0, f64::max);
     states.iter_mut().for_each(|state| *state /= most);
     (most > 0.0).then_some(())
 }
 
+/// Returns the number of states of a slot.
 fn chain(slot: &Slot, phone_frames: usize) -> usize {
     match (slot.optional, symbols::is_pause(slot.symbol)) {
         (true, _) => PAUSE_FRAMES,
@@ -215,9 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn occupancies_are_what_all_paths_together_spend() {
+    fn occupancies_are_sums_over_all_paths() {
         let (lattice, frames) = (lattice("_ K AE1 T _", 13), posteriors(13));
-        // All paths one by one.
+        // Enumerates all paths.
         fn walk(
             lattice: &Lattice,
             frames: &[[f32; CLASSES]],
@@ -272,10 +273,11 @@ mod tests {
         assert!(Lattice::fitting(&symbols, &[false; 5], 5).unwrap().occupancies(&posteriors(5)).is_some());
     }
 
-    /// Nothing is set aside for what no recording holds: these steps would take 3 GB.
+    /// Memory is bounded: these steps would take 3 GB.
     #[test]
-    fn a_text_and_a_recording_of_too_many_steps_have_no_lattice() {
-        assert!(Lattice::fitting(&[6; 30_000], &[false; 30_000], 100_000).is_none());
-        assert!(Lattice::fitting(&[6; 300], &[false; 300], 100_000).is_some());
+    fn too_many_steps_have_no_lattice() {
+        let phone = Symbol::from_name("B").unwrap();
+        assert!(Lattice::fitting(&[phone; 30_000], &[false; 30_000], 100_000).is_none());
+        assert!(Lattice::fitting(&[phone; 300], &[false; 300], 100_000).is_some());
     }
 }

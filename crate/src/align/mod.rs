@@ -1,4 +1,4 @@
-//! Finds when each symbol of a recording is spoken: the best monotonic path through the recogniser's posteriors (Viterbi 1967).
+//! Forced alignment: finds when each symbol of a recording is spoken, by the best monotonic path through the recogniser's posteriors (Viterbi 1967).
 
 mod lattice;
 mod phoneme_errors;
@@ -16,7 +16,7 @@ use crate::{
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
-/// The recogniser, ready to align.
+/// A forced aligner, which holds the phone recogniser.
 #[derive(Debug, Clone)]
 pub struct ForcedAligner {
     pub(crate) model: Recogniser,
@@ -24,64 +24,65 @@ pub struct ForcedAligner {
     pub(crate) device: Device,
 }
 
-/// When each symbol is spoken.
+/// The symbols of a recording and their durations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
-    /// The given symbols, and a silence after each word that the speaker paused after.
+    /// The given symbols, and a silence after each word where the speaker paused.
     pub symbols: Vec<Symbol>,
-    /// Frames of each symbol, at least one; their sum is the recording's frames.
+    /// The frames of each symbol, at least one; their sum is the recording's frames.
     pub durations: Vec<u32>,
-    /// Mean log posterior of the phones' frames: 0 is certainty, see [`MISMATCH_SCORE`].
+    /// The mean log posterior of the phones' frames: 0 is certainty, see [`MISMATCH_SCORE`].
     pub score: f32,
 }
 
 impl Alignment {
-    /// The longest row of phones that each have the fewest frames possible: a word that was not said.
+    /// Returns the length of the longest run of phones with the minimum duration each: a long run is a word that was not spoken.
     pub fn hasty_phones(&self) -> usize {
         let phones =
             self.symbols.iter().zip(&self.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
-        let (mut longest, mut row) = (0, 0);
+        let (mut longest, mut run) = (0, 0);
         for (_, &frames) in phones {
-            row = if frames as usize <= PHONE_FRAMES { row + 1 } else { 0 };
-            longest = longest.max(row);
+            run = if frames as usize <= PHONE_FRAMES { run + 1 } else { 0 };
+            longest = longest.max(run);
         }
         longest
     }
 }
 
-/// Below this mean log posterior another text was spoken. Measured on two held-out voices: their own texts score -2.0 or more, -2.5 in a noisy room
-/// with echoes; texts of another sentence of the same length -3.5 to -4.0 at the median, and below this nine times in ten.
+/// The mean log posterior below which another text was spoken. On two held-out voices, their own texts score -2.0 or more, and -2.5 in a noisy room with
+/// echoes; texts of other sentences of the same length score -3.5 to -4.0 at the median, and nine in ten score below this threshold.
 pub const MISMATCH_SCORE: f32 = -2.8;
-/// A frame may count no less than this: one badly recognised phone must not displace its neighbours.
+/// The least log posterior of a frame: one badly recognised phone must not displace its neighbours.
 const MIN_LOG_POSTERIOR: f32 = -8.0;
-/// Cost of a change of phone in free decoding, where no text gives the next one, in nats.
+/// The cost of a change of phone in free decoding, without a text, in nats.
 const CHANGE_COST: f32 = 3.0;
 
 impl ForcedAligner {
-    /// From the bytes of `models/base/aligner.safetensors`.
+    /// Loads an aligner from the bytes of `models/base/aligner.safetensors`.
     pub fn load(bytes: &[u8], device: &Device) -> Result<Self> {
         let corrupt = |what: String| Error::base_corrupt(format!("aligner: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
         if metadata.get("symbols") != Some(&symbols::version()) {
-            return Err(corrupt("made with another symbol table".into()));
+            return Err(corrupt("it was made with another symbol table".into()));
         }
         let mels =
             metadata.get("mels").and_then(|mels| mels.parse().ok()).filter(|mels| (1..=1024).contains(mels));
-        let mels = mels.ok_or_else(|| corrupt("it does not name its number of channels".into()))?;
+        let mels = mels.ok_or_else(|| corrupt("its number of channels is missing or invalid".into()))?;
         let model = apply_all(Recogniser::new(mels, device), weights).map_err(corrupt)?;
         Ok(Self { model, mels, device: device.clone() })
     }
 
-    /// The file that [`Self::load`] reads.
+    /// Encodes the file that [`Self::load`] reads.
     pub async fn serialize(model: &Recogniser, mels: usize) -> Result<Vec<u8>> {
         let metadata = [("symbols", symbols::version()), ("mels", mels.to_string())];
         let metadata: Metadata = metadata.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         serialize(collect(model), Storage::Half, metadata).await
     }
 
-    /// When each of `symbols` is spoken. `word_ends` marks the last symbol of each word, see [`crate::text::spell`].
+    /// Aligns `symbols` with a recording. `word_ends` marks the last symbol of each word, see [`crate::text::to_symbols`].
     ///
-    /// Fails with `clip-mismatch` where the score is below [`MISMATCH_SCORE`], or where the recording is too short for so many symbols.
+    /// # Errors
+    /// Fails with `clip-mismatch` if the score is below [`MISMATCH_SCORE`], or if the recording is too short for the symbols.
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let alignment = self.align_anyway(mel, symbols, word_ends).await?;
         match alignment.score < MISMATCH_SCORE {
@@ -90,7 +91,7 @@ impl ForcedAligner {
         }
     }
 
-    /// As [`Self::align`], whatever the score.
+    /// Aligns as [`Self::align`] does, but accepts every score.
     pub async fn align_anyway(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
         let posteriors = self.posteriors(mel).await?;
         Lattice::fitting(symbols, word_ends, posteriors.len())
@@ -104,25 +105,25 @@ impl ForcedAligner {
             })
     }
 
-    /// Phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
+    /// Counts phoneme errors: edits from the recognised phones to those of `symbols`, without pauses.
     pub async fn phoneme_errors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<PhonemeErrors> {
         let (recognised, said) = (self.transcribe(mel).await?, said(symbols));
         Ok(PhonemeErrors { errors: edits(&recognised, &said).count, length: said.len() })
     }
 
-    /// Classes of the recognised phones, without pauses.
+    /// Recognises the classes of the phones, without pauses.
     pub async fn transcribe(&self, mel: &Mel) -> Result<Vec<usize>> {
         Ok(decode(&self.posteriors(mel).await?))
     }
 
-    /// Symbols of a recording without a text, and the frames of each: the recognised phones, pauses among them, with the stress that they mostly have.
+    /// Recognises the symbols of a recording without a text, and the frames of each: phones, with the stress that is most frequent for each, and pauses.
     pub async fn pseudo_phones(&self, mel: &Mel) -> Result<(Vec<Symbol>, Vec<u32>)> {
         let classes = best_path(&self.posteriors(mel).await?);
         let runs = classes.chunk_by(|one, next| one == next);
         Ok(runs.map(|run| (likeliest_symbol(run[0]), run.len() as u32)).unzip())
     }
 
-    /// Posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, wherever in the text the symbol stands.
+    /// Computes the posterior of each of `symbols` in each frame, `[T, L]`, 0 to 1, regardless of the symbol's position in the text.
     pub async fn symbol_posteriors(&self, mel: &Mel, symbols: &[Symbol]) -> Result<Vec<f32>> {
         let posteriors = self.posteriors(mel).await?;
         Ok(posteriors
@@ -131,8 +132,8 @@ impl ForcedAligner {
             .collect())
     }
 
-    /// Probability of each class in each frame over all paths through the text, `[T, CLASSES]`. `None` where the recording is too short for so many
-    /// symbols.
+    /// Computes the probability of each class in each frame over all paths through the text, `[T, CLASSES]`. Returns `None` if the recording is too short for
+    /// the symbols.
     pub(crate) async fn occupancies(
         &self,
         mel: &Mel,
@@ -144,7 +145,7 @@ impl ForcedAligner {
         Ok(lattice.and_then(|lattice| lattice.occupancies(&posteriors)))
     }
 
-    /// Log posteriors of the classes in each frame.
+    /// Computes the log posteriors of the classes in each frame.
     async fn posteriors(&self, mel: &Mel) -> Result<Vec<[f32; CLASSES]>> {
         if mel.mels != self.mels {
             return Err(Error::option_invalid(format!(
@@ -170,7 +171,7 @@ impl ForcedAligner {
     }
 }
 
-/// Pauses that follow each other sound alike, so they share their frames evenly, as in the corpus.
+/// Divides the frames of adjacent pauses evenly among them, as in the corpus, because they sound alike.
 fn share(symbols: &[Symbol], durations: &mut [u32]) {
     let mut first = 0;
     for group in symbols.chunk_by(|a, b| symbols::is_pause(*a) && symbols::is_pause(*b)) {
@@ -184,7 +185,7 @@ fn share(symbols: &[Symbol], durations: &mut [u32]) {
     }
 }
 
-/// The recognised phones, without pauses.
+/// Returns the recognised phones, without pauses.
 fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     let mut path = best_path(posteriors);
     path.dedup();
@@ -192,7 +193,8 @@ fn decode(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     path
 }
 
-/// The likeliest class of each frame where any may follow any: each change costs [`CHANGE_COST`], so that a single odd frame is no phone.
+/// Returns the most likely class of each frame where any class may follow any other. Each change costs [`CHANGE_COST`], so that a single outlier is not a
+/// phone.
 fn best_path(posteriors: &[[f32; CLASSES]]) -> Vec<usize> {
     let mut scores = [0.0f32; CLASSES];
     let mut origins = Vec::with_capacity(posteriors.len());
@@ -226,11 +228,11 @@ mod tests {
         mel::{MelConfig, MelExtractor},
         wav,
     };
-    use crate::text::{Phonemizer, spell};
+    use crate::text::{Phonemizer, to_symbols};
 
     const WEIGHTS: &[u8] = include_bytes!("../../../models/base/aligner.safetensors");
 
-    /// Posteriors of a recogniser that is nearly sure: a name a frame.
+    /// The posteriors of a nearly certain recogniser, from one name for each frame.
     fn posteriors(names: &str) -> Vec<[f32; CLASSES]> {
         let classes = symbols::parse(names).unwrap().into_iter().map(class);
         classes.map(|best| std::array::from_fn(|class| if class == best { -0.1 } else { -6.0 })).collect()
@@ -243,7 +245,7 @@ mod tests {
             match name {
                 "|" => *ends.last_mut().unwrap() = true,
                 name => {
-                    all.push(symbols::id(name).unwrap());
+                    all.push(Symbol::from_name(name).unwrap());
                     ends.push(false);
                 }
             }
@@ -264,30 +266,30 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_nobody_said_is_a_row_of_hasty_phones() {
+    fn an_unspoken_word_is_a_run_of_minimum_durations() {
         let hasty = |names: &str, durations: Vec<u32>| {
             Alignment { symbols: symbols::parse(names).unwrap(), durations, score: 0.0 }.hasty_phones()
         };
-        // Pauses are as short as they are, and end no row.
+        // Short pauses neither count nor end a run.
         assert_eq!(hasty("_ K AE1 T _ S IH1 T _", vec![1, 6, 9, 2, 1, 2, 1, 2, 1]), 4);
         assert_eq!(hasty("_ K AE1 T _ S IH1 T _", vec![1, 2, 9, 2, 1, 2, 3, 2, 1]), 2);
         assert_eq!(hasty("_", vec![1]), 0);
     }
 
     #[test]
-    fn a_pause_enters_where_the_speaker_made_one() {
+    fn a_pause_is_inserted_where_the_speaker_paused() {
         let said = "_ K AE1 T | S IH1 T | _";
         let pause = "_ _ K K AE1 AE1 T T _ _ _ _ _ _ S S IH1 IH1 T T _";
         assert_eq!(
             aligned(said, pause),
             Some(("_ K AE1 T _ S IH1 T _".into(), vec![2, 2, 2, 2, 6, 2, 2, 2, 1]))
         );
-        // A stop's closure is too short for one, and goes to a neighbour.
+        // A stop's closure is too short for a pause and belongs to a neighbour.
         let closure = "_ _ K K AE1 AE1 T T _ S S IH1 IH1 T T _";
         let (symbols, durations) = aligned(said, closure).unwrap();
         assert_eq!(symbols, "_ K AE1 T S IH1 T _");
         assert_eq!(durations.iter().sum::<u32>(), 16);
-        // Nor is there one inside of a word.
+        // No pause is inserted inside a word.
         assert_eq!(aligned("_ K AE1 T S IH1 T | _", pause).unwrap().0, "_ K AE1 T S IH1 T _");
     }
 
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_odd_frame_is_no_phone() {
+    fn a_single_outlier_is_not_a_phone() {
         let names = |frames: &str| symbols::parse(frames).unwrap().into_iter().map(class).collect::<Vec<_>>();
         assert_eq!(decode(&posteriors("_ _ K K K T K K AE1 AE1 AE1 _ _ _")), names("K AE1"));
     }
@@ -316,19 +318,19 @@ mod tests {
         for class_ in 0..CLASSES {
             assert_eq!(class(likeliest_symbol(class_)), class_);
         }
-        let symbols = ["K", "AE1", "IH0"].map(|name| symbols::id(name).unwrap());
+        let symbols = ["K", "AE1", "IH0"].map(|name| Symbol::from_name(name).unwrap());
         assert_eq!(symbols.map(|symbol| likeliest_symbol(class(symbol))), symbols);
     }
 
     #[test]
-    fn spelling_says_where_words_end() {
-        let (symbols, ends) = spell(&Phonemizer::embedded().words("Two cats, so.").unwrap());
+    fn spelling_marks_the_ends_of_words() {
+        let (symbols, ends) = to_symbols(&Phonemizer::embedded().words("Two cats, so.").unwrap());
         assert_eq!(symbols::format(&symbols), "_ T UW1 K AE1 T S , S OW1 . _");
         let after: Vec<usize> = (0..ends.len()).filter(|&index| ends[index]).collect();
         assert_eq!(after, [2, 6, 9]);
     }
 
-    /// The first two sentences of a voice that nobody trained on.
+    /// The recording is of a voice that nothing was trained on.
     #[test]
     fn another_sentence_scores_lower() {
         let clip = wav::read(include_bytes!("../../../tests/fixtures/held-out.wav")).unwrap();
@@ -336,7 +338,7 @@ mod tests {
             MelExtractor::new(MelConfig::speech_16k()).extract(&clip.samples[..(6.975 * 16_000.0) as usize]);
         let phonemizer = Phonemizer::embedded();
         let aligner = ForcedAligner::load(WEIGHTS, &Device::flex()).unwrap();
-        let script = |text: &str| spell(&phonemizer.words(text).unwrap());
+        let script = |text: &str| to_symbols(&phonemizer.words(text).unwrap());
         let (own, ends) = script(
             "My younger brother enjoys boiling fresh corn and sharing it with everybody on the beach each July.",
         );
@@ -371,12 +373,12 @@ mod tests {
         let other_channels =
             pollster::block_on(ForcedAligner::serialize(&Recogniser::new(8, &device), 80)).unwrap();
         assert_eq!(code(&other_channels), "base-corrupt");
-        let unnamed = pollster::block_on(serialize(
+        let without_metadata = pollster::block_on(serialize(
             collect(&Recogniser::new(80, &device)),
             Storage::Half,
             Metadata::new(),
         ))
         .unwrap();
-        assert_eq!(code(&unnamed), "base-corrupt");
+        assert_eq!(code(&without_metadata), "base-corrupt");
     }
 }

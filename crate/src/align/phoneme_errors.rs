@@ -1,16 +1,16 @@
-//! How far recognised phones are from those of a text.
+//! The edit distance between recognised phones and those of a text.
 
 use crate::{
     model::recogniser::{PAUSE, class},
     text::symbols::Symbol,
 };
 
-/// Edits between the recogniser's phones and those of the text.
+/// The number of edits between the recognised phones and those of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PhonemeErrors {
-    /// Phones to put in, take out or exchange.
+    /// Insertions, deletions and substitutions.
     pub errors: usize,
-    /// Phones of the text.
+    /// The number of phones of the text.
     pub length: usize,
 }
 
@@ -21,12 +21,13 @@ impl std::ops::AddAssign for PhonemeErrors {
 }
 
 impl PhonemeErrors {
+    /// Returns the phoneme error rate.
     pub fn rate(self) -> f32 {
         self.errors as f32 / self.length.max(1) as f32
     }
 }
 
-/// The classes of a text's phones without pauses, adjacent equal ones merged.
+/// Returns the classes of a text's phones without pauses, with adjacent equal ones merged.
 pub fn said(symbols: &[Symbol]) -> Vec<usize> {
     let mut said: Vec<usize> = symbols.iter().map(|&symbol| class(symbol)).collect();
     said.dedup(); // "bad day" has one audible D.
@@ -34,16 +35,17 @@ pub fn said(symbols: &[Symbol]) -> Vec<usize> {
     said
 }
 
-/// The edits that make one sequence the other.
+/// The edits that turn one sequence into another.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Edits {
+    /// The number of edits.
     pub count: usize,
-    /// Indices into both sequences of the equal items that stay.
+    /// The indices, in both sequences, of the equal items that are kept.
     pub kept: Vec<(usize, usize)>,
 }
 
-/// The fewest insertions, deletions and substitutions (Levenshtein 1966).
-pub fn edits(from: &[usize], to: &[usize]) -> Edits {
+/// Finds the fewest insertions, deletions and substitutions (Levenshtein 1966).
+pub fn edits<T: PartialEq>(from: &[T], to: &[T]) -> Edits {
     let width = to.len() + 1;
     let mut table: Vec<usize> = (0..width).collect();
     for (row, item) in from.iter().enumerate() {
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edits_and_what_stays() {
+    fn edits_are_counted_and_kept_items_listed() {
         let bytes = |word: &str| word.bytes().map(usize::from).collect::<Vec<_>>();
         let kept = vec![(1, 1), (2, 2), (3, 3), (5, 5)];
         assert_eq!(edits(&bytes("kitten"), &bytes("sitting")), Edits { count: 3, kept });

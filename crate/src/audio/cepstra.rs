@@ -1,11 +1,11 @@
-//! Mel-cepstra: the shape of a spectrum without its level and its fine structure.
+//! Mel-cepstra, which describe the shape of a spectrum without its level and fine structure.
 
 use super::mel::Mel;
 
-/// What lies further than this below a clip's loudest channel is background, whatever its level: 60 dB, in nepers.
+/// Values further than this below a clip's loudest one are background and raised to that floor: 60 dB, in nepers.
 const RANGE_NEPERS: f32 = 6.9;
 
-/// Mel-cepstra `[T, orders]` of `c1, c2, ..`, where `log mel = c0 / 2 + sum c_n cos(pi n (m + 0.5) / M)`. c0, the level, is left out.
+/// Computes the mel-cepstra `c1, c2, ..`, `[T, orders]`, where `log mel = c0 / 2 + sum c_n cos(pi n (m + 0.5) / M)`. The level c0 is left out.
 pub fn cepstra(mel: &Mel, orders: usize) -> Vec<f32> {
     let m = mel.mels as f32;
     let basis: Vec<f32> = (1..=orders)
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cepstra_undo_their_cosines() {
+    fn cepstra_recover_the_cosines_of_a_spectrum() {
         let at = |n: f32, k: usize| (std::f32::consts::PI * n * (k as f32 + 0.5) / 80.0).cos();
         let mel =
             Mel { mels: 80, data: (0..80).map(|k| 0.7 + 1.5 * at(1.0, k) - 0.25 * at(4.0, k)).collect() };

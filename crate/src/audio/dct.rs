@@ -1,8 +1,8 @@
-//! The cosine transform of a log spectrum's bands, which separates level, tilt, formants and what is finer.
+//! The cosine transform of a log spectrum's bands, which separates level, tilt, formants and finer structure.
 
-/// An orthonormal DCT-II of so many bands.
+/// An orthonormal DCT-II over the bands of a frame.
 pub(crate) struct Dct {
-    /// A row each coefficient, `[M, M]`
+    /// The basis, one row for each coefficient, `[M, M]`.
     rows: Vec<Vec<f32>>,
 }
 
@@ -14,19 +14,19 @@ impl Dct {
         Self { rows: (0..mels).map(row).collect() }
     }
 
-    /// `[M, M]`, a row each coefficient.
+    /// Returns the basis, one row for each coefficient, `[M, M]`.
     pub(crate) fn rows(&self) -> &[Vec<f32>] {
         &self.rows
     }
 
-    /// The cepstral coefficients of a frame, as many as it has bands.
+    /// Computes the M cepstral coefficients of a frame.
     pub(crate) fn cepstrum<'a>(&'a self, frame: &'a [f32]) -> impl Iterator<Item = f32> + 'a {
         self.rows.iter().map(move |row| row.iter().zip(frame).map(|(a, b)| a * b).sum())
     }
 
-    /// Adds `more` to a coefficient of a frame.
-    pub(crate) fn raise(&self, frame: &mut [f32], coefficient: usize, more: f32) {
-        frame.iter_mut().zip(&self.rows[coefficient]).for_each(|(x, a)| *x += more * a);
+    /// Adds `amount` to one cepstral coefficient of a frame.
+    pub(crate) fn raise(&self, frame: &mut [f32], coefficient: usize, amount: f32) {
+        frame.iter_mut().zip(&self.rows[coefficient]).for_each(|(x, a)| *x += amount * a);
     }
 }
 
@@ -35,14 +35,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_raised_coefficient_is_found_and_no_other() {
+    fn raising_a_coefficient_changes_no_other() {
         let dct = Dct::new(8);
         let mut frame: Vec<f32> = (0..8).map(|band| (band as f32).sin()).collect();
         let before: Vec<f32> = dct.cepstrum(&frame).collect();
         dct.raise(&mut frame, 3, 0.5);
         for (k, (now, before)) in dct.cepstrum(&frame).zip(before).enumerate() {
-            let more = if k == 3 { 0.5 } else { 0.0 };
-            assert!((now - before - more).abs() < 1e-5, "{k}: {now} of {before}");
+            let raised = if k == 3 { 0.5 } else { 0.0 };
+            assert!((now - before - raised).abs() < 1e-5, "{k}: {before} became {now}");
         }
     }
 }

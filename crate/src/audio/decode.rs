@@ -1,5 +1,5 @@
-//! Recordings in the common formats, by symphonia: AAC, ALAC, FLAC, MP3, Opus, PCM and Vorbis in AIFF, CAF, Matroska, MP4, Ogg and WebM files, videos as
-//! well. Native only: a page has its browser's decoder.
+//! Decodes recordings in the common formats with symphonia: AAC, ALAC, FLAC, MP3, Opus, PCM and Vorbis in AIFF, CAF, Matroska, MP4, Ogg and WebM files,
+//! videos among them. Native only: the page uses the browser's decoder.
 
 use std::io::Cursor;
 
@@ -16,25 +16,28 @@ use symphonia::core::{
 use super::Audio;
 use crate::{Error, Result};
 
-/// Over a minute at 192 kHz and four at 48: a few damaged bytes may stand for hours.
+/// The most samples that are decoded: one minute at 192 kHz, four at 48 kHz. A few damaged bytes may claim hours.
 const MAX_SAMPLES: usize = 12_000_000;
-/// What Opus decodes to.
+/// The sample rate that Opus decodes to.
 const OPUS_RATE_HZ: u32 = 48_000;
 
-/// Reads a file's first audio track, mixing its channels down to their mean. Packets that are damaged are left out, as players do.
+/// Reads a file's first audio track and averages its channels. Damaged packets are skipped, as players do.
 ///
 /// # Errors
-/// `audio-unreadable`: no known format, no audio in it, nothing that can be decoded, or more than `MAX_SAMPLES`.
+/// Fails with `audio-unreadable` if the format is unknown, if the file has no audio track, if nothing in it can be decoded, or if it holds more than
+/// `MAX_SAMPLES` samples.
 pub fn read(bytes: &[u8]) -> Result<Audio> {
     let source = MediaSourceStream::new(Box::new(Cursor::new(bytes.to_vec())), Default::default());
     let mut format = symphonia::default::get_probe()
         .probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default())
         .map_err(unreadable)?;
-    let track =
-        format.default_track(TrackType::Audio).ok_or_else(|| Error::audio_unreadable("no audio in it"))?;
+    let track = format
+        .default_track(TrackType::Audio)
+        .ok_or_else(|| Error::audio_unreadable("it has no audio track"))?;
     let track_id = track.id;
     let parameters = track.codec_params.as_ref().and_then(|parameters| parameters.audio());
-    let mut decoder = Decoder::new(parameters.ok_or_else(|| Error::audio_unreadable("no known codec"))?)?;
+    let mut decoder =
+        Decoder::new(parameters.ok_or_else(|| Error::audio_unreadable("its codec is unknown"))?)?;
     let mut audio = Audio { samples: Vec::new(), sample_rate_hz: 0 };
     while let Some(packet) = format.next_packet().map_err(unreadable)? {
         if packet.track_id != track_id {
@@ -59,9 +62,9 @@ pub fn read(bytes: &[u8]) -> Result<Audio> {
 }
 
 enum Decoder {
-    /// Any of symphonia's own.
+    /// Any codec that symphonia decodes.
     Symphonia(Box<dyn AudioDecoder>),
-    /// Not among them.
+    /// Opus, which symphonia does not decode.
     Opus { decoder: Box<OpusDecoder>, channels: usize },
 }
 
@@ -80,7 +83,7 @@ impl Decoder {
             .map_err(unreadable)
     }
 
-    /// One packet; `None` where it is damaged.
+    /// Decodes one packet; returns `None` if it is damaged.
     fn decode(&mut self, packet: &Packet) -> Result<Option<Audio>> {
         match self {
             Self::Symphonia(decoder) => {
@@ -109,7 +112,7 @@ impl Decoder {
     }
 }
 
-/// The mean of the channels; what is no number is silence, and what is beyond full scale is clamped to it.
+/// Averages the channels. Non-finite samples become silence, and samples beyond full scale are clamped to it.
 fn mixed(interleaved: &[f32], channels: usize) -> Vec<f32> {
     let sample = |x: &f32| if x.is_finite() { x.clamp(-1.0, 1.0) } else { 0.0 };
     let frames = interleaved.chunks_exact(channels.max(1));
@@ -118,7 +121,7 @@ fn mixed(interleaved: &[f32], channels: usize) -> Vec<f32> {
 
 fn unreadable(error: errors::Error) -> Error {
     Error::audio_unreadable(match error {
-        errors::Error::IoError(_) => "no known audio format, or it ends too early".into(),
+        errors::Error::IoError(_) => "its format is unknown, or it ends too early".into(),
         other => other.to_string(),
     })
 }

@@ -1,10 +1,11 @@
-//! Sound on the host: recordings, resampling, levels, mel spectrograms, pitch and statistics of speakers. Independent of models.
+//! Audio processing on the host: recordings, resampling, levels, mel spectrograms, pitch and speaker statistics. It is independent of models.
 
 pub mod cepstra;
 pub(crate) mod dct;
 #[cfg(feature = "formats")]
 pub mod decode;
 pub mod excitation;
+mod filterbank;
 pub mod level;
 pub mod mel;
 pub(crate) mod pauses;
@@ -18,35 +19,36 @@ pub mod stft;
 pub mod variance_scale;
 pub mod wav;
 
+use level::ClipReport;
 use mel::MelConfig;
 
 use crate::Result;
 
-/// The speech level at which every clip meets the model, a visitor's and the corpus' alike, in dBFS.
+/// The speech level, in dBFS, to which the clips of visitors and of the corpus are normalised for the model.
 pub const SPEECH_LEVEL_DB: f32 = -23.0;
 
-/// One channel of sound.
+/// A recording with one channel.
 #[warn(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audio {
-    /// `[S]`, full scale is -1 to 1.
+    /// The samples, `[S]`; full scale is -1 to 1.
     pub samples: Vec<f32>,
-    /// From 8,000 to 192,000 where it is learned from.
+    /// The sample rate; clips to learn from have 8,000 to 192,000 Hz.
     pub sample_rate_hz: u32,
 }
 
 #[warn(missing_docs)]
 impl Audio {
-    /// Its length in seconds.
+    /// Returns the length in seconds.
     pub fn seconds(&self) -> f32 {
         self.samples.len() as f32 / self.sample_rate_hz as f32
     }
 }
 
-/// Reads a recording: a WAV file or, with the feature `formats`, any that [`decode`] supports.
+/// Reads a recording: a WAV file or, with the feature `formats`, any format that [`decode`] supports.
 ///
 /// # Errors
-/// `audio-unreadable`
+/// Fails with `audio-unreadable`.
 pub fn read(bytes: &[u8]) -> Result<Audio> {
     #[cfg(feature = "formats")]
     if !bytes.starts_with(b"RIFF") {
@@ -55,14 +57,19 @@ pub fn read(bytes: &[u8]) -> Result<Audio> {
     wav::read(bytes)
 }
 
-/// A recording made ready for a model: checked, brought to the configured rate, without rumble, trimmed to its speech with 50 ms around it, and levelled to
-/// [`SPEECH_LEVEL_DB`].
+/// Prepares a recording for a model: checks it, resamples it to the configured rate, removes rumble, trims it to its speech with a margin of 50 ms, and
+/// normalises it to [`SPEECH_LEVEL_DB`].
 pub fn prepare_clip(clip: &Audio, config: &MelConfig) -> Result<Vec<f32>> {
-    level::check_clip(clip)?;
+    prepare_checked(clip, config).map(|(samples, _)| samples)
+}
+
+/// Prepares a recording as [`prepare_clip`] does, and returns the report of its check too.
+pub fn prepare_checked(clip: &Audio, config: &MelConfig) -> Result<(Vec<f32>, ClipReport)> {
+    let report = level::check_clip(clip)?;
     let samples = resample::resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
     let samples = rumble::remove_rumble(&samples, config.sample_rate_hz);
     let speech = &samples[level::trim_silence(&samples, config.sample_rate_hz)];
-    Ok(level::normalize(speech, SPEECH_LEVEL_DB))
+    Ok((level::normalize(speech, SPEECH_LEVEL_DB), report))
 }
 
 #[cfg(test)]
@@ -70,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clips_of_any_rate_and_level_become_alike() {
+    fn clips_of_any_rate_and_level_are_prepared_alike() {
         let config = MelConfig::speech_16k();
-        // A voice between pauses, above an offset and a hum that is louder than the quietest of them.
+        // A voice between pauses, with an offset and a hum that is louder than the quietest voice.
         let speak = |rate: u32, gain: f32| {
             let at = |n: usize| {
                 let t = n as f32 / rate as f32 - 0.5;

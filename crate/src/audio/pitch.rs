@@ -1,56 +1,56 @@
-//! Pitch: YIN (de Cheveigné and Kawahara 2002), with the path through its candidates chosen over the whole clip instead of frame by frame.
+//! Pitch tracking by YIN (de Cheveigné and Kawahara 2002). The path through its candidates is chosen over the whole clip instead of frame by frame.
 
 use realfft::RealFftPlanner;
 
-/// The range of voices, in Hz.
-const MIN_HZ: f32 = 60.0;
-const MAX_HZ: f32 = 420.0;
-/// Cost of leaving a frame unvoiced: what a period may differ from the next, as a share of its power.
+/// The lowest F0 that is tracked, in Hz.
+pub const MIN_TRACKED_HZ: f32 = 60.0;
+/// The highest F0 that is tracked, in Hz.
+pub const MAX_TRACKED_HZ: f32 = 420.0;
+/// The lowest F0 of synthesis, in Hz: below the tracked range, since the pitch of synthesis can be lowered.
+pub const MIN_PITCH_HZ: f32 = 50.0;
+/// The highest F0 of synthesis, in Hz: above the tracked range, since the pitch of synthesis can be raised.
+pub const MAX_PITCH_HZ: f32 = 500.0;
+/// The cost of an unvoiced frame: the largest difference of adjacent periods, relative to their power, at which a frame is still voiced.
 const UNVOICED_COST: f32 = 0.45;
-/// Cost of moving between voiced and unvoiced.
+/// The cost of a transition between voiced and unvoiced.
 const SWITCH_COST: f32 = 0.15;
-/// Cost of a jump by an octave, from one frame to the next.
+/// The cost of a jump by an octave from one frame to the next.
 const OCTAVE_JUMP_COST: f32 = 1.0;
-/// Cost of an octave lower: two periods repeat as well as one.
+/// The cost of each octave below the maximum: two periods repeat as well as one, so the higher candidate is preferred.
 const LOW_COST: f32 = 0.02;
-/// Periods considered in each frame.
+/// The most candidate periods of a frame.
 const CANDIDATES: usize = 8;
-/// Frames 40 dB below the loudest are unvoiced, whatever they hold.
+/// The relative power (-40 dB) below the loudest frame at which a frame is always unvoiced.
 const SILENT_POWER: f32 = 1e-4;
 
-/// The pitch of a clip.
+/// The pitch track of a clip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pitch {
-    /// One value a hop, `[1 + S / hop]`, like mel frames; 0 where unvoiced.
+    /// One value for each hop, `[1 + S / hop]`, as for mel frames; 0 where unvoiced.
     pub f0_hz: Vec<f32>,
 }
 
 impl Pitch {
-    /// The geometric mean of the voiced frames; 0 if there are none.
+    /// Returns the geometric mean of the voiced frames' F0, or 0 without any.
     pub fn mean_hz(&self) -> f32 {
         let (count, sum) = self.voiced_log_hz().fold((0, 0.0), |(n, sum), log| (n + 1, sum + log));
         if count == 0 { 0.0 } else { (sum / count as f32).exp() }
     }
 
-    /// Natural logarithms of the voiced frames' F0.
+    /// Iterates over the natural logarithms of the voiced frames' F0.
     pub fn voiced_log_hz(&self) -> impl Iterator<Item = f32> {
         self.f0_hz.iter().filter(|hz| **hz > 0.0).map(|hz| hz.ln())
     }
-
-    /// The voiced share of the frames, 0 to 1.
-    pub fn voiced_share(&self) -> f32 {
-        self.voiced_log_hz().count() as f32 / self.f0_hz.len().max(1) as f32
-    }
 }
 
-/// A way to be voiced in one frame.
+/// A candidate for the F0 of a frame.
 #[derive(Clone, Copy)]
 struct Candidate {
     hz: f32,
     cost: f32,
 }
 
-/// `samples` to one F0 a hop, between 60 and 420 Hz.
+/// Tracks the F0 of `samples`, one value for each hop, between 60 and 420 Hz.
 pub fn track(samples: &[f32], sample_rate_hz: u32, hop_length: usize) -> Pitch {
     let frames = 1 + samples.len() / hop_length;
     let mut yin = Yin::new(sample_rate_hz);
@@ -68,7 +68,7 @@ pub fn track(samples: &[f32], sample_rate_hz: u32, hop_length: usize) -> Pitch {
     Pitch { f0_hz: cheapest_path(candidates) }
 }
 
-/// The F0 of each frame along the path of least cost (Viterbi). State 0 is unvoiced.
+/// Returns the F0 of each frame along the path of least cost (Viterbi). State 0 is unvoiced.
 fn cheapest_path(candidates: Vec<Vec<Candidate>>) -> Vec<f32> {
     const UNVOICED: Candidate = Candidate { hz: 0.0, cost: UNVOICED_COST };
     let states = |t: usize| std::iter::once(UNVOICED).chain(candidates[t].iter().copied());
@@ -100,43 +100,45 @@ fn cheapest_path(candidates: Vec<Vec<Candidate>>) -> Vec<f32> {
     f0_hz
 }
 
-/// YIN's difference function of a frame, by way of the Fourier transform.
+/// YIN's difference function of a frame, computed by the Fourier transform.
 struct Yin {
     sample_rate_hz: f32,
+    /// The shortest lag, in samples.
     shortest: usize,
+    /// The longest lag, in samples.
     longest: usize,
-    /// The geometric middle of both.
+    /// The geometric mean of both.
     usual: usize,
-    /// Samples compared at each lag.
+    /// The number of samples compared at each lag.
     window: usize,
     forward: std::sync::Arc<dyn realfft::RealToComplex<f32>>,
     inverse: std::sync::Arc<dyn realfft::ComplexToReal<f32>>,
-    /// Mean power of each frame.
+    /// The mean power of each frame.
     powers: Vec<f32>,
 }
 
 impl Yin {
     fn new(sample_rate_hz: u32) -> Self {
         let sample_rate_hz = sample_rate_hz as f32;
-        let shortest = ((sample_rate_hz / MAX_HZ) as usize).max(2);
-        let longest = (sample_rate_hz / MIN_HZ) as usize + 1;
+        let shortest = ((sample_rate_hz / MAX_TRACKED_HZ) as usize).max(2);
+        let longest = (sample_rate_hz / MIN_TRACKED_HZ) as usize + 1;
         let window = longest * 3 / 2;
         let fft_length = (2 * window + longest).next_power_of_two();
         let mut planner = RealFftPlanner::new();
         let (forward, inverse) = (planner.plan_fft_forward(fft_length), planner.plan_fft_inverse(fft_length));
-        let usual = (sample_rate_hz / (MIN_HZ * MAX_HZ).sqrt()) as usize;
+        let usual = (sample_rate_hz / (MIN_TRACKED_HZ * MAX_TRACKED_HZ).sqrt()) as usize;
         Self { sample_rate_hz, shortest, longest, usual, window, forward, inverse, powers: Vec::new() }
     }
 
-    /// The periods that may repeat around sample `centre`, or as near to it as the clip's ends allow. A clip of less than 42 ms has none.
+    /// Returns the candidate periods around sample `centre`, or as near to it as the clip's ends allow. A clip of less than 42 ms has none.
     fn candidates(&mut self, samples: &[f32], centre: usize) -> Vec<Candidate> {
-        // One lag more on both sides, for the parabolas.
+        // One more lag on both sides for the parabolic interpolation.
         let span = self.window + self.longest + 1;
         let Some(latest) = samples.len().checked_sub(span) else {
             self.powers.push(0.0);
             return Vec::new();
         };
-        // Two windows are compared, the later by one period: `centre` is to lie in the middle of both, not of the longest that would be looked at.
+        // Two windows are compared, the later by one period. `centre` lies in the middle of both at the usual lag rather than at the longest one.
         let start = centre.saturating_sub((self.window + self.usual) / 2).min(latest);
         let mut long = samples[start..start + span].to_vec();
         let mean = long.iter().sum::<f32>() / span as f32;
@@ -174,17 +176,18 @@ impl Yin {
                 let hz = self.sample_rate_hz / (lag as f32 + shift);
                 Candidate {
                     hz,
-                    cost: here - 0.25 * (left - right) * shift + LOW_COST * (MAX_HZ / hz).log2().max(0.0),
+                    cost: here - 0.25 * (left - right) * shift
+                        + LOW_COST * (MAX_TRACKED_HZ / hz).log2().max(0.0),
                 }
             })
-            .filter(|candidate| (MIN_HZ..=MAX_HZ).contains(&candidate.hz))
+            .filter(|candidate| (MIN_TRACKED_HZ..=MAX_TRACKED_HZ).contains(&candidate.hz))
             .collect();
         found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         found.truncate(CANDIDATES);
         found
     }
 
-    /// Products of the first `window` samples with those `lag` later, for every lag.
+    /// Correlates the first `window` samples with those `lag` later, for every lag.
     fn correlate(&self, long: &[f32]) -> Vec<f32> {
         let transform = |part: &[f32]| {
             let mut padded = self.forward.make_input_vec();
@@ -209,7 +212,7 @@ mod tests {
 
     const RATE: u32 = 16_000;
 
-    /// Ten harmonics of falling strength over a pitch that moves.
+    /// Ten harmonics of falling amplitude over a moving pitch.
     fn voice(hz: impl Fn(f32) -> f32, seconds: f32) -> Vec<f32> {
         let mut phase = 0.0;
         (0..(seconds * RATE as f32) as usize)
@@ -228,17 +231,21 @@ mod tests {
         })
     }
 
+    fn voiced_share(pitch: &Pitch) -> f32 {
+        pitch.voiced_log_hz().count() as f32 / pitch.f0_hz.len() as f32
+    }
+
     fn median(mut values: Vec<f32>) -> f32 {
         values.sort_by(f32::total_cmp);
         values[values.len() / 2]
     }
 
     #[test]
-    fn steady_voices_are_exact() {
+    fn steady_pitch_is_tracked_exactly() {
         for hz in [65.0, 80.0, 110.5, 151.3, 220.0, 317.0, 410.0] {
             let pitch = track(&voice(|_| hz, 0.5), RATE, 200);
             assert_eq!(pitch.f0_hz.len(), 41);
-            assert!(pitch.voiced_share() > 0.8, "{hz}: {pitch:?}");
+            assert!(voiced_share(&pitch) > 0.8, "{hz}: {pitch:?}");
             let errors = pitch.voiced_log_hz().map(|log| (log.exp() / hz - 1.0).abs()).collect();
             assert!(median(errors) < 0.002, "{hz}: {pitch:?}");
             assert!((pitch.mean_hz() / hz - 1.0).abs() < 0.005, "{hz}: {}", pitch.mean_hz());
@@ -246,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gliding_voice_is_followed_through_noise() {
+    fn gliding_pitch_is_tracked_in_noise() {
         let hz = |t: f32| 180.0 + 60.0 * (5.0 * t).sin();
         let clip: Vec<f32> =
             voice(hz, 1.0).into_iter().zip(noise(16_000)).map(|(x, n)| x + 0.05 * n).collect();
@@ -257,8 +264,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_is_followed_without_delay() {
-        // An octave in two seconds: the delay that fits best is the number of frames by which the track is late.
+    fn a_sweep_is_tracked_without_delay() {
+        // The pitch rises by an octave in two seconds, so a frequency error converts to a delay in frames.
         for low in [75.0f32, 120.0, 190.0] {
             let hz = |t: f32| low * (t / 2.0).exp2();
             let pitch = track(&voice(hz, 2.0), RATE, 200);
@@ -273,7 +280,7 @@ mod tests {
     #[test]
     fn noise_silence_and_short_clips_are_unvoiced() {
         let hiss: Vec<f32> = noise(16_000).collect();
-        assert!(track(&hiss, RATE, 200).voiced_share() < 0.05);
+        assert!(voiced_share(&track(&hiss, RATE, 200)) < 0.05);
         for silent in [
             track(&[], RATE, 200),
             track(&[0.0; 8000], RATE, 200),
@@ -286,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_found() {
+    fn pauses_are_unvoiced() {
         let mut clip = voice(|_| 120.0, 0.5);
         clip.extend(noise(8000).map(|n| 0.02 * n));
         let f0_hz = track(&clip, RATE, 200).f0_hz;

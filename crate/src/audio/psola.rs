@@ -1,16 +1,16 @@
-//! Another pitch with the same length and formants: pulses of a voice are cut out and laid down again, nearer together or further apart
-//! (TD-PSOLA; Moulines and Charpentier 1990).
+//! Changes the pitch of a voice but not its length and formants: grains around its pulses are overlapped and added at another distance (TD-PSOLA;
+//! Moulines and Charpentier 1990).
 
 use super::pitch::Pitch;
 
-/// Where nothing is voiced, grains follow each other at this distance, in seconds.
+/// The distance of grains where speech is unvoiced, in seconds.
 const UNVOICED_SECONDS: f32 = 0.005;
-/// Search range of a pulse around the place that the last period predicts, as a share of the period.
+/// The search range of a pulse around the position that the last period predicts, as a share of the period.
 const SEARCH: f32 = 0.25;
 
-/// `samples` with their pitch times `factor`; both ends stay where they were.
+/// Multiplies the pitch of `samples` by `factor`; their length is unchanged.
 ///
-/// * `pitch`: as tracked in `samples`, one value every `hop_length`
+/// * `pitch`: the pitch track of `samples`, one value every `hop_length`
 pub fn shift_pitch(
     samples: &[f32],
     pitch: &Pitch,
@@ -41,9 +41,11 @@ pub fn shift_pitch(
     out
 }
 
-/// One mark a period, on the voice's pulses. `period` in samples; at least one mark.
+/// Places one mark in each period, on the pulse where the speech is voiced. There is at least one mark.
+///
+/// * `period`: in samples, at a sample index
 fn marks(samples: &[f32], period: impl Fn(usize) -> usize, voiced: impl Fn(usize) -> bool) -> Vec<usize> {
-    // The pulses point to the side on which the signal is the more extreme.
+    // The polarity of the pulses is the one in which the signal is more extreme.
     let side = if samples.iter().map(|x| x * x * x).sum::<f32>() < 0.0 { -1.0 } else { 1.0 };
     let mut marks = vec![0];
     loop {
@@ -61,7 +63,7 @@ fn marks(samples: &[f32], period: impl Fn(usize) -> usize, voiced: impl Fn(usize
     }
 }
 
-/// Adds two periods around `from`, under Hann's window, around `to`.
+/// Adds two periods around `from`, under a Hann window, to `out` around `to`.
 fn add_grain(out: &mut [f32], samples: &[f32], from: usize, to: usize, half: usize) {
     for offset in 0..2 * half {
         let (Some(source), Some(target)) =
@@ -100,7 +102,7 @@ mod tests {
             .collect()
     }
 
-    /// The frequency around which the power lies.
+    /// Returns the spectral centroid.
     fn centre_hz(samples: &[f32]) -> f32 {
         let stft = crate::audio::stft::Stft::new(1024, 1024, 512);
         let (mut sum, mut moment) = (0.0, 0.0);
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pitch_moves_and_the_formant_stays() {
+    fn the_pitch_changes_and_the_formant_does_not() {
         let vowel = vowel(120.0, 1500.0);
         let pitch = track(&vowel, RATE, 200);
         for factor in [0.8f32, 1.0, 1.3] {
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_and_nothing_pass() {
+    fn noise_keeps_its_power_and_empty_clips_stay_empty() {
         let hiss: Vec<f32> = (0..8000).map(|n| ((n * 7919) % 1000) as f32 / 5000.0 - 0.1).collect();
         let shifted = shift_pitch(&hiss, &Pitch { f0_hz: vec![0.0; 41] }, RATE, 200, 1.3);
         let power = |x: &[f32]| x.iter().map(|x| x * x).sum::<f32>();

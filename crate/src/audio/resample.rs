@@ -1,17 +1,17 @@
-//! Sample rate conversion of whole clips (rubato's FFT resampler).
+//! Sample rate conversion of whole clips by rubato's FFT resampler.
 
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Resampler};
 
 use crate::{Error, Result};
 
-/// Rates that a clip may have, in Hz.
+/// The sample rates that a clip may have, in Hz.
 pub const RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
 
-/// Frames a block on the lower of the two rates: longer ones keep more of the top of the band (above 97 % of it at 1024).
+/// The length of a block in frames at the lower of the two rates: longer blocks keep more of the top of the band (above 97 % of it at 1024).
 const BLOCK_FRAMES: usize = 1024;
 
-/// `samples` at `to_hz`: `[S]` to `[round(S * to / from)]`, without delay. Both rates must lie within [`RATES_HZ`].
+/// Resamples `[S]` to `[round(S * to / from)]`, without delay. Fails with `rate-unsupported` if a rate lies outside [`RATES_HZ`].
 pub fn resample(samples: &[f32], from_hz: u32, to_hz: u32) -> Result<Vec<f32>> {
     for rate in [from_hz, to_hz] {
         if !RATES_HZ.contains(&rate) {
@@ -22,7 +22,7 @@ pub fn resample(samples: &[f32], from_hz: u32, to_hz: u32) -> Result<Vec<f32>> {
         return Ok(samples.to_vec());
     }
     let (from, to) = (from_hz as usize, to_hz as usize);
-    // An even number of the smallest blocks, or the filter's delay is half a sample that nobody can take back.
+    // With an odd number of the smallest blocks the filter's delay would include half a sample, which cannot be compensated.
     let smallest = from / greatest_common_divisor(from, to);
     let chunk = (BLOCK_FRAMES * from / from.min(to)).div_ceil(smallest).next_multiple_of(2) * smallest;
     let mut resampler =
@@ -51,14 +51,14 @@ mod tests {
             .collect()
     }
 
-    /// The largest difference, leaving out 30 ms at both ends.
+    /// Returns the largest difference, without 30 ms at both ends.
     fn worst(a: &[f32], b: &[f32], rate: u32) -> f32 {
         let edge = rate as usize * 3 / 100;
         a.iter().zip(b).skip(edge).take(a.len() - 2 * edge).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max)
     }
 
     #[test]
-    fn tones_survive_in_time_and_level() {
+    fn tones_keep_their_phase_and_level() {
         for (from, to) in [
             (48000, 16000),
             (44100, 16000),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_mel_band_is_kept_and_nothing_folds_back() {
+    fn the_whole_mel_band_is_kept_without_aliasing() {
         let kept = resample(&sine(7600.0, 48000, 0.4), 48000, 16000).unwrap();
         assert!(worst(&kept, &sine(7600.0, 16000, 0.4), 16000) < 5e-3);
         let gone = resample(&sine(8500.0, 48000, 0.4), 48000, 16000).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_rates_are_refused() {
+    fn unsupported_rates_are_refused() {
         for rate in [0, 1, 7_999, 192_001, u32::MAX] {
             assert_eq!(resample(&[0.0; 10], rate, 16000).unwrap_err().code(), "rate-unsupported");
             assert_eq!(resample(&[0.0; 10], 16000, rate).unwrap_err().code(), "rate-unsupported");

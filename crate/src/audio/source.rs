@@ -1,13 +1,13 @@
-//! The two sources of a voice, both white and of unit power: pulses at its pitch, and noise. Filters make speech of them.
+//! The two excitation sources of a voice, pulses at its pitch and noise, both white and of unit power, and the filter that shapes them into speech.
 
 use rand::Rng;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex, num_complex::Complex32};
 use std::{f32::consts::TAU, sync::Arc};
 
-/// Pulses without harmonics beyond half the sample rate. Where the voice sets in or ends they fade over one hop.
+/// Generates pulses without harmonics beyond half the sample rate. They fade over one hop where voicing begins or ends.
 ///
-/// * `f0_hz`: one value a hop, 0 where unvoiced
-/// * `phase`: of the first sample, in turns
+/// * `f0_hz`: one value for each hop, 0 where unvoiced
+/// * `phase`: the phase of the first sample, in turns
 ///
 /// Returns `(frames - 1) * hop_length` samples; frame `t` is centred on sample `t * hop_length`.
 pub fn pulses(f0_hz: &[f32], sample_rate_hz: u32, hop_length: usize, phase: f32) -> Vec<f32> {
@@ -17,7 +17,7 @@ pub fn pulses(f0_hz: &[f32], sample_rate_hz: u32, hop_length: usize, phase: f32)
     for pair in f0_hz.windows(2) {
         let (from, to) = (pair[0], pair[1]);
         let (voiced_from, voiced_to) = (f32::from(u8::from(from > 0.0)), f32::from(u8::from(to > 0.0)));
-        // A frame without a pitch takes its neighbour's while it fades.
+        // An unvoiced frame takes its neighbour's pitch while the pulses fade.
         let (start, end) = if from <= 0.0 {
             (to, to)
         } else if to <= 0.0 {
@@ -36,7 +36,7 @@ pub fn pulses(f0_hz: &[f32], sample_rate_hz: u32, hop_length: usize, phase: f32)
     samples
 }
 
-/// `harmonics` cosines of equal amplitude, as Dirichlet's closed form, at unit power.
+/// Evaluates the sum of `harmonics` cosines of equal amplitude in Dirichlet's closed form, scaled to unit power.
 fn pulse(turns: f32, harmonics: usize) -> f32 {
     let count = harmonics as f32;
     let half = (TAU * turns / 2.0).sin();
@@ -45,13 +45,13 @@ fn pulse(turns: f32, harmonics: usize) -> f32 {
     sum / (count / 2.0).sqrt()
 }
 
-/// Noise of unit power, evenly distributed.
+/// Generates uniformly distributed noise of unit power.
 pub fn noise(samples: usize, random: &mut impl Rng) -> Vec<f32> {
     let bound = 3.0f32.sqrt();
     (0..samples).map(|_| random.random_range(-bound..bound)).collect()
 }
 
-/// Filters a source with another filter each frame, fading from one to the next. Plans its transforms once.
+/// Filters a source with a filter of its own in each frame, with a cross-fade from one to the next. It plans its transforms once.
 pub struct FrameFilter {
     fft_length: usize,
     hop_length: usize,
@@ -60,7 +60,7 @@ pub struct FrameFilter {
 }
 
 impl FrameFilter {
-    /// `fft_length` holds two hops and the filters' response.
+    /// Creates a filter. `fft_length` holds two hops and the filters' response.
     pub fn new(fft_length: usize, hop_length: usize) -> Self {
         assert!(fft_length.is_multiple_of(2) && fft_length > 2 * hop_length);
         let mut planner = RealFftPlanner::new();
@@ -72,6 +72,7 @@ impl FrameFilter {
         }
     }
 
+    /// Returns the number of frequency bins, F.
     pub fn bins(&self) -> usize {
         self.fft_length / 2 + 1
     }
@@ -79,7 +80,7 @@ impl FrameFilter {
     /// Adds the filtered source to `out`.
     ///
     /// * `source`:         `[(T - 1) * hop]`
-    /// * `log_amplitudes`: `[T, F]`, made into filters of minimum phase
+    /// * `log_amplitudes`: `[T, F]`, converted to minimum-phase filters
     pub fn add(&self, out: &mut [f32], source: &[f32], log_amplitudes: &[f32]) {
         let hop = self.hop_length;
         let mut time = self.forward.make_input_vec();
@@ -87,7 +88,7 @@ impl FrameFilter {
         let scale = 1.0 / self.fft_length as f32;
         for (t, logs) in log_amplitudes.chunks_exact(self.bins()).enumerate() {
             let filter = self.minimum_phase(logs);
-            // Hann's halves of neighbours add up to one.
+            // The overlapping halves of adjacent Hann windows sum to one.
             let first = (t * hop) as isize - hop as isize;
             time.fill(0.0);
             for (n, x) in time[..2 * hop].iter_mut().enumerate() {
@@ -108,7 +109,7 @@ impl FrameFilter {
         }
     }
 
-    /// The spectrum `[F]` of these amplitudes whose energy comes earliest, by its cepstrum (Oppenheim and Schafer 1989, section 12.7).
+    /// Returns the minimum-phase spectrum `[F]` of these amplitudes, from their cepstrum (Oppenheim and Schafer 1989, section 12.7).
     fn minimum_phase(&self, log_amplitudes: &[f32]) -> Vec<Complex32> {
         let half = self.fft_length / 2;
         let mut spectrum: Vec<Complex32> =
@@ -124,7 +125,7 @@ impl FrameFilter {
         spectrum.iter().map(|log| Complex32::from_polar(log.re.exp(), log.im)).collect()
     }
 
-    /// Not scaled.
+    /// Computes the inverse transform, unscaled.
     fn to_time(&self, spectrum: &mut [Complex32], time: &mut [f32]) {
         // A real signal has no phase at 0 Hz and at half the sample rate.
         spectrum[0].im = 0.0;
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn pulses_have_the_pitch_asked_for_and_stop_where_there_is_none() {
+    fn pulses_follow_the_pitch_and_stop_where_unvoiced() {
         let f0: Vec<f32> = (0..121).map(|t| if t < 80 { 180.0 } else { 0.0 }).collect();
         let samples = pulses(&f0, 16_000, 200, 0.0);
         assert!((pitch::track(&samples, 16_000, 200).mean_hz() - 180.0).abs() < 0.5);
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn minimum_phase_keeps_the_amplitudes_and_comes_first() {
+    fn minimum_phase_keeps_the_amplitudes_and_concentrates_energy_early() {
         let filter = FrameFilter::new(1024, 200);
         let logs: Vec<f32> =
             (0..filter.bins()).map(|bin| -((bin as f32 - 90.0) / 40.0).powi(2).min(6.0)).collect();

@@ -1,7 +1,7 @@
 //! A text-independent distance between voices: the Bhattacharyya distance (Bhattacharyya 1943) between Gaussians over mel-cepstra and log F0.
 //!
-//! It is spectral statistics, not an encoder trained on speakers. They hold vocal tract, pitch and microphone together, and also a vocoder's
-//! traces, so compare like with like. Twenty seconds of speech on each side make it steady; three are rough.
+//! It rests on spectral statistics, not on an encoder trained on speakers. The statistics reflect vocal tract, pitch and microphone together, and a
+//! vocoder's artefacts, so only speech of the same kind is comparable. Twenty seconds of speech on each side give a stable value, three a rough one.
 
 use super::{
     cepstra::cepstra,
@@ -10,24 +10,25 @@ use super::{
 };
 use crate::Result;
 
-/// Coefficients: c1 to c19.
+/// The number of cepstral coefficients: c1 to c19.
 const ORDERS: usize = 19;
-/// Frames further than 20 dB below a clip's loud ones hold little of the voice; in nepers.
+/// Frames this far below a clip's loud level (20 dB, in nepers) hold little of the voice and are left out.
 const GATE_NEPERS: f32 = 2.3;
 /// The loud level is the one that this many frames reach.
 const LOUD_FRAMES: usize = 10;
-/// Spread that every dimension has at least: engines speak in monotone, and a clip may be short. Log F0 differs by a tenth within any voice.
+/// The least standard deviation of a cepstral coefficient: speech engines are monotonous, and a clip may be short.
 const MIN_DEVIATION: f64 = 0.02;
+/// The least standard deviation of log F0, which varies by a tenth within any voice.
 const MIN_LOG_F0_DEVIATION: f64 = 0.1;
 
-/// What is kept of a voice: counts and sums, so that clips add up.
+/// The statistics of a voice, as counts and sums, so that clips can be merged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpeakerStats {
     cepstra: Vec<Moments>,
     log_f0: Moments,
 }
 
-/// Count, sum and sum of squares.
+/// The count, sum and sum of squares of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Moments {
     count: f64,
@@ -54,7 +55,8 @@ impl Moments {
         (self.squares / self.count - self.mean() * self.mean()).max(least_deviation * least_deviation)
     }
 
-    /// Between two Gaussians: a quarter of the squared distance of their means over the sum of their variances, and what their variances differ by.
+    /// Returns the Bhattacharyya distance of two Gaussians: a quarter of the squared distance of their means over the sum of their variances, plus a term for
+    /// the difference of their variances.
     fn bhattacharyya(&self, other: &Self, least_deviation: f64) -> f64 {
         let (a, b) = (self.variance(least_deviation), other.variance(least_deviation));
         let mean = (a + b) / 2.0;
@@ -63,7 +65,7 @@ impl Moments {
 }
 
 impl SpeakerStats {
-    /// Of one clip, `[S]`; any level.
+    /// Computes the statistics of one clip, `[S]`, of any level.
     pub fn from_audio(samples: &[f32], sample_rate_hz: u32) -> Result<Self> {
         let config = MelConfig::speech_16k();
         let samples = resample::resample(samples, sample_rate_hz, config.sample_rate_hz)?;
@@ -73,7 +75,8 @@ impl SpeakerStats {
         Ok(stats)
     }
 
-    /// Of a mel spectrogram, which holds no pitch. Comparable only with statistics of the same configuration; audio is taken at `speech_16k`.
+    /// Computes the statistics of a mel spectrogram, which holds no pitch. They are comparable only with those of the same mel configuration;
+    /// [`Self::from_audio`] uses `speech_16k`.
     pub fn from_mel(mel: &Mel) -> Self {
         let mut stats = Self { cepstra: vec![Moments::default(); ORDERS], log_f0: Moments::default() };
         let levels: Vec<f32> = (0..mel.frames())
@@ -82,7 +85,7 @@ impl SpeakerStats {
         let mut sorted = levels.clone();
         sorted.sort_by(f32::total_cmp);
         let Some(loud) = sorted.iter().rev().take(LOUD_FRAMES).next_back() else { return stats };
-        // Digital silence is no speech, however even.
+        // Digital silence is not speech, even if the whole clip is silent.
         let gate = (loud - GATE_NEPERS)
             .max(MelConfig::speech_16k().silence() + GATE_NEPERS + 0.5 * (mel.mels as f32).ln());
         for (frame, _) in
@@ -100,18 +103,19 @@ impl SpeakerStats {
         self.log_f0.merge(&other.log_f0);
     }
 
-    /// Frames of speech counted so far.
+    /// Returns the number of speech frames counted so far.
     pub fn frames(&self) -> usize {
         self.cepstra.first().map_or(0, |moments| moments.count as usize)
     }
 
-    /// The geometric mean of F0; 0 if nothing was voiced or all came from mels.
+    /// Returns the geometric mean of F0, or 0 if nothing was voiced or all statistics are of mels.
     pub fn mean_f0_hz(&self) -> f32 {
         if self.log_f0.count > 0.0 { self.log_f0.mean().exp() as f32 } else { 0.0 }
     }
 }
 
-/// 0 for equal voices; log F0 counts as one dimension beside 19 cepstra where both have it. Infinite if either holds no speech.
+/// Returns the Bhattacharyya distance of two voices, 0 for equal ones. Log F0 counts as one dimension beside 19 cepstra if both voices have it. The distance
+/// is infinite if either holds no speech.
 pub fn distance(a: &SpeakerStats, b: &SpeakerStats) -> f32 {
     if a.frames() < 2 || b.frames() < 2 {
         return f32::INFINITY;
@@ -123,7 +127,7 @@ pub fn distance(a: &SpeakerStats, b: &SpeakerStats) -> f32 {
     (spectral + pitch) as f32
 }
 
-/// The Bhattacharyya coefficient, by how much the two voices' distributions overlap: 1 for equal voices, 0 for none.
+/// Returns the Bhattacharyya coefficient, the overlap of the two voices' distributions: 1 for equal voices, 0 for none.
 pub fn similarity(a: &SpeakerStats, b: &SpeakerStats) -> f32 {
     (-distance(a, b)).exp()
 }
@@ -132,7 +136,7 @@ pub fn similarity(a: &SpeakerStats, b: &SpeakerStats) -> f32 {
 mod tests {
     use super::*;
 
-    /// A buzz of `hz` through resonances at `formants_hz`, its vowel moving by `sway` with `phase`.
+    /// A buzz of `hz` through resonances at `formants_hz`, which move over time, starting at `phase`.
     fn vowels(hz: f32, formants_hz: [f32; 3], phase: f32) -> Vec<f32> {
         let gain = |f: f32, t: f32| {
             let resonance = |formant: f32| {
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn level_and_pauses_do_not_count() {
+    fn level_and_pauses_do_not_matter() {
         let clip = vowels(120.0, [500.0, 1500.0, 2500.0], 0.0);
         let reference = SpeakerStats::from_audio(&clip, 16_000).unwrap();
         let mut quiet: Vec<f32> = clip.iter().map(|x| 0.2 * x).collect();
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn clips_add_up() {
+    fn statistics_of_clips_are_merged() {
         let (a, b) = (stats(110.0, [500.0, 1500.0, 2500.0], 0.0), stats(110.0, [500.0, 1500.0, 2500.0], 1.0));
         let mut both = SpeakerStats::default();
         both.merge(&a);
@@ -207,21 +211,21 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_nobody() {
-        let somebody = stats(110.0, [500.0, 1500.0, 2500.0], 0.0);
-        for nobody in [
+    fn silence_is_similar_to_no_voice() {
+        let voice = stats(110.0, [500.0, 1500.0, 2500.0], 0.0);
+        for silent in [
             SpeakerStats::default(),
             SpeakerStats::from_audio(&[0.0; 16_000], 16_000).unwrap(),
             SpeakerStats::from_audio(&[], 16_000).unwrap(),
         ] {
-            assert_eq!(nobody.frames(), 0);
-            assert_eq!(similarity(&somebody, &nobody), 0.0);
+            assert_eq!(silent.frames(), 0);
+            assert_eq!(similarity(&voice, &silent), 0.0);
         }
         assert_eq!(SpeakerStats::from_audio(&[0.0], 3).unwrap_err().code(), "rate-unsupported");
     }
 
     #[test]
-    fn a_mel_knows_the_spectrum_but_no_pitch() {
+    fn a_mel_gives_spectral_statistics_without_pitch() {
         let clip = vowels(120.0, [500.0, 1500.0, 2500.0], 0.0);
         let from_mel = SpeakerStats::from_mel(&MelExtractor::new(MelConfig::speech_16k()).extract(&clip));
         assert_eq!(distance(&from_mel, &SpeakerStats::from_audio(&clip, 16_000).unwrap()), 0.0);

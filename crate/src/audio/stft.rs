@@ -1,4 +1,4 @@
-//! The short-time Fourier transform and its inverse, centred, as librosa and NVIDIA's Tacotron 2 take them.
+//! The centred short-time Fourier transform and its inverse, as in librosa and NVIDIA's Tacotron 2.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use realfft::num_complex::Complex32;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 
-/// One plan for a fixed transform. `F` is `fft_length / 2 + 1`; `T` is `1 + S / hop_length`.
+/// A planned short-time Fourier transform. `F` is `fft_length / 2 + 1`; `T` is `1 + S / hop_length`.
 pub struct Stft {
     pub fft_length: usize,
     pub hop_length: usize,
@@ -29,12 +29,12 @@ impl Stft {
         Self { fft_length, hop_length, window, forward, inverse }
     }
 
-    /// Frequency bins a frame, F.
+    /// Returns the number of frequency bins, F.
     pub fn bins(&self) -> usize {
         self.fft_length / 2 + 1
     }
 
-    /// Frames of a clip of `samples`, T.
+    /// Returns the number of frames, T, of a clip of `samples` samples.
     pub fn frames(&self, samples: usize) -> usize {
         1 + samples / self.hop_length
     }
@@ -62,7 +62,7 @@ impl Stft {
         }
     }
 
-    /// The least-squares inverse (Griffin and Lim 1984, equation 6): `frames` of `[T, F]` to `(T - 1) * hop_length` samples.
+    /// Computes the least-squares inverse (Griffin and Lim 1984, equation 6) of spectra `[T, F]`: `(T - 1) * hop_length` samples.
     pub fn synthesize(&self, spectra: &[Complex32]) -> Vec<f32> {
         let frames = spectra.len() / self.bins();
         let length = frames.saturating_sub(1) * self.hop_length;
@@ -96,7 +96,7 @@ impl Stft {
     }
 }
 
-/// The sample at `index` of a clip mirrored at its first and last sample, as often as it takes; 0 of an empty clip.
+/// Returns the sample at `index` of a clip that is mirrored repeatedly at its first and last sample; 0 for an empty clip.
 fn reflected(samples: &[f32], index: isize) -> f32 {
     let last = samples.len() as isize - 1;
     match last {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reflection_is_numpys() {
+    fn reflection_matches_numpy() {
         let at = |n: &[f32]| (-4..6).map(|index| reflected(n, index)).collect::<Vec<_>>();
         // numpy.pad([1, 2, 3], (4, 3), "reflect")
         assert_eq!(at(&[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0, 2.0, 1.0, 2.0, 3.0, 2.0, 1.0, 2.0]);

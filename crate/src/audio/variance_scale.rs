@@ -5,22 +5,22 @@
 
 use super::{dct::Dct, mel::Mel, pauses::speech};
 
-/// Cepstral coefficients (DCT-II over the bands) that share a factor: level, tilt, formants, and what is finer, harmonics among it.
+/// The groups of cepstral coefficients (DCT-II over the bands) that share a factor: level, tilt, formants, and finer structure such as harmonics.
 const GROUPS: [std::ops::Range<usize>; 4] = [0..1, 1..4, 4..12, 12..usize::MAX];
-/// Values below are noise of the measure; values above sound harsh.
+/// The range of the factors: lower values are noise of the estimate, higher ones sound harsh.
 pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.5;
 
-/// Factors on the deviation of a spectrum from its mean over time, by groups of cepstral coefficients: level, tilt, formants, and what is finer.
+/// Factors on the deviation of a spectrum from its mean over time, by groups of cepstral coefficients: level, tilt, formants, and finer structure.
 pub type VarianceScale = [f32; GROUPS.len()];
-/// Changes nothing.
+/// The scale that changes nothing.
 pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
 
-/// The group of a cepstral coefficient.
+/// Returns the group of a cepstral coefficient.
 fn group(k: usize) -> usize {
     GROUPS.iter().position(|group| group.contains(&k)).expect("the last has no end")
 }
 
-/// The mean of each band, weighted by frame.
+/// Computes the mean of each band, weighted by frame.
 fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
     let mut sums = vec![0.0; mel.mels];
     for (t, weight) in weights.iter().enumerate() {
@@ -30,12 +30,12 @@ fn means(mel: &Mel, weights: &[f32]) -> Vec<f32> {
     sums.into_iter().map(|sum| sum / total).collect()
 }
 
-/// A frame less the mean of each band.
+/// Returns a frame minus the mean of each band.
 fn deviation(frame: &[f32], means: &[f32]) -> Vec<f32> {
     frame.iter().zip(means).map(|(x, mean)| x - mean).collect()
 }
 
-/// The factors at which synthesised mels have the variance of the recordings.
+/// Computes the factors that give synthesised mels the variance of the recordings.
 ///
 /// * `pairs`: a synthesised and a recorded mel of the same text, aligned frame by frame
 pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> VarianceScale {
@@ -57,7 +57,7 @@ pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -
     })
 }
 
-/// A sentence with its variance scaled; its pauses stay.
+/// Scales the variance of a sentence; its pauses are unchanged.
 pub fn scale_variance(mut mel: Mel, scale: VarianceScale) -> Mel {
     let (weights, dct) = (speech(&mel), Dct::new(mel.mels));
     let means = means(&mel, &weights);
@@ -75,7 +75,7 @@ pub fn scale_variance(mut mel: Mel, scale: VarianceScale) -> Mel {
 mod tests {
     use super::*;
 
-    /// Bands that swing by `swing` about means of their own, between pauses.
+    /// Bands that oscillate by `swing` about their own means, between pauses.
     fn sentence(swing: f32) -> Mel {
         let speech =
             |t: usize, band: usize| -3.0 - 0.05 * band as f32 + swing * (0.37 * t as f32 + band as f32).sin();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_flattened_is_restored_and_pauses_stay() {
+    fn lost_variance_is_restored_and_pauses_are_unchanged() {
         let (recorded, said) = (sentence(1.0), sentence(0.8));
         let found = variance_scale([(&said, &recorded)]);
         assert!(found.iter().take(3).all(|scale| (scale - 1.25).abs() < 0.01), "{found:?}");
@@ -95,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_scaled_alone() {
-        // A level that swings, and a ripple over the bands.
+    fn groups_are_scaled_independently() {
+        // An oscillating level, and a ripple over the bands.
         let mel = |level: f32, ripple: f32| {
             let value = |t: usize, band: usize| {
                 let ripple = ripple * (0.37 * t as f32).sin() * [1.0, -1.0][band % 2];
@@ -113,11 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_lively_as_it_should_be_and_what_says_nothing_is_left_alone() {
+    fn sufficient_variance_and_silence_are_unchanged() {
         let recorded = sentence(1.0);
         assert_eq!(variance_scale([(&recorded, &recorded)]), FLAT);
-        assert_eq!(variance_scale([(&sentence(1.2), &recorded)]), FLAT, "never flatter");
-        assert_eq!(variance_scale([(&sentence(0.1), &recorded)])[0], *VARIANCE_SCALES.end(), "never harsh");
+        assert_eq!(variance_scale([(&sentence(1.2), &recorded)]), FLAT, "the variance is never reduced");
+        assert_eq!(
+            variance_scale([(&sentence(0.1), &recorded)])[0],
+            *VARIANCE_SCALES.end(),
+            "the factor is bounded"
+        );
         assert_eq!(variance_scale([]), FLAT);
         let nothing = Mel { mels: 8, data: Vec::new() };
         assert_eq!(scale_variance(nothing.clone(), [1.2; 4]), nothing);

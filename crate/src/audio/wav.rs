@@ -1,4 +1,4 @@
-//! WAV files in and out. Reading takes integers of 8 to 32 bits and 32-bit floats with any number of channels, mixed down to one.
+//! Reads and writes WAV files. Reading supports integers of 8 to 32 bits and 32-bit floats with any number of channels, which are averaged.
 
 use std::io::{self, Cursor, Read};
 
@@ -7,33 +7,39 @@ use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use super::Audio;
 use crate::{Error, Result};
 
-/// Programs that write to a pipe write a length from here on, before the true one is determined; such a file is read to its end.
+/// The least length that programs which write to a pipe put into the header, because they do not yet know the true one; such a file is read to its end.
 const UNKNOWN_LENGTH_BYTES: u32 = 0x7fff_0000;
 
-/// Reads a WAV file, mixing its channels down to their mean. The header's lengths are not used before the bytes are checked to be there.
+/// Reads a WAV file and averages its channels. The header's lengths are not trusted before the bytes are checked to be there.
 ///
-/// A file that is shorter than its header states, or holds NaN or infinity, is `audio-unreadable`; floats beyond full scale are clamped to it.
-/// A file without samples gives an empty [`Audio`].
+/// Floats beyond full scale are clamped to it. A file without samples gives an empty [`Audio`].
+///
+/// # Errors
+/// Fails with `audio-unreadable` if the file is shorter than its header states or holds non-finite samples.
 pub fn read(bytes: &[u8]) -> Result<Audio> {
-    let (head, rest) = as_hound_expects(bytes).unwrap_or((Vec::new(), bytes));
+    let (head, rest) = with_header_for_hound(bytes).unwrap_or((Vec::new(), bytes));
     let reader = WavReader::new(head.chain(rest)).map_err(unreadable)?;
     let WavSpec { channels, sample_rate, bits_per_sample, sample_format } = reader.spec();
     let sample_bytes = bits_per_sample.div_ceil(8);
     let length_is_unknown =
         u64::from(reader.len()) * u64::from(sample_bytes) >= u64::from(UNKNOWN_LENGTH_BYTES);
-    let most = bytes.len() / usize::from(sample_bytes).max(1);
+    let max_samples = bytes.len() / usize::from(sample_bytes).max(1);
     let channels = usize::from(channels);
     let samples = match sample_format {
-        SampleFormat::Float => mixed(reader.into_samples::<f32>(), channels, most, length_is_unknown, |x| x)?,
+        SampleFormat::Float => {
+            mixed(reader.into_samples::<f32>(), channels, max_samples, length_is_unknown, |x| x)?
+        }
         SampleFormat::Int => {
             let scale = 0.5f32.powi(i32::from(bits_per_sample) - 1);
-            mixed(reader.into_samples::<i32>(), channels, most, length_is_unknown, |x| x as f32 * scale)?
+            mixed(reader.into_samples::<i32>(), channels, max_samples, length_is_unknown, |x| {
+                x as f32 * scale
+            })?
         }
     };
     Ok(Audio { samples, sample_rate_hz: sample_rate })
 }
 
-/// A WAV file of 16-bit PCM, one channel. Samples beyond full scale saturate; NaN becomes silence.
+/// Encodes a WAV file of 16-bit PCM with one channel. Samples beyond full scale saturate; NaN becomes silence.
 pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
     let spec = WavSpec {
         channels: 1,
@@ -52,17 +58,17 @@ pub fn write(samples: &[f32], sample_rate_hz: u32) -> Vec<u8> {
     file.into_inner()
 }
 
-/// Provenance as RIFF INFO, which players and archive tools show.
+/// The provenance of a file as RIFF INFO, which players and archive tools show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// `ISFT`: the program that made it.
     pub software: String,
-    /// `ICMT`
+    /// `ICMT`: a comment.
     pub comment: String,
 }
 
 impl Origin {
-    /// Of synthetic speech, as the page writes it too (`Speech` in `web/js/voice.js`). `voice` is the voice's id, [`voice_id`].
+    /// The origin of synthetic speech, as the page writes it too (`Speech` in `web/js/voice.js`). `voice` is the voice's id, [`voice_id`].
     pub fn synthetic(voice: &str) -> Self {
         Self {
             software: "ownvoice".into(),
@@ -70,7 +76,7 @@ impl Origin {
         }
     }
 
-    /// Of a recording that a vocoder made again.
+    /// The origin of a recording that a vocoder resynthesised.
     pub fn resynthesis() -> Self {
         Self {
             software: "ownvoice".into(),
@@ -79,12 +85,12 @@ impl Origin {
     }
 }
 
-/// Names a voice by its file's SHA-256 in hexadecimal: the first 16 digits.
+/// Returns the id of a voice: the first 16 digits of its file's SHA-256 in hexadecimal.
 pub fn voice_id(sha256_hex: &str) -> &str {
     &sha256_hex[..16]
 }
 
-/// [`write()`], with its origin after the sound: readers that expect the sound at byte 44 find it there.
+/// Encodes as [`write()`] does, with the origin after the sound, because some readers expect the sound at byte 44.
 pub fn write_with_origin(samples: &[f32], sample_rate_hz: u32, origin: &Origin) -> Vec<u8> {
     let mut info = b"INFO".to_vec();
     for (name, words) in [(b"ISFT", &origin.software), (b"ICMT", &origin.comment)] {
@@ -98,7 +104,7 @@ pub fn write_with_origin(samples: &[f32], sample_rate_hz: u32, origin: &Origin) 
     file
 }
 
-/// A name, a length and the bytes, made even.
+/// Appends a chunk: name, length and bytes, padded to an even length.
 fn push_chunk(file: &mut Vec<u8>, name: &[u8; 4], bytes: &[u8]) {
     file.extend(name);
     file.extend((bytes.len() as u32).to_le_bytes());
@@ -106,17 +112,17 @@ fn push_chunk(file: &mut Vec<u8>, name: &[u8; 4], bytes: &[u8]) {
     file.resize(file.len().next_multiple_of(2), 0);
 }
 
-/// The mean of the channels, frame by frame until the data ends; nothing else is held.
+/// Averages the channels, frame by frame until the data ends, without holding more in memory.
 ///
-/// * `most`: samples that the file can hold, whatever its header claims
+/// * `max_samples`: the most samples that the file can hold, regardless of its header
 fn mixed<R: io::Read, S: hound::Sample>(
     samples: hound::WavIntoSamples<R, S>,
     channels: usize,
-    most: usize,
+    max_samples: usize,
     length_is_unknown: bool,
     to_f32: impl Fn(S) -> f32,
 ) -> Result<Vec<f32>> {
-    let mut out = Vec::with_capacity(samples.len().min(most) / channels);
+    let mut out = Vec::with_capacity(samples.len().min(max_samples) / channels);
     let (mut sum, mut summed) = (0.0, 0);
     for sample in samples {
         let x = match sample {
@@ -137,11 +143,11 @@ fn mixed<R: io::Read, S: hound::Sample>(
     Ok(out)
 }
 
-/// A head with nothing but the format, and the sound that belongs behind it, where hound would misread the file; `None` where it would not.
+/// Returns a header with only the format chunk, and the samples that follow it, if hound would misread the file; otherwise `None`.
 ///
-/// It takes a chunk of odd length to end where its bytes do, although RIFF pads it to an even length, and insists that an unknown length of all ones is
-/// divisible by the sample size.
-fn as_hound_expects(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+/// Hound assumes that a chunk of odd length ends with its last byte, although RIFF pads it to an even length, and requires that an unknown length of all
+/// ones is divisible by the sample size.
+fn with_header_for_hound(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let (mut at, mut format, mut is_odd) = (12, None, false);
     loop {
         let (name, length) = bytes.get(at..at + 8)?.split_at(4);
@@ -174,7 +180,7 @@ fn unreadable(error: hound::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// A WAV file by hand: what a writer other than hound may produce.
+    /// Encodes a WAV file by hand, as a writer other than hound may.
     fn file(format: u16, channels: u16, rate: u32, bits: u16, data_length: u32, data: &[u8]) -> Vec<u8> {
         let align = channels.wrapping_mul(bits / 8);
         let mut out = Vec::new();
@@ -199,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn every_width_reads_as_the_same_numbers() {
+    fn every_sample_width_is_read() {
         let i16s = file(1, 1, 16000, 16, 6, &[0x00, 0x40, 0x00, 0x80, 0xff, 0x7f]);
         assert_eq!(read(&i16s).unwrap().samples, [0.5, -1.0, 32767.0 / 32768.0]);
         assert_eq!(read(&file(1, 1, 8000, 8, 3, &[128, 192, 0])).unwrap().samples, [0.0, 0.5, -1.0]);
@@ -220,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_files_are_read_back() {
         let bytes = write(&[0.0, 0.5, -1.0, 2.0, f32::NAN], 22050);
         assert_eq!(bytes.len(), 44 + 10);
         let audio = read(&bytes).unwrap();
@@ -230,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_follows_the_sound_and_changes_nothing_of_it() {
+    fn an_origin_follows_the_sound_without_changing_it() {
         let samples = [0.0, 0.5, -1.0];
         let bytes = write_with_origin(&samples, 16_000, &Origin::synthetic("0123456789abcdef"));
         let plain = write(&samples, 16_000);
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn no_damage_to_the_header_panics() {
+    fn damaged_headers_do_not_panic() {
         let whole = file(1, 2, 16000, 16, 8, &[0, 0x40, 0, 0, 0, 0x20, 0, 0x20]);
         for end in 0..whole.len() {
             assert_eq!(code(&whole[..end]), "audio-unreadable", "cut at {end}");

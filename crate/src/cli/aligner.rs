@@ -21,7 +21,7 @@ use crate::{
     files,
     model::recogniser::{PAUSE, class},
     pipeline::{self, AlignerConfig},
-    text::{Phonemizer, spell, symbols::Symbol},
+    text::{Phonemizer, symbols::Symbol, to_symbols},
     train::{
         adapt::{AdaptConfig, Spoken, adapt},
         recogniser::RecogniserConfig,
@@ -221,7 +221,7 @@ fn item(
     let Ok(truth) = label(phonemizer, &recording.text, recording.phones.as_deref(), seconds) else {
         return Ok(None);
     };
-    let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
+    let (symbols, word_ends) = to_symbols(&phonemizer.words(&recording.text)?);
     Ok(Some(Item { mel: extractor.extract(&samples), truth, symbols, word_ends }))
 }
 

@@ -56,7 +56,7 @@ pub struct CloneArguments {
     rate: f64,
     /// How much sentences that the base says in the new voice count beside half a minute of clips, against forgetting; 0: no rehearsal
     ///
-    /// Beside twice as much speech they count half, beside that of a voice twice as far from the base twice as much.
+    /// Beside twice as much speech they count half, beside that of a voice twice as far from the base four times as much; 2.5 times as much at most.
     #[arg(long, default_value_t = CloneOptions::default().rehearsal)]
     rehearsal: f32,
 }
@@ -86,7 +86,7 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         bytes.len() as f32 / 1e6,
         voice.duration_scale
     );
-    if let Some(Intonation { mean_hz, spread, .. }) = voice.intonation {
+    if let Some(Intonation { mean_hz, spread }) = voice.intonation {
         text += &format!("\nmean pitch {mean_hz:.0} Hz, its spread {spread:.2} times the base's");
     }
     let info = voice.info();

@@ -11,14 +11,20 @@ use super::{
 };
 use crate::{
     Result,
-    corpus::{MakeOptions, make_people::make_people},
+    corpus::{
+        MakeOptions,
+        make_people::make_people,
+        teacher::{TeacherOptions, make_teacher},
+    },
     pipeline::{self, PrepareConfig, make_corpus},
     report::Report,
+    text::Phonemizer,
 };
 
 #[derive(Args)]
 #[command(after_help = "Examples:
   ownvoice corpus --out corpus --hours 6
+  ownvoice corpus --out corpus --hours 12 --teacher kokoro-js/voices
   ownvoice corpus --out people --people")]
 pub struct CorpusArguments {
     /// Folder to make it in
@@ -36,10 +42,13 @@ pub struct CorpusArguments {
     /// Instead of engines: the recordings of people that installed packages hold, those to measure on under held-out/
     #[arg(long, conflicts_with_all = ["hours", "held_out_seconds"])]
     people: bool,
+    /// Instead of engines: the neural voices of Kokoro-82M and mixes of them. Needs its Python packages, the voices of the npm package kokoro-js in this folder, and Debian's wordnet-base
+    #[arg(long, value_name = "VOICES", conflicts_with_all = ["people", "held_out_seconds"])]
+    teacher: Option<PathBuf>,
 }
 
 pub fn corpus(arguments: &CorpusArguments, console: &Console) -> Result<()> {
-    let &CorpusArguments { hours, seed, held_out_seconds, people, .. } = arguments;
+    let &CorpusArguments { hours, seed, held_out_seconds, people, ref teacher, .. } = arguments;
     output::check(&arguments.out, if people { Made::People } else { Made::Corpus }, console)?;
     if people {
         let found = make_people(&arguments.out, &|person| {
@@ -55,8 +64,13 @@ pub fn corpus(arguments: &CorpusArguments, console: &Console) -> Result<()> {
         console.result(&found, format!("{hours:.2} h of {} people", found.len()));
         return Ok(());
     }
-    let options = MakeOptions { hours, seed, held_out_seconds, ..MakeOptions::default() };
-    let summary = make_corpus(&arguments.out, &options, console)?;
+    let summary = if let Some(voices) = teacher {
+        let options = TeacherOptions { voices: voices.clone(), hours, seed };
+        make_teacher(&arguments.out, &options, &Phonemizer::embedded(), console)?
+    } else {
+        let options = MakeOptions { hours, seed, held_out_seconds, ..MakeOptions::default() };
+        make_corpus(&arguments.out, &options, console)?
+    };
     console.result(&summary, serde_json::to_string_pretty(&summary).expect("plain data"));
     Ok(())
 }

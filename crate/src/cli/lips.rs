@@ -233,7 +233,7 @@ pub struct EvaluateArguments {
     #[arg(long)]
     base: PathBuf,
     /// Folder for what is compared, as WAV files: speech of the videos, of still faces and of other videos
-    #[arg(long, alias = "out")]
+    #[arg(long)]
     wavs: PathBuf,
     #[command(flatten)]
     device: DeviceArguments,

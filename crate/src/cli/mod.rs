@@ -1,20 +1,16 @@
 //! The command line. Every command is a thin layer over the library: it turns arguments into a configuration, and what comes back into output.
 
 mod aligner;
-mod bench;
-mod bench_lips;
 mod clone;
-mod compare;
 mod console;
 mod curve;
 mod data;
-mod device;
+pub mod device;
 mod evaluate;
 mod feeder;
 mod import;
 mod lips;
 mod measure;
-mod op_by_op;
 mod output;
 mod pages;
 mod precision;
@@ -83,15 +79,10 @@ enum Command {
     Lips(lips::LipsVerb),
     /// Measure a base by cloning the held-out voices, and write the figures into its manifest
     Measure(measure::MeasureArguments),
-    /// Compare ways of cloning on held-out voices: learning rates, iterations, seconds of speech, when to stop
-    Compare(compare::CompareArguments),
     /// Measure the aligner on voices whose phone times are known
-    #[command(alias = "align")]
     VerifyAligner(aligner::VerifyArguments),
     /// Measure the speaker encoder on speakers that it was not trained on
     VerifySpeakers(speaker_encoder::VerifyArguments),
-    /// Time training and synthesis on this machine
-    Bench(bench::BenchArguments),
     /// Show where a training step's time goes, module by module
     Profile(profile::ProfileArguments),
     /// Find a fault of precision: overflows, operations that differ from their reference, runs that are not the same
@@ -130,10 +121,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "lips",
         ],
     ),
-    (
-        "Measure",
-        &["measure", "compare", "verify-aligner", "verify-speakers", "bench", "profile", "precision"],
-    ),
+    ("Measure", &["measure", "verify-aligner", "verify-speakers", "profile", "precision"]),
     ("Set up a shell", &["completions", "man"]),
 ];
 
@@ -215,10 +203,8 @@ fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()
         Command::Import(arguments) => import::import(arguments, console),
         Command::Lips(verb) => lips::lips(verb, ranks, console),
         Command::Measure(arguments) => measure::measure(arguments, console),
-        Command::Compare(arguments) => compare::compare(arguments, console),
         Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),
         Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(arguments, console),
-        Command::Bench(arguments) => bench::bench(arguments, console),
         Command::Profile(arguments) => profile::profile(arguments, ranks, console),
         Command::Precision(arguments) => precision::precision(arguments, console),
         Command::Completions(arguments) => pages::completions(arguments),
@@ -312,20 +298,5 @@ mod tests {
                 assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
             }
         }
-    }
-
-    #[test]
-    fn former_names_are_understood() {
-        for line in [
-            "ownvoice align --corpus c --adapt 60",
-            "ownvoice vocode --in a.wav --out b.wav",
-            "ownvoice train-vocoder --corpus c --out v --run r",
-            "ownvoice evaluate --reference r --json",
-            "ownvoice evaluate --clips r",
-            "ownvoice lips evaluate v --base l --out w",
-        ] {
-            assert!(command().try_get_matches_from(line.split(' ')).is_ok(), "{line}");
-        }
-        assert!(command().try_get_matches_from(["ownvoice", "vocode", "--out", "b.wav"]).is_err());
     }
 }

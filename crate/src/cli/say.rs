@@ -84,7 +84,6 @@ pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
         pitch: arguments.pitch,
         liveliness: arguments.liveliness,
         seed: arguments.seed,
-        ..SpeakOptions::default()
     };
     for doubt in language::doubts(&arguments.text) {
         console.warn(doubt);

@@ -107,11 +107,7 @@ fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> 
   ownvoice vocode recording.wav --out rough.wav --vocoder griffin-lim --json")]
 pub struct VocodeArguments {
     /// A recording
-    #[arg(required_unless_present = "input")]
-    recording: Option<PathBuf>,
-    /// The same, as it was given before
-    #[arg(long = "in", id = "input", hide = true, conflicts_with = "recording")]
-    input: Option<PathBuf>,
+    recording: PathBuf,
     /// The WAV file to write
     #[arg(long)]
     out: PathBuf,
@@ -129,8 +125,7 @@ pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
     let base = Base::open(&arguments.base, &Device::flex())?;
     let vocoder = choose(&base, arguments.vocoder)?;
     let config = base.mel_config();
-    let recording = arguments.recording.as_ref().or(arguments.input.as_ref()).expect("one is required");
-    let clip = files::read_audio(recording)?;
+    let clip = files::read_audio(&arguments.recording)?;
     let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
     let mel =
         MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));

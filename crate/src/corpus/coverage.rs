@@ -1,4 +1,4 @@
-//! How evenly a corpus covers the phones of English and their pairs.
+//! The coverage of the phones of English and of their pairs by a corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,21 +11,22 @@ use crate::{
     },
 };
 
-/// Phones are counted without stress; pairs are of neighbours with no pause between them.
+/// Counts of phones without stress, and of pairs of neighbouring phones without a pause in between.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
-    /// Occurrences of each phone.
+    /// The occurrences of each phone.
     pub phones: BTreeMap<usize, usize>,
-    /// Occurrences of each pair.
+    /// The occurrences of each pair.
     pub pairs: BTreeMap<(usize, usize), usize>,
-    /// The pairs that the words of the dictionary hold.
+    /// The pairs that occur in words of the dictionary.
     pub known_pairs: BTreeSet<(usize, usize)>,
 }
 
-/// Occurrences below which a pair can hardly be learned.
+/// A pair with fewer occurrences can hardly be learned.
 const OFTEN: usize = 10;
 
 impl Coverage {
+    /// Counts the phones and pairs of utterances.
     pub fn of<'a>(utterances: impl Iterator<Item = &'a [Symbol]>, phonemizer: &Phonemizer) -> Self {
         let lexicon = phonemizer.lexicon();
         let mut coverage =
@@ -42,7 +43,7 @@ impl Coverage {
         coverage
     }
 
-    /// Pairs of the dictionary with at least `times` occurrences.
+    /// Returns the number of pairs of the dictionary with at least `times` occurrences.
     pub fn covered(&self, times: usize) -> usize {
         self.known_pairs
             .iter()
@@ -51,6 +52,7 @@ impl Coverage {
     }
 }
 
+/// Returns the pairs of neighbouring phones.
 fn pairs(symbols: &[Symbol]) -> impl Iterator<Item = (usize, usize)> {
     symbols
         .windows(2)
@@ -66,7 +68,7 @@ impl fmt::Display for Coverage {
         let [once, often] = [1, OFTEN].map(|times| 100.0 * self.covered(times) as f32 / known);
         write!(
             f,
-            "{} phones, the rarest {least} times of {total}; of the dictionary's {} pairs of phones {once:.0} % are said, {often:.0} % at least {OFTEN} times",
+            "{} phones, the rarest {least} times of {total}; of the dictionary's {} pairs of phones {once:.0} % occur, {often:.0} % at least {OFTEN} times",
             self.phones.len(),
             self.known_pairs.len()
         )

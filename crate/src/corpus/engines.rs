@@ -1,4 +1,4 @@
-//! The installed speech engines, run as processes: text in, sound and (where the engine prints them) phones with their end times out.
+//! Runs installed speech engines, which turn text into sound and, if they print them, phones with their end times.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,35 +7,38 @@ use super::{perturbation::Perturbation, phones::EnginePhone, program::run};
 use crate::audio::{Audio, resample};
 use crate::{Error, Result, files::read_audio};
 
-/// What a corpus holds, in samples a second.
+/// The sample rate of a corpus.
 pub const SAMPLE_RATE_HZ: u32 = 16_000;
-/// Silence left before and after the speech.
+/// The silence kept before and after speech.
 const MARGIN_SECONDS: f32 = 0.1;
-/// Root mean square of every utterance, in full scale; a fixed level, as clips of a visitor get.
+/// The root mean square of every utterance relative to full scale; a visitor's clips also get a fixed level.
 const LEVEL: f32 = 0.08;
 
-/// What festival is made to print before an utterance's phones: no phone of any language is called so.
+/// The line that festival is made to print before the phones of an utterance; no phone has this name.
 const HEADER: &str = "utterance";
 
+/// A speech engine with its voice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SpeechEngine {
     /// A voice built into flite.
     Flite { voice: &'static str },
     /// A Scheme procedure that selects a festival voice.
     Festival { procedure: &'static str },
-    /// American English with a variant of the voice, pitch 0 to 99, speed in words a minute. Prints no phone times.
+    /// espeak-ng's American English with a variant of the voice and a pitch of 0 to 99. It prints no phone times.
     Espeak { variant: &'static str, pitch: u32, words_per_minute: u32 },
 }
 
+/// A spoken text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Utterance {
     pub text: String,
-    /// At [`SAMPLE_RATE_HZ`].
+    /// The samples at [`SAMPLE_RATE_HZ`].
     pub samples: Vec<f32>,
     pub phones: Option<Vec<EnginePhone>>,
 }
 
 impl SpeechEngine {
+    /// The name of the engine's program.
     pub fn program(&self) -> &'static str {
         match self {
             Self::Flite { .. } => "flite",
@@ -44,12 +47,12 @@ impl SpeechEngine {
         }
     }
 
-    /// Whether a speaker of this name is an engine's voice, and no person: corpora name engines' voices after their engine.
+    /// Whether a speaker is the voice of an engine rather than a person; names of voices begin with the engine.
     pub fn is_voice(speaker: &str) -> bool {
-        ["flite-", "festival-", "espeak-"].iter().any(|engine| speaker.starts_with(engine))
+        ["flite-", "festival-", "espeak-", "kokoro-"].iter().any(|engine| speaker.starts_with(engine))
     }
 
-    /// Speaks all texts; what an engine cannot speak is left out.
+    /// Speaks all texts. Those that the engine cannot speak are left out.
     pub fn speak(
         &self,
         texts: &[String],
@@ -77,8 +80,10 @@ impl SpeechEngine {
     }
 }
 
+/// The sound and the phones of a text that could be spoken.
 type Spoken = Option<(Audio, Option<Vec<EnginePhone>>)>;
 
+/// Speaks one text with flite.
 fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
     let file = scratch.join("flite.wav");
     let output = run(Command::new("flite").args(["-voice", voice, "-psdur", "-t", text, "-o"]).arg(&file))?;
@@ -87,17 +92,17 @@ fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
         .split_whitespace()
         .filter_map(|word| word.rsplit_once(':'))
         .filter_map(|(phone, end)| Some(EnginePhone::new(phone, end.parse().ok()?)));
-    Ok(Some((read(&file)?, Some(phones.collect()))))
+    Ok(Some((read_audio(&file)?, Some(phones.collect()))))
 }
 
-/// One process for all texts: each writes its wave to a file and its phones to standard output.
+/// Speaks all texts with one process of festival, which writes each recording to a file and its phones to standard output.
 fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spoken>> {
     let wave = |index: usize| scratch.join(format!("festival-{index}.wav"));
     let mut script = format!("({procedure})\n");
     for (index, text) in texts.iter().enumerate() {
         let _ = std::fs::remove_file(wave(index));
         let text: String = text.chars().filter(|c| !matches!(c, '"' | '\\')).collect();
-        // A voice that fails at one text, as those of other languages do at some words, goes on with the next.
+        // Voices of other languages fail at some English words; the next text is still spoken.
         script += &format!(
             "(unwind-protect (begin (set! u (utt.synth (eval (list 'Utterance 'Text \"{text}\"))))\n(format t \"{HEADER} {index}\\n\")\n\
              (mapcar (lambda (s) (format t \"%s %f\\n\" (item.name s) (item.feat s \"end\"))) (utt.relation.items u 'Segment))\n\
@@ -109,12 +114,14 @@ fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spo
     std::fs::write(&file, script).map_err(Error::io(&file))?;
     let output = run(Command::new("festival").arg("-b").arg(&file))?;
     let phones = printed_phones(&String::from_utf8_lossy(&output.stdout), texts.len());
-    let spoken =
-        phones.into_iter().enumerate().map(|(index, phones)| Some((read(&wave(index)).ok()?, Some(phones))));
+    let spoken = phones
+        .into_iter()
+        .enumerate()
+        .map(|(index, phones)| Some((read_audio(&wave(index)).ok()?, Some(phones))));
     Ok(spoken.collect())
 }
 
-/// The phones of each utterance: what stands under its header.
+/// Parses the phones that were printed after the header of each utterance.
 fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
     let mut phones = vec![Vec::new(); utterances];
     let mut current = 0;
@@ -130,6 +137,7 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
     phones
 }
 
+/// Speaks one text with espeak-ng.
 fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch: &Path) -> Result<Spoken> {
     let file = scratch.join("espeak.wav");
     let (voice, pitch, rate) = (format!("en-us+{variant}"), pitch.to_string(), words_per_minute.to_string());
@@ -138,14 +146,10 @@ fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch:
         .arg(&file)
         .arg("--")
         .arg(text))?;
-    Ok(Some((read(&file)?, None)))
+    Ok(Some((read_audio(&file)?, None)))
 }
 
-fn read(file: &Path) -> Result<Audio> {
-    read_audio(file)
-}
-
-/// To the corpus rate and level, perturbed, without the silence at both ends. `None` where there is no speech.
+/// Perturbs speech, converts it to the rate and level of the corpus, and trims the silence at both ends. Returns `None` if there is no speech.
 fn finish(
     text: &str,
     audio: Audio,
@@ -181,7 +185,7 @@ fn finish(
     Ok(Some(Utterance { text: text.to_string(), samples, phones }))
 }
 
-/// Start of the first and end of the last phone that is no pause, in seconds.
+/// Returns the start of the first and the end of the last phone other than pauses, in seconds.
 fn phones_range(phones: &[EnginePhone]) -> Option<(f32, f32)> {
     let speaks = |phone: &EnginePhone| !phone.is_pause();
     let first = phones.iter().position(speaks)?;
@@ -189,7 +193,7 @@ fn phones_range(phones: &[EnginePhone]) -> Option<(f32, f32)> {
     Some((first.checked_sub(1).map_or(0.0, |before| phones[before].end_seconds), phones[last].end_seconds))
 }
 
-/// Where the samples rise above a hundredth of their peak, in seconds.
+/// Returns the range between the first and last sample above a hundredth of the peak, in seconds.
 fn loud_range(samples: &[f32]) -> Option<(f32, f32)> {
     let peak = samples.iter().fold(0.0f32, |peak, sample| peak.max(sample.abs()));
     let loud = |sample: &f32| sample.abs() > 0.01 * peak && peak > 1e-4;
@@ -201,9 +205,9 @@ fn loud_range(samples: &[f32]) -> Option<(f32, f32)> {
 mod tests {
     use super::*;
 
-    /// Finnish has a phone that is called "@".
+    /// Finnish has a phone named "@", which must not be confused with the header.
     #[test]
-    fn phones_go_to_the_utterance_that_they_were_printed_for() {
+    fn printed_phones_belong_to_the_header_above_them() {
         let printed = "utterance 0\n# 0.2\n@ 0.3\nUniSyn: using default diphone #-# for m-#\nutterance 2\ne: 0.1\n@ 0.25\n";
         let phone = |name: &str, end: f32| EnginePhone::new(name, end);
         assert_eq!(

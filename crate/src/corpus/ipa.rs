@@ -1,6 +1,6 @@
-//! Phones of other languages in our symbols: what espeak-ng prints as IPA, mapped to the nearest ARPAbet phones by one table.
+//! Maps the IPA that espeak-ng prints for other languages to the nearest ARPAbet phones.
 //!
-//! The result is a text in the notation that [`crate::text::Phonemizer`] reads as it stands: words of ARPAbet in braces, punctuation between them.
+//! The result is a text that [`crate::text::Phonemizer`] accepts: words of ARPAbet in braces with punctuation between them.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::{
     text::symbols::{self, Symbol, is_vowel, with_stress},
 };
 
-/// IPA as espeak-ng spells it, without stress, length and palatalisation, and the nearest phones of American English.
+/// IPA as espeak-ng spells it, without stress, length and palatalisation, with the nearest phones of American English.
 #[rustfmt::skip]
 const NEAREST: &[(&str, &str)] = &[
     ("a", "AA"), ("ɑ", "AA"), ("ɐ", "AH"), ("ʌ", "AH"), ("ə", "AH"), ("æ", "AE"), ("ɒ", "AA"),
@@ -28,10 +28,10 @@ const NEAREST: &[(&str, &str)] = &[
     ("j", "Y"), ("ʝ", "Y"), ("ɥ", "W"),
 ];
 
-/// Stress, palatalisation, ties, what is dental or laminal, Danish stød and the glottal stop: no phones of ours.
+/// Marks that are ignored: stress, palatalisation, ties, dental and laminal articulation, Danish stød and the glottal stop.
 const MARKS: &[char] = &['ˈ', 'ˌ', 'ʲ', '\u{361}', '\u{32a}', '\u{33b}', '\u{32f}', 'ʔ', '?', '-'];
 
-/// One IPA phone in our symbols. `None` for what the table lacks.
+/// Converts one IPA phone to our symbols. Returns `None` if the table lacks it.
 pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
     let stress = if phone.contains('ˈ') {
         1
@@ -47,7 +47,9 @@ pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
     let entry = |name: &str| NEAREST.iter().find(|(ipa, _)| *ipa == name);
     let (_, phones) = entry(&plain).or_else(|| entry(&plain.replace('ː', "")))?;
     let symbol = |name: &str| {
-        symbols::id(name).or_else(|| symbols::id(&format!("{name}0"))).expect("the table holds ARPAbet")
+        Symbol::from_name(name)
+            .or_else(|| Symbol::from_name(&format!("{name}0")))
+            .expect("the table holds ARPAbet")
     };
     Some(
         phones
@@ -59,9 +61,9 @@ pub fn nearest(phone: &str) -> Option<Vec<Symbol>> {
     )
 }
 
-/// A text of another language in braces: `Kde je?` becomes `{G D EH1} {Y EH0}?`.
+/// Transcribes a text of another language in braces: `Kde je?` becomes `{G D EH1} {Y EH0}?`.
 ///
-/// * `language`: espeak-ng's name of it, as `cs`
+/// * `language`: espeak-ng's name of the language, e.g. `cs`
 pub fn transcribe(text: &str, language: &str) -> Result<String> {
     let mut written = String::new();
     for clause in text.split_inclusive([',', '.', '?', '!', ';', ':', '…']) {
@@ -88,11 +90,12 @@ pub fn transcribe(text: &str, language: &str) -> Result<String> {
     if written.is_empty() { Err(Error::text_unsupported(text)) } else { Ok(written + last) }
 }
 
-/// The phones of one word as espeak-ng prints it. `(en)` marks a word of another language, and is no phone.
+/// Converts one word as espeak-ng prints it. `(en)` marks a word of another language and is not a phone.
 fn phones(word: &str) -> Vec<Option<Vec<Symbol>>> {
     word.split('_').filter(|phone| !phone.is_empty() && !phone.starts_with('(')).map(nearest).collect()
 }
 
+/// Returns espeak-ng's IPA of a text.
 fn espeak(text: &str, language: &str) -> Result<String> {
     let output = run(Command::new("espeak-ng").args(["-v", language, "-q", "--ipa", "--sep=_", "--", text]))?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn phones_of_other_languages_become_their_neighbours() {
+    fn phones_of_other_languages_become_the_nearest_ones() {
         assert_eq!(written("z_ˈa_ɟ_i_v_n_oʊ"), "Z AA1 D Y IY0 V N OW0");
         assert_eq!(
             written("p_ˈɑ_s_aː_ɣ_ˌi_r_s_f_l_i_x_t_ˌœy_x"),
@@ -123,10 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn the_table_holds_phones_and_each_once() {
+    fn the_table_is_valid_and_without_duplicates() {
         for (index, (ipa, phones)) in NEAREST.iter().enumerate() {
-            assert!(nearest(ipa).is_some(), "{ipa} stands for {phones}, which is no ARPAbet");
-            assert!(NEAREST[..index].iter().all(|(other, _)| other != ipa), "{ipa} twice");
+            assert!(nearest(ipa).is_some(), "{ipa}: {phones} is not ARPAbet");
+            assert!(NEAREST[..index].iter().all(|(other, _)| other != ipa), "{ipa} is listed twice");
         }
     }
 }

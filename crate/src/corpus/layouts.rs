@@ -1,66 +1,31 @@
-//! The folders that speech corpora come in: LJSpeech, LibriTTS, VCTK, and our own of several speakers.
-//!
-//! One long file: four layouts of the same shape, and the tests of each.
+//! The folder layouts of speech corpora: LJSpeech, LibriTTS, VCTK, and our own with several speakers.
 
 use std::path::{Path, PathBuf};
 
-use super::phones::EnginePhone;
-use crate::{
-    Error, Result,
-    audio::{SPEECH_LEVEL_DB, level::normalize, resample::resample},
-    files::read_audio,
-};
+use super::phones::parse_csv;
+pub use super::recording::{Recording, read_speech};
+use crate::{Error, Result};
 
-/// How recordings end, in the order in which they are looked for.
+/// The extensions of recordings, in the order in which they are tried.
 pub const EXTENSIONS: [&str; 15] = [
     "wav", "flac", "mp3", "m4a", "mp4", "aac", "ogg", "oga", "opus", "webm", "mka", "mkv", "mov", "aiff",
     "caf",
 ];
 
-/// One recording and its text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Recording {
-    pub speaker: String,
-    pub id: String,
-    pub text: String,
-    /// A WAV file, or one of [`EXTENSIONS`].
-    pub path: PathBuf,
-    /// The phones with their end times, where the corpus has them.
-    pub phones: Option<Vec<EnginePhone>>,
-}
-
-impl Recording {
-    /// Its samples at a rate of choice, at the level of speech.
-    pub fn samples(&self, sample_rate_hz: u32) -> Result<Vec<f32>> {
-        self.samples_at_speed(1.0, sample_rate_hz)
-    }
-
-    /// The same, played faster or slower: pitch and formants move along.
-    pub fn samples_at_speed(&self, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
-        read_speech(&self.path, speed, sample_rate_hz)
-    }
-}
-
-/// The samples of a recording played at a speed, at a rate of choice and at the level of speech.
-pub fn read_speech(path: &Path, speed: f32, sample_rate_hz: u32) -> Result<Vec<f32>> {
-    let clip = read_audio(path)?;
-    let samples = resample(&clip.samples, (clip.sample_rate_hz as f32 * speed) as u32, sample_rate_hz)?;
-    Ok(normalize(&samples, SPEECH_LEVEL_DB))
-}
-
+/// A folder layout of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// `metadata.csv` (`id|text` or `id|text|normalised text`) and `wavs/<id>.wav`, or the recordings beside it: one speaker, named by the folder.
+    /// One speaker, named by the folder: `metadata.csv` (`id|text` or `id|text|normalised text`) and recordings in `wavs/<id>.wav` or beside `metadata.csv`.
     LjSpeech,
-    /// `<speaker>/<chapter>/<id>.wav` beside `<id>.normalized.txt`, perhaps below one more folder for the subset.
+    /// `<speaker>/<chapter>/<id>.wav` with `<id>.normalized.txt`, perhaps below one more folder for the subset.
     LibriTts,
     /// `txt/<speaker>/<id>.txt` and `wav48/<speaker>/<id>.wav`, or `wav48_silence_trimmed/<speaker>/<id>_mic1.wav`.
     Vctk,
-    /// Our own: `<speaker>/` in the layout of LJSpeech, with `phones/<id>.csv` where the engine printed them. `held-out/` is left alone.
+    /// Our own layout: `<speaker>/` in the layout of LJSpeech, with `phones/<id>.csv` if the engine printed its phones. `held-out/` is not read.
     Speakers,
 }
 
-/// The layout of a folder, by the files in it.
+/// Detects the layout of a folder by its files.
 pub fn detect(root: &Path) -> Result<Layout> {
     if root.join("metadata.csv").is_file() {
         return Ok(Layout::LjSpeech);
@@ -77,12 +42,15 @@ pub fn detect(root: &Path) -> Result<Layout> {
         return Ok(Layout::LibriTts);
     }
     Err(Error::corpus_invalid(format!(
-        "{}: no metadata.csv, no txt/ and no *.normalized.txt: not a corpus in a known layout",
+        "{}: there is no metadata.csv, no txt/ and no *.normalized.txt, so this is not a corpus in a known layout",
         root.display()
     )))
 }
 
-/// All recordings below a folder, sorted by speaker and id. Fails on the first file that is missing or cannot be understood, naming it.
+/// Returns all recordings of a corpus, sorted by speaker and id.
+///
+/// # Errors
+/// Names the first file that is missing or invalid.
 pub fn load(root: &Path) -> Result<impl Iterator<Item = Recording> + use<>> {
     let mut recordings = match detect(root)? {
         Layout::LjSpeech => lj_speech(root)?,
@@ -97,15 +65,16 @@ pub fn load(root: &Path) -> Result<impl Iterator<Item = Recording> + use<>> {
         }
     };
     if recordings.is_empty() {
-        return Err(Error::corpus_invalid(format!("{}: no recordings", root.display())));
+        return Err(Error::corpus_invalid(format!("{}: there are no recordings", root.display())));
     }
     recordings.sort_by(|a, b| (&a.speaker, &a.id).cmp(&(&b.speaker, &b.id)));
     Ok(recordings.into_iter())
 }
 
+/// Reads the layout of LJSpeech.
 fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
     let metadata = root.join("metadata.csv");
-    // "." has no name of its own.
+    // The path may be ".", which has no name.
     let full = std::fs::canonicalize(root).map_err(Error::io(root))?;
     let speaker = name(&full);
     let mut recordings = Vec::new();
@@ -115,17 +84,17 @@ fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
         };
         let mut fields = line.split('|');
         let id = fields.next().unwrap_or("").trim();
-        let text = fields.next().ok_or_else(|| invalid("no \"|\" between id and text"))?;
+        let text = fields.next().ok_or_else(|| invalid("there is no \"|\" between id and text"))?;
         let text = fields.next().filter(|normalized| !normalized.trim().is_empty()).unwrap_or(text).trim();
         if id.is_empty() || id.contains(['/', '\\']) || id.starts_with('.') {
             return Err(invalid("the id is empty or is a path"));
         }
         if text.is_empty() {
-            return Err(invalid("no text"));
+            return Err(invalid("the text is empty"));
         }
         let path = recording(&[root.join("wavs"), root.to_path_buf()], id)?;
         let phones = root.join("phones").join(format!("{id}.csv"));
-        let phones = if phones.is_file() { Some(read_phones(&phones)?) } else { None };
+        let phones = if phones.is_file() { Some(parse_csv(&phones, &read(&phones)?)?) } else { None };
         recordings.push(Recording {
             speaker: speaker.clone(),
             id: id.to_string(),
@@ -137,15 +106,16 @@ fn lj_speech(root: &Path) -> Result<Vec<Recording>> {
     Ok(recordings)
 }
 
+/// Reads the layout of LibriTTS.
 fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
     let mut recordings = Vec::new();
     for file in normalized_texts(root, 3)? {
         let id = name(&file).trim_end_matches(".normalized.txt").to_string();
         // <speaker>_<chapter>_<paragraph>_<sentence>
-        let (speaker, _) = id
-            .split_once('_')
-            .ok_or_else(|| Error::corpus_invalid(format!("{}: no speaker before \"_\"", file.display())))?;
-        let folder = file.parent().expect("it lies in one").to_path_buf();
+        let (speaker, _) = id.split_once('_').ok_or_else(|| {
+            Error::corpus_invalid(format!("{}: there is no speaker before \"_\"", file.display()))
+        })?;
+        let folder = file.parent().expect("a file has a folder").to_path_buf();
         let path = recording(&[folder], &id)?;
         recordings.push(Recording {
             speaker: speaker.to_string(),
@@ -158,6 +128,7 @@ fn libri_tts(root: &Path) -> Result<Vec<Recording>> {
     Ok(recordings)
 }
 
+/// Reads the layout of VCTK.
 fn vctk(root: &Path) -> Result<Vec<Recording>> {
     let mut recordings = Vec::new();
     for folder in folders(&root.join("txt"))? {
@@ -179,33 +150,7 @@ fn vctk(root: &Path) -> Result<Vec<Recording>> {
     Ok(recordings)
 }
 
-/// `phone,end_seconds` a line, ends not falling.
-pub fn read_phones(file: &Path) -> Result<Vec<EnginePhone>> {
-    let mut phones: Vec<EnginePhone> = Vec::new();
-    for (number, line) in read(file)?.lines().enumerate() {
-        let parsed = line
-            .split_once(',')
-            .and_then(|(phone, end)| Some(EnginePhone::new(phone, end.trim().parse().ok()?)));
-        let floor = phones.last().map_or(0.0, |before| before.end_seconds);
-        let rising = |phone: &EnginePhone| phone.end_seconds.is_finite() && phone.end_seconds >= floor;
-        match parsed.filter(rising) {
-            Some(phone) => phones.push(phone),
-            None => {
-                return Err(Error::corpus_invalid(format!(
-                    "{}, line {}: expected \"phone,end_seconds\" with rising ends",
-                    file.display(),
-                    number + 1
-                )));
-            }
-        }
-    }
-    if phones.is_empty() {
-        Err(Error::corpus_invalid(format!("{}: no phones", file.display())))
-    } else {
-        Ok(phones)
-    }
-}
-
+/// Returns the texts of LibriTTS in a folder and, down to a depth, in the folders below it.
 fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
     let mut texts = files(folder, ".normalized.txt")?;
     if depth > 0 {
@@ -216,43 +161,46 @@ fn normalized_texts(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
     Ok(texts)
 }
 
-/// A text in a file of its own, without the space around it.
+/// Reads a text file, without the space around the text.
 pub fn read_text(file: &Path) -> Result<String> {
     let text = read(file)?.trim().to_string();
     if text.is_empty() {
-        Err(Error::corpus_invalid(format!("{}: no text", file.display())))
+        Err(Error::corpus_invalid(format!("{}: the file is empty", file.display())))
     } else {
         Ok(text)
     }
 }
 
+/// Reads a file of UTF-8.
 fn read(file: &Path) -> Result<String> {
     let bytes =
         std::fs::read(file).map_err(|error| Error::corpus_invalid(format!("{}: {error}", file.display())))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::corpus_invalid(format!("{}: not UTF-8", file.display())))?;
-    // Spreadsheets and Windows editors begin UTF-8 with a byte order mark.
+        .map_err(|_| Error::corpus_invalid(format!("{}: it is not UTF-8", file.display())))?;
+    // Spreadsheets and editors of Windows write a byte order mark.
     Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
 }
 
-/// The recording of an id, in the first of the folders that holds it.
+/// Finds the recording of an id in the first of the folders that has it.
 fn recording(folders: &[PathBuf], id: &str) -> Result<PathBuf> {
     let named = |(folder, extension): (&PathBuf, &str)| folder.join(format!("{id}.{extension}"));
     let places =
         folders.iter().flat_map(|folder| EXTENSIONS.into_iter().map(move |extension| (folder, extension)));
     places.map(named).find(|path| path.is_file()).ok_or_else(|| {
         Error::corpus_invalid(format!(
-            "{}: missing, as is any other recording of that name ({})",
+            "{} is missing, and so are the other formats ({})",
             folders[0].join(format!("{id}.wav")).display(),
             EXTENSIONS[1..].join(", ")
         ))
     })
 }
 
+/// Returns the last component of a path.
 fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Returns the sorted entries of a folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let invalid = |error| Error::corpus_invalid(format!("{}: {error}", folder.display()));
     let mut entries = std::fs::read_dir(folder)
@@ -263,10 +211,12 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
+/// Returns the folders in a folder.
 fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries(folder)?.into_iter().filter(|entry| entry.is_dir()).collect())
 }
 
+/// Returns the files in a folder whose name ends with `ending`.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     Ok(entries(folder)?
         .into_iter()
@@ -277,8 +227,9 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::EnginePhone;
 
-    /// A folder of its own for each test, with these files; gone afterwards.
+    /// A temporary folder with some files.
     struct Tree(PathBuf);
 
     impl Tree {
@@ -296,7 +247,7 @@ mod tests {
             Ok(load(&self.0)?.collect())
         }
 
-        fn complaint(&self) -> String {
+        fn error(&self) -> String {
             let error = self.load().unwrap_err();
             assert_eq!(error.code(), "corpus-invalid");
             error.to_string()
@@ -310,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_the_first_id() {
+    fn a_byte_order_mark_is_not_part_of_the_first_id() {
         let tree = Tree::new("bom", &[("metadata.csv", "\u{feff}a|Hello.\n"), ("wavs/a.wav", "")]);
         let recordings = tree.load().unwrap();
         assert_eq!((recordings[0].id.as_str(), recordings[0].text.as_str()), ("a", "Hello."));
@@ -339,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn our_layout_has_speakers_and_phones_and_leaves_held_out_alone() {
+    fn our_layout_has_speakers_and_phones_without_held_out() {
         let tree = Tree::new(
             "speakers",
             &[
@@ -395,33 +346,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_file_and_line() {
         let tree = Tree::new("empty", &[("readme.txt", "")]);
-        assert!(tree.complaint().contains("not a corpus"));
+        assert!(tree.error().contains("this is not a corpus"));
         let tree = Tree::new("no-wav", &[("metadata.csv", "a|Hi.")]);
-        assert!(tree.complaint().contains("a.wav: missing"));
+        assert!(tree.error().contains("a.wav is missing"));
         let tree = Tree::new("no-bar", &[("metadata.csv", "a|Hi.\nHello"), ("wavs/a.wav", "")]);
-        assert!(tree.complaint().contains("metadata.csv, line 2"));
+        assert!(tree.error().contains("metadata.csv, line 2"));
         let tree = Tree::new("escape", &[("metadata.csv", "../a|Hi.")]);
-        assert!(tree.complaint().contains("line 1: the id is empty or is a path"));
+        assert!(tree.error().contains("line 1: the id is empty or is a path"));
         let tree = Tree::new("no-text", &[("metadata.csv", "a| "), ("wavs/a.wav", "")]);
-        assert!(tree.complaint().contains("line 1: no text"));
+        assert!(tree.error().contains("line 1: the text is empty"));
         let tree = Tree::new("nothing", &[("metadata.csv", "\n")]);
-        assert!(tree.complaint().contains("no recordings"));
+        assert!(tree.error().contains("there are no recordings"));
         let tree = Tree::new(
             "phones",
             &[("metadata.csv", "a|Hi."), ("wavs/a.wav", ""), ("phones/a.csv", "hh,0.2\nay,0.1\n")],
         );
-        assert!(tree.complaint().contains("a.csv, line 2"));
+        assert!(tree.error().contains("a.csv, line 2"));
         let tree = Tree::new("vctk-no-wav", &[("txt/p1/p1_001.txt", "Hi.")]);
-        assert!(tree.complaint().contains("p1_001.wav: missing"));
+        assert!(tree.error().contains("p1_001.wav is missing"));
         assert!(load(Path::new("/nowhere/at/all")).err().unwrap().to_string().contains("/nowhere/at/all"));
     }
 
     #[test]
-    fn text_that_is_not_utf8_is_named() {
+    fn errors_name_a_file_that_is_not_utf8() {
         let tree = Tree::new("utf8", &[("wavs/a.wav", "")]);
         std::fs::write(tree.0.join("metadata.csv"), b"a|\xff\xfe").unwrap();
-        assert!(tree.complaint().ends_with("metadata.csv: not UTF-8"));
+        assert!(tree.error().ends_with("metadata.csv: it is not UTF-8"));
     }
 }

@@ -1,153 +1,52 @@
 //! Makes a multi-speaker corpus from the installed speech engines.
 //!
 //! ```text
-//! DIR/corpus.json                       what is in it, when all of it is there
+//! DIR/corpus.json                       the summary, written when the corpus is complete
 //! DIR/<speaker>/metadata.csv            id|text
 //! DIR/<speaker>/wavs/<id>.wav           16 kHz, mono
-//! DIR/<speaker>/speaker.json            when all of it is there
-//! DIR/<speaker>/phones/<id>.csv         phone,end_seconds: the engine's own phones; absent where an engine prints none
-//! DIR/held-out/<speaker>/..             the same, for speakers that nothing is ever trained on
-//! DIR/foreign/<speaker>/..              voices of other languages, for what learns from sound alone
+//! DIR/<speaker>/speaker.json            written when the speaker is complete
+//! DIR/<speaker>/phones/<id>.csv         phone,end_seconds: the engine's own phones; absent if it prints none
+//! DIR/held-out/<speaker>/..             the same for speakers that nothing is trained on
+//! DIR/foreign/<speaker>/..              voices of other languages, for models that learn from sound alone
 //! ```
-//!
-//! One long file: the lists of voices stand beside what is made with them.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::{fmt::Write, fs, io, path::Path};
 
-use super::engines::{SAMPLE_RATE_HZ, SpeechEngine, Utterance};
+use super::engines::{SAMPLE_RATE_HZ, Utterance};
 use super::perturbation::Perturbation;
 use super::phones::to_csv;
 use super::sentences::Sentences;
+use super::voices::{Speaker, foreign_speakers, held_out_speakers, training_speakers};
 use crate::audio::wav;
 use crate::files::{self, read_audio};
 use crate::text::lexicon::Lexicon;
 use crate::{Error, Result};
 
-/// Speakers to test with: no training may see them.
-pub const HELD_OUT: [&str; 2] = ["flite-awb", "festival-kdlpc16k"];
-/// Folder of the voices of other languages.
+/// The folder of the voices of other languages.
 pub const FOREIGN: &str = "foreign";
-/// How much they speak, all together, of what the others do.
+/// The hours of all of these voices together, relative to those of the training speakers.
 const FOREIGN_SHARE: f32 = 0.15;
-/// A third one, as unlike any engine as pitch and formants can make it: five semitones and 15 % higher. Its texts are those of the voice that it is made from.
+/// A held-out speaker that differs from every engine's voice: its pitch is five semitones and its formants are 15 % higher. Its texts are those of the voice
+/// that it is made from.
 pub const PERTURBED: &str = "flite-awb-higher";
 const PERTURBED_FROM: (&str, Perturbation) = ("flite-awb", Perturbation { formants: 1.15, pitch: 1.335 });
-/// Utterances outside this range are left out.
+/// Utterances whose duration is outside this range are left out.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=8.0;
-/// Utterances of one call of an engine.
+/// The number of utterances per call of an engine.
 const BATCH: usize = 40;
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Speaker {
-    pub name: String,
-    pub engine: SpeechEngine,
-    /// Another speaker out of the engine's.
-    pub perturbation: Perturbation,
-    /// Share of the corpus, relative to the other speakers.
-    pub weight: f32,
-}
-
-impl Speaker {
-    fn new(name: &str, engine: SpeechEngine, weight: f32) -> Self {
-        Self { name: name.to_string(), engine, perturbation: Perturbation::NONE, weight }
-    }
-
-    fn perturbed(&self, perturbation: Perturbation) -> Self {
-        let name = format!("{}@{}x{}", self.name, perturbation.formants, perturbation.pitch);
-        Self { name, engine: self.engine.clone(), perturbation, weight: self.weight * PERTURBED_SHARE }
-    }
-}
-
-/// Formants and pitch of the speakers that each recorded voice is made into: played faster or slower, then each moved by itself.
-pub(super) const PERTURBATIONS: [(f32, f32); 8] = [
-    (0.86, 0.86),
-    (0.93, 0.93),
-    (1.08, 1.08),
-    (1.16, 1.16),
-    (0.9, 1.1),
-    (1.1, 0.88),
-    (1.0, 0.8),
-    (1.0, 1.25),
-];
-/// Share of the corpus that each gets, of its voice's own.
-const PERTURBED_SHARE: f32 = 0.2;
-
-/// All speakers for training: recorded voices get the most of the hours, formant synthesis the least.
-pub fn training_speakers() -> Vec<Speaker> {
-    let voices = [
-        Speaker::new("flite-slt", SpeechEngine::Flite { voice: "slt" }, 24.0),
-        Speaker::new("flite-rms", SpeechEngine::Flite { voice: "rms" }, 24.0),
-        Speaker::new("flite-kal16", SpeechEngine::Flite { voice: "kal16" }, 12.0),
-        Speaker::new(
-            "festival-us-slt-hts",
-            SpeechEngine::Festival { procedure: "voice_cmu_us_slt_arctic_hts" },
-            10.0,
-        ),
-        Speaker::new("festival-kallpc16k", SpeechEngine::Festival { procedure: "voice_kal_diphone" }, 8.0),
-    ];
-    let mut speakers = Vec::new();
-    for voice in voices {
-        speakers
-            .extend(PERTURBATIONS.map(|(formants, pitch)| voice.perturbed(Perturbation { formants, pitch })));
-        speakers.push(voice);
-    }
-    let variants = [
-        ("f2", 50),
-        ("f5", 40),
-        ("m3", 45),
-        ("m7", 50),
-        ("adam", 50),
-        ("linda", 50),
-        ("max", 50),
-        ("anika", 50),
-    ];
-    for (variant, pitch) in variants {
-        speakers.push(Speaker::new(
-            &format!("espeak-en-us-{variant}"),
-            SpeechEngine::Espeak { variant, pitch, words_per_minute: 155 },
-            2.0,
-        ));
-    }
-    speakers
-}
-
-/// Voices of other languages, for what learns from sound alone. They read our sentences as if those were theirs.
-pub fn foreign_speakers() -> Vec<Speaker> {
-    let voices = [
-        ("italian-lp", "voice_lp_diphone"),
-        ("italian-pc", "voice_pc_diphone"),
-        ("czech-dita", "voice_czech_dita"),
-        ("czech-krb", "voice_czech_krb"),
-        ("czech-machac", "voice_czech_machac"),
-        ("czech-ph", "voice_czech_ph"),
-        ("finnish-lj", "voice_suo_fi_lj_diphone"),
-        ("finnish-mv", "voice_hy_fi_mv_diphone"),
-        ("catalan-ona", "voice_upc_ca_ona_hts"),
-    ];
-    voices
-        .map(|(name, procedure)| {
-            Speaker::new(&format!("festival-{name}"), SpeechEngine::Festival { procedure }, 1.0)
-        })
-        .into()
-}
-
-pub fn held_out_speakers() -> Vec<Speaker> {
-    let engines =
-        [SpeechEngine::Flite { voice: "awb" }, SpeechEngine::Festival { procedure: "voice_ked_diphone" }];
-    HELD_OUT.iter().zip(engines).map(|(name, engine)| Speaker::new(name, engine, 1.0)).collect()
-}
-
+/// The options of [`make`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct MakeOptions {
     pub hours: f32,
     pub seed: u64,
-    /// Of each held-out voice, at most as much as of all others together.
+    /// The seconds of each held-out voice, at most those of all training speakers together.
     pub held_out_seconds: f32,
-    /// [`training_speakers`], unless fewer are wanted.
+    /// By default [`training_speakers`].
     pub speakers: Vec<Speaker>,
-    /// [`foreign_speakers`], likewise.
+    /// By default [`foreign_speakers`].
     pub foreign: Vec<Speaker>,
 }
 
@@ -163,26 +62,29 @@ impl Default for MakeOptions {
     }
 }
 
-/// `corpus.json`.
+/// The contents of `corpus.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub sample_rate_hz: u32,
     pub seed: u64,
     pub speakers: Vec<SpeakerSummary>,
-    /// Speakers under `held-out/`, never to be trained on.
+    /// Speakers under `held-out/`, which nothing is trained on.
     pub held_out: Vec<SpeakerSummary>,
-    /// Speakers under `foreign/`, whose words are nobody's.
+    /// Speakers under `foreign/`, whose texts do not match their phones.
     pub foreign: Vec<SpeakerSummary>,
 }
 
+/// One speaker of a corpus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpeakerSummary {
     pub name: String,
     pub utterances: usize,
     pub seconds: f32,
+    /// Whether the engine printed its phones.
     pub phone_times: bool,
 }
 
+/// The progress of one speaker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress<'a> {
     pub speaker: &'a str,
@@ -190,8 +92,8 @@ pub struct Progress<'a> {
     pub seconds_wanted: f32,
 }
 
-/// Speaks seeded sentences with every speaker until `hours` are reached, as many speakers at a time as there are cores. Held-out speakers say
-/// sentences that no other speaker speaks.
+/// Speaks seeded sentences with every speaker until `hours` are reached, as many speakers at a time as there are cores. Held-out speakers have
+/// sentences of their own.
 pub fn make(
     out: &Path,
     options: &MakeOptions,
@@ -239,7 +141,7 @@ pub fn make(
     Ok(summary)
 }
 
-/// Before a folder is filled: that it can be, and that nothing marks it as complete. `index` is written when it is.
+/// Prepares a folder to be filled: checks that it can be written, and removes `index`, which marks it as complete.
 pub(super) fn begin(folder: &Path, index: &Path) -> Result<()> {
     files::check_folder(folder)?;
     match fs::remove_file(index) {
@@ -248,15 +150,15 @@ pub(super) fn begin(folder: &Path, index: &Path) -> Result<()> {
     }
 }
 
-/// A complete speaker, marked by `speaker.json` in its folder: a corpus that was cut short goes on behind it.
+/// The contents of `speaker.json`, which marks a complete speaker, so that an interrupted corpus resumes with the next one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Whole {
+struct CompleteSpeaker {
     seed: u64,
     wanted_seconds: f32,
     summary: SpeakerSummary,
 }
 
-/// [`make_speaker`], but for a speaker that the same corpus has already.
+/// Makes a speaker unless a corpus with the same seed and seconds already has it.
 fn speaker_once(
     folder: &Path,
     speaker: &Speaker,
@@ -265,19 +167,20 @@ fn speaker_once(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SpeakerSummary> {
     let path = folder.join(&speaker.name).join("speaker.json");
-    let kept = fs::read(&path).ok().and_then(|json| serde_json::from_slice::<Whole>(&json).ok());
-    if let Some(Whole { summary, .. }) =
+    let kept = fs::read(&path).ok().and_then(|json| serde_json::from_slice::<CompleteSpeaker>(&json).ok());
+    if let Some(CompleteSpeaker { summary, .. }) =
         kept.filter(|kept| (kept.seed, kept.wanted_seconds) == (seed, wanted_seconds))
     {
         return Ok(summary);
     }
     begin(&folder.join(&speaker.name), &path)?;
     let summary = make_speaker(folder, speaker, wanted_seconds, sentences, progress)?;
-    let whole = Whole { seed, wanted_seconds, summary };
+    let whole = CompleteSpeaker { seed, wanted_seconds, summary };
     files::write(&path, serde_json::to_string(&whole).expect("plain data"))?;
     Ok(whole.summary)
 }
 
+/// Makes a speaker of `wanted` seconds.
 fn make_speaker(
     folder: &Path,
     speaker: &Speaker,
@@ -316,7 +219,7 @@ fn make_speaker(
             summary.utterances += 1;
             summary.seconds += seconds;
         }
-        // An engine that returns no speech would otherwise be called forever.
+        // Otherwise an engine that returns no speech would be called forever.
         batches_without_speech = if summary.utterances == before { batches_without_speech + 1 } else { 0 };
         if batches_without_speech == 5 {
             return Err(Error::corpus_invalid(format!(
@@ -335,13 +238,13 @@ fn make_speaker(
     Ok(summary)
 }
 
-/// Makes [`PERTURBED`] from the recordings of the held-out voice behind it, in the same folder.
+/// Makes [`PERTURBED`] from the recordings of its original voice, in the same folder.
 pub fn make_perturbed(out: &Path) -> Result<()> {
     let (original, perturbation) = PERTURBED_FROM;
     perturb(&out.join("held-out").join(original), &out.join("held-out").join(PERTURBED), perturbation, 1)
 }
 
-/// Another speaker out of the recordings of one: every `stride`-th of them. The new folder's name is the speaker's.
+/// Makes another speaker, named like the folder `to`, from every `stride`-th recording of one.
 pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride: usize) -> Result<()> {
     let name = to.file_name().expect("a folder of its own").to_string_lossy();
     let (wavs, phones) = (to.join("wavs"), to.join("phones"));
@@ -369,17 +272,8 @@ pub(super) fn perturb(from: &Path, to: &Path, perturbation: Perturbation, stride
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::engines::SpeechEngine;
     use crate::text::Phonemizer;
-
-    #[test]
-    fn held_out_speakers_are_not_trained_on() {
-        let training = training_speakers();
-        assert!(training.len() >= 20);
-        let clean = |speaker: &Speaker| HELD_OUT.iter().all(|held_out| !speaker.name.starts_with(held_out));
-        assert!(training.iter().all(clean));
-        let engines: Vec<_> = held_out_speakers().into_iter().map(|speaker| speaker.engine).collect();
-        assert!(training.iter().all(|speaker| !engines.contains(&speaker.engine)));
-    }
 
     #[test]
     fn options_are_checked() {
@@ -403,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn a_corpus_that_was_cut_short_goes_on() {
+    fn an_interrupted_corpus_resumes() {
         let out = tempfile::tempdir().unwrap();
         let speaker = Speaker::new("someone", SpeechEngine::Festival { procedure: "no_such_voice" }, 1.0);
         let path = out.path().join("someone/speaker.json");
         let summary =
             SpeakerSummary { name: "someone".into(), utterances: 2, seconds: 5.0, phone_times: false };
-        let whole = Whole { seed: 1, wanted_seconds: 4.0, summary };
+        let whole = CompleteSpeaker { seed: 1, wanted_seconds: 4.0, summary };
         fs::create_dir(out.path().join("someone")).unwrap();
         fs::write(&path, serde_json::to_string(&whole).unwrap()).unwrap();
         let phonemizer = Phonemizer::embedded();
@@ -417,13 +311,13 @@ mod tests {
             let sentences = &mut Sentences::new(phonemizer.lexicon(), seed);
             speaker_once(out.path(), &speaker, (seed, 4.0), sentences, &|_| {})
         };
-        assert_eq!(make(1).unwrap(), whole.summary, "it was whole");
+        assert_eq!(make(1).unwrap(), whole.summary, "it was complete");
         make(2).unwrap_err();
-        assert!(!path.exists(), "of another corpus it is made anew, and whole no longer");
+        assert!(!path.exists(), "with another seed the speaker is made anew");
     }
 
     #[test]
-    fn a_folder_that_cannot_be_filled_is_found_first() {
+    fn an_unwritable_folder_is_an_error_before_anything_is_made() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, []).unwrap();
@@ -433,7 +327,7 @@ mod tests {
         let index = folder.path().join("corpus.json");
         fs::write(&index, "{}").unwrap();
         begin(folder.path(), &index).unwrap();
-        assert!(!index.exists(), "nothing says that it is full");
+        assert!(!index.exists(), "the mark of a complete corpus is removed");
     }
 
     #[test]

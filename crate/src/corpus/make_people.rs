@@ -1,9 +1,9 @@
-//! Makes a corpus of [`PEOPLE`]'s recordings.
+//! Makes a corpus of the recordings of [`PEOPLE`].
 //!
 //! ```text
 //! DIR/<person>/..            people to train on, in the layout of LJSpeech
 //! DIR/<person>@<f>x<p>/..    the same people with other formants and another pitch
-//! DIR/held-out/<person>/..   people to measure on, whom no part of a base trains on
+//! DIR/held-out/<person>/..   people to measure on, on whom no part of a base is trained
 //! DIR/people.json            package, licence, credit, role and seconds of each
 //! ```
 //!
@@ -16,11 +16,12 @@ use std::{fmt::Write, fs, path::Path, process::Command};
 use super::{
     engines::SAMPLE_RATE_HZ,
     ipa,
-    make::{PERTURBATIONS, begin, perturb},
+    make::{begin, perturb},
     packages::{WordedRecording, Words, recordings},
     people::{PEOPLE, Person, Role},
     perturbation::Perturbation,
     program::run,
+    voices::PERTURBATIONS,
 };
 use crate::{
     Error, Result,
@@ -33,17 +34,17 @@ use crate::{
     files,
 };
 
-/// Shorter recordings are single words, longer ones more than a page's visitor reads at once.
+/// Shorter recordings are single words; longer ones are longer than the clips of a visitor.
 const SECONDS: std::ops::RangeInclusive<f32> = 1.2..=12.0;
-/// Recordings of a word are joined until a clip is as long as a sentence.
+/// Recordings of single words are joined to clips of this length, that of a sentence.
 const JOINED_SECONDS: f32 = 4.0;
-/// Of a recording's own silence, beside the margin of [`trim_silence`], that stays between two words.
+/// The silence kept between two words, in addition to the margin of [`trim_silence`].
 const PAUSE_SECONDS: f32 = 0.2;
 
-/// Of the recordings to train on, one in so many is made into each of eight other speakers, as engines' voices are.
+/// Every fourth training recording is also made into each speaker of [`PERTURBATIONS`].
 const PERTURBED_STRIDE: usize = 4;
 
-/// One line of `people.json`.
+/// One entry of `people.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PersonSummary {
     pub name: String,
@@ -56,7 +57,10 @@ pub struct PersonSummary {
     pub seconds: f32,
 }
 
-/// Makes the corpus of all people whose packages are installed; names the packages that are not.
+/// Makes the corpus of all people.
+///
+/// # Errors
+/// Names the packages that are not installed.
 pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Result<Vec<PersonSummary>> {
     let index = out.join("people.json");
     begin(out, &index)?;
@@ -82,6 +86,7 @@ pub fn make_people(out: &Path, progress: &(dyn Fn(&PersonSummary) + Sync)) -> Re
     Ok(people)
 }
 
+/// Makes the corpus of one person.
 fn make_person(folder: &Path, person: &Person, recordings: Vec<WordedRecording>) -> Result<PersonSummary> {
     let (wavs, phones) = (folder.join("wavs"), folder.join("phones"));
     begin(folder, &folder.join("metadata.csv"))?;
@@ -115,7 +120,7 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<WordedRecording>)
             Ok(Some((format!("{id}|{text}"), seconds)))
         })
         .collect::<Result<_>>()?;
-    let _ = fs::remove_dir(&phones); // Where nobody wrote phones it is empty, and goes.
+    let _ = fs::remove_dir(&phones); // Only an empty folder is removed.
     let metadata = made.iter().flatten().fold(String::new(), |mut lines, (line, _)| {
         let _ = writeln!(lines, "{line}");
         lines
@@ -133,23 +138,24 @@ fn make_person(folder: &Path, person: &Person, recordings: Vec<WordedRecording>)
     })
 }
 
+/// The duration of samples at [`SAMPLE_RATE_HZ`].
 fn seconds(samples: &[f32]) -> f32 {
     samples.len() as f32 / SAMPLE_RATE_HZ as f32
 }
 
-/// A recording at [`SAMPLE_RATE_HZ`], and what is known of its words.
+/// A recording at [`SAMPLE_RATE_HZ`], with its words.
 struct Utterance {
     samples: Vec<f32>,
     words: Words,
 }
 
 impl Utterance {
-    /// Made ready as a visitor's clip is. `None` for one that no visitor could use: too quiet, too noisy, too short.
+    /// Prepares the samples like a visitor's clip. Returns `None` if they are too quiet, too noisy or too short.
     fn prepared(&self) -> Option<Vec<f32>> {
         let config = MelConfig { sample_rate_hz: SAMPLE_RATE_HZ, ..MelConfig::speech_16k() };
         let audio = Audio { samples: self.samples.clone(), sample_rate_hz: SAMPLE_RATE_HZ };
         let samples = match self.words {
-            // Times are counted from the recording's start, so the silence there stays.
+            // The times count from the start of the recording, so the silence there is kept.
             Words::Phones(_) => normalize(&audio.samples, SPEECH_LEVEL_DB),
             Words::Text(_) => prepare_clip(&audio, &config).ok()?,
         };
@@ -158,11 +164,11 @@ impl Utterance {
     }
 }
 
-/// Clips of [`JOINED_SECONDS`] from recordings of a word or a phrase each: `A`, `ball` and `coat` become `A, ball, coat.`
+/// Joins recordings of words or phrases to clips of [`JOINED_SECONDS`]: `A`, `ball` and `coat` become `A, ball, coat.`.
 fn join(recordings: Vec<Utterance>) -> Vec<Utterance> {
     let mut clips: Vec<(Vec<f32>, String)> = Vec::new();
     for Utterance { samples, words } in recordings {
-        let Words::Text(text) = words else { unreachable!("what is joined has a text") };
+        let Words::Text(text) = words else { unreachable!("joined recordings have a text") };
         let speech = trim_silence(&samples, SAMPLE_RATE_HZ);
         if speech.is_empty() {
             continue;
@@ -182,7 +188,7 @@ fn join(recordings: Vec<Utterance>) -> Vec<Utterance> {
     clips.into_iter().map(utterance).collect()
 }
 
-/// `phone,end_seconds` a line, as engines' phones are kept: without stress.
+/// Returns a line `phone,end_seconds` per phone without its stress, like the phones of engines.
 fn phone_lines(times: &[(&str, f32)]) -> String {
     times.iter().fold(String::new(), |mut lines, (phone, end)| {
         let phone = if phone.is_empty() {
@@ -195,7 +201,7 @@ fn phone_lines(times: &[(&str, f32)]) -> String {
     })
 }
 
-/// `{D AA1} {Y EH0}.`: from pause to pause one brace.
+/// Returns the phones in braces, one pair from pause to pause: `{D AA1}, {Y EH0}.`.
 fn in_braces(times: &[(&str, f32)]) -> String {
     let runs = times.split(|(phone, _)| phone.is_empty()).filter(|run| !run.is_empty());
     let braced: Vec<String> = runs
@@ -204,7 +210,7 @@ fn in_braces(times: &[(&str, f32)]) -> String {
     braced.join(", ") + "."
 }
 
-/// Any recording by ffmpeg, at [`SAMPLE_RATE_HZ`].
+/// Decodes a recording of any format with ffmpeg, at [`SAMPLE_RATE_HZ`].
 fn decode(path: &Path) -> Result<Vec<f32>> {
     let rate = SAMPLE_RATE_HZ.to_string();
     let mut ffmpeg = Command::new("ffmpeg");
@@ -217,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_joined_into_clips_with_their_own_silence() {
+    fn words_are_joined_to_clips_with_some_of_their_silence() {
         let silence = vec![0.0; 8_000];
         let word = |length: usize| (0..length).map(|n| (n as f32 * 0.1).sin() * 0.3).collect::<Vec<_>>();
         let recording = |length: usize, text: &str| Utterance {

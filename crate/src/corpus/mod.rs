@@ -1,8 +1,9 @@
-//! Speech to train on: a corpus spoken by installed engines, and the layouts that public corpora come in. Native only.
+//! Training corpora: one spoken by installed engines, recordings of people, and the layouts of public corpora. Native only.
 
 pub mod coverage;
 pub mod engines;
 pub mod ipa;
+mod kokoro;
 pub mod labels;
 pub mod layouts;
 pub mod make;
@@ -10,13 +11,20 @@ pub mod make_people;
 mod packages;
 pub mod people;
 pub mod perturbation;
+mod phone_match;
 pub mod phones;
 mod program;
+mod recording;
 pub mod sentences;
+pub mod teacher;
+mod voices;
+mod wordnet;
 
 pub use coverage::Coverage;
-pub use labels::{Labels, PhoneMatch, label, match_phones};
+pub use labels::{Labels, label};
 pub use layouts::{Layout, Recording};
-pub use make::{FOREIGN, HELD_OUT, MakeOptions, PERTURBED, make, make_perturbed};
+pub use make::{FOREIGN, MakeOptions, PERTURBED, make, make_perturbed};
 pub use perturbation::Perturbation;
+pub use phone_match::{PhoneMatch, match_phones};
 pub use phones::EnginePhone;
+pub use voices::HELD_OUT;

@@ -1,4 +1,4 @@
-//! Reads the recordings of [`super::people`] from the folders of their packages, each in its own layout.
+//! Reads the recordings of [`super::people`] from the folders of their packages, each in its layout.
 
 use std::{
     ffi::OsStr,
@@ -13,20 +13,20 @@ use super::{
 };
 use crate::{Error, Result, text::Phonemizer};
 
-/// What is known of a recording's words.
+/// The words of a recording.
 pub enum Words {
     Text(String),
-    /// ARPAbet with stress, empty for a pause, and where each ends in seconds.
+    /// ARPAbet phones with stress, empty for a pause, and their ends in seconds.
     Phones(Vec<(&'static str, f32)>),
 }
 
-/// A recording in any format, and what is known of its words.
+/// A recording in any format, with its words.
 pub struct WordedRecording {
     pub path: PathBuf,
     pub words: Words,
 }
 
-/// The recordings in an order that does not change.
+/// Returns a person's recordings, sorted by path.
 pub fn recordings(person: &Person) -> Result<Vec<WordedRecording>> {
     let mut found = match person.source {
         Source::Festvox(folder) => festvox(Path::new(folder))?,
@@ -39,11 +39,12 @@ pub fn recordings(person: &Person) -> Result<Vec<WordedRecording>> {
     Ok(found)
 }
 
-/// What `lab/` holds for each recording: a header, then `end_seconds 125 phone` a line.
+/// Reads the layout of festvox: each file in `lab/` has a header, then lines of `end_seconds 125 phone`.
 fn festvox(folder: &Path) -> Result<Vec<WordedRecording>> {
     let mut found = Vec::new();
     for label in entries(&folder.join("lab"))? {
-        let path = folder.join("wav").join(label.file_stem().expect("it has a name")).with_extension("wav");
+        let path =
+            folder.join("wav").join(label.file_stem().expect("a file has a name")).with_extension("wav");
         if path.is_file() {
             found.push(WordedRecording { path, words: Words::Phones(russian_phones(&read(&label)?)?) });
         }
@@ -51,7 +52,7 @@ fn festvox(folder: &Path) -> Result<Vec<WordedRecording>> {
     Ok(found)
 }
 
-/// Phones of festvox-ru (a doubled letter is palatalised, or a stressed vowel) and the nearest ARPAbet; a pause is empty.
+/// The phones of festvox-ru (doubled letters are palatalised consonants or stressed vowels) and the nearest ARPAbet phones; a pause is empty.
 #[rustfmt::skip]
 const RUSSIAN: &[(&str, &str)] = &[
     ("pau", ""), ("aa", "AA1"), ("a", "AH0"), ("ae", "AH0"), ("ay", "IH0"), ("ii", "IY1"), ("i", "IH0"), ("yy", "IH1"), ("y", "IH0"),
@@ -61,7 +62,7 @@ const RUSSIAN: &[(&str, &str)] = &[
     ("f", "F"), ("ff", "F"), ("v", "V"), ("vv", "V"), ("s", "S"), ("ss", "S"), ("z", "Z"), ("zz", "Z"),
 ];
 
-/// A phone that takes two of ours gives each half of its time.
+/// Parses the phones of a recording. A phone that becomes two ARPAbet phones gives each half of its duration.
 fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
     let (mut phones, mut start) = (Vec::new(), 0.0);
     for line in label.lines().skip_while(|line| *line != "#").skip(1) {
@@ -71,9 +72,8 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
             continue;
         };
         let entry = RUSSIAN.iter().find(|(phone, _)| *phone == name);
-        let (_, ours) = entry.ok_or_else(|| {
-            Error::corpus_invalid(format!("festvox-ru has a phone that is unknown: {name}"))
-        })?;
+        let (_, ours) =
+            entry.ok_or_else(|| Error::corpus_invalid(format!("festvox-ru has an unknown phone: {name}")))?;
         let count = ours.split(' ').count() as f32;
         phones.extend(
             ours.split(' ')
@@ -88,10 +88,10 @@ fn russian_phones(label: &str) -> Result<Vec<(&'static str, f32)>> {
 const ASTERISK_SOUNDS: &str = "/usr/share/asterisk/sounds";
 const ASTERISK_DOCUMENTS: &str = "/usr/share/doc";
 
-/// The prompts of a voice whose text is known: [`prompts`] names each by its path without the extension.
+/// Reads the prompts of a voice, those whose text is known.
 fn asterisk(voice: &str, language: &str) -> Result<Vec<WordedRecording>> {
     let folder = Path::new(ASTERISK_SOUNDS).join(voice);
-    entries(&folder)?; // Names the package that is missing.
+    entries(&folder)?; // Names the missing package in its error.
     let output = run(Command::new("gzip").arg("-dc").arg(asterisk_texts(language)?))?;
     let recorded = |(name, text): (&str, &str)| {
         let path = folder.join(name).with_extension("g722");
@@ -100,20 +100,21 @@ fn asterisk(voice: &str, language: &str) -> Result<Vec<WordedRecording>> {
     Ok(prompts(&String::from_utf8_lossy(&output.stdout)).filter_map(recorded).collect())
 }
 
-/// The file of the prompts' texts, which lies among the documents of its package.
+/// Returns the file with the texts of the prompts, which is part of the documentation of its package.
 fn asterisk_texts(language: &str) -> Result<PathBuf> {
     let package = format!("asterisk-core-sounds-{language}");
     let texts = Path::new(ASTERISK_DOCUMENTS).join(&package).join(format!("core-sounds-{language}.txt.gz"));
     fs::metadata(&texts).map_err(|error| {
         Error::corpus_invalid(format!(
-            "{}: {error}; install the package {package}, and with its documents, which some systems exclude (path-exclude of dpkg)",
+            "{}: {error}; install the package {package} with its documentation, which some systems exclude (path-exclude of dpkg)",
             texts.display()
         ))
     })?;
     Ok(texts)
 }
 
-/// `name: text` a line. Texts in brackets are sounds, and letters that were lost in a conversion have become question marks within a word.
+/// Parses lines of `name: text`, where `name` is a path without extension. Texts in brackets describe sounds and are left out, and so are texts with question
+/// marks inside words, which stand for letters that a conversion lost.
 fn prompts(texts: &str) -> impl Iterator<Item = (&str, &str)> {
     let speech = |text: &str| {
         text.chars().any(char::is_alphanumeric)
@@ -128,7 +129,7 @@ fn prompts(texts: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter(move |(_, text)| speech(text))
 }
 
-/// `<s> text </s> (id)` a line.
+/// Reads CMU's layout, with lines of `<s> text </s> (id)`.
 fn sphinx(folder: &Path) -> Result<Vec<WordedRecording>> {
     let line = |line: &str| {
         let (text, id) = line.strip_prefix("<s>")?.split_once("</s>")?;
@@ -145,10 +146,10 @@ fn sphinx(folder: &Path) -> Result<Vec<WordedRecording>> {
         .collect())
 }
 
-/// KTuberling's theme that another person speaks.
+/// The theme of KTuberling that another person speaks.
 const OTHER_SPEAKER: &str = "tv_";
 
-/// Recordings of a word each, of which the lexicon has the phones; what stands before an underscore is a theme's name.
+/// Reads recordings of single words that the lexicon has. The name of a theme may be before the word, separated by an underscore.
 fn words(folders: &[&str]) -> Result<Vec<WordedRecording>> {
     let phonemizer = Phonemizer::embedded();
     let mut found = Vec::new();
@@ -156,7 +157,7 @@ fn words(folders: &[&str]) -> Result<Vec<WordedRecording>> {
     {
         let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
         let word = stem.rsplit('_').next().unwrap_or_default();
-        // A single letter is its name: the word "a" would be an article.
+        // A single letter is spoken by its name, but "a" in lower case would be the article.
         let text = if word.len() == 1 { word.to_uppercase() } else { word.to_string() };
         if phonemizer.lexicon().get(word).is_some() && !stem.starts_with(OTHER_SPEAKER) {
             found.push(WordedRecording { path, words: Words::Text(text) });
@@ -165,8 +166,8 @@ fn words(folders: &[&str]) -> Result<Vec<WordedRecording>> {
     Ok(found)
 }
 
-/// `<name>_desc_<language>.ogg`, whose text is a line `<language>.utf8=text` of `<name>.txt`; `<name>_desc.ogg` speaks its first line, without
-/// the article.
+/// Reads Tux Paint's layout: the text of `<name>_desc_<language>.ogg` is the line `<language>.utf8=text` of `<name>.txt`; that of `<name>_desc.ogg` is the
+/// first line without its article.
 fn stamps(language: Option<&str>) -> Result<Vec<WordedRecording>> {
     let end = language.map_or("_desc.ogg".to_string(), |language| format!("_desc_{language}.ogg"));
     let key = language.map_or(String::new(), |language| format!("{language}.utf8="));
@@ -185,6 +186,7 @@ fn stamps(language: Option<&str>) -> Result<Vec<WordedRecording>> {
     Ok(found)
 }
 
+/// Returns all files below a folder.
 fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in entries(folder)? {
@@ -193,7 +195,7 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What lies in a folder, sorted. A folder that is missing belongs to a package that is.
+/// Returns the sorted entries of a folder. If it is missing, the error names the packages to install.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).map_err(missing(folder))?;
     let mut found: Vec<PathBuf> = entries.filter_map(|entry| entry.ok()).map(|entry| entry.path()).collect();
@@ -201,10 +203,12 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Reads a text file of a package.
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(missing(path))
 }
 
+/// An error that names the packages to install.
 fn missing(path: &Path) -> impl Fn(std::io::Error) -> Error {
     move |error| {
         let packages: Vec<&str> = PEOPLE.iter().map(|person| person.package).collect();
@@ -232,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_are_what_is_spoken() {
+    fn prompts_without_speech_are_left_out() {
         let texts = "\u{feff}; Sounds\n\nactivated: Attivato.\nbeep: [a tone]\ndigits/0: zero\nat: il tempo sar? esattamente\nagain: Ancora?\n";
         let found: Vec<_> = prompts(texts).collect();
         assert_eq!(found, [("activated", "Attivato."), ("digits/0", "zero"), ("again", "Ancora?")]);
@@ -243,6 +247,9 @@ mod tests {
         let message = entries(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(message.contains("festvox-ru") && message.contains("klettres-data"), "{message}");
         let message = asterisk_texts("xx").unwrap_err().to_string();
-        assert!(message.contains("asterisk-core-sounds-xx") && message.contains("documents"), "{message}");
+        assert!(
+            message.contains("asterisk-core-sounds-xx") && message.contains("documentation"),
+            "{message}"
+        );
     }
 }

@@ -1,51 +1,52 @@
-//! People whose recordings Debian packages: which may be trained on, and which are for measuring only.
+//! People whose recordings are packaged by Debian, and whether they may be trained on or only measured on.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What a person's recordings are for.
+/// The use of a person's recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Bases train on them: the licence allows derived works.
+    /// Bases are trained on them; their licence allows derived works.
     Train,
-    /// Held out: defaults are chosen on them.
+    /// They are held out, and defaults are chosen on them.
     Choose,
-    /// Held out: what was chosen is confirmed on them.
+    /// They are held out, and the chosen defaults are confirmed on them.
     Confirm,
 }
 
-/// Where a person's recordings lie, and where their texts do.
+/// The layout of a person's recordings and their texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The Russian voice of festvox: `wav/`, and phones with their times in `lab/`.
+    /// The Russian voice of festvox: recordings in `wav/`, phones with their times in `lab/`.
     Festvox(&'static str),
-    /// Prompts of a telephone exchange in the folder of a voice, their texts in `core-sounds-<language>.txt.gz`; joined into clips.
+    /// Prompts of a telephone exchange in the folder of a voice, with texts in `core-sounds-<language>.txt.gz`; joined to clips.
     Asterisk(&'static str),
-    /// A folder with CMU's `transcription`, of `<s> text </s> (id)`.
+    /// A folder with CMU's `transcription`, whose lines are `<s> text </s> (id)`.
     Sphinx(&'static str),
-    /// Folders of words, each recorded in a file of its name, as `egypt_camel.ogg`; joined into clips.
+    /// Folders of words, each recorded in a file of its name, such as `egypt_camel.ogg`; joined to clips.
     Words(&'static [&'static str]),
-    /// Tux Paint's descriptions of its stamps in a language, or in that of the program; joined into clips.
+    /// Tux Paint's descriptions of its stamps in a language, or in English if it is `None`; joined to clips.
     Stamps(Option<&'static str>),
 }
 
 impl Source {
-    /// Whether a recording is a word or a phrase, too short for a clip.
+    /// Whether the recordings are words or phrases, which are too short for clips.
     pub(super) fn is_joined(self) -> bool {
         matches!(self, Self::Words(_) | Self::Stamps(_) | Self::Asterisk(_))
     }
 }
 
+/// A person and the source of the recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Person {
     pub name: &'static str,
-    /// Debian's package of the recordings.
+    /// The Debian package of the recordings.
     pub package: &'static str,
     pub licence: &'static str,
     pub credit: &'static str,
-    /// espeak-ng's name of the language.
+    /// The language, by espeak-ng's name.
     pub language: &'static str,
     pub role: Role,
     pub(super) source: Source,
@@ -55,7 +56,7 @@ const GPL: &str = "GPL-2";
 pub(super) const STAMPS: &str = "/usr/share/tuxpaint/stamps";
 const STAMPS_CREDIT: &str = "Tux Paint Stamps: Bill Kendrick and others";
 
-/// Everyone. The copyright file of each package was read; GPL recordings are measured on only.
+/// All people. The licences are those of the packages' copyright files; recordings under the GPL are only measured on.
 #[rustfmt::skip]
 pub const PEOPLE: [Person; 10] = [
     Person { name: "russian-nsh", package: "festvox-ru", licence: "BSD-like", credit: "2005 Nickolay V. Shmyrev", language: "ru", role: Role::Train,
@@ -81,16 +82,17 @@ pub const PEOPLE: [Person; 10] = [
 ];
 
 impl Person {
+    /// Whether no part of a base may be trained on this person.
     pub fn is_held_out(&self) -> bool {
         self.role != Role::Train
     }
 
-    /// Whether bases learn the sound of the recordings alone: prompts in other languages teach English words that English does not have (decision 104).
+    /// Whether bases learn only from the sound of the recordings, because texts in other languages would teach sequences of phones that English lacks.
     pub fn is_without_text(&self) -> bool {
         matches!(self.source, Source::Asterisk(_))
     }
 
-    /// Where a corpus keeps this person's recordings.
+    /// Returns the folder of this person's recordings in a corpus.
     pub fn folder(&self, corpus: &Path) -> PathBuf {
         match self.role {
             Role::Choose | Role::Confirm => corpus.join("held-out").join(self.name),
@@ -104,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_credits_name_whoever_the_shipped_base_owes() {
+    fn the_credits_name_everyone_in_the_shipped_base() {
         let credits = include_str!("../../../models/CREDITS.md");
         let manifest: serde_json::Value =
             serde_json::from_str(include_str!("../../../models/base/manifest.json")).unwrap();
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_held_out_people_are_enough_to_decide_on() {
+    fn the_held_out_people_are_several_and_separate_from_training() {
         let of = |role: Role| PEOPLE.iter().filter(move |person| person.role == role);
         assert!(of(Role::Choose).count() >= 2 && of(Role::Confirm).count() >= 2);
         let languages: std::collections::BTreeSet<_> =
@@ -131,9 +133,9 @@ mod tests {
         assert!(languages.len() >= 2 && languages.contains("en-us"), "{languages:?}");
         assert!(
             of(Role::Train).all(|person| !person.licence.starts_with("GPL")),
-            "GPL recordings are measured on only"
+            "GPL recordings are only measured on"
         );
-        // A package whose people are held out must not lend others to training: rooms and microphones would be known.
+        // No package may serve both uses, because its people may share rooms and microphones.
         for held_out in PEOPLE.iter().filter(|person| person.is_held_out()) {
             assert!(of(Role::Train).all(|person| person.package != held_out.package));
         }

@@ -1,28 +1,29 @@
-//! Other speakers out of recorded ones: pitch and formants moved independently, the words kept.
+//! Makes other speakers from recorded ones by scaling pitch and formants independently.
 
 use crate::{
     Result,
     audio::{pitch, psola::shift_pitch, resample::resample},
 };
 
-/// How a voice is changed. Both 1 leave it as it is.
+/// A change of a voice; with both factors 1 there is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Perturbation {
-    /// Formants times this, by playing faster; the clip is shorter by as much.
+    /// The factor of the formants, which are scaled by playing faster; this divides the length of the clip.
     pub formants: f32,
-    /// Pitch times this.
+    /// The factor of the pitch.
     pub pitch: f32,
 }
 
-/// Samples from one value of the pitch track to the next.
+/// The hop of the pitch track, in samples.
 const HOP: usize = 200;
 
 impl Perturbation {
+    /// No change.
     pub const NONE: Self = Self { formants: 1.0, pitch: 1.0 };
 
-    /// `[S]` to `[S / formants]`.
+    /// Changes samples `[S]` to `[S / formants]`.
     pub fn apply(self, samples: &[f32], sample_rate_hz: u32) -> Result<Vec<f32>> {
-        // Playing faster raises the pitch as well.
+        // Playing faster also raises the pitch.
         let factor = self.pitch / self.formants;
         let shifted = if (factor - 1.0).abs() < 1e-3 {
             samples.to_vec()
@@ -39,14 +40,14 @@ mod tests {
     use crate::audio::source::pulses;
 
     #[test]
-    fn pitch_and_length_are_those_asked_for() {
-        // Pulses that die away within a few milliseconds, as a throat's do.
+    fn pitch_and_length_are_scaled() {
+        // These are pulses that decay within a few milliseconds, like those of a glottis.
         let mut last = 0.0;
-        let throat = |pulse: f32| {
+        let glottis = |pulse: f32| {
             last = pulse + 0.95 * last;
             last
         };
-        let voice: Vec<f32> = pulses(&vec![120.0; 81], 16_000, 200, 0.0).into_iter().map(throat).collect();
+        let voice: Vec<f32> = pulses(&vec![120.0; 81], 16_000, 200, 0.0).into_iter().map(glottis).collect();
         for (formants, pitch) in [(1.0, 1.0), (1.15, 1.335), (0.87, 1.2)] {
             let changed = Perturbation { formants, pitch }.apply(&voice, 16_000).unwrap();
             assert!((changed.len() as f32 * formants - voice.len() as f32).abs() < 3.0);

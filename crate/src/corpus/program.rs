@@ -1,13 +1,13 @@
-//! The programs of others that a corpus is made with.
+//! Runs the external programs that make a corpus.
 
 use std::process::{Command, Output};
 
 use crate::{Error, Result};
 
-/// Runs a program to its end.
+/// Runs a program and waits for its end.
 ///
 /// # Errors
-/// `corpus-invalid` if it does not start or does not succeed, with what it said.
+/// `corpus-invalid` if it does not start or fails, with its error output.
 pub fn run(command: &mut Command) -> Result<Output> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| {

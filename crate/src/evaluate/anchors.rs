@@ -1,4 +1,4 @@
-//! How near a voice comes to its speaker, between two anchors: the base voice below, the speaker's own other recordings above.
+//! The similarity of a voice to its speaker between two anchors: the base voice below, the speaker's own other recordings above.
 
 use super::speaker::{SpeakerStats, similarity};
 use crate::{
@@ -9,20 +9,22 @@ use crate::{
     voice::{Base, Voice},
 };
 
-/// At most this many of the recordings are synthesised, half of them where they are few: the measure is steady from twenty seconds of speech on.
+/// The most recordings that are resynthesised, and at most half of them: the measure is stable from twenty seconds of speech.
 const SAID: usize = 4;
 
-/// Similarities to the speaker, 0 to 1, see [`similarity`].
+/// Similarities to the speaker, 0 to 1 (see [`similarity`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Anchors {
+    /// The similarity of the base voice.
     pub base: f32,
+    /// The similarity of the clone.
     pub clone: f32,
-    /// Of the speaker's other recordings: as near as anything can come.
+    /// The similarity of the speaker's other recordings, an upper bound.
     pub same_speaker: f32,
 }
 
-/// Synthesises the texts of the last recordings with the base and with `voice`, and compares both with those recordings. `progress(done, of)` is called
-/// before each sentence; `false` cancels.
+/// Synthesises the texts of the last recordings with the base and with `voice`, and compares both with those recordings. `progress(done, total)` is called
+/// before each sentence; returning `false` cancels.
 pub async fn anchors(
     base: &Base,
     voice: &Voice,
@@ -30,17 +32,17 @@ pub async fn anchors(
     mut progress: impl AsyncFnMut(usize, usize) -> bool,
 ) -> Result<Anchors> {
     if clips.len() < 2 {
-        return Err(Error::option_invalid("a similarity needs two recordings at least"));
+        return Err(Error::option_invalid("a similarity needs at least two recordings"));
     }
     let said = SAID.min(clips.len() / 2);
     let (others, said) = clips.split_at(clips.len() - said);
     let target = recorded(base, said)?;
     let unadapted = Voice::unadapted(base);
-    let (mut done, all) = (0, 2 * said.len());
+    let (mut done, total) = (0, 2 * said.len());
     let mut stats = [SpeakerStats::default(), SpeakerStats::default()];
     for (stats, voice) in stats.iter_mut().zip([&unadapted, voice]) {
         for clip in said {
-            if !progress(done, all).await {
+            if !progress(done, total).await {
                 return Err(Error::cancelled());
             }
             let speech = speak_async(
@@ -60,7 +62,7 @@ pub async fn anchors(
     Ok(Anchors { base: base_stats, clone, same_speaker: similarity(&recorded(base, others)?, &target) })
 }
 
-/// The statistics of recordings, prepared as training prepares them.
+/// Computes the statistics of recordings, which are prepared as for training.
 pub fn recorded(base: &Base, clips: &[Clip]) -> Result<SpeakerStats> {
     let mut stats = SpeakerStats::default();
     for clip in clips {

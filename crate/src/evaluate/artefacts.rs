@@ -1,38 +1,40 @@
-//! Artefacts of synthesis: clipping, a constant offset, and sound in pauses.
+//! Artefacts of synthesis: clipping, a constant offset, and noise in pauses.
 
 use serde::Serialize;
 
 use crate::audio::{level, stft::Stft};
 
-/// Of one clip or, by [`Artefacts::mean`], of several.
+/// The artefacts of one clip or, by [`Artefacts::mean`], of several.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Artefacts {
-    /// Samples at full scale, 0 to 1.
+    /// The share of samples at full scale, 0 to 1.
     pub clipped_share: f32,
-    /// Mean of all samples, of full scale.
+    /// The mean of all samples, relative to full scale.
     pub offset: f32,
-    /// Level of the quietest tenth of the frames below that of the speech, in dB; pauses, where there are any.
+    /// The level of the quietest tenth of the frames relative to the speech, in dB: the level of pauses, if there are any.
     pub pause_level_db: f32,
-    /// Geometric over arithmetic mean of the power spectrum in those frames: 1 is even noise, 0 a tone. Buzz and musical noise lie low.
+    /// The spectral flatness (geometric over arithmetic mean of the power spectrum) of those frames: 1 is white noise, 0 a tone. Buzz and musical noise have
+    /// low values.
     pub pause_flatness: f32,
 }
 
+/// The amplitude from which a sample counts as clipped.
 const FULL_SCALE: f32 = 0.999;
-/// 32 ms at 16 kHz, half overlapping.
+/// The length of a frame: 32 ms at 16 kHz, with an overlap of one half.
 const WINDOW: usize = 512;
 const HOP: usize = 256;
-/// Share of the frames that count as pauses.
+/// The share of the frames that count as pauses.
 const PAUSES: f32 = 0.1;
-/// Power below this is digital silence.
+/// The power of digital silence.
 const MIN_POWER: f32 = 1e-10;
 
 impl Artefacts {
-    /// Of samples at 16 kHz or near it, `[S]`. Nothing is clean.
+    /// Measures samples `[S]` at 16 kHz or near it. Empty clips have no artefacts.
     pub fn of(samples: &[f32], sample_rate_hz: u32) -> Self {
         let count = samples.len().max(1) as f32;
         let mut frames: Vec<(f32, f32)> = Vec::new();
         Stft::new(WINDOW, WINDOW, HOP).analyze(samples, |_, spectrum| {
-            // The lowest bins hold the offset, which is measured by itself.
+            // The lowest bins hold the offset, which is measured separately.
             let powers = spectrum[2..].iter().map(|x| x.norm_sqr() + MIN_POWER);
             let mean = powers.clone().sum::<f32>() / (spectrum.len() - 2) as f32;
             let geometric = (powers.map(f32::ln).sum::<f32>() / (spectrum.len() - 2) as f32).exp();
@@ -40,7 +42,7 @@ impl Artefacts {
         });
         frames.sort_by(|a, b| a.0.total_cmp(&b.0));
         let pauses = &frames[..((frames.len() as f32 * PAUSES) as usize).clamp(1, frames.len())];
-        // Of Hann's window, so that a spectrum's mean power is the samples'.
+        // Compensates the power of the Hann window.
         let power = pauses.iter().map(|(power, _)| power).sum::<f32>()
             / pauses.len() as f32
             / (0.375 * WINDOW as f32);
@@ -57,9 +59,9 @@ impl Artefacts {
         }
     }
 
-    /// Means of each; nothing has none.
+    /// Returns the mean of each measure, or zeros without clips.
     pub fn mean(all: &[Self]) -> Self {
-        let mean = |of: fn(&Self) -> f32| all.iter().map(of).sum::<f32>() / all.len().max(1) as f32;
+        let mean = |measure: fn(&Self) -> f32| all.iter().map(measure).sum::<f32>() / all.len().max(1) as f32;
         Self {
             clipped_share: mean(|one| one.clipped_share),
             offset: mean(|one| one.offset),
@@ -75,13 +77,13 @@ mod tests {
     use crate::audio::source::noise;
     use rand::SeedableRng;
 
-    /// Half a second of a tone, then as much of `pause`.
+    /// Half a second of a tone, then half a second of `pause`.
     fn clip(pause: impl Fn(usize) -> f32) -> Vec<f32> {
         (0..16_000).map(|n| if n < 8000 { 0.3 * (n as f32 * 0.08).sin() } else { pause(n) }).collect()
     }
 
     #[test]
-    fn each_trace_is_measured() {
+    fn each_artefact_is_measured() {
         let hiss = noise(16_000, &mut rand_chacha::ChaCha8Rng::seed_from_u64(1));
         let clean = Artefacts::of(&clip(|n| 1e-4 * hiss[n]), 16_000);
         assert_eq!(clean.clipped_share, 0.0);
@@ -98,12 +100,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_clean() {
-        let nothing = Artefacts::of(&[], 16_000);
+    fn empty_clips_have_no_artefacts() {
+        let empty = Artefacts::of(&[], 16_000);
         assert!(
-            nothing.clipped_share == 0.0
-                && nothing.offset == 0.0
-                && nothing.pause_level_db == level::SILENCE_DB
+            empty.clipped_share == 0.0 && empty.offset == 0.0 && empty.pause_level_db == level::SILENCE_DB
         );
     }
 }

@@ -1,31 +1,32 @@
-//! What is wrong with a spoken sentence, by kind: skipped and repeated phones, runaway, unstable pitch, noise, clipping, offset.
+//! Detection of faults in a synthesised sentence: skipped and repeated phones, runaway synthesis, unstable pitch, noise, clipping, offset.
 
 use serde::Serialize;
 
 use super::artefacts::Artefacts;
 use crate::{align::edits, audio::pitch::Pitch};
 
-/// Kinds of fault; a sentence has each or has it not.
+/// The kinds of fault; a sentence has each at most once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Phones of the text in a row that nothing stands for: a word left out.
+    /// A run of phones of the text is missing, such as a word.
     Skipped,
-    /// A run of phones that are not in the text: a repeated word, or babble.
+    /// A run of phones is not in the text, such as a repeated word or babble.
     Repeated,
-    /// Half as long again as its phones and pauses should last together, and by more than a drawn breath, or cut off at the bound.
+    /// The sentence lasts at least 1.5 times as long as its phones and pauses should and exceeds that by more than a breath, or synthesis hit its limit.
     Runaway,
-    /// Pitch that jumps within voiced stretches more than once a second.
+    /// The pitch jumps within voiced stretches more than once a second.
     UnstablePitch,
-    /// Phones held for more than half a second.
+    /// A phone lasts more than half a second.
     Drawn,
-    /// Pauses that are not silent.
+    /// The pauses are not silent.
     Noisy,
-    /// Samples at full scale, or a constant offset.
+    /// Samples are at full scale or have a constant offset.
     Damaged,
 }
 
 impl Fault {
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Skipped,
         Self::Repeated,
@@ -36,6 +37,7 @@ impl Fault {
         Self::Damaged,
     ];
 
+    /// Returns the name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Skipped => "skipped",
@@ -49,39 +51,45 @@ impl Fault {
     }
 }
 
-/// One spoken sentence as the recogniser transcribes it.
+/// A spoken sentence and its transcription by the recogniser.
 pub struct Spoken<'a> {
-    /// Classes of the recogniser, without pauses: of the text, and recognised.
+    /// The phone classes of the text, without pauses.
     pub said: &'a [usize],
+    /// The recognised phone classes, without pauses.
     pub recognised: &'a [usize],
-    /// Frames of each phone, by aligning the sound against the text.
+    /// The frames of each phone, from forced alignment.
     pub phone_frames: &'a [u32],
-    /// Frames that the sentence should last.
+    /// The frames that the sentence should last.
     pub expected_frames: f32,
+    /// The frames that the sentence lasts.
     pub frames: usize,
-    /// Synthesis stopped at its bound.
+    /// Whether synthesis stopped at its limit.
     pub cut_off: bool,
     pub pitch: &'a Pitch,
     pub artefacts: &'a Artefacts,
     pub frame_seconds: f32,
 }
 
-/// Phones in a row that make a skip or a repetition: fewer are what the recogniser mishears.
+/// The least run of phones that is a skip or a repetition; shorter ones may be recognition errors.
 const RUN: usize = 5;
+/// The ratio to the expected duration from which a sentence is a runaway.
 const RUNAWAY: f32 = 1.5;
-/// What a sentence may take too long by however short it is: the last word before a pause is long.
+/// The excess duration that even a short sentence may have, because the last word before a pause is long.
 const BREATH_SECONDS: f32 = 0.6;
-/// A jump between two voiced frames, in octaves: three semitones.
+/// The least jump between two voiced frames, in octaves: three semitones.
 const JUMP_OCTAVES: f32 = 0.25;
-/// The frames of a jump are at most this far apart: the tracker calls a frame with two pitches in it unvoiced.
+/// The largest distance of the frames of a jump: the tracker marks a frame that holds two pitches as unvoiced.
 const GAP_FRAMES: usize = 3;
+/// The most jumps a second of a stable pitch.
 const JUMPS_A_SECOND: f32 = 1.0;
+/// The longest duration of a phone.
 const DRAWN_SECONDS: f32 = 0.5;
-/// Level of the pauses relative to the speech, in dB, from which on they are noisy.
+/// The level of the pauses relative to the speech, in dB, above which they are noisy.
 const NOISY_DB: f32 = -28.0;
+/// The largest constant offset.
 const OFFSET: f32 = 0.01;
 
-/// The faults of one sentence, each at most once.
+/// Returns the faults of one sentence, each at most once.
 pub fn faults(spoken: &Spoken) -> Vec<Fault> {
     let runs = runs(spoken.said, spoken.recognised);
     let longest = |length: fn(&Run) -> usize| runs.iter().map(length).max().unwrap_or(0);
@@ -104,13 +112,13 @@ pub fn faults(spoken: &Spoken) -> Vec<Fault> {
     Fault::ALL.into_iter().filter(found).collect()
 }
 
-/// Between two phones that match: how many more phones the text has than were recognised, or how many fewer.
+/// The difference in length between text and transcription, between two phones that match: phones that are missing, or that were added.
 pub struct Run {
     pub dropped: usize,
     pub added: usize,
 }
 
-/// The run between each two phones that match.
+/// Returns the runs between adjacent matching phones.
 pub fn runs(said: &[usize], recognised: &[usize]) -> Vec<Run> {
     let mut last = (0, 0);
     let between = |(a, b): (usize, usize)| {
@@ -122,7 +130,7 @@ pub fn runs(said: &[usize], recognised: &[usize]) -> Vec<Run> {
     kept.into_iter().chain([(said.len(), recognised.len())]).map(between).collect()
 }
 
-/// Jumps of three semitones and more from one voiced frame to the next, over gaps too short for a consonant.
+/// Counts jumps of at least three semitones from one voiced frame to the next, over gaps too short for a consonant.
 fn pitch_jumps(pitch: &Pitch) -> usize {
     let voiced: Vec<(usize, f32)> =
         pitch.f0_hz.iter().copied().enumerate().filter(|(_, hz)| *hz > 0.0).collect();
@@ -162,10 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_sentence_has_none_and_misheard_phones_are_none() {
+    fn clean_sentences_and_recognition_errors_are_no_faults() {
         let clean = clean();
         assert_eq!(found(&clean, |_| ()), []);
-        // Two exchanged, one missed, one too many.
+        // Two phones are substituted, one is deleted, one is inserted.
         assert_eq!(
             found(&clean, |spoken| spoken.recognised = &[3, 9, 5, 20, 7, 31, 12, 28, 2, 2, 16, 9]),
             []

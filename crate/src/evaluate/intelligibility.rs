@@ -1,4 +1,4 @@
-//! How much of speech is understood beside a recording of the same length, from the correlation of their envelopes: STOI (Taal et al. 2011, "An Algorithm for
+//! Objective intelligibility of speech relative to a recording of the same length, from the correlation of their envelopes: STOI (Taal et al. 2011, "An Algorithm for
 //! Intelligibility Prediction of Time-Frequency Weighted Noisy Speech") and ESTOI (Jensen and Taal 2016, "An Algorithm for Predicting the Intelligibility of
 //! Speech Masked by Modulated Noise Maskers").
 
@@ -9,34 +9,34 @@ use serde::Serialize;
 
 use crate::{Result, audio::resample::resample};
 
-/// Both in 0 to 1 but for chance, 1 for the recording itself.
+/// The two measures, 0 to 1 except for random deviations below 0, and 1 for the recording itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Intelligibility {
     pub stoi: f32,
     pub estoi: f32,
 }
 
-/// Section II-A of the first paper: all is computed at this rate.
+/// The sample rate of the computation (section II-A of the first paper).
 const RATE_HZ: u32 = 10_000;
 const FRAME: usize = 256;
 const HOP: usize = FRAME / 2;
 const FFT: usize = 512;
-/// Thirds of an octave from 150 Hz on.
+/// The number of bands, each a third of an octave wide, from 150 Hz.
 const BANDS: usize = 15;
 const MIN_HZ: f64 = 150.0;
-/// Frames that are compared at once, 384 ms.
+/// The number of frames of a segment, 384 ms.
 const SEGMENT: usize = 30;
-/// Frames of the recording that are this much weaker than its strongest are left out.
+/// The dynamic range: frames of the recording further below its strongest one are left out.
 const RANGE_DB: f64 = 40.0;
-/// 1 + 10^(15 / 20): the envelope may exceed the recording's by a signal-to-distortion ratio of -15 dB, and counts no worse beyond.
+/// The clipping factor 1 + 10^(15 / 20), for a lower bound of -15 dB on the signal-to-distortion ratio.
 const CLIP: f64 = 6.623_413_251_903_491;
 
-/// Compares speech with a recording, sample by sample: `None` where less than 0.4 s of the recording is speech.
+/// Compares speech with a recording. Returns `None` if less than 0.4 s of the recording is speech.
 ///
-/// * `reference`, `other`: as long as each other; what is longer is cut
+/// * `reference`, `other`: synchronous samples; the longer one is truncated
 ///
 /// # Errors
-/// `rate-unsupported`.
+/// Fails with `rate-unsupported`.
 pub fn intelligibility(
     reference: &[f32],
     other: &[f32],
@@ -61,19 +61,19 @@ pub fn intelligibility(
     Ok(Some(Intelligibility { stoi: (stoi / count) as f32, estoi: (estoi / count) as f32 }))
 }
 
-/// Hann's, without the zeros at its ends.
+/// Returns a Hann window without the zeros at its ends.
 fn window() -> [f64; FRAME] {
     std::array::from_fn(|n| 0.5 - 0.5 * (2.0 * PI * (n + 1) as f64 / (FRAME + 1) as f64).cos())
 }
 
-/// Windowed frames that lie whole in the samples.
+/// Iterates over the windowed frames that lie entirely within the samples.
 fn frames(samples: &[f64]) -> impl Iterator<Item = [f64; FRAME]> + '_ {
     let window = window();
     let starts = (0..samples.len().saturating_sub(FRAME)).step_by(HOP);
     starts.map(move |start| std::array::from_fn(|n| samples[start + n] * window[n]))
 }
 
-/// Which frames of the recording are within [`RANGE_DB`] of its strongest.
+/// Returns which frames of the recording are within [`RANGE_DB`] of its strongest.
 fn loud_frames(reference: &[f64]) -> Vec<bool> {
     let energies: Vec<f64> =
         frames(reference).map(|frame| frame.iter().map(|value| value * value).sum()).collect();
@@ -81,7 +81,7 @@ fn loud_frames(reference: &[f64]) -> Vec<bool> {
     energies.into_iter().map(|energy| energy > least).collect()
 }
 
-/// The samples of the kept frames, overlapped and added as if nothing had been between them.
+/// Overlaps and adds the kept frames as if they were adjacent.
 fn joined(samples: &[f64], kept: &[bool]) -> Vec<f64> {
     let mut joined = vec![0.0; (kept.iter().filter(|&&kept| kept).count() + 1) * HOP];
     let frames = frames(samples).zip(kept).filter(|(_, kept)| **kept);
@@ -91,7 +91,7 @@ fn joined(samples: &[f64], kept: &[bool]) -> Vec<f64> {
     joined
 }
 
-/// First and last bin of each band.
+/// Returns the bins of each band.
 fn bands() -> [std::ops::Range<usize>; BANDS] {
     let bin = |hz: f64| (hz * FFT as f64 / f64::from(RATE_HZ)).round() as usize;
     std::array::from_fn(|band| {
@@ -100,7 +100,7 @@ fn bands() -> [std::ops::Range<usize>; BANDS] {
     })
 }
 
-/// `[frames]` of the root of each band's energy.
+/// Computes the root of each band's energy in each frame.
 fn envelopes(samples: &[f64]) -> Vec<[f64; BANDS]> {
     let transform = RealFftPlanner::<f64>::new().plan_fft_forward(FFT);
     let (mut input, mut spectrum) = (transform.make_input_vec(), transform.make_output_vec());
@@ -117,9 +117,10 @@ fn envelopes(samples: &[f64]) -> Vec<[f64; BANDS]> {
         .collect()
 }
 
-/// Equations 3 to 5 of the first paper: the other's envelope is brought to the recording's energy and clipped, band by band, and correlated with it.
+/// Computes the intermediate intelligibility of STOI (equations 3 to 5 of the first paper): in each band, the other envelope is normalised to the
+/// recording's energy, clipped, and correlated with it.
 fn by_band(reference: &[[f64; BANDS]], other: &[[f64; BANDS]]) -> f64 {
-    let of = |band: usize| {
+    let correlation = |band: usize| {
         let column = |rows: &[[f64; BANDS]]| -> [f64; SEGMENT] { std::array::from_fn(|at| rows[at][band]) };
         let (reference, mut other) = (column(reference), column(other));
         let scale = norm(&reference) / norm(&other).max(f64::EPSILON);
@@ -129,10 +130,11 @@ fn by_band(reference: &[[f64; BANDS]], other: &[[f64; BANDS]]) -> f64 {
             .for_each(|(value, bound)| *value = (*value * scale).min(bound * CLIP));
         product(&normalised(reference), &normalised(other))
     };
-    (0..BANDS).map(of).sum::<f64>() / BANDS as f64
+    (0..BANDS).map(correlation).sum::<f64>() / BANDS as f64
 }
 
-/// Equations 2 to 5 of the second paper: rows and then columns are freed of their means and brought to a length of one; frames are compared over all bands.
+/// Computes the intermediate intelligibility of ESTOI (equations 2 to 5 of the second paper): rows and then columns are normalised to zero mean and unit
+/// norm, and frames are compared over all bands.
 fn by_frame(reference: &[[f64; BANDS]], other: &[[f64; BANDS]]) -> f64 {
     let [reference, other] = [reference, other].map(|rows| {
         let mut rows: [[f64; BANDS]; SEGMENT] = std::array::from_fn(|at| rows[at]);
@@ -146,7 +148,7 @@ fn by_frame(reference: &[[f64; BANDS]], other: &[[f64; BANDS]]) -> f64 {
         / SEGMENT as f64
 }
 
-/// Without its mean, and of length one; what does not change at all is zero.
+/// Normalises to zero mean and unit norm; constant values become zero.
 fn normalised<const N: usize>(mut values: [f64; N]) -> [f64; N] {
     let mean = values.iter().sum::<f64>() / N as f64;
     values.iter_mut().for_each(|value| *value -= mean);
@@ -158,6 +160,7 @@ fn norm(values: &[f64]) -> f64 {
     product(values, values).sqrt()
 }
 
+/// Returns the inner product.
 fn product(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
@@ -168,7 +171,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Two seconds of syllables: noise and a tone that come and go, and pauses.
+    /// Two seconds of syllables of noise and a tone, and pauses.
     fn speech(seed: u64) -> Vec<f32> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut samples, mut hz, mut low) = (Vec::new(), 0.0, 0.0);
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_costs_understanding_and_a_recording_understands_itself() {
+    fn noise_lowers_intelligibility_and_the_recording_itself_has_one() {
         let reference = speech(1);
         let of = |other: &[f32]| intelligibility(&reference, other, 16_000).unwrap().unwrap();
         let own = of(&reference);
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_speech_has_no_figure() {
+    fn too_little_speech_has_no_intelligibility() {
         for short in [0, 100, 3000] {
             assert_eq!(
                 intelligibility(&speech(1)[..short], &speech(1)[..short], 16_000).unwrap(),
@@ -217,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Noise in -1 to 1 that is easily made anywhere: a linear congruential generator.
+    /// Noise in -1 to 1 of a linear congruential generator, which is easily reproduced in other languages.
     fn simple_noise(mut state: u32) -> impl Iterator<Item = f64> {
         std::iter::repeat_with(move || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -236,7 +239,7 @@ mod tests {
         (0..20_000).zip(simple_noise(1)).map(syllable).collect()
     }
 
-    /// The figures are those of the package pystoi 0.4.1 for the same samples, by a script of these lines:
+    /// The expected values are those of pystoi 0.4.1 for the same samples, by this script:
     ///
     /// ```python
     /// def noise(state):
@@ -250,7 +253,7 @@ mod tests {
     /// pystoi.stoi(speech(300), other, 10000), pystoi.stoi(speech(300), other, 10000, extended=True)
     /// ```
     #[test]
-    fn figures_are_those_of_another_implementation() {
+    fn values_match_pystoi() {
         let reference = simple_speech(300.0);
         let noisy =
             reference.iter().zip(simple_noise(2)).map(|(sample, noise)| sample + 0.1 * noise).collect();
@@ -270,9 +273,9 @@ mod tests {
         }
     }
 
-    /// The bands of the package `pystoi` at 10 kHz; `tests/evaluators/lips.py` compares the measures on recordings.
+    /// The expected bands are those of pystoi at 10 kHz; `tests/evaluators/lips.py` compares the measures on recordings.
     #[test]
-    fn bands_are_those_of_the_paper() {
+    fn bands_match_the_paper() {
         let bands = bands();
         assert_eq!((bands[0].clone(), bands[14].clone()), (7..9, 174..219));
         assert!(bands.windows(2).all(|pair| pair[0].end == pair[1].start));

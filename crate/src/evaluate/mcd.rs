@@ -2,10 +2,10 @@
 
 use crate::audio::{cepstra::cepstra, mel::Mel, pitch::Pitch};
 
-/// Coefficients compared: c1 to c13.
+/// The number of coefficients that are compared: c1 to c13.
 const ORDERS: usize = 13;
 
-/// How the frames of two utterances of the same text correspond.
+/// The alignment of the frames of two utterances of the same text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarpingPath {
     /// Pairs of frames, from the first of both to the last of both.
@@ -14,16 +14,16 @@ pub struct WarpingPath {
     pub mcd_db: f32,
 }
 
-/// Mean distortion between two utterances of the same text: the spectral difference in dB that 13 cepstra see, levels left out.
+/// Returns the mean distortion between two utterances of the same text: the spectral difference of 13 cepstra in dB, without levels.
 ///
-/// Both mels are of one configuration. Infinite if just one of them has no frames.
+/// Both mels have the same configuration. The distortion is infinite if only one of them has no frames.
 pub fn mcd(a: &Mel, b: &Mel) -> f32 {
     warp(a, b).mcd_db
 }
 
-/// The path of least distortion between two mel spectrograms of one configuration.
+/// Finds the path of least distortion between two mel spectrograms of the same configuration.
 pub fn warp(a: &Mel, b: &Mel) -> WarpingPath {
-    assert_eq!(a.mels, b.mels, "mel spectrograms of one configuration");
+    assert_eq!(a.mels, b.mels, "both mel spectrograms have the same configuration");
     let (rows, columns) = (a.frames(), b.frames());
     if rows == 0 || columns == 0 {
         return WarpingPath { path: Vec::new(), mcd_db: if rows == columns { 0.0 } else { f32::INFINITY } };
@@ -33,7 +33,7 @@ pub fn warp(a: &Mel, b: &Mel) -> WarpingPath {
         let pairs = a[i * ORDERS..][..ORDERS].iter().zip(&b[j * ORDERS..][..ORDERS]);
         10.0 / std::f32::consts::LN_10 * (2.0 * pairs.map(|(x, y)| (x - y) * (x - y)).sum::<f32>()).sqrt()
     };
-    // The way into each cell: from above, from the left, or from both.
+    // The step into each cell: from above, from the left, or diagonally.
     const UP: u8 = 0;
     const LEFT: u8 = 1;
     const DIAGONAL: u8 = 2;
@@ -65,15 +65,16 @@ pub fn warp(a: &Mel, b: &Mel) -> WarpingPath {
     WarpingPath { mcd_db: above[columns - 1] / path.len() as f32, path }
 }
 
-/// How two pitch tracks differ along a path.
+/// The difference of two pitch tracks along a path.
 #[derive(Debug, PartialEq)]
 pub struct PitchDifference {
-    /// Root mean square difference of log F0 where both are voiced; 0 if nowhere.
+    /// The root mean square difference of log F0 where both are voiced; 0 if they never are.
     pub logf0_rmse: f32,
-    /// Share of the path where just one is voiced.
+    /// The share of the path where only one is voiced.
     pub voicing_error: f32,
 }
 
+/// Compares two pitch tracks along a path.
 pub fn pitch_difference(alignment: &WarpingPath, a: &Pitch, b: &Pitch) -> PitchDifference {
     let (mut squares, mut both, mut one) = (0.0, 0, 0);
     for &(i, j) in &alignment.path {
@@ -96,7 +97,7 @@ pub fn pitch_difference(alignment: &WarpingPath, a: &Pitch, b: &Pitch) -> PitchD
 mod tests {
     use super::*;
 
-    /// One frame whose only cepstrum is `c1 = x`.
+    /// A frame whose only cepstral coefficient is `c1 = x`.
     fn frame(x: f32) -> Vec<f32> {
         (0..80).map(|k| x * (std::f32::consts::PI * (k as f32 + 0.5) / 80.0).cos()).collect()
     }
@@ -110,11 +111,11 @@ mod tests {
         // 10 / ln 10 * sqrt(2 * 0.5^2): a cosine of 0.5 nepers has an RMS of 3.07 dB.
         assert!((mcd(&mel(&[1.0, 2.0]), &mel(&[1.5, 2.5])) - 3.071).abs() < 0.01);
         let louder = Mel { mels: 80, data: mel(&[1.0, 2.0]).data.iter().map(|x| x + 1.0).collect() };
-        assert!(mcd(&mel(&[1.0, 2.0]), &louder) < 1e-3, "level does not count");
+        assert!(mcd(&mel(&[1.0, 2.0]), &louder) < 1e-3, "the level does not matter");
     }
 
     #[test]
-    fn slower_speech_is_the_same_speech() {
+    fn the_speaking_rate_does_not_matter() {
         let alignment = warp(&mel(&[0.0, 1.0, 2.0, 0.5]), &mel(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 0.5]));
         assert!(alignment.mcd_db < 1e-4);
         assert_eq!(alignment.path, [(0, 0), (0, 1), (1, 2), (2, 3), (2, 4), (2, 5), (3, 6)]);
@@ -131,12 +132,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_path() {
-        let nothing = Mel { mels: 80, data: vec![] };
-        assert_eq!(mcd(&nothing, &nothing), 0.0);
-        assert_eq!(mcd(&nothing, &mel(&[0.0])), f32::INFINITY);
+    fn empty_spectrograms_have_no_path() {
+        let empty = Mel { mels: 80, data: vec![] };
+        assert_eq!(mcd(&empty, &empty), 0.0);
+        assert_eq!(mcd(&empty, &mel(&[0.0])), f32::INFINITY);
         assert_eq!(
-            pitch_difference(&warp(&nothing, &nothing), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }),
+            pitch_difference(&warp(&empty, &empty), &Pitch { f0_hz: vec![] }, &Pitch { f0_hz: vec![] }),
             PitchDifference { logf0_rmse: 0.0, voicing_error: 0.0 }
         );
     }

@@ -1,4 +1,4 @@
-//! How near one voice is to another and what is wrong with it, by signal statistics and by the project's own recogniser and speaker encoder.
+//! Measures of voices: similarity, intelligibility and faults, by signal statistics and by the project's own recogniser and speaker encoder.
 
 pub mod anchors;
 pub mod artefacts;
@@ -6,6 +6,7 @@ pub mod encoder;
 pub mod faults;
 pub mod intelligibility;
 pub mod mcd;
+mod measured;
 pub mod report;
 pub mod sentences;
 mod speaking_rate;
@@ -20,17 +21,18 @@ use crate::audio::{
     pitch, resample,
 };
 
-/// How two utterances of the same text differ, along their alignment.
+/// The difference of two utterances of the same text along their alignment.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Difference {
+    /// The mel-cepstral distortion.
     pub mcd_db: f32,
-    /// Root mean square difference of log F0 where both are voiced, in nepers (0.058 is a semitone); 0 if they never are.
+    /// The root mean square difference of log F0 where both are voiced, in nepers (0.058 is a semitone); 0 if they never are.
     pub logf0_rmse: f32,
-    /// Share of the path where one is voiced and the other is not, 0 to 1.
+    /// The share of the path where one is voiced and the other is not, 0 to 1.
     pub voicing_error: f32,
 }
 
-/// Two utterances of the same text, of any length, compared at 16 kHz.
+/// Compares two utterances of the same text, of any length, at 16 kHz.
 pub fn difference(reference: &[f32], other: &[f32], sample_rate_hz: u32) -> Result<Difference> {
     let config = MelConfig::speech_16k();
     let extractor = MelExtractor::new(config.clone());

@@ -1,6 +1,7 @@
-//! New sentences to measure a voice by, which no training reads, and fifty sentences that speech synthesis stumbles over, written for this project: numbers, repetitions, tongue twisters, questions, lists, long and very short ones.
+//! Sentences that voices are measured on: new ones that are not part of any training data, and fifty that are hard for speech synthesis. All were written
+//! for this project.
 
-/// Everyday English that no corpus, prompt or rehearsal of this project holds: what a person's clone speaks in a language that the person may never have read.
+/// Everyday English that is in no corpus, prompt or rehearsal of this project. Clones of people who read another language are measured on it too.
 pub const NEW_SENTENCES: [&str; 20] = [
     "The ferry leaves at half past nine from the northern dock.",
     "My grandmother kept her letters in a blue tin box.",
@@ -24,6 +25,7 @@ pub const NEW_SENTENCES: [&str; 20] = [
     "What a beautiful view you have from this balcony!",
 ];
 
+/// Sentences that are hard for speech synthesis: numbers, repetitions, tongue twisters, questions, lists, very long and very short ones.
 pub const HARD_SENTENCES: [&str; 50] = [
     "No.",
     "Oh, oh, oh, no, no, no.",
@@ -84,7 +86,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn they_are_fifty_different_ones_that_can_be_spoken() {
+    fn hard_sentences_are_different_and_supported() {
         let phonemizer = Phonemizer::embedded();
         assert_eq!(HARD_SENTENCES.iter().collect::<HashSet<_>>().len(), 50);
         let lengths: Vec<usize> =

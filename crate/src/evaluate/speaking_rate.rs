@@ -1,10 +1,10 @@
-//! Durations that a speaker's rate predicts for a text: a synthesised sentence is compared with them to detect runaways.
+//! Predicts the duration of a text from a speaker's rate, with which a synthesised sentence is compared to detect runaways.
 
 use std::ops::Range;
 
 use crate::text::symbols::{self, Symbol};
 
-/// What lasts alike: consonants, vowels, both of these in the last syllable before a pause, where everybody slows down, and pauses.
+/// The classes of sounds with similar durations: consonants, vowels, both in the last syllable before a pause, where speakers slow down, and pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Consonant,
@@ -16,11 +16,13 @@ enum Kind {
 
 const KINDS: usize = 5;
 
-/// Mean frames of each kind.
+/// The mean duration of each kind, in frames.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SpeakingRate([f32; KINDS]);
 
 impl SpeakingRate {
+    /// Computes the rate of utterances.
+    ///
     /// * `spoken`: symbols and the frames of each
     pub fn of<'a>(spoken: impl IntoIterator<Item = (&'a [Symbol], &'a [u32])>) -> Self {
         let (mut frames, mut count) = ([0; KINDS], [0; KINDS]);
@@ -40,13 +42,13 @@ impl SpeakingRate {
         }))
     }
 
-    /// Frames that a text should take.
+    /// Returns the frames that a text should take.
     pub fn expects(self, symbols: &[Symbol]) -> f32 {
         units(symbols).into_iter().map(|(kind, _)| self.0[kind as usize]).sum()
     }
 }
 
-/// The text's phones one by one, and its pauses: a comma and the silence after it are one.
+/// Divides a text into single phones and pauses: a comma and the silence after it are one pause.
 fn units(symbols: &[Symbol]) -> Vec<(Kind, Range<usize>)> {
     let mut units = Vec::new();
     let mut first = 0;
@@ -75,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_takes_the_time_of_its_sounds_and_of_its_pauses() {
+    fn the_expected_duration_is_the_sum_over_sounds_and_pauses() {
         let symbols = symbols::parse("_ K AE1 T , _ AE1 T AE1 . _").unwrap();
         let speaking_rate =
             SpeakingRate::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
         assert_eq!(
             speaking_rate,
             SpeakingRate([4.0, 7.0, 5.0, 8.0, 20.0]),
-            "both consonants before the last vowel, one vowel before it, what comes after, the last ones, three pauses"
+            "both consonants before the last vowel, the vowel before it, the consonant after it, the last vowels, three pauses"
         );
         assert_eq!(
             speaking_rate.expects(&symbols::parse("_ T AE1 , _ AE1 T _").unwrap()),
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_heard_is_as_long_as_phones_are() {
+    fn kinds_without_occurrences_take_the_mean_of_all_phones() {
         let speaking_rate =
             SpeakingRate::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
         assert_eq!(speaking_rate, SpeakingRate([4.0, 5.0, 5.0, 6.0, 5.0]));

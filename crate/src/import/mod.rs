@@ -147,6 +147,7 @@ impl Checkpoint {
             attention_width,
             location_filters,
             location_kernel,
+            autoregressive: true,
             ..TacotronConfig::tacotron2(1)
         };
         config.check().map_err(unsupported)?;

@@ -1,4 +1,4 @@
-//! Targets of a model of lips, and the losses of its predictions.
+//! The targets of a lip-to-speech model, and the losses of its predictions.
 
 use burn::prelude::*;
 
@@ -7,24 +7,24 @@ use crate::{
     nn::{Mode, Scope},
 };
 
-/// What is to be said.
+/// The targets of a batch.
 #[derive(Debug, Clone)]
 pub struct Answers {
-    /// `[B, T, M]`, normalised
+    /// The normalised mels, `[B, T, M]`.
     pub targets: Tensor<3>,
-    /// `[B, T, 1]`, one where there is a frame
+    /// `[B, T, 1]`, one where there is a frame.
     pub mask: Tensor<3>,
-    /// `[1, T / R, N]`, see [`seen`]
+    /// The expected attention, `[1, T / R, N]` (see [`seen`]).
     pub seen: Tensor<3>,
-    /// What the losses are means over.
+    /// The number of frames that the spectrogram losses are means over.
     pub frames: usize,
+    /// The number of steps that the attention loss is a mean over.
     pub steps: usize,
 }
 
-/// `[steps, pictures]`, the shares of the two pictures around the middle of each step: the nearer picture has the larger share, so that both together
-/// place the middle between them.
+/// Returns `[steps, pictures]`, the weights of the two pictures around the middle of each step, by linear interpolation.
 ///
-/// * `frames`: of all pictures together
+/// * `frames`: the mel frames of all pictures together
 pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
     let steps = frames / reduction;
     let mut seen = vec![0.0; steps * pictures];
@@ -38,8 +38,8 @@ pub fn seen(pictures: usize, frames: usize, reduction: usize) -> Vec<f32> {
     seen
 }
 
-/// L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention to the pictures that are seen then: pictures and
-/// frames share a clock, and with this loss attention converges in hundreds of steps in place of thousands.
+/// Computes L1 + L2 of the spectrogram before and after the postnet, and the cross entropy of each step's attention against the pictures at the same time.
+/// Pictures and frames share a clock, and with this loss attention converges in hundreds of steps instead of thousands.
 pub fn losses(
     decoded: Decoded,
     postnet: &Postnet,
@@ -57,12 +57,12 @@ pub fn losses(
     let spoken =
         answers.mask.clone().reshape([items, steps, frames / steps]).narrow(2, 0, 1).squeeze_dim::<2>(2);
     let seen = answers.seen.clone().expand([items, steps, pictures]);
-    // The bound keeps it finite, and is so low that no attention is so wrong as to get no gradient.
-    let surprise = (decoded.alignment.clamp_min(1e-30).log() * seen).sum_dim(2).squeeze_dim::<2>(2);
+    // The bound keeps the logarithm finite and is low enough that even wrong attention gets a gradient.
+    let cross_entropy = (decoded.alignment.clamp_min(1e-30).log() * seen).sum_dim(2).squeeze_dim::<2>(2);
     vec![
         compare("before", decoded.frames.clone()),
         compare("after", decoded.frames + residual),
-        (surprise * spoken).sum().div_scalar(-(answers.steps as f32)),
+        (cross_entropy * spoken).sum().div_scalar(-(answers.steps as f32)),
     ]
 }
 
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_step_sees_the_pictures_around_its_middle() {
+    fn each_step_attends_to_the_pictures_around_its_middle() {
         // Two steps of two frames, and five pictures: middles at a quarter and three quarters, which are 1.25 and 3.75 pictures from the start.
         assert_eq!(seen(5, 4, 2), [0.25, 0.75, 0.0, 0.0, 0.0, /* */ 0.0, 0.0, 0.0, 0.75, 0.25]);
         let rows = seen(75, 240, 2);
@@ -81,7 +81,7 @@ mod tests {
             assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
             row.iter().enumerate().map(|(picture, share)| picture as f32 * share).sum()
         };
-        // The first and the last step are nearer to the edges than any picture's middle.
+        // The first and the last step lie closer to the edges than the middle of any picture.
         assert_eq!((middle(0), middle(119)), (0.0, 74.0));
         assert!((middle(60) - (60.5 / 120.0 * 75.0 - 0.5)).abs() < 1e-4);
     }

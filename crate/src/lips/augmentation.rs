@@ -1,27 +1,29 @@
-//! Pictures of faces as a model takes them, and what changes a face without changing what its lips say.
+//! The preparation of face pictures as model input, with augmentation for training.
 
 use rand::Rng;
 
 use super::face::{FACE_BYTES, SIDE};
 
-/// Row of a face on which mouths lie, open ones and closed ones taken together (`drawn_faces_are_found` in `face.rs`).
+/// The mean row of the mouth in a face picture (see `drawn_faces_are_found` in `face.rs`).
 const MOUTH_ROW: usize = 64;
-/// How far a window may be moved in training, in pixels: as far as a tracker errs.
+/// The largest shift of the window in training, in pixels, about the error of the tracker.
 const MAX_SHIFT: i32 = 4;
 
-/// How a face is changed in training: mirrored, moved, lighter or darker, of more or less contrast.
+/// An augmentation of a face: mirroring, shift, brightness and contrast.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Augmentation {
     mirrored: bool,
-    /// Of the window, right and down, in pixels.
+    /// The shift of the window to the right and down, in pixels.
     shift: [i32; 2],
     contrast: f32,
     brightness: f32,
 }
 
 impl Augmentation {
+    /// No augmentation.
     pub const NONE: Self = Self { mirrored: false, shift: [0, 0], contrast: 1.0, brightness: 0.0 };
 
+    /// Draws a random augmentation.
     pub fn draw(random: &mut impl Rng) -> Self {
         Self {
             mirrored: random.random_bool(0.5),
@@ -31,12 +33,15 @@ impl Augmentation {
         }
     }
 
-    /// Adds what is seen of a picture to values, -1 to 1 as it was filmed: a window around the mouth, which goes on beyond the edges as it ends there.
+    /// Appends a window around the mouth of a picture to `values`, from -1 to 1 before augmentation. Beyond the edges the last pixels are repeated.
     ///
     /// * `picture`: `[96, 96, 3]`
-    /// * `side`:    of what is added, `[side, side, 3]`, at most 96
+    /// * `side`:    the side of the window `[side, side, 3]`, at most 96
     pub fn see(self, picture: &[u8], side: usize, values: &mut Vec<f32>) {
-        assert!(picture.len() == FACE_BYTES && side <= SIDE, "a face, and no more of it than there is");
+        assert!(
+            picture.len() == FACE_BYTES && side <= SIDE,
+            "the picture is a face, and the window lies within it"
+        );
         let place = |from: usize, shift: i32, at: usize| {
             (from as i32 + shift + at as i32).clamp(0, SIDE as i32 - 1) as usize
         };
@@ -65,21 +70,21 @@ mod tests {
         values
     }
 
-    /// Black, but for the blue of one pixel.
+    /// A black picture with one blue pixel.
     fn dot(row: usize, column: usize) -> Vec<u8> {
         let mut picture = vec![0; FACE_BYTES];
         picture[(row * SIDE + column) * 3 + 2] = 255;
         picture
     }
 
-    /// Where the dot is seen: row, column and channel.
+    /// Returns the row, column and channel of the dot.
     fn place(values: &[f32], side: usize) -> Option<[usize; 3]> {
         let at = values.iter().position(|&value| value > 0.9)?;
         Some([at / 3 / side, at / 3 % side, at % 3])
     }
 
     #[test]
-    fn a_whole_face_is_seen_as_it_is_and_a_part_of_it_is_around_the_mouth() {
+    fn a_smaller_window_is_centred_on_the_mouth() {
         let plain = Augmentation::NONE;
         assert_eq!(place(&seen(plain, &dot(1, 5), SIDE), SIDE), Some([1, 5, 2]));
         assert_eq!(place(&seen(plain, &dot(MOUTH_ROW, 48), 48), 48), Some([24, 24, 2]));
@@ -90,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_moves_shows_what_is_there_and_goes_on_beyond_the_edge() {
+    fn a_shifted_window_repeats_the_edge() {
         let moved = Augmentation { shift: [3, -2], ..Augmentation::NONE };
         assert_eq!(place(&seen(moved, &dot(MOUTH_ROW, 48), 48), 48), Some([26, 21, 2]));
         let beyond = seen(Augmentation { shift: [-4, 0], ..Augmentation::NONE }, &dot(0, 0), SIDE);
@@ -98,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn contrast_is_around_grey() {
+    fn contrast_is_relative_to_grey() {
         let picture = vec![127; FACE_BYTES];
         let changed = Augmentation { contrast: 1.3, brightness: 0.1, ..Augmentation::NONE };
         assert!(seen(changed, &picture, SIDE).iter().all(|value| (value - 0.1).abs() < 0.01));

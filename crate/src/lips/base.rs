@@ -1,4 +1,4 @@
-//! A base of lips: a folder with a manifest, as every base is.
+//! A lip-to-speech base: a folder with a manifest, weights and optionally a vocoder.
 
 use std::{
     fs,
@@ -9,11 +9,7 @@ use std::{
 use burn::{module::Module, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    clock::FRAMES_PER_SECOND,
-    model::{LipConfig, LipTacotron},
-    track::SEARCH_EVERY,
-};
+use super::{clock::FRAMES_PER_SECOND, config::LipConfig, model::LipTacotron, track::SEARCH_EVERY};
 use crate::{
     Error, Result,
     audio::mel::MelConfig,
@@ -27,72 +23,75 @@ use crate::{
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
-/// The name of the weights in the folder.
+/// The file name of the weights.
 pub const WEIGHTS: &str = "weights.safetensors";
-/// The kind in a manifest.
+/// The value of `kind` in the manifest.
 const KIND: &str = "lips";
 
-/// `manifest.json` of a base of lips.
+/// The `manifest.json` of a lip-to-speech base.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipManifest {
-    /// `lips`: a base of text has none.
+    /// `lips`; the manifest of a text-to-speech base has no kind.
     pub kind: String,
     pub name: String,
     pub licence: String,
     pub files: LipFiles,
     pub model: LipConfig,
     pub mel: MelConfig,
-    /// Of what it sees.
+    /// The frame rate of the input.
     pub pictures_per_second: usize,
-    /// That it was trained on at once, and decodes at once.
+    /// The number of pictures of a window, in training and synthesis.
     pub window_pictures: usize,
-    /// Rows of the speaker table.
+    /// The names of the rows of the speaker table.
     pub speakers: Vec<String>,
-    /// How it was trained, and on what.
+    /// The training configuration and data.
     pub recipe: serde_json::Value,
-    /// What was measured of it, by name.
+    /// Quality measures by name.
     pub quality: serde_json::Value,
 }
 
+/// The files of a lip-to-speech base.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipFiles {
     pub weights: FileEntry,
-    /// That of a base of text, with the same mels, in the folder or in one beside it; without, Griffin-Lim.
+    /// The vocoder of a text-to-speech base with the same mels, in this folder or in a sibling; Griffin-Lim without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocoder: Option<FileEntry>,
 }
 
 impl LipManifest {
-    /// Its entries must be consistent, and supported by this program. The error names the one that is not.
+    /// Checks that the entries are consistent and supported by this program. The error names the one that is not.
     fn check(&self) -> Result<(), String> {
         let files = std::iter::once(&self.files.weights).chain(&self.files.vocoder);
         if let Some(far) = files.map(|entry| &entry.path).find(|path| !is_near(path)) {
-            return Err(format!("{far} is neither in the folder nor in one beside it"));
+            return Err(format!("{far} is neither in the folder nor in a sibling of it"));
         }
         self.model.check()?;
         if self.pictures_per_second != FRAMES_PER_SECOND {
             let found = self.pictures_per_second;
-            return Err(format!("it sees {found} pictures a second; here there are {FRAMES_PER_SECOND}"));
+            return Err(format!(
+                "its input has {found} pictures a second; only {FRAMES_PER_SECOND} are supported"
+            ));
         }
         let windows = SEARCH_EVERY..=10 * FRAMES_PER_SECOND;
         if !windows.contains(&self.window_pictures) || !self.window_pictures.is_multiple_of(SEARCH_EVERY) {
-            return Err(format!("a window of {} pictures", self.window_pictures));
+            return Err(format!("the window of {} pictures is not supported", self.window_pictures));
         }
         if self.model.tacotron.speakers != self.speakers.len() || self.model.tacotron.mels != self.mel.mels {
-            return Err("manifest and model disagree".into());
+            return Err("the manifest does not match the model".into());
         }
         self.mel.check().map_err(|error| error.to_string())
     }
 }
 
-/// Whether a path stays in the folder, or goes to one beside it.
+/// Returns whether a path stays in the folder or leads into a sibling of it.
 fn is_near(path: &str) -> bool {
     let mut parts = Path::new(path).components().peekable();
     parts.next_if_eq(&Component::ParentDir);
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// The bytes of a base of lips. Nothing in them is believed unchecked.
+/// The bytes of a lip-to-speech base, which are untrusted.
 #[derive(Debug, Clone, Copy)]
 pub struct LipBaseFiles<'a> {
     pub manifest_json: &'a str,
@@ -100,7 +99,7 @@ pub struct LipBaseFiles<'a> {
     pub vocoder: Option<&'a [u8]>,
 }
 
-/// A base of lips on its device.
+/// A lip-to-speech base on its device.
 pub struct LipBase {
     pub manifest: LipManifest,
     pub model: LipTacotron,
@@ -112,7 +111,7 @@ impl LipBase {
     /// Loads the base in a folder.
     ///
     /// # Errors
-    /// `io`, and `base-corrupt` where a file is not what the manifest names, or the manifest does not fit.
+    /// Fails with `io`, or with `base-corrupt` if a file is not the one that the manifest names or the manifest is invalid.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
         let read = |entry: &FileEntry| files::read(&folder.join(&entry.path));
         let json = String::from_utf8_lossy(&files::read(&folder.join(MANIFEST))?).into_owned();
@@ -137,12 +136,12 @@ impl LipBase {
         Ok(Self { manifest, model, vocoder, device: device.clone() })
     }
 
-    /// The row of the speaker table that has a name, or the first without one. Fails with `option-invalid`.
+    /// Returns the row of the speaker table with a name, or the first without one. Fails with `option-invalid` if there is none.
     pub fn speaker(&self, name: Option<&str>) -> Result<usize> {
         let Some(name) = name else { return Ok(0) };
         self.manifest.speakers.iter().position(|speaker| speaker == name).ok_or_else(|| {
             Error::option_invalid(format!(
-                "no speaker is called {name}: there are {}",
+                "there is no speaker {name}: the speakers are {}",
                 self.manifest.speakers.join(", ")
             ))
         })
@@ -151,7 +150,7 @@ impl LipBase {
 
 fn parse(json: &str) -> Result<LipManifest> {
     let corrupt = |what: String| Error::base_corrupt(format!("manifest.json: {what}"));
-    /// First of all: what else is missing follows from it.
+    /// The kind is checked first, because the other fields depend on it.
     #[derive(Deserialize)]
     struct Kind {
         kind: Option<String>,
@@ -159,26 +158,26 @@ fn parse(json: &str) -> Result<LipManifest> {
     let Kind { kind } = serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
     if kind.as_deref() != Some(KIND) {
         let found = kind.unwrap_or("text".into());
-        return Err(corrupt(format!("it is a base of {found}, not of lips")));
+        return Err(corrupt(format!("it is a {found} base, not a lips base")));
     }
     let manifest: LipManifest = serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
     manifest.check().map_err(corrupt)?;
     Ok(manifest)
 }
 
-/// Copies a base of lips that was made elsewhere, with its vocoder in its own folder, after all of it was found to fit.
+/// Copies a lip-to-speech base, with its vocoder in its own folder, after checking all of it.
 ///
 /// # Errors
-/// As [`LipBase::open`].
+/// Fails as [`LipBase::open`] does.
 pub fn import(from: &Path, to: &Path) -> Result<LipManifest> {
     let mut manifest = LipBase::open(from, &Device::flex())?.manifest;
-    let copied = |entry: &mut FileEntry, name: &str| -> Result<()> {
+    let copy = |entry: &mut FileEntry, name: &str| -> Result<()> {
         files::write(&to.join(name), files::read(&from.join(&entry.path))?)?;
         entry.path = name.into();
         Ok(())
     };
-    copied(&mut manifest.files.weights, WEIGHTS)?;
-    manifest.files.vocoder.as_mut().map(|entry| copied(entry, VOCODER)).transpose()?;
+    copy(&mut manifest.files.weights, WEIGHTS)?;
+    manifest.files.vocoder.as_mut().map(|entry| copy(entry, VOCODER)).transpose()?;
     write_manifest(to, &manifest)?;
     Ok(manifest)
 }
@@ -188,25 +187,25 @@ fn write_manifest(folder: &Path, manifest: &LipManifest) -> Result<()> {
     files::write(&folder.join(MANIFEST), json)
 }
 
-/// The vocoder of a base that is written.
+/// The vocoder of a base that is about to be written.
 pub struct VocoderFile {
-    /// From the base's folder.
+    /// The path, relative to the base's folder.
     path: String,
     content: Vec<u8>,
-    /// Whether the file is to be written.
+    /// Whether the file is written with the base.
     is_own: bool,
 }
 
 impl VocoderFile {
-    /// Where both folders lie beside each other, as those in `models` do, one base reads the other's vocoder; elsewhere it has its own.
+    /// Decides where the vocoder lies: if the two folders are siblings, as in `models`, the base shares the other's file; otherwise it has a copy.
     ///
-    /// * `from`, `name`: folder and file of a base of text
-    /// * `to`:           folder of the base of lips; both exist
+    /// * `from`, `name`: the existing folder and file of a text-to-speech base
+    /// * `to`:           the existing folder of the lip-to-speech base
     pub fn of(from: &Path, name: &str, to: &Path, content: Vec<u8>) -> Result<Self> {
         let [from, to] = [from, to].map(|folder| fs::canonicalize(folder).map_err(Error::io(folder)));
         let (from, to) = (from?, to?);
-        let beside = from.file_name().filter(|_| from != to && from.parent() == to.parent());
-        let shared = beside.map(|folder| format!("../{}/{name}", folder.to_string_lossy()));
+        let sibling = from.file_name().filter(|_| from != to && from.parent() == to.parent());
+        let shared = sibling.map(|folder| format!("../{}/{name}", folder.to_string_lossy()));
         Ok(match shared.filter(|path| is_near(path)) {
             Some(path) => Self { path, content, is_own: false },
             None => Self { path: VOCODER.into(), content, is_own: true },
@@ -214,7 +213,7 @@ impl VocoderFile {
     }
 }
 
-/// What a training came to, to be written.
+/// The result of a training, to be written.
 pub struct Trained<'a> {
     pub model: &'a LipTacotron,
     pub config: LipConfig,
@@ -226,12 +225,12 @@ pub struct Trained<'a> {
     pub quality: serde_json::Value,
 }
 
-/// The file of the weights, in half precision.
+/// Encodes the weights in half precision.
 pub fn weights(trained: &Trained) -> Result<Vec<u8>> {
     pollster::block_on(serialize(collect(trained.model), Storage::Half, Metadata::new()))
 }
 
-/// Writes what [`weights`] made, the vocoder and the manifest.
+/// Writes the encoded [`weights`], the vocoder and the manifest.
 pub fn write(folder: &Path, trained: Trained, weights: &[u8]) -> Result<()> {
     let manifest = LipManifest {
         kind: KIND.into(),
@@ -261,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_in_the_folder_or_in_one_beside_it() {
+    fn files_lie_in_the_folder_or_in_a_sibling() {
         for near in ["weights.safetensors", "parts/weights.safetensors", "../base/vocoder.safetensors"] {
             assert!(is_near(near), "{near}");
         }
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vocoder_is_shared_beside_its_base_and_copied_elsewhere() {
+    fn a_vocoder_is_shared_between_siblings_and_copied_elsewhere() {
         let models = tempfile::tempdir().unwrap();
         let folder = |name: &str| {
             let folder = models.path().join(name);

@@ -1,4 +1,4 @@
-//! Windows of faces with their mels, made into tensors.
+//! Batches of windows of faces with their mels.
 
 use burn::prelude::*;
 use rand::Rng;
@@ -7,9 +7,10 @@ use super::{
     answers::{Answers, seen},
     augmentation::Augmentation,
     clock::mel_frames,
+    config::LipConfig,
+    encoder::pictures,
     face::FACE_BYTES,
     features::LipFeatures,
-    model::{LipConfig, pictures},
     track::SEARCH_EVERY,
 };
 use crate::{
@@ -24,24 +25,24 @@ use crate::{
     },
 };
 
-/// One training batch on the device, or a shard of one: windows of as many pictures.
+/// A training batch on the device, or a shard of one. All windows have the same number of pictures.
 #[derive(Debug, Clone)]
 pub struct LipBatch {
-    /// `[B, D, W, N, 3]`, -1 to 1
+    /// The faces, `[B, D, W, N, 3]`, -1 to 1.
     pub faces: Tensor<5>,
-    /// Where there are pictures.
+    /// The mask and lengths of the pictures.
     pub pictures: Symbols,
-    /// Names of the tracks.
+    /// The names of the tracks.
     pub clips: Clips,
-    /// `[B]`, rows of the speaker table
+    /// The rows of the speaker table, `[B]`.
     pub speakers: Tensor<1, Int>,
-    /// `[B, T, M]`, normalised
+    /// The normalised mels, `[B, T, M]`.
     pub targets: Tensor<3>,
-    /// `[B, T, 1]`, one where there is a frame
+    /// `[B, T, 1]`, one where there is a frame.
     pub mask: Tensor<3>,
-    /// `[1, T / R, N]`, shares of the pictures that are seen around the middle of a step
+    /// The weights of the pictures around the middle of each step, `[1, T / R, N]`.
     pub seen: Tensor<3>,
-    /// What the losses are means over.
+    /// The counts of the whole batch, which the losses are means over.
     pub whole: Counts,
 }
 
@@ -56,6 +57,7 @@ impl Data for LipBatch {
 }
 
 impl LipBatch {
+    /// Returns the targets.
     pub fn answers(&self) -> Answers {
         Answers {
             targets: self.targets.clone(),
@@ -66,7 +68,7 @@ impl LipBatch {
         }
     }
 
-    /// The same on another device.
+    /// Moves the batch to another device.
     fn onto(self, device: &Device) -> Self {
         let Symbols { ids, mask, lengths } = self.pictures;
         Self {
@@ -83,9 +85,9 @@ impl LipBatch {
 
 /// A window of a track.
 struct Window {
-    /// Index of the track.
+    /// The index of the track.
     track: usize,
-    /// Its first picture, a multiple of [`SEARCH_EVERY`].
+    /// The first picture, a multiple of [`SEARCH_EVERY`].
     first: usize,
     augmentation: Augmentation,
 }
@@ -94,7 +96,7 @@ struct Window {
 pub struct LipSource<'a> {
     features: &'a LipFeatures,
     config: &'a LipConfig,
-    /// Of a window.
+    /// The number of pictures of a window.
     pictures: usize,
     seed: u64,
     train: Order,
@@ -103,9 +105,11 @@ pub struct LipSource<'a> {
 }
 
 impl<'a> LipSource<'a> {
-    /// * `train`, `held_out`: tracks, by index
-    /// * `pictures`: of a window
-    /// * `batch`:    items of a whole batch
+    /// Creates a source.
+    ///
+    /// * `train`, `held_out`: indices of tracks
+    /// * `pictures`: the pictures of a window
+    /// * `batch`:    the items of a whole batch
     pub fn new(
         features: &'a LipFeatures,
         (train, held_out): (&[usize], &[usize]),
@@ -116,10 +120,10 @@ impl<'a> LipSource<'a> {
     ) -> Result<Self> {
         if pictures == 0 || !pictures.is_multiple_of(SEARCH_EVERY) {
             return Err(Error::option_invalid(format!(
-                "a window of {pictures} pictures: it must be a multiple of {SEARCH_EVERY}"
+                "a window has a multiple of {SEARCH_EVERY} pictures, not {pictures}"
             )));
         }
-        /// The same batches are held out from all runs.
+        /// All runs hold out the same batches.
         const HELD_OUT_SEED: u64 = 0;
         let order = |from: &[usize], seed| {
             let lengths = from.iter().map(|&index| (index, features.tracks[index].pictures.min(pictures)));
@@ -149,14 +153,15 @@ impl<'a> LipSource<'a> {
         tracks.into_iter().enumerate().map(window).collect()
     }
 
-    /// Windows, or a shard of them, as wide as the whole.
+    /// Makes a batch of windows, or a shard of it, padded to the length of a whole window.
     fn assemble(&self, windows: &[Window], device: &Device) -> Result<LipBatch> {
         let sounds = &self.features.sounds;
         let &LipConfig { side, ref tacotron, .. } = self.config;
-        let &TacotronConfig { mels, reduction, mel_mean, mel_scale, .. } = tacotron;
+        let (&TacotronConfig { mels, reduction, .. }, normalisation) =
+            (tacotron, tacotron.mel_normalisation());
         let frames_of = |pictures| mel_frames(pictures, &sounds.mel);
         let frames = frames_of(self.pictures);
-        assert!(frames.is_multiple_of(reduction), "a window is whole steps");
+        assert!(frames.is_multiple_of(reduction), "a window has a whole number of steps");
         let shown =
             |window: &Window| (self.features.tracks[window.track].pictures - window.first).min(self.pictures);
         let whole_frames: Vec<usize> = windows.iter().map(|window| frames_of(shown(window))).collect();
@@ -186,8 +191,8 @@ impl<'a> LipSource<'a> {
             speakers.push(sound.speaker as i32);
             let (first, spoken) = (frames_of(window.first), frames_of(count));
             let mut values = sounds.log_mels(sound, first..first + spoken)?;
-            values.iter_mut().for_each(|value| *value = (*value - mel_mean) / mel_scale);
-            // Past the end the last frame goes on; the mask keeps it out of the loss.
+            values.iter_mut().for_each(|value| *value = normalisation.apply(*value));
+            // The last frame is repeated past the end; the mask excludes it from the loss.
             for at in 0..frames {
                 targets.extend_from_slice(&values[at.min(spoken - 1) * mels..][..mels]);
                 mask.push(f32::from(u8::from(at < spoken)));
@@ -236,7 +241,7 @@ mod tests {
     };
     use std::path::Path;
 
-    /// Tracks of so many pictures, each picture as light as its number; the sound grows louder.
+    /// Tracks whose pictures have their index as brightness, and whose sound grows louder.
     fn features(folder: &Path, tracks: &[usize]) -> LipFeatures {
         let mut writer = LipFeatureWriter::create(folder, MelConfig::speech_16k()).unwrap();
         for (number, &pictures) in tracks.iter().enumerate() {
@@ -264,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_and_frames_of_a_window_are_of_one_time() {
+    fn faces_and_frames_of_a_window_are_synchronous() {
         let folder = tempfile::tempdir().unwrap();
         let features = features(folder.path(), &[50, 30]);
         let config = LipConfig::tiny(2);
@@ -276,25 +281,24 @@ mod tests {
         let side = config.side;
         assert_eq!(batch.faces.dims(), [2, side, side, 25, 3]);
         assert_eq!((batch.targets.dims(), batch.seen.dims()), ([2, 80, 80], [1, 40, 25]));
-        // The picture's number is its light.
-        let light = list(batch.faces.clone().slice([0..2, 0..1, 0..1, 0..25, 0..1]));
+        // The brightness is the index of the picture.
+        let brightness = list(batch.faces.clone().slice([0..2, 0..1, 0..1, 0..25, 0..1]));
         let number = |value: f32| ((value + 1.0) * 127.5).round() as usize;
-        assert_eq!((number(light[0]), number(light[24]), number(light[25])), (10, 34, 20));
+        assert_eq!((number(brightness[0]), number(brightness[24]), number(brightness[25])), (10, 34, 20));
         // The second track has ten more pictures: 32 frames.
         assert_eq!(batch.pictures.lengths, [25, 10]);
         let mask = list(batch.mask.clone());
         assert_eq!((mask[..80].iter().sum::<f32>(), mask[80..].iter().sum::<f32>()), (80.0, 32.0));
         assert_eq!((batch.whole.frames, batch.whole.steps, batch.whole.items), (112, 56, 2));
         // Ten pictures are 32 frames: the window's first target is the track's frame 32.
-        let tacotron = &config.tacotron;
+        let normalisation = config.tacotron.mel_normalisation();
         let mels = features.sounds.log_mels(&features.sounds.utterances[0], 32..33).unwrap();
-        let scaled: Vec<f32> =
-            mels.iter().map(|value| (value - tacotron.mel_mean) / tacotron.mel_scale).collect();
+        let scaled: Vec<f32> = mels.into_iter().map(|value| normalisation.apply(value)).collect();
         assert_eq!(list(batch.targets)[..80], scaled);
     }
 
     #[test]
-    fn shards_are_parts_of_the_whole_batch_and_windows_begin_where_searches_are() {
+    fn shards_are_parts_of_the_batch_and_windows_begin_at_searched_pictures() {
         let folder = tempfile::tempdir().unwrap();
         let features = features(folder.path(), &[50, 30, 40, 25]);
         let config = LipConfig::tiny(2);

@@ -1,36 +1,36 @@
-//! The clock that pictures, mels and samples share.
+//! Conversion between pictures, mel frames and samples.
 //!
-//! Five pictures at 25 a second last as long as sixteen frames of a mel at 80 a second: 0.2 s. Tracks are multiples of that.
+//! Five pictures at 25 a second last as long as sixteen mel frames at 80 a second: 0.2 s. Tracks are multiples of that.
 
 use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
 };
 
-/// Pictures a second.
+/// The number of pictures a second.
 pub const FRAMES_PER_SECOND: usize = 25;
 
-/// Sound that is longer or shorter than the pictures by this much is that of another video, or of another part of it.
+/// The largest difference in length between the pictures and the sound of a video; more means that they do not belong together.
 const MAX_DIFFERENCE_SECONDS: f32 = 1.0;
 
-/// How long so many pictures last.
+/// Returns the duration of pictures in seconds.
 pub fn seconds(pictures: usize) -> f32 {
     pictures as f32 / FRAMES_PER_SECOND as f32
 }
 
-/// Mel frames that last as long as so many pictures, which are a multiple of five.
+/// Returns the number of mel frames that last as long as `pictures`, a multiple of five.
 pub fn mel_frames(pictures: usize, mel: &MelConfig) -> usize {
     pictures * mel.sample_rate_hz as usize / (FRAMES_PER_SECOND * mel.hop_length)
 }
 
-/// Samples that last as long as so many pictures.
+/// Returns the number of samples that last as long as `pictures`.
 pub fn samples(pictures: usize, rate_hz: u32) -> usize {
     pictures * rate_hz as usize / FRAMES_PER_SECOND
 }
 
-/// Pictures that have sound: both end where the shorter one does. Fails with `lengths-differ` where they are not of one video.
+/// Returns the number of pictures that have sound: both end with the shorter one. Fails with `lengths-differ` if the two do not belong together.
 ///
-/// * `sound`: samples
+/// * `sound`: the number of samples
 pub fn common_pictures(pictures: usize, sound: usize, rate_hz: u32) -> Result<usize> {
     let [shown, spoken] = [seconds(pictures), sound as f32 / rate_hz as f32];
     if (shown - spoken).abs() > MAX_DIFFERENCE_SECONDS {
@@ -39,7 +39,7 @@ pub fn common_pictures(pictures: usize, sound: usize, rate_hz: u32) -> Result<us
     Ok(pictures.min(sound * FRAMES_PER_SECOND / rate_hz as usize))
 }
 
-/// The mel of sound that lasts as long as so many pictures.
+/// Computes the mel of sound that lasts as long as `pictures`.
 pub fn extract_mel(extractor: &MelExtractor, sound: &[f32], pictures: usize) -> Mel {
     let config = extractor.config();
     assert_eq!(sound.len(), samples(pictures, config.sample_rate_hz));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_and_sound_end_together_unless_they_are_of_other_videos() {
+    fn pictures_and_sound_end_together_unless_their_lengths_differ_much() {
         assert_eq!(common_pictures(50, 2 * 16_000, 16_000).unwrap(), 50);
         assert_eq!(common_pictures(50, 28_900, 16_000).unwrap(), 45);
         assert_eq!(common_pictures(40, 2 * 16_000, 16_000).unwrap(), 40);

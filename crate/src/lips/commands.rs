@@ -1,10 +1,10 @@
-//! Sentences of few words in a fixed order, as lip-reading corpora have them since GRID (Cooke et al. 2006): mouths look alike in /p/ and
-//! /b/, so that without sound only the grammar separates them.
+//! Sentences of a fixed grammar with few words, as in lip-reading corpora since GRID (Cooke et al. 2006). /p/ and /b/ look alike on the lips, so that
+//! without sound only the grammar distinguishes them.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// One of each slot, in this order.
+/// The choices of each slot, in the order of the sentence.
 const SLOTS: [[&str; 8]; 6] = [
     ["bring", "carry", "drop", "find", "hide", "keep", "move", "watch"],
     ["the black", "the brown", "the four", "the green", "the red", "the soft", "the white", "the yellow"],
@@ -23,17 +23,19 @@ const SLOTS: [[&str; 8]; 6] = [
     ["again", "at noon", "before five", "if you like", "now", "on Sunday", "this year", "tomorrow"],
 ];
 
-/// One sentence in so many is kept from training.
+/// Every n-th sentence is held out.
 const HELD_OUT_EVERY: usize = 10;
 
-/// Which of the sentences.
+/// The part of the sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
+    /// Sentences for training.
     Train,
+    /// Sentences that are never trained on.
     HeldOut,
 }
 
-/// Sentences without end: each of a part is as likely as any other.
+/// An endless iterator over uniformly distributed sentences of one part.
 #[derive(Debug)]
 pub struct Commands {
     random: ChaCha8Rng,
@@ -41,6 +43,7 @@ pub struct Commands {
 }
 
 impl Commands {
+    /// Creates the iterator of a speaker.
     pub fn new(seed: u64, speaker: usize, part: Part) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(speaker as u64);
@@ -54,7 +57,7 @@ impl Iterator for Commands {
     fn next(&mut self) -> Option<String> {
         loop {
             let choices = SLOTS.map(|slot| self.random.random_range(0..slot.len()));
-            // Every choice counts, so that held-out sentences have all words, and differ from any other by one word at least.
+            // The sum of the choices decides, so that held-out sentences contain all words and differ from each training sentence in at least one.
             let held_out = choices.iter().sum::<usize>() % HELD_OUT_EVERY == 0;
             if held_out == (self.part == Part::HeldOut) {
                 let words: Vec<&str> = SLOTS.iter().zip(choices).map(|(slot, choice)| slot[choice]).collect();
@@ -66,7 +69,7 @@ impl Iterator for Commands {
     }
 }
 
-/// The grammar, for a recogniser: JSGF.
+/// Returns the grammar for a speech recogniser, in JSGF.
 pub fn grammar() -> String {
     let slots = SLOTS.map(|slot| format!("({})", slot.join(" | ").to_lowercase()));
     format!("#JSGF V1.0;\ngrammar commands;\npublic <command> = {};\n", slots.join(" "))
@@ -78,7 +81,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_held_out_sentence_is_trained_on_and_every_word_is_in_both() {
+    fn parts_are_disjoint_and_share_all_words() {
         let of = |part| Commands::new(1, 0, part).take(2000).collect::<HashSet<String>>();
         let (train, held_out) = (of(Part::Train), of(Part::HeldOut));
         assert!(train.is_disjoint(&held_out) && held_out.len() > 1500);
@@ -92,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_and_a_speaker_have_their_own_sentences() {
+    fn sentences_depend_on_seed_and_speaker() {
         let first = |seed, speaker| Commands::new(seed, speaker, Part::Train).take(3).collect::<Vec<_>>();
         assert_eq!(first(1, 2), first(1, 2));
         assert_ne!(first(1, 2), first(1, 3));
@@ -100,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grammar_has_a_group_a_slot() {
+    fn the_grammar_has_a_group_for_each_slot() {
         let grammar = grammar();
         assert!(
             grammar.starts_with("#JSGF V1.0;\ngrammar commands;\npublic <command> = (bring | carry |"),

@@ -1,13 +1,14 @@
-//! A corpus of drawn faces that speak with the voices of a base, for where there is no public set.
+//! A corpus of drawn faces that speak with the voices of a base, for use where there is no public corpus.
 //!
 //! ```text
-//! DIR/corpus.json                  how it was made
+//! DIR/corpus.json                  the configuration of the corpus
 //! DIR/<speaker>/metadata.csv       video|text
-//! DIR/<speaker>/<video>.mp4        H.264 and AAC; a speaker's videos are of one size and rate
+//! DIR/<speaker>/<video>.mp4        H.264 and AAC; all videos of a speaker have the same size and rate
 //! DIR/<speaker>/phones/<video>.csv phone,end_seconds
 //! ```
 //!
-//! Nothing in it is a person: it shows that the parts work together, and what a model can learn of lips alone. Figures of it are not figures of people.
+//! No people are shown: the corpus tests that the parts work together, and what a model can learn from lips alone. Results on it do not carry over to
+//! people.
 
 use std::{fmt::Write, fs, path::PathBuf};
 
@@ -31,36 +32,37 @@ use crate::{
     files,
     report::{Progress, Report},
     synth::speak::say_symbols,
-    text::symbols::{Symbol, name},
+    text::symbols::Symbol,
     voice::{Base, Voice},
 };
 
-/// How a corpus is drawn.
+/// The configuration of a corpus.
 #[derive(Debug, Clone)]
 pub struct LipCorpusConfig {
-    /// Folder to make it in.
+    /// The folder of the corpus.
     pub out: PathBuf,
-    /// Folder of the base voice.
+    /// The folder of the base voice.
     pub base: PathBuf,
     pub voices: LipVoices,
-    /// Of each speaker.
+    /// The number of sentences of each speaker.
     pub sentences: usize,
-    /// That a speaker has, one after the other: what is learned of many is not learned by heart.
+    /// The number of faces of each speaker, used in turn: several faces prevent overfitting to one.
     pub faces: usize,
     pub texts: LipTexts,
     pub seed: u64,
 }
 
-/// Who speaks: voices of the base.
+/// The selection of voices of the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LipVoices {
-    /// So many, from all over the base's table.
+    /// This many voices, spread evenly over the base's table.
     Spread(usize),
+    /// Voices by name.
     Named(Vec<String>),
 }
 
 impl LipVoices {
-    /// Rows of the base's table. Fails with `option-invalid` where there is none, too many or no such voice.
+    /// Returns the rows of the base's table. Fails with `option-invalid` if there are none or too many, or if a name is unknown.
     fn rows(&self, base: &Base) -> Result<Vec<usize>> {
         let table = base.speakers();
         let rows: Vec<usize> = match self {
@@ -69,13 +71,15 @@ impl LipVoices {
             }
             Self::Spread(count) => {
                 let has = table.len();
-                return Err(Error::option_invalid(format!("{count} speakers: the base has {has} voices")));
+                return Err(Error::option_invalid(format!(
+                    "{count} speakers were asked for, but the base has {has} voices"
+                )));
             }
             Self::Named(names) => {
                 let row = |name: &String| {
                     table.iter().position(|one| one == name).ok_or_else(|| {
                         Error::option_invalid(format!(
-                            "no voice is called {name}: there are {}",
+                            "there is no voice {name}: the voices are {}",
                             table.join(", ")
                         ))
                     })
@@ -84,25 +88,25 @@ impl LipVoices {
             }
         };
         if rows.is_empty() {
-            return Err(Error::option_invalid("a corpus has a speaker"));
+            return Err(Error::option_invalid("a corpus needs at least one speaker"));
         }
         Ok(rows)
     }
 }
 
-/// What is said.
+/// The kind of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LipTexts {
-    /// [`Commands`] that are trained on.
+    /// Training sentences of [`Commands`].
     Commands,
-    /// Those that are not.
+    /// Held-out sentences of [`Commands`].
     HeldOutCommands,
-    /// Sentences of the lexicon's words.
+    /// Sentences of words of the lexicon.
     Sentences,
 }
 
-/// `corpus.json`.
+/// The contents of `corpus.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LipCorpusSummary {
     pub base: String,
@@ -112,42 +116,44 @@ pub struct LipCorpusSummary {
     pub seconds: f32,
 }
 
-/// One speaker: a voice, and the faces it has.
+/// A speaker: a voice and the size of its videos.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrawnSpeaker {
-    /// Of the voice in the base's table, and of the folder.
+    /// The name of the voice in the base's table, and of the folder.
     pub name: String,
     pub videos: usize,
-    /// Of the pictures.
+    /// The size of the pictures.
     pub width: usize,
     pub height: usize,
 }
 
-/// Sizes of the videos, by speaker: landscape, square, portrait.
+/// The sizes of the videos, in turn by speaker: landscape, square, portrait.
 const SIZES: [(usize, usize); 3] = [(320, 240), (256, 256), (240, 320)];
-/// Videos that are drawn at once.
+/// The number of videos that are drawn in parallel.
 const CHUNK: usize = 8;
-/// No two of which have the same face.
+/// The most speakers with different faces.
 const MAX_SPEAKERS: usize = 1000;
 
-/// One sentence, before it is drawn.
+/// A spoken sentence, before it is drawn.
 struct Scene {
     id: String,
     text: String,
     phones: Vec<(Symbol, f32)>,
     samples: Vec<f32>,
-    /// Where in the head's sway it begins.
+    /// The time offset of the head's motion.
     start_seconds: f32,
 }
 
-/// Draws a corpus: the same seed and base give the same pictures and texts.
+/// Draws a corpus. The same seed and base give the same pictures and texts.
 ///
 /// # Errors
-/// `option-invalid`, `program-missing`, those of opening the base, `io`.
+/// Fails with `option-invalid`, `program-missing`, `io`, or an error of opening the base.
 pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<LipCorpusSummary> {
     let LipCorpusConfig { out, sentences, faces, texts, seed, .. } = config;
     if *sentences == 0 || *faces == 0 {
-        return Err(Error::option_invalid("a corpus has a face and a sentence of each speaker"));
+        return Err(Error::option_invalid(
+            "a corpus needs at least one face and one sentence for each speaker",
+        ));
     }
     let base = Base::open(&config.base, &Device::flex())?;
     let speakers = config.voices.rows(&base)?;
@@ -179,10 +185,10 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
         };
         let (mut metadata, mut number) = (String::new(), 0);
         while number < *sentences {
-            // Speaking is one at a time, drawing as many as there are cores.
+            // Speech is synthesised one sentence at a time, videos are drawn in parallel.
             let mut scenes = Vec::new();
             while scenes.len() < CHUNK.min(*sentences - number) {
-                let text = texts.next().expect("there is no last sentence");
+                let text = texts.next().expect("the iterator is endless");
                 let id = format!("{name}-{:04}", number + scenes.len());
                 scenes.push(scene(&base, &voice, id, text)?);
             }
@@ -207,7 +213,7 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
     Ok(summary)
 }
 
-/// Speaks a sentence.
+/// Synthesises a sentence.
 fn scene(base: &Base, voice: &Voice, id: String, text: String) -> Result<Scene> {
     let (symbols, durations, mel, _) = pollster::block_on(say_symbols(base, voice, &text))?;
     let seconds = base.mel_config().frame_seconds();
@@ -223,13 +229,13 @@ impl Scene {
         let mut end = 0.0;
         let phone = |&(symbol, seconds): &(Symbol, f32)| {
             end += seconds;
-            EnginePhone::new(name(symbol).unwrap_or("<unknown>"), end)
+            EnginePhone::new(symbol.name(), end)
         };
         self.phones.iter().map(phone).collect()
     }
 }
 
-/// Draws a sentence and writes its video.
+/// Draws and writes the video of a sentence.
 fn film(
     scene: &Scene,
     face: &Face,
@@ -243,7 +249,7 @@ fn film(
     let mut samples = scene.samples.clone();
     samples.resize(frames * hop, 0.0);
     let pictures = (0..frames).map(|frame| {
-        // A picture shows what is at its middle.
+        // A picture shows the posture at its middle.
         let seconds = (frame as f32 + 0.5) / FRAMES_PER_SECOND as f32;
         let pose = face.pose(scene.start_seconds + seconds);
         face.draw(width, height, &pose, &movement.at(seconds), frame as u64)

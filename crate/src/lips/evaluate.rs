@@ -1,4 +1,4 @@
-//! How well lips are understood: each video spoken from what it shows, from a still face and from another's video, beside its own sound.
+//! Evaluation of a lip-to-speech base: each video is spoken from its own pictures, from a still face and from another video, and compared with its sound.
 
 use std::{
     fs,
@@ -27,24 +27,24 @@ use crate::{
     report::{Progress, Report},
 };
 
-/// Videos with sound, and the base that is to speak them.
+/// The configuration of an evaluation.
 #[derive(Debug, Clone)]
 pub struct LipEvaluateConfig {
-    /// As [`layout`] has them.
+    /// The folder of videos with sound, as [`layout`] describes.
     pub videos: PathBuf,
-    /// Folder for the speech, one folder a [`Condition`], `texts.txt` and `commands.gram`.
+    /// The folder for the speech, with a subfolder for each [`Condition`], `texts.txt` and `commands.gram`.
     pub out: PathBuf,
 }
 
-/// What the speech of a video is made from.
+/// The input from which the speech of a video is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// The recording's own mels, through the vocoder: nothing that is made from mels can be better.
+    /// The recording's own mels through the vocoder, an upper bound.
     Copy,
-    /// What the video shows.
+    /// The video itself.
     Lips,
-    /// Its first picture, all the time.
+    /// The first picture of the video, repeated.
     Still,
     /// Another video.
     Another,
@@ -53,6 +53,7 @@ pub enum Condition {
 impl Condition {
     const ALL: [Self; 4] = [Self::Copy, Self::Lips, Self::Still, Self::Another];
 
+    /// Returns the name of the folder.
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -63,18 +64,19 @@ impl Condition {
     }
 }
 
-/// Means over all videos.
+/// The results, as means over all videos.
 #[derive(Debug, Clone, Serialize)]
 pub struct LipEvaluation {
     pub videos: usize,
     pub seconds: f32,
     pub conditions: Vec<ConditionScore>,
-    /// Share of the videos through which attention never goes back.
+    /// The share of videos with monotonic attention.
     pub monotonic: f32,
-    /// Seconds that speaking takes for one of speech, faces already found.
+    /// The seconds of synthesis for one second of speech, without face detection.
     pub real_time_factor: f32,
 }
 
+/// The results of one condition.
 #[derive(Debug, Clone, Serialize)]
 pub struct ConditionScore {
     pub condition: Condition,
@@ -82,10 +84,10 @@ pub struct ConditionScore {
     pub intelligibility: Intelligibility,
 }
 
-/// A video, cropped to its one face.
+/// A video, cropped to its single face.
 struct Shown {
     video: VideoFile,
-    /// `[pictures, 96, 96, 3]`
+    /// `[pictures, 96, 96, 3]`.
     faces: Vec<u8>,
     sound: Vec<f32>,
 }
@@ -93,7 +95,8 @@ struct Shown {
 /// Speaks all videos below a folder in every condition, writes the speech and compares it with the videos' sound.
 ///
 /// # Errors
-/// `option-invalid` where the base does not know a speaker, `corpus-invalid` where there are not two videos that can be read as a whole; those of reading videos, `io`.
+/// Fails with `option-invalid` if the base does not have a speaker, with `corpus-invalid` if fewer than two videos can be read as a whole, with an error of
+/// reading videos, or with `io`.
 pub fn evaluate_lips(
     base: &LipBase,
     config: &LipEvaluateConfig,
@@ -101,7 +104,7 @@ pub fn evaluate_lips(
 ) -> Result<LipEvaluation> {
     let shown = read_videos(base, &config.videos, report)?;
     if shown.len() < 2 {
-        return Err(Error::corpus_invalid("there are not two videos with one face from start to end"));
+        return Err(Error::corpus_invalid("at least two videos with one face from start to end are needed"));
     }
     let rate_hz = base.manifest.mel.sample_rate_hz;
     let voice_id = wav::voice_id(&base.manifest.files.weights.sha256);
@@ -122,7 +125,7 @@ pub fn evaluate_lips(
                 Condition::Copy => Vec::new(),
                 Condition::Lips => one.faces.clone(),
                 Condition::Still => one.faces[..FACE_BYTES].repeat(one.faces.len() / FACE_BYTES),
-                // From its start again where it is shorter.
+                // A shorter video is repeated.
                 Condition::Another => another.faces.iter().copied().cycle().take(one.faces.len()).collect(),
             };
             let mel = if condition == Condition::Copy {
@@ -170,10 +173,10 @@ pub fn evaluate_lips(
     })
 }
 
-/// The folder of the videos' own sound.
+/// The folder name of the videos' own sound.
 const RECORDED: &str = "recorded";
 
-/// Videos that show one face from start to end; the others are reported and left out.
+/// Reads the videos that show one face from start to end; the others are reported and left out.
 fn read_videos(base: &LipBase, folder: &Path, report: &dyn Report) -> Result<Vec<Shown>> {
     let rate_hz = base.manifest.mel.sample_rate_hz;
     let mut detector = FaceDetector::default();

@@ -1,4 +1,4 @@
-//! Where the face is: the detector, and a track of one face over time.
+//! Face detection and cropping.
 //!
 //! The detector is SeetaFace's frontal one (Wu et al. 2016, "Funnel-structured cascade for multi-view face detection with alignment-awareness") as ported to Rust
 //! by the crate `rustface`; its weights are part of the program.
@@ -7,21 +7,21 @@ use rustface::{Detector, ImageData, Model};
 
 use super::image::{Image, Square};
 
-/// Width and height of a face in pixels, as models take it.
+/// The width and height of a face in pixels, as model input.
 pub const SIDE: usize = 96;
-/// Bytes of one picture of a face.
+/// The number of bytes of a face picture.
 pub const FACE_BYTES: usize = SIDE * SIDE * 3;
 
-/// Weights of the detector (BSD-2-Clause, see the licence beside them).
+/// The weights of the detector (BSD-2-Clause, see the licence beside them).
 static WEIGHTS: &[u8] = include_bytes!("../../data/seeta_fd_frontal_v1.0.bin");
-/// The detector looks at pictures of at most this size; the smallest face that it finds is 40 pixels of them high.
+/// Pictures are shrunk to at most this size for the detector, which finds faces that are at least 40 of these pixels high.
 const MAX_SIDE: usize = 320;
-/// No smaller picture is looked at.
+/// Smaller pictures are not searched.
 const MIN_SIDE: usize = 48;
-/// Scores below it are no faces. The detector's own examples use 2; drawn and photographed faces score 5 and more.
+/// The least score of a face. The detector's own examples use 2; drawn and photographed faces score 5 and more.
 const MIN_SCORE: f64 = 2.5;
 
-/// Finds faces in pictures.
+/// A detector of faces in pictures.
 pub struct FaceDetector(Box<dyn Detector>);
 
 impl Default for FaceDetector {
@@ -37,7 +37,7 @@ impl Default for FaceDetector {
 }
 
 impl FaceDetector {
-    /// Squares of the faces, the largest first.
+    /// Returns the squares of the faces, the largest first.
     pub fn detect(&mut self, image: &Image) -> Vec<Square> {
         let (small, factor) = image.shrunk(MAX_SIDE);
         if small.width.min(small.height) < MIN_SIDE {
@@ -62,16 +62,17 @@ impl FaceDetector {
     }
 }
 
-/// What is cropped of a detected face: as much of its side, and by how much further down, so that an open jaw is within.
+/// The side of the crop relative to the detected face.
 const CROP_SIDE: f32 = 1.1;
+/// The downward shift of the crop relative to the face's side, so that an open jaw lies within.
 const CROP_DOWN: f32 = 0.12;
 
-/// The square around a detected face that the model is given: mouth, chin and eyes.
+/// Returns the square of a detected face that the model reads: mouth, chin and eyes.
 pub fn around_mouth(face: Square) -> Square {
     Square { centre_y: face.centre_y + CROP_DOWN * face.side, side: face.side * CROP_SIDE, ..face }
 }
 
-/// What a model is given of a picture in which a face was found, `[96, 96, 3]`.
+/// Crops a detected face as model input, `[96, 96, 3]`.
 pub fn face_of(picture: &Image, face: Square) -> Vec<u8> {
     picture.crop(around_mouth(face), SIDE).rgb
 }

@@ -1,8 +1,8 @@
-//! Faces and mels to train on: `ownvoice lips prepare` writes them.
+//! The training features, faces and mels, which `ownvoice lips prepare` writes.
 //!
 //! ```text
 //! features.json, mels.safetensors    the sound of each track, as `ownvoice prepare` writes it, without symbols
-//! faces.json                         each track's file, place and pictures, in the order of features.json
+//! faces.json                         each track's file, start and pictures, in the order of features.json
 //! faces.rgb                          [all pictures, 96, 96, 3] bytes
 //! ```
 
@@ -34,9 +34,9 @@ const FACES_FILE: &str = "faces.rgb";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FaceTrack {
     pub file: PathBuf,
-    /// Where the track begins in the file.
+    /// The start of the track in the file.
     pub start_seconds: f32,
-    /// Of its first picture, in `faces.rgb`.
+    /// The index of the first picture in `faces.rgb`.
     pub first: usize,
     pub pictures: usize,
 }
@@ -48,7 +48,7 @@ struct Index {
     tracks: Vec<FaceTrack>,
 }
 
-/// Takes tracks one by one; their pictures go straight to the disk.
+/// A writer of features, which streams the pictures to the disk.
 pub struct LipFeatureWriter {
     directory: PathBuf,
     partial: Partial,
@@ -59,20 +59,21 @@ pub struct LipFeatureWriter {
     pictures: usize,
 }
 
-/// One track, to be added.
+/// A track to be written.
 pub struct Filmed<'a> {
     pub speaker: &'a str,
     pub id: String,
     pub text: String,
     pub file: &'a Path,
     pub start_seconds: f32,
-    /// `[pictures, 96, 96, 3]`, a multiple of [`SEARCH_EVERY`] of them
+    /// `[pictures, 96, 96, 3]`, where the number of pictures is a multiple of [`SEARCH_EVERY`].
     pub faces: &'a [u8],
-    /// As long as the pictures
+    /// The samples, as long as the pictures.
     pub sound: &'a [f32],
 }
 
 impl LipFeatureWriter {
+    /// Creates a writer into a folder.
     pub fn create(directory: &Path, mel: MelConfig) -> Result<Self> {
         let sounds = FeatureWriter::create(directory, mel.clone())?;
         let partial = Partial(files::partial(&directory.join(FACES_FILE))?);
@@ -88,6 +89,7 @@ impl LipFeatureWriter {
         })
     }
 
+    /// Appends a track.
     pub fn push(&mut self, filmed: Filmed) -> Result<()> {
         let pictures = filmed.faces.len() / FACE_BYTES;
         assert!(
@@ -112,7 +114,7 @@ impl LipFeatureWriter {
         Ok(())
     }
 
-    /// Whatever interrupts this, the features are the old ones, or are found not to fit each other.
+    /// Completes the files. If this is interrupted, the features are the previous ones, or loading detects that the files do not match.
     pub fn finish(self) -> Result<LipFeatures> {
         let Self { directory, partial, mut faces, sounds, tracks, .. } = self;
         faces.flush().map_err(Error::io(&partial.0))?;
@@ -125,30 +127,30 @@ impl LipFeatureWriter {
     }
 }
 
-/// A file that is not whole, removed when it is given up.
+/// An incomplete file, which is removed when dropped.
 struct Partial(PathBuf);
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0); // Already renamed, or of no use.
+        let _ = fs::remove_file(&self.0); // It was renamed, or its removal is of no consequence.
     }
 }
 
-/// Features of faces, open.
+/// The opened features of faces.
 #[derive(Debug)]
 pub struct LipFeatures {
-    /// Speakers, and the sound of each track.
+    /// The speakers, and the sound of each track.
     pub sounds: Features,
-    /// As many as utterances in [`Self::sounds`].
+    /// The tracks, in the order of the utterances in [`Self::sounds`].
     pub tracks: Vec<FaceTrack>,
     faces: File,
 }
 
 impl LipFeatures {
-    /// Opens features; their indices are checked against the files' sizes.
+    /// Opens features and checks their indices against the files' sizes.
     ///
     /// # Errors
-    /// `corpus-invalid` where they do not fit each other, `io`.
+    /// Fails with `corpus-invalid` if the files do not match each other, or with `io`.
     pub fn load(directory: &Path) -> Result<Self> {
         let invalid = |what: &str| {
             Error::corpus_invalid(format!(
@@ -167,26 +169,26 @@ impl LipFeatures {
         let bytes = faces.metadata().map_err(Error::io(&path))?.len();
         let mut pictures = 0usize;
         if index.tracks.len() != sounds.utterances.len() {
-            return Err(invalid("there are as many tracks as sounds no longer"));
+            return Err(invalid("the number of tracks is not the number of sounds"));
         }
         for (track, utterance) in index.tracks.iter().zip(&sounds.utterances) {
-            let sound = track.first == pictures
+            let matches = track.first == pictures
                 && track.pictures > 0
                 && track.pictures.is_multiple_of(SEARCH_EVERY)
                 && track.pictures < 1 << 32
                 && utterance.frames == mel_frames(track.pictures, &sounds.mel);
-            if !sound {
-                return Err(invalid(&format!("the faces of {} do not fit its sound", utterance.id)));
+            if !matches {
+                return Err(invalid(&format!("the faces of {} do not match its sound", utterance.id)));
             }
             pictures += track.pictures;
         }
         if (pictures as u64).checked_mul(FACE_BYTES as u64) != Some(bytes) {
-            return Err(invalid("the faces are cut short, or more than they say"));
+            return Err(invalid("the size of the faces does not match the index"));
         }
         Ok(Self { sounds, tracks: index.tracks, faces })
     }
 
-    /// Some pictures of a track, `[pictures, 96, 96, 3]`. Fails with `corpus-invalid` where the file was cut short.
+    /// Reads pictures of a track, `[pictures, 96, 96, 3]`. Fails with `corpus-invalid` if the file is too short.
     pub fn faces(&self, track: &FaceTrack, pictures: Range<usize>) -> Result<Vec<u8>> {
         assert!(pictures.end <= track.pictures, "the track is shorter");
         let mut bytes = vec![0; pictures.len() * FACE_BYTES];
@@ -223,17 +225,17 @@ mod tests {
     }
 
     #[test]
-    fn faces_and_sounds_come_back_track_by_track() {
+    fn faces_and_sounds_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let features = write(folder.path(), &[30, 25]);
         assert_eq!(features.sounds.utterances.iter().map(|one| one.frames).collect::<Vec<_>>(), [96, 80]);
         assert_eq!(features.faces(&features.tracks[1], 24..25).unwrap(), vec![2; FACE_BYTES]);
         assert_eq!(features.faces(&features.tracks[0], 0..2).unwrap(), vec![1; 2 * FACE_BYTES]);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing else is left there");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "no other file is left");
     }
 
     #[test]
-    fn features_that_do_not_fit_each_other_are_refused() {
+    fn features_that_do_not_match_are_refused() {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(one.path(), &[30, 25]);
         write(other.path(), &[25, 30]);

@@ -1,4 +1,4 @@
-//! A short video whose pictures come once, from a camera or a browser's decoder: they are kept until all of it was seen.
+//! A short video whose pictures arrive one by one, from a camera or a browser's decoder, and are kept in memory.
 
 use super::{
     base::LipBase,
@@ -20,19 +20,19 @@ use crate::{
     },
 };
 
-/// Of more the pictures would fill the memory of a small machine: of 320 x 240 pixels, these are 170 MB.
+/// The longest video: its pictures take 170 MB at 320 x 240 pixels, and more would exhaust a small machine's memory.
 pub const MAX_SECONDS: usize = 30;
 
-/// What can be learned from a video with sound.
+/// The lessons of a video with sound.
 #[derive(Debug)]
 pub struct Taught {
-    /// One of each stretch with one face.
+    /// One lesson for each stretch with one face.
     pub lessons: Vec<Lesson>,
-    /// What is not learned from, with its seconds.
+    /// The reasons why parts were left out, each with its seconds.
     pub left_out: Vec<(Error, Option<[f32; 2]>)>,
 }
 
-/// Pictures, 25 a second, and where faces are in them.
+/// Pictures at 25 a second, and the faces found in them.
 #[derive(Default)]
 pub struct Footage {
     detector: FaceDetector,
@@ -41,10 +41,10 @@ pub struct Footage {
 }
 
 impl Footage {
-    /// Takes the next picture. Returns the faces in it, the largest first, where it is one that is searched.
+    /// Appends the next picture. Returns the faces in it, the largest first, if the picture is one that is searched.
     ///
     /// # Errors
-    /// `clip-too-long`.
+    /// Fails with `clip-too-long`.
     pub fn push(&mut self, image: Image) -> Result<Option<&[Square]>> {
         if self.pictures.len() == MAX_SECONDS * FRAMES_PER_SECOND {
             return Err(Error::clip_too_long(seconds(self.pictures.len() + 1), MAX_SECONDS as f32));
@@ -54,16 +54,16 @@ impl Footage {
         Ok(found)
     }
 
-    /// Forgets all pictures.
+    /// Removes all pictures.
     pub fn clear(&mut self) {
         self.search = FaceSearch::default();
         self.pictures.clear();
     }
 
-    /// Speaks what the pictures show.
+    /// Synthesises speech from the pictures.
     ///
     /// # Errors
-    /// Where nothing of it can be read, why: `no-face`, `several-faces`, `video-cut`, `clip-too-short`, `video-unreadable`.
+    /// If no part can be used, fails with the reason: `no-face`, `several-faces`, `video-cut`, `clip-too-short` or `video-unreadable`.
     pub async fn speak(&self, base: &LipBase, speaker: usize) -> Result<LipSpeech> {
         if self.pictures.is_empty() {
             return Err(Error::video_unreadable("it holds no pictures"));
@@ -83,10 +83,10 @@ impl Footage {
         Ok(LipSpeech { samples: speech, sample_rate_hz: rate_hz, tracks: tracks.len(), left_out })
     }
 
-    /// What the pictures and their sound, which begin together, can teach a base. The sound meets it at the level of every other.
+    /// Makes lessons of the pictures and their sound, which begin together. The sound is normalised to the common speech level.
     ///
     /// # Errors
-    /// Where they can teach nothing, why: as [`Self::speak`], as [`check_clip`], or `lengths-differ`.
+    /// If no part can be used, fails with the reason, as [`Self::speak`] and [`check_clip`] do, or with `lengths-differ`.
     pub fn teach(&self, base: &LipBase, sound: &Audio) -> Result<Taught> {
         if self.pictures.is_empty() {
             return Err(Error::video_unreadable("it holds no pictures"));
@@ -111,7 +111,7 @@ impl Footage {
         Ok(Taught { lessons: tracks.iter().map(lesson).collect(), left_out })
     }
 
-    /// Of a track, `[pictures, 96, 96, 3]`
+    /// Crops the faces of a track, `[pictures, 96, 96, 3]`.
     fn faces(&self, track: &Track) -> Vec<u8> {
         let pictures = self.pictures[track.first_frame..].iter().zip(&track.squares);
         pictures.flat_map(|(picture, &square)| face_of(picture, square)).collect()
@@ -127,7 +127,7 @@ mod tests {
     };
 
     #[test]
-    fn faces_are_found_in_every_fifth_picture_and_too_many_pictures_are_refused() {
+    fn every_fifth_picture_is_searched_and_too_many_are_refused() {
         let face = Face::new(1);
         let image = face.draw(240, 240, &face.pose(0.0), &Posture::REST, 0);
         let mut footage = Footage::default();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_are_those_that_a_track_shows() {
+    fn a_moving_face_is_one_track() {
         let phones = crate::text::symbols::parse("_ AA1 M IY1 _ AA1 M IY1 _").unwrap();
         let movement = Movement::new(phones.into_iter().map(|symbol| (symbol, 0.2)));
         let face = Face::new(2);
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!((tracks.len(), faults.len(), tracks[0].squares.len()), (1, 0, 30));
     }
 
-    /// Pictures of a face, or of nothing, and a voice of as many seconds.
+    /// Pictures with or without a face, and a voice of `seconds`.
     fn film(faces: &[bool], seconds: f32) -> (Footage, Audio) {
         let face = Face::new(1);
         let mut footage = Footage::default();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_with_a_face_become_lessons_and_the_rest_is_named() {
+    fn stretches_with_a_face_become_lessons_and_others_are_reported() {
         let base = crate::lips::tuner::tests::base("one");
         let faces = [vec![true; 40], vec![false; 20], vec![true; 30]].concat();
         let (footage, sound) = film(&faces, 3.6);

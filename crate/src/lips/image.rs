@@ -1,11 +1,11 @@
-//! A colour image, and what is done to one: greying, shrinking, cropping.
+//! A colour image, with conversion to grey, shrinking and cropping.
 
-/// Rows from the top, pixels from the left, three bytes each: red, green, blue.
+/// An RGB image: rows from the top, pixels from the left, three bytes for each pixel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     pub width: usize,
     pub height: usize,
-    /// `[height, width, 3]`
+    /// `[height, width, 3]`.
     pub rgb: Vec<u8>,
 }
 
@@ -18,7 +18,7 @@ pub struct Square {
 }
 
 impl Square {
-    /// The square `share` of the way from this to another.
+    /// Interpolates linearly between this square and another.
     pub fn towards(self, other: Self, share: f32) -> Self {
         let between = |from: f32, to: f32| from + (to - from) * share;
         Self {
@@ -28,7 +28,7 @@ impl Square {
         }
     }
 
-    /// Distance of the centres, and difference of the sides, each in sides of this square: the larger.
+    /// Returns the larger of the distance of the centres and the difference of the sides, relative to the side of this square.
     pub fn distance(self, other: Self) -> f32 {
         let moved = (self.centre_x - other.centre_x).hypot(self.centre_y - other.centre_y);
         moved.max((self.side - other.side).abs()) / self.side
@@ -41,14 +41,14 @@ impl Image {
         Self { width, height, rgb }
     }
 
-    /// Without the fourth byte of each pixel, as browsers have them; `None` where there are not as many as pixels.
+    /// Converts RGBA, as browsers provide it, by dropping the alpha channel. Returns `None` if the number of bytes does not match the size.
     pub fn from_rgba(width: usize, height: usize, rgba: &[u8]) -> Option<Self> {
         let bytes = width.checked_mul(height)?.checked_mul(4)?;
         let rgb = || rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
         (bytes == rgba.len() && bytes > 0).then(|| Self::new(width, height, rgb()))
     }
 
-    /// Luma of each pixel (Rec. 601), `[height, width]`.
+    /// Returns the luma of each pixel (Rec. 601), `[height, width]`.
     pub fn grey(&self) -> Vec<u8> {
         let luma = |pixel: &[u8]| {
             (299 * u32::from(pixel[0]) + 587 * u32::from(pixel[1]) + 114 * u32::from(pixel[2])) / 1000
@@ -56,15 +56,15 @@ impl Image {
         self.rgb.chunks_exact(3).map(|pixel| luma(pixel) as u8).collect()
     }
 
-    /// A square of the image, scaled to `side` x `side` pixels; beyond the edges its last pixels go on.
+    /// Crops a square, scaled to `side` x `side` pixels; beyond the edges the last pixels are repeated.
     ///
-    /// A pixel of the result is the mean of samples a source pixel apart, or the interpolated value where the square is enlarged.
+    /// A pixel of the result is the mean of bilinear samples, at most one source pixel apart.
     pub fn crop(&self, square: Square, side: usize) -> Self {
         let step = square.side / side as f32;
         let samples = (step.ceil() as usize).clamp(1, 16);
         let left = square.centre_x - square.side / 2.0;
         let top = square.centre_y - square.side / 2.0;
-        // Places of the samples of one axis: two neighbours, and the share of the second.
+        // The positions of the samples along one axis: two neighbours, and the weight of the second.
         let places = |start: f32, size: usize| -> Vec<(usize, usize, f32)> {
             let place = |index: usize| {
                 let at = start + (index as f32 + 0.5) / samples as f32 * step - 0.5;
@@ -98,7 +98,7 @@ impl Image {
         Self::new(side, side, rgb)
     }
 
-    /// Shrunk by a whole factor, so that no side is longer than `longest`: means of squares of pixels. Returns the factor too.
+    /// Shrinks by an integer factor, so that no side is longer than `longest`, by averaging. Returns the image and the factor.
     pub fn shrunk(&self, longest: usize) -> (Self, usize) {
         let factor = self.width.max(self.height).div_ceil(longest).max(1);
         if factor == 1 {
@@ -128,7 +128,7 @@ impl Image {
 mod tests {
     use super::*;
 
-    /// Red grows to the right, green downwards.
+    /// An image whose red grows to the right and green downwards.
     fn ramp(width: usize, height: usize) -> Image {
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x as u8, y as u8, 7]));
         Image::new(width, height, pixels.flatten().collect())
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crop_is_scaled_and_goes_on_beyond_the_edges() {
+    fn a_crop_is_scaled_and_repeats_the_edges() {
         let halved = ramp(200, 200).crop(Square { centre_x: 100.0, centre_y: 100.0, side: 40.0 }, 20);
         // The first pixel is the mean of columns 80 and 81, rounded.
         assert_eq!((halved.rgb[0], halved.rgb[1], halved.rgb[3]), (81, 81, 83));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_browsers_lose_their_opacity() {
+    fn rgba_loses_its_alpha_channel() {
         assert_eq!(Image::from_rgba(2, 1, &[1, 2, 3, 255, 4, 5, 6, 0]).unwrap().rgb, [1, 2, 3, 4, 5, 6]);
         for (width, height) in [(0, 1), (1, 1), (usize::MAX, 2)] {
             assert_eq!(Image::from_rgba(width, height, &[0; 8]), None);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn shrinking_is_by_a_whole_factor() {
+    fn shrinking_is_by_an_integer_factor() {
         let (small, factor) = ramp(200, 100).shrunk(80);
         assert_eq!((small.width, small.height, factor), (66, 33, 3));
         assert_eq!(&small.rgb[3..5], [4, 1]);

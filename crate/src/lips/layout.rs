@@ -1,10 +1,10 @@
-//! Videos by speaker, as the public Lip2Wav sets lay them out, and as `ownvoice lips corpus` does.
+//! The folder layout of video corpora, as of the public Lip2Wav corpora and of `ownvoice lips corpus`.
 //!
 //! ```text
-//! DIR/<speaker>/intervals/<video>/cut-<n>.mp4    pieces of half a minute; where a speaker has them, only they are read
+//! DIR/<speaker>/intervals/<video>/cut-<n>.mp4    pieces of half a minute; if a speaker has them, only they are read
 //! DIR/<speaker>/<video>.mp4                      or in DIR/<speaker>/videos
-//! DIR/<speaker>/metadata.csv                     `video|text`; may be absent
-//! DIR/<video>.mp4                                where no folder has videos: one speaker, who is named as DIR
+//! DIR/<speaker>/metadata.csv                     `video|text`; optional
+//! DIR/<video>.mp4                                if no folder has videos: one speaker, with the name of DIR
 //! ```
 
 use std::{
@@ -15,24 +15,24 @@ use std::{
 
 use crate::{Error, Result};
 
-/// Endings of files that are taken for videos.
+/// The extensions of video files.
 const EXTENSIONS: [&str; 10] = ["mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg", "ts", "3gp"];
 
 /// A video of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VideoFile {
     pub speaker: String,
-    /// Unique among those of the speaker.
+    /// The id, unique for the speaker.
     pub id: String,
-    /// What is said in it; empty where nobody wrote that down.
+    /// The transcript; empty if there is none.
     pub text: String,
     pub path: PathBuf,
 }
 
-/// All videos below a folder, by speaker and name.
+/// Lists all videos below a folder by speaker and name.
 ///
 /// # Errors
-/// `corpus-invalid` where there is none, `io`.
+/// Fails with `corpus-invalid` if there is none, or with `io`.
 pub fn videos(directory: &Path) -> Result<Vec<VideoFile>> {
     let mut found = Vec::new();
     for folder in entries(directory)?.into_iter().filter(|path| path.is_dir()) {
@@ -42,7 +42,9 @@ pub fn videos(directory: &Path) -> Result<Vec<VideoFile>> {
         found = of_speaker(directory)?;
     }
     if found.is_empty() {
-        return Err(Error::corpus_invalid("there is no video in it, nor in its folders").in_file(directory));
+        return Err(
+            Error::corpus_invalid("neither the folder nor its subfolders hold a video").in_file(directory)
+        );
     }
     Ok(found)
 }
@@ -67,7 +69,7 @@ fn of_speaker(folder: &Path) -> Result<Vec<VideoFile>> {
     }
     let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let file = |path: PathBuf| {
-        // Pieces are counted anew in each video's folder.
+        // The numbers of pieces are unique only within a video's folder.
         let id = match path.parent() {
             Some(parent) if parent.parent() == Some(&intervals) => {
                 format!("{}-{}", name(parent), name(&path))
@@ -85,7 +87,7 @@ fn is_video(path: &Path) -> bool {
     path.is_file() && extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// What is in a folder, sorted, without what is hidden.
+/// Returns the sorted entries of a folder, without hidden ones.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)
         .and_then(|entries| {
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_public_sets_are_read_as_they_are() {
+    fn the_layout_of_public_corpora_is_read() {
         let files = [
             "chem/intervals/abc/cut-0.mp4",
             "chem/intervals/abc/cut-1.mp4",
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_belong_to_names_and_a_folder_of_videos_is_one_speaker() {
+    fn texts_are_assigned_by_name_and_a_folder_of_videos_is_one_speaker() {
         let both = found(&["one.mp4", "two.mp4", "metadata.csv"]).unwrap();
         assert_eq!(both, [file("set", "one", "Said in one."), file("set", "two", "")]);
         assert_eq!(found(&["notes.txt"]).unwrap_err().code(), "corpus-invalid");

@@ -1,8 +1,8 @@
 //! Speech from a silent video of a face (Prajwal et al. 2020, "Learning Individual Speaking Styles for Accurate Lip to Speech Synthesis").
 //!
-//! One face is followed through the pictures of a video and cropped, and a model speaks what it shows: the feature `lips-core`, which a page has as well.
-//! Natively (`lips`) videos are decoded by ffmpeg, and become features to train on: faces and mels on one clock.
-//! Where there is no public set, faces are drawn that speak with the base's voices.
+//! One face is tracked through the pictures of a video and cropped, and a model synthesises speech from it: this is the feature `lips-core`, which the page
+//! uses too. The native feature `lips` decodes videos with ffmpeg and prepares features for training: synchronous faces and mels. Where there is no public
+//! corpus, a corpus of drawn faces that speak with the base's voices takes its place.
 
 pub mod answers;
 pub mod augmentation;
@@ -12,10 +12,12 @@ pub mod batch;
 pub mod clock;
 #[cfg(feature = "lips")]
 pub mod commands;
+pub mod config;
 #[cfg(feature = "lips")]
 pub mod corpus;
 #[cfg(feature = "lips")]
 pub mod drawing;
+pub mod encoder;
 #[cfg(feature = "lips")]
 pub mod evaluate;
 pub mod face;
@@ -42,12 +44,14 @@ pub mod train;
 pub mod tune;
 pub mod tuned;
 pub mod tuner;
+mod tuning_windows;
 #[cfg(feature = "lips")]
 pub mod video;
 #[cfg(feature = "lips")]
 pub mod visemes;
 
 pub use base::{LipBase, LipManifest};
+pub use config::LipConfig;
 #[cfg(feature = "lips")]
 pub use corpus::{LipCorpusConfig, LipCorpusSummary, LipTexts, LipVoices, make_lip_corpus};
 #[cfg(feature = "lips")]
@@ -56,7 +60,7 @@ pub use evaluate::{LipEvaluateConfig, LipEvaluation, evaluate_lips};
 pub use features::LipFeatures;
 pub use footage::{Footage, Taught};
 pub use lesson::Lesson;
-pub use model::{LipConfig, LipTacotron};
+pub use model::LipTacotron;
 #[cfg(feature = "lips")]
 pub use prepare::{LipPrepareConfig, LipPrepared, prepare};
 pub use say::{LipSpeech, speak_faces_async};

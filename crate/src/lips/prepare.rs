@@ -1,7 +1,7 @@
-//! From videos to features: one face followed through each, cropped, beside the mels of its sound.
+//! Prepares videos as features: the cropped pictures of one tracked face, and the mels of the sound.
 //!
-//! Every file is decoded twice. The first time faces are searched for and tracks made; the second time the tracks are cropped and written: no more than one
-//! track's pictures are in memory, however long the video.
+//! Every file is decoded twice: first to find faces and form tracks, then to crop and write the tracks. Only one track's pictures are in memory at a time,
+//! regardless of the video's length.
 
 use std::{
     path::{Path, PathBuf},
@@ -26,16 +26,16 @@ use crate::{
     report::{Progress, Report},
 };
 
-/// From a folder of videos to features.
+/// The configuration of a preparation.
 #[derive(Debug, Clone)]
 pub struct LipPrepareConfig {
-    /// Videos, as [`layout`] has them.
+    /// The folder of videos, as [`layout`] describes.
     pub videos: PathBuf,
-    /// Folder for the features.
+    /// The folder for the features.
     pub out: PathBuf,
 }
 
-/// What was prepared.
+/// The result of a preparation.
 #[derive(Debug, Serialize)]
 pub struct LipPrepared {
     pub videos: usize,
@@ -51,7 +51,7 @@ pub struct LeftOut {
     pub file: PathBuf,
     /// A code of [`ErrorKind`].
     pub code: &'static str,
-    /// `None` where it is the whole file.
+    /// The stretch, or `None` for the whole file.
     pub seconds: Option<[f32; 2]>,
     pub message: String,
 }
@@ -62,13 +62,13 @@ impl LeftOut {
     }
 }
 
-/// Files that are searched at once.
+/// The number of files that are searched in parallel.
 const CHUNK: usize = 16;
 
-/// Writes faces and mels of all videos below a folder. What cannot be used is left out, and reported by file and second.
+/// Writes the faces and mels of all videos below a folder. Unusable parts are left out, and reported by file and second.
 ///
 /// # Errors
-/// Where nothing is left, that of the first stretch that was left out; `program-missing`, `corpus-invalid`, `io`.
+/// If nothing is left, fails with the error of the first part that was left out; otherwise with `program-missing`, `corpus-invalid` or `io`.
 pub fn prepare(config: &LipPrepareConfig, report: &dyn Report) -> Result<LipPrepared> {
     let videos = layout::videos(&config.videos)?;
     let mel = MelConfig::speech_16k();
@@ -89,7 +89,7 @@ pub fn prepare(config: &LipPrepareConfig, report: &dyn Report) -> Result<LipPrep
                     crop(video, &found, mel.sample_rate_hz, &mut writer)?;
                     found.errors()
                 }
-                // What ends one file is left out; what would end each of them ends the work.
+                // A faulty file is left out; a missing program would fail for every file.
                 Err(error) if error.kind() == ErrorKind::ProgramMissing => return Err(error),
                 Err(error) => vec![(error, None)],
             };
@@ -115,35 +115,35 @@ pub fn prepare(config: &LipPrepareConfig, report: &dyn Report) -> Result<LipPrep
     }
 }
 
-/// What the first decoding of a file finds.
+/// The result of the first decoding of a file.
 #[derive(Debug)]
 pub struct Searched {
     path: PathBuf,
     seconds: f32,
     pub tracks: Vec<Track>,
     pub faults: Vec<UnusableStretch>,
-    /// At the mel's rate.
+    /// The samples, at the mel's rate.
     pub sound: Vec<f32>,
 }
 
 impl Searched {
-    /// The sound of one of its tracks.
+    /// Returns the sound of a track.
     pub fn sound_of(&self, track: &Track, rate_hz: u32) -> &[f32] {
         let start = samples(track.first_frame, rate_hz);
         &self.sound[start..start + samples(track.squares.len(), rate_hz)]
     }
 
-    /// What is wrong with the file, as errors, each with its seconds.
+    /// Returns the faults of the file as errors, each with its seconds.
     pub fn errors(&self) -> Vec<(Error, Option<[f32; 2]>)> {
         let errors = errors(&self.tracks, &self.faults, self.seconds).into_iter();
         errors.map(|(error, seconds)| (error.in_file(&self.path), seconds)).collect()
     }
 }
 
-/// Decodes a file, searches for faces and follows them.
+/// Decodes a file and finds and tracks faces.
 ///
 /// # Errors
-/// `video-unreadable`, `audio-unreadable`, `lengths-differ`, `program-missing`, `io`.
+/// Fails with `video-unreadable`, `audio-unreadable`, `lengths-differ`, `program-missing` or `io`.
 pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<Searched> {
     let sound = read_sound(path, rate_hz);
     if let Err(error) = &sound
@@ -152,7 +152,7 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
         return Err(sound.expect_err("it was one"));
     }
     let looked = look(path, detector)?;
-    // A file without pictures is not one without sound.
+    // A file without pictures is reported as unreadable, even if it has no sound either.
     let sound = sound?;
     let frames = looked.pictures();
     let common = clock::common_pictures(frames, sound.len(), rate_hz).map_err(|error| error.in_file(path))?;
@@ -161,10 +161,10 @@ pub fn search(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<
     Ok(Searched { path: path.to_owned(), seconds, tracks, faults, sound })
 }
 
-/// The same of a video whose sound does not count; [`Searched::sound`] is silence.
+/// Searches as [`search`] does but ignores the sound; [`Searched::sound`] is silence.
 ///
 /// # Errors
-/// `video-unreadable`, `program-missing`, `io`.
+/// Fails with `video-unreadable`, `program-missing` or `io`.
 pub fn search_silent(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> Result<Searched> {
     let looked = look(path, detector)?;
     let frames = looked.pictures();
@@ -179,7 +179,7 @@ pub fn search_silent(path: &Path, detector: &mut FaceDetector, rate_hz: u32) -> 
     })
 }
 
-/// Looks through a file's pictures.
+/// Searches a file's pictures for faces.
 fn look(path: &Path, detector: &mut FaceDetector) -> Result<FaceSearch> {
     let mut search = FaceSearch::default();
     read_frames(path, |_, image| {
@@ -189,7 +189,7 @@ fn look(path: &Path, detector: &mut FaceDetector) -> Result<FaceSearch> {
     Ok(search)
 }
 
-/// Decodes a file again and gives the faces of each of its tracks, `[pictures, 96, 96, 3]`, to `each`.
+/// Decodes a file again and passes the faces of each track, `[pictures, 96, 96, 3]`, to `each`.
 pub fn read_tracks(found: &Searched, mut each: impl FnMut(&Track, &[u8]) -> Result<()>) -> Result<()> {
     let mut tracks = found.tracks.iter().peekable();
     if tracks.peek().is_none() {
@@ -212,7 +212,9 @@ pub fn read_tracks(found: &Searched, mut each: impl FnMut(&Track, &[u8]) -> Resu
         Ok(())
     })?;
     if tracks.next().is_some() {
-        return Err(Error::video_unreadable("it ended earlier than before").in_file(&found.path));
+        return Err(
+            Error::video_unreadable("the second decoding ended earlier than the first").in_file(&found.path)
+        );
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Where the time of a training step of lips goes, module by module; how long steps wait for their batches; and what a decode loop costs that the host steps.
+//! Profiles a training step of a lip-to-speech model: the time of each module, the wait for batches, and the cost of a decode loop on the host.
 
 use std::{fs, path::Path};
 
@@ -12,16 +12,22 @@ use super::{
     answers::losses,
     batch::LipSource,
     clock::samples,
+    config::LipConfig,
+    encoder,
     face::FACE_BYTES,
     features::{Filmed, LipFeatureWriter, LipFeatures},
-    model::{self, LipConfig, LipTacotron},
+    model::LipTacotron,
     track::SEARCH_EVERY,
 };
 use crate::{
     Error, Result,
     audio::mel::MelConfig,
-    model::teacher_forcing::{Decoded, Spoken, TeacherForcing},
-    nn::{ComputePlan, Mode, Precision, Scope, readback::read},
+    model::{
+        AttendedEncoder,
+        attention::AttentionDecoder,
+        teacher_forcing::{Decoded, Spoken, TeacherForcing},
+    },
+    nn::{ComputePlan, Mode, Precision, Scope, attention::Attended, readback::read},
     ranks::Shard,
     train::{
         adam::{Adam, AdamConfig},
@@ -32,13 +38,13 @@ use crate::{
     },
 };
 
-/// What is profiled, and how often.
+/// The options of a profile.
 #[derive(Debug, Clone)]
 pub struct LipProfileOptions {
     pub batch: usize,
-    /// Pictures of a window.
+    /// The pictures of a window.
     pub pictures: usize,
-    /// Runs that are timed, after a few that are not.
+    /// The number of timed runs, after some warm-up runs.
     pub runs: usize,
     pub precision: Precision,
     pub feeder: FeederConfig,
@@ -50,25 +56,26 @@ impl Default for LipProfileOptions {
     }
 }
 
+/// The result of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LipProfile {
-    /// Of a training step.
+    /// The modules of a training step.
     pub rows: Vec<Row>,
-    /// Whole steps, with the blocking loader and with the feeder.
+    /// The time of whole steps, with the blocking loader and with the feeder.
     pub loaders: Vec<Feeding>,
-    /// Decoding a window of one item on the device, without reading back.
+    /// The time of decoding a window of one item on the device, without reading back.
     pub decode_ms: f64,
-    /// The same, stepped by the host, which reads each step.
+    /// The time of decoding the same window in a loop on the host, which reads back each step.
     pub stepped_decode_ms: f64,
 }
 
-/// Of a training step: feeder, encoder, decoder, postnet, loss, optimizer.
+/// The number of profiled modules: feeder, encoder, decoder, postnet, loss, optimizer.
 const MODULES: usize = 6;
 
-/// Profiles a model of these sizes on features, which only have to be there: weights and faces change no time.
+/// Profiles a model of these sizes. The features may be random, because neither weights nor faces change the time.
 ///
 /// # Errors
-/// `option-invalid`, `precision-unsupported`, `corpus-invalid`, `device-lost`, `io`.
+/// Fails with `option-invalid`, `precision-unsupported`, `corpus-invalid`, `device-lost` or `io`.
 pub fn profile_lips(
     config: &LipConfig,
     features: &LipFeatures,
@@ -77,7 +84,7 @@ pub fn profile_lips(
 ) -> Result<LipProfile> {
     let &LipProfileOptions { batch: items, pictures, runs, precision, feeder } = options;
     if runs == 0 || items == 0 {
-        return Err(Error::option_invalid("there must be runs, and windows of a batch"));
+        return Err(Error::option_invalid("the number of runs and the batch size must be positive"));
     }
     if !precision.runs_on(device) {
         return Err(Error::precision_unsupported());
@@ -95,11 +102,11 @@ pub fn profile_lips(
     let batch = batch?;
     let answers = batch.answers();
     let [_, steps, _] = batch.seen.dims();
-    let encode = || net.encoder.forward(batch.faces.clone(), &batch.pictures, Mode::Train);
+    let encode = || net.encoder.encode(batch.faces.clone(), &batch.pictures, Mode::Train);
     let encoded = encode().detach().require_grad();
     let speaker = net.speakers.val().select(0, batch.speakers.clone()).detach();
     let decode = |items: usize, encoded: Tensor<3>| {
-        let symbols = &model::pictures(&batch.pictures.lengths[..items], Some(pictures), &encoded.device());
+        let symbols = &encoder::pictures(&batch.pictures.lengths[..items], Some(pictures), &encoded.device());
         let speaker = if encoded.is_autodiff() { speaker.clone() } else { speaker.clone().inner() };
         let speaker = speaker.narrow(0, 0, items);
         let decoder = if encoded.is_autodiff() { net.decoder.clone() } else { net.decoder.valid() };
@@ -128,18 +135,12 @@ pub fn profile_lips(
     let one = encoded.inner().narrow(0, 0, 1);
     let decoding = block_on(clock.mean(|| drop(decode(1, one.clone()))))?;
     let decoder = net.decoder.valid();
-    let symbols = model::pictures(&batch.pictures.lengths[..1], Some(pictures), &one.device());
+    let symbols = encoder::pictures(&batch.pictures.lengths[..1], Some(pictures), &one.device());
     let memory = decoder.memory(&symbols, one.clone(), speaker.inner().narrow(0, 0, 1));
     let mut answered = Ok(());
     let stepped = block_on(clock.mean(|| {
-        let mut state = decoder.start(&memory);
-        for _ in 0..steps {
-            let hidden;
-            (hidden, state) = decoder.step(Tensor::zeros([1, 0], &one.device()), &memory, state);
-            if let Err(error) = block_on(read(hidden.flatten::<1>(0, 1))) {
-                answered = Err(error);
-                break;
-            }
+        if let Err(error) = decode_on_host(&decoder, &memory, steps) {
+            answered = Err(error);
         }
     }))?;
     answered?;
@@ -151,7 +152,19 @@ pub fn profile_lips(
     })
 }
 
-/// Features of noise to profile with, in a folder of their own: enough tracks for a batch, each a window long.
+/// Decodes step by step, reading each step back to the host, as a model with a gate must.
+fn decode_on_host(decoder: &AttentionDecoder, memory: &Attended, steps: usize) -> Result<()> {
+    let mut state = decoder.start(memory);
+    for _ in 0..steps {
+        let heard = Tensor::zeros([1, 0], &memory.values.device());
+        let (hidden, next) = decoder.step(heard, memory, state);
+        state = next;
+        block_on(read(hidden.flatten::<1>(0, 1)))?;
+    }
+    Ok(())
+}
+
+/// Writes features of noise for a profile into a folder.
 pub fn noise_features(folder: &Path, tracks: usize, pictures: usize) -> Result<LipFeatures> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     let mel = MelConfig::speech_16k();
@@ -181,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_module_and_each_loader_has_its_time() {
+    fn each_module_and_each_loader_is_timed() {
         let folder = tempfile::tempdir().unwrap();
         let features = noise_features(folder.path(), 4, 25).unwrap();
         let options = LipProfileOptions { batch: 2, pictures: 25, runs: 1, ..LipProfileOptions::default() };

@@ -1,10 +1,10 @@
-//! Speaks what faces show.
+//! Synthesises speech from faces.
 
 use super::{
     base::LipBase,
     clock::{mel_frames, samples},
+    encoder::{normalised, pictures},
     face::FACE_BYTES,
-    model::{normalised, pictures},
     track::{SEARCH_EVERY, Track},
 };
 use crate::{
@@ -17,24 +17,24 @@ use crate::{
     vocoder::Vocoder,
 };
 
-/// What a face was seen to say.
+/// The speech of a face.
 #[derive(Debug, Clone)]
 pub struct FaceSpeech {
     pub mel: Mel,
-    /// Of each window, `[steps, pictures]`.
+    /// The attention of each window, `[steps, pictures]`.
     pub alignments: Vec<AttentionMap>,
 }
 
-/// What the steps of a window attended to.
+/// The attention weights of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttentionMap {
-    /// `[steps, pictures]`, each row sums to one
+    /// `[steps, pictures]`; each row sums to one.
     pub weights: Vec<f32>,
     pub pictures: usize,
 }
 
 impl AttentionMap {
-    /// Whether no step attends to an earlier picture than the one before it, but for the jitter of one.
+    /// Returns whether attention never moves back by more than one picture.
     pub fn is_monotonic(&self) -> bool {
         let attended: Vec<usize> = self
             .weights
@@ -45,14 +45,17 @@ impl AttentionMap {
     }
 }
 
-/// Speaks what faces show, window by window.
+/// Synthesises speech from faces, window by window.
 ///
-/// * `faces`:   `[pictures, 96, 96, 3]`, a multiple of five of them
+/// * `faces`:   `[pictures, 96, 96, 3]`, where the number of pictures is a multiple of five
 /// * `speaker`: a row of the speaker table
 pub async fn speak_faces_async(base: &LipBase, faces: &[u8], speaker: usize) -> Result<FaceSpeech> {
     let (model, config, mel) = (&base.model, &base.manifest.model.tacotron, &base.manifest.mel);
     let count = faces.len() / FACE_BYTES;
-    assert!(count.is_multiple_of(SEARCH_EVERY) && faces.len().is_multiple_of(FACE_BYTES), "whole tracks");
+    assert!(
+        count.is_multiple_of(SEARCH_EVERY) && faces.len().is_multiple_of(FACE_BYTES),
+        "a track has a multiple of five pictures"
+    );
     let voice = model.speakers.val().narrow(0, speaker, 1);
     let (mut values, mut alignments) = (Vec::new(), Vec::new());
     for window in windows(count, base.manifest.window_pictures) {
@@ -70,7 +73,7 @@ pub async fn speak_faces_async(base: &LipBase, faces: &[u8], speaker: usize) -> 
     Ok(FaceSpeech { mel: config.log_mels(values, mel), alignments })
 }
 
-/// Pictures of each window: as few windows as hold them all, of like length.
+/// Divides pictures into as few windows as possible, of similar length.
 fn windows(count: usize, longest: usize) -> Vec<std::ops::Range<usize>> {
     let (units, windows) = (count / SEARCH_EVERY, count.div_ceil(longest.max(SEARCH_EVERY)));
     let border = |number: usize| number * units / windows * SEARCH_EVERY;
@@ -80,30 +83,31 @@ fn windows(count: usize, longest: usize) -> Vec<std::ops::Range<usize>> {
 /// The speech of a video.
 #[derive(Debug)]
 pub struct LipSpeech {
-    /// As long as the video; silence where no face can be read.
+    /// The samples, as long as the video; silent where no face can be used.
     pub samples: Vec<f32>,
     pub sample_rate_hz: u32,
-    /// How many stretches of the video were read.
+    /// The number of stretches that were used.
     pub tracks: usize,
-    /// What was not read, with its seconds.
+    /// The reasons why parts were left out, each with its seconds.
     pub left_out: Vec<(Error, Option<[f32; 2]>)>,
 }
 
 impl LipSpeech {
+    /// Returns the length in seconds.
     pub fn seconds(&self) -> f32 {
         self.samples.len() as f32 / self.sample_rate_hz as f32
     }
 
-    /// A WAV file of 16 bits, marked as synthetic.
+    /// Encodes a 16-bit WAV file that is marked as synthetic.
     pub fn to_wav(&self, voice_id: &str) -> Vec<u8> {
         wav::write_with_origin(&self.samples, self.sample_rate_hz, &Origin::synthetic(voice_id))
     }
 }
 
-/// Speaks one track of a video into its place in the speech of the whole.
+/// Synthesises one track of a video into its position in the speech of the video.
 ///
-/// * `faces`:  of the track, see [`speak_faces_async`]
-/// * `speech`: as long as the video
+/// * `faces`:  the faces of the track, see [`speak_faces_async`]
+/// * `speech`: the samples of the whole video
 pub async fn speak_track(
     base: &LipBase,
     (track, faces): (&Track, &[u8]),
@@ -125,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_hold_all_pictures_in_like_parts() {
+    fn windows_divide_the_pictures_evenly() {
         assert_eq!(windows(75, 75), [0..75]);
         assert_eq!(windows(80, 75), [0..40, 40..80]);
         assert_eq!(windows(85, 75), [0..40, 40..85]);
@@ -133,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn attention_that_goes_back_is_not_monotonic() {
+    fn attention_that_moves_back_is_not_monotonic() {
         let alignment = |attended: &[usize]| AttentionMap {
             weights: attended
                 .iter()

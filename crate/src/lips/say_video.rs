@@ -1,4 +1,4 @@
-//! Speaks a video file.
+//! Synthesises speech from a video file.
 
 use std::path::Path;
 
@@ -10,10 +10,11 @@ use super::{
 };
 use crate::{Result, vocoder::Vocoder};
 
-/// Speaks a video, whether it has sound or not.
+/// Synthesises speech from the pictures of a video, with or without sound.
 ///
 /// # Errors
-/// Where nothing of it can be read, why: `no-face`, `several-faces`, `video-cut`, `clip-too-short`; `video-unreadable`, `program-missing`, `io`.
+/// If no part can be used, fails with the reason: `no-face`, `several-faces`, `video-cut` or `clip-too-short`. Other errors are `video-unreadable`,
+/// `program-missing` and `io`.
 pub fn speak_video(base: &LipBase, path: &Path, speaker: usize, vocoder: &dyn Vocoder) -> Result<LipSpeech> {
     let rate_hz = base.manifest.mel.sample_rate_hz;
     let found = search_silent(path, &mut FaceDetector::default(), rate_hz)?;

@@ -1,4 +1,4 @@
-//! Looks through the pictures of a video, one after the other: for faces in every fifth, for cuts in each.
+//! Searches the pictures of a video one by one: every fifth for faces, each for cuts.
 
 use super::{
     clock::seconds,
@@ -8,14 +8,14 @@ use super::{
 };
 use crate::Error;
 
-/// Of the mean difference of two pictures' thumbnails, in steps of 255: more is another scene. People who move make 5.
+/// The mean difference of adjacent thumbnails, from 0 to 255, above which the scene has changed. Moving people cause about 5.
 const CUT_DIFFERENCE: f32 = 16.0;
-/// Cells of a thumbnail, to each side.
+/// The number of cells along each side of a thumbnail.
 const CELLS: usize = 8;
 
 type Thumbnail = [f32; CELLS * CELLS];
 
-/// What has been seen of a video so far.
+/// The state of a search through a video.
 #[derive(Debug, Default)]
 pub struct FaceSearch {
     searches: Vec<Search>,
@@ -25,7 +25,7 @@ pub struct FaceSearch {
 }
 
 impl FaceSearch {
-    /// Looks at the next picture. Returns the faces in it, the largest first, where it is one that is searched.
+    /// Processes the next picture. Returns the faces in it, the largest first, if the picture is one that is searched.
     pub fn look(&mut self, image: &Image, detector: &mut FaceDetector) -> Option<&[Square]> {
         let thumbnail = thumbnail(image);
         self.after_cut |= self.before.is_some_and(|before| difference(&before, &thumbnail) > CUT_DIFFERENCE);
@@ -40,18 +40,18 @@ impl FaceSearch {
         self.searches.last().map(|search| search.faces.as_slice())
     }
 
-    /// Pictures that were looked at.
+    /// Returns the number of pictures so far.
     pub fn pictures(&self) -> usize {
         self.pictures
     }
 
-    /// Tracks of the first pictures, and what is wrong with the rest of them.
+    /// Returns the tracks of the first `pictures`, and the unusable stretches between them.
     pub fn tracks(&self, pictures: usize) -> (Vec<Track>, Vec<UnusableStretch>) {
         tracks(&self.searches[..pictures.div_ceil(SEARCH_EVERY)], pictures)
     }
 }
 
-/// What is wrong with a video as errors, each with its seconds: one at least where it has no tracks.
+/// Converts the faults of a video to errors, each with its seconds. Without tracks there is at least one.
 pub fn errors(
     tracks: &[Track],
     faults: &[UnusableStretch],
@@ -67,7 +67,7 @@ pub fn errors(
     errors
 }
 
-/// Mean luma of cells of the picture, by every fourth pixel.
+/// Returns the mean brightness of each cell, from every fourth pixel.
 fn thumbnail(image: &Image) -> Thumbnail {
     const STRIDE: usize = 4;
     let (mut sums, mut counts) = ([0.0; CELLS * CELLS], [0u32; CELLS * CELLS]);

@@ -1,4 +1,4 @@
-//! One face over time: which parts of a video show exactly one face, where it is in each picture of them, and what is wrong with the rest.
+//! Face tracks: the parts of a video that show exactly one face, its square in each picture, and the faults of the other parts.
 
 use super::{
     clock::{self, FRAMES_PER_SECOND},
@@ -6,26 +6,26 @@ use super::{
 };
 use crate::ErrorKind;
 
-/// Pictures from one that is searched for faces to the next, 0.2 s: a head that is filmed does not go far in that time.
+/// The number of pictures from one face search to the next, 0.2 s, in which a head does not move far.
 pub const SEARCH_EVERY: usize = 5;
-/// Shorter tracks hold no word to learn from: one second.
+/// The least pictures of a track, one second: shorter ones hold no whole word.
 pub const MIN_FRAMES: usize = FRAMES_PER_SECOND;
-/// Longer ones are divided: ten seconds.
+/// The most pictures of a track, ten seconds: longer ones are divided.
 pub const MAX_FRAMES: usize = 10 * FRAMES_PER_SECOND;
-/// A face that is this many of its own sides away from where it was is another, or filmed anew.
+/// The largest move of a face between two searches, in its own sides: more means another face or a cut.
 const MAX_MOVE: f32 = 0.35;
-/// A second face counts if it is at least this large beside the first: others are pictures on the wall.
+/// The least size of a second face relative to the first: smaller ones may be pictures on the wall and are ignored.
 const SECOND_FACE: f32 = 0.5;
-/// Standard deviation of the track's smoothing, in searches: detectors jitter by some pixels.
+/// The standard deviation of the smoothing over time, in searches, because detectors jitter by some pixels.
 const SMOOTHING: f32 = 1.5;
 
-/// What was found in one picture.
+/// The faces found in one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     pub frame: usize,
-    /// The largest first.
+    /// The faces, the largest first.
     pub faces: Vec<Square>,
-    /// Whether the scene changed between the search before and this one.
+    /// Whether the scene changed since the search before.
     pub after_cut: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct UnusableStretch {
     pub to_seconds: f32,
 }
 
-/// What one search gives: the face, or what is wrong.
+/// Returns the single face of a search, or the fault.
 fn face(search: &Search) -> Result<Square, ErrorKind> {
     let Some(&first) = search.faces.first() else { return Err(ErrorKind::NoFace) };
     match search.faces.get(1) {
@@ -55,13 +55,13 @@ fn face(search: &Search) -> Result<Square, ErrorKind> {
     }
 }
 
-/// Tracks of a video, each of a multiple of [`SEARCH_EVERY`] pictures, and its faults in order.
+/// Forms tracks of a multiple of [`SEARCH_EVERY`] pictures each, and lists the faults in order.
 ///
-/// * `searches`: one every [`SEARCH_EVERY`] pictures, from the first on
-/// * `frames`:   pictures of the video
+/// * `searches`: one for every [`SEARCH_EVERY`] pictures, beginning with the first
+/// * `frames`:   the number of pictures of the video
 pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<UnusableStretch>) {
     let mut found: Vec<Result<Square, ErrorKind>> = searches.iter().map(face).collect();
-    // A face that is missed once, between two sightings of it, is bridged.
+    // A single missed detection is interpolated.
     for index in 1..found.len().saturating_sub(1) {
         let cut = searches[index].after_cut || searches[index + 1].after_cut;
         if let (Ok(before), Err(ErrorKind::NoFace), Ok(after)) =
@@ -77,7 +77,7 @@ pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<UnusableSt
     let mut run: Vec<Square> = Vec::new();
     let mut close = |run: &mut Vec<Square>, end: usize| {
         let first = end - run.len();
-        // The last search stands for the pictures after it, as far as there are as many as for the others.
+        // The last search covers the pictures after it only if there are SEARCH_EVERY of them.
         let whole = run.len().min((frames - (first * SEARCH_EVERY).min(frames)) / SEARCH_EVERY);
         tracks.extend(divide(first, &run[..whole]));
         run.clear();
@@ -113,7 +113,7 @@ pub fn tracks(searches: &[Search], frames: usize) -> (Vec<Track>, Vec<UnusableSt
     (tracks, faults)
 }
 
-/// One run of sightings as tracks of bearable length, their squares smoothed and given for each picture.
+/// Divides a run of detections into tracks of at most [`MAX_FRAMES`], and smooths and interpolates their squares.
 fn divide(first: usize, run: &[Square]) -> Vec<Track> {
     let pieces = (run.len() * SEARCH_EVERY).div_ceil(MAX_FRAMES).max(1);
     let smooth: Vec<Square> = (0..run.len()).map(|index| smoothed(run, index)).collect();
@@ -153,7 +153,7 @@ mod tests {
         Square { centre_x: x, centre_y: 80.0, side }
     }
 
-    /// A search every 0.2 s by a letter: `a` and `b` are faces at two places, `2` is both, `w` is a face and a small one, `.` is none; `|` is a cut.
+    /// Runs `tracks` on a search for each letter: `a` and `b` are faces at two positions, `2` is both, `w` is a face and a small one, `.` is none; `|` is a cut.
     fn run(letters: &str) -> (Vec<(usize, usize)>, Vec<(&'static str, f32, f32)>) {
         let (mut searches, mut after_cut) = (Vec::new(), false);
         for letter in letters.chars() {
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn one_face_is_one_track_up_to_the_last_whole_step() {
+    fn one_face_is_one_track_up_to_the_last_complete_search() {
         assert_eq!(run("aaaaaaaaaa"), (vec![(0, 45)], vec![]));
-        assert_eq!(run("aaaa.aawaa"), (vec![(0, 45)], vec![]), "missed once, and a picture on the wall");
+        assert_eq!(run("aaaa.aawaa"), (vec![(0, 45)], vec![]), "a missed detection, and a small second face");
     }
 
     #[test]
-    fn faults_are_named_with_their_seconds_and_what_is_between_them_is_kept() {
+    fn faults_have_their_seconds_and_tracks_lie_between_them() {
         assert_eq!(run("......"), (vec![], vec![("no-face", 0.0, 1.12)]));
         assert_eq!(run("222222"), (vec![], vec![("several-faces", 0.0, 1.12)]));
         let (tracks, faults) = run("aaaaaa..22bbbbbb");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_divides_whether_the_scene_or_only_the_face_jumps() {
+    fn a_jump_of_the_scene_or_of_the_face_is_a_cut() {
         for letters in ["aaaaaabbbbbbb", "aaaaaa|aaaaaaa"] {
             assert_eq!(run(letters), (vec![(0, 30), (30, 30)], vec![("video-cut", 1.2, 1.2)]), "{letters}");
         }

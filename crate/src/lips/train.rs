@@ -1,4 +1,4 @@
-//! Trains a model of lips, by the loop that trains a base: resumable, fed ahead, watched, on one rank or several.
+//! Trains a lip-to-speech model with the training loop of base voices: resumable, with prefetching and monitoring, on one rank or several.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,9 @@ use super::{
     base::{self, VocoderFile, WEIGHTS},
     batch::{LipBatch, LipSource},
     clock::mel_frames,
+    config::LipConfig,
     features::LipFeatures,
-    model::{LipConfig, LipTacotron},
+    model::LipTacotron,
     track::SEARCH_EVERY,
 };
 use crate::{
@@ -27,7 +28,7 @@ use crate::{
 };
 
 impl Recipe {
-    /// For models of lips; its window is 3 s.
+    /// The hyperparameters of lip-to-speech models; the window is 3 s.
     pub fn lips() -> Self {
         Self {
             steps: 10_000,
@@ -48,7 +49,7 @@ impl Learner for LipTacotron {
     const LOSSES: &'static [&'static str] = &["before", "after", "guide"];
     const CRITERION: usize = 1;
 
-    /// See [`losses`].
+    /// Computes [`losses`].
     fn losses(&self, batch: &LipBatch, mode: Mode) -> Vec<Tensor<1>> {
         let speaker = self.speakers.val().select(0, batch.speakers.clone());
         let [_, steps, _] = batch.seen.dims();
@@ -61,18 +62,19 @@ impl Learner for LipTacotron {
     }
 }
 
-/// Sizes of a model of lips.
+/// The presets of a model's sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LipPreset {
-    /// The paper's.
+    /// The paper's sizes.
     Lips,
-    /// For two CPU cores.
+    /// Sizes for two CPU cores.
     LipsSmall,
-    /// For tests.
+    /// Sizes for tests.
     Tiny,
 }
 
 impl LipPreset {
+    /// Returns the sizes.
     pub fn config(self, speakers: usize) -> LipConfig {
         match self {
             Self::Lips => LipConfig::lips(speakers),
@@ -82,23 +84,23 @@ impl LipPreset {
     }
 }
 
-/// From features of faces to a base of lips.
+/// The configuration of a training.
 #[derive(Debug, Clone)]
 pub struct LipTrainConfig {
-    /// Features to train on.
+    /// The folder of the features.
     pub data: PathBuf,
-    /// Folder for the base.
+    /// The folder for the base.
     pub out: PathBuf,
-    /// Folder of the base whose vocoder speaks.
+    /// The folder of the text-to-speech base whose vocoder is used.
     pub base: PathBuf,
     pub preset: LipPreset,
     pub training: RunConfig,
 }
 
-/// Trains, and writes a base of lips.
+/// Trains a model and writes a lip-to-speech base.
 ///
 /// # Errors
-/// `corpus-invalid`, `base-corrupt`, `option-invalid`, `precision-unsupported`, `training-diverged`, `rank-lost`, `io`.
+/// Fails with `corpus-invalid`, `base-corrupt`, `option-invalid`, `precision-unsupported`, `training-diverged`, `rank-lost` or `io`.
 pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Trained> {
     let LipTrainConfig { data, out, base, preset, training } = config;
     let RunConfig { recipe, directory, device, ranks, .. } = training;
@@ -108,7 +110,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     let vocoder = match folder::read_manifest(base)?.files.vocoder {
         Some(entry) => {
             let content = files::read(&base.join(&entry.path))?;
-            // One that was made for other mels is found out now, and not after hours.
+            // A vocoder for other mels is detected before hours of training.
             NeuralVocoder::load(&content, sounds.mel.clone()).map_err(|error| error.in_file(base))?;
             Some(VocoderFile::of(base, &entry.path, out, content)?)
         }
@@ -141,7 +143,7 @@ pub fn train_lips(config: &LipTrainConfig, report: &dyn Report) -> Result<Traine
     Ok(Trained { path: out.join(WEIGHTS), bytes: weights.len(), held_out_loss })
 }
 
-/// Trains to the recipe's last step and returns the model and its held-out loss.
+/// Trains to the recipe's last step. Returns the model and its held-out loss.
 fn train(
     features: &LipFeatures,
     config: &LipConfig,
@@ -166,11 +168,11 @@ fn train(
     run.finish(&source, report)
 }
 
-/// Pictures that last as long as a window of so many frames.
+/// Returns the number of pictures that last as long as a window of `frames`.
 pub fn window_pictures(frames: usize, mel: &MelConfig) -> Result<usize> {
     let mut windows = (1..=frames).map(|number| number * SEARCH_EVERY);
     windows.find(|&pictures| mel_frames(pictures, mel) == frames).ok_or_else(|| {
         let least = mel_frames(SEARCH_EVERY, mel);
-        Error::option_invalid(format!("a window of {frames} frames: it must be a multiple of {least}"))
+        Error::option_invalid(format!("a window has a multiple of {least} frames, not {frames}"))
     })
 }

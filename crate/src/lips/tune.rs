@@ -1,4 +1,4 @@
-//! Fine-tunes a base of lips on features, and writes the base of one speaker.
+//! Fine-tunes a lip-to-speech base on features, and writes a base of one speaker.
 
 use std::path::PathBuf;
 
@@ -19,41 +19,41 @@ use crate::{
     report::{Progress, Report},
 };
 
-/// From a base of lips and features of one speaker to a base of that speaker.
+/// The configuration of a tuning.
 #[derive(Debug, Clone)]
 pub struct LipTuneConfig {
-    /// Features that `ownvoice lips prepare` wrote.
+    /// The folder of features that `ownvoice lips prepare` wrote.
     pub data: PathBuf,
-    /// Folder of the base that is tuned.
+    /// The folder of the base that is tuned.
     pub base: PathBuf,
-    /// Folder for the tuned one.
+    /// The folder for the tuned base.
     pub out: PathBuf,
-    /// Which of the features' speakers; `None` where there is one.
+    /// The speaker, or `None` if the features hold only one.
     pub speaker: Option<String>,
     pub options: LipTuneOptions,
 }
 
-/// What a tuning came to.
+/// The result of a tuning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LipTuned {
     pub speaker: String,
     pub seconds: f32,
     pub iterations: usize,
-    /// Of the spectrogram, on held-out windows, before and after.
+    /// The spectrogram loss of the held-out windows, before and after.
     pub held_out_loss: [f32; 2],
 }
 
-/// Tunes, and writes the base of one speaker.
+/// Tunes a base and writes the base of one speaker.
 ///
 /// # Errors
-/// `corpus-invalid`, `base-corrupt`, `option-invalid`, `clip-too-short`, `training-diverged`, `io`.
+/// Fails with `corpus-invalid`, `base-corrupt`, `option-invalid`, `clip-too-short`, `training-diverged` or `io`.
 pub fn tune_lips(config: &LipTuneConfig, device: &Device, report: &dyn Report) -> Result<LipTuned> {
     let LipTuneConfig { data, base: folder, out, speaker, options } = config;
     files::check_folder(out)?;
     let base = LipBase::open(folder, device)?;
     let features = LipFeatures::load(data)?;
     if features.sounds.mel != base.manifest.mel {
-        return Err(Error::corpus_invalid("the mels of the features are not those of the base"));
+        return Err(Error::corpus_invalid("the mel configuration of the features is not that of the base"));
     }
     let (name, tracks) = of_speaker(&features, speaker.as_deref())?;
     let lessons = tracks.iter().map(|&track| lesson(&base, &features, track)).collect::<Result<Vec<_>>>()?;
@@ -89,7 +89,7 @@ pub fn tune_lips(config: &LipTuneConfig, device: &Device, report: &dyn Report) -
     Ok(LipTuned { speaker: name, seconds, iterations, held_out_loss })
 }
 
-/// The name of a speaker and their tracks.
+/// Returns the name of the speaker and the indices of their tracks.
 fn of_speaker(features: &LipFeatures, name: Option<&str>) -> Result<(String, Vec<usize>)> {
     let speakers = &features.sounds.speakers;
     let index = match name {
@@ -97,7 +97,7 @@ fn of_speaker(features: &LipFeatures, name: Option<&str>) -> Result<(String, Vec
         None => (speakers.len() == 1).then_some(0),
     };
     let index = index.ok_or_else(|| {
-        Error::option_invalid(format!("one speaker is to be chosen: there are {}", speakers.join(", ")))
+        Error::option_invalid(format!("choose one of the speakers {}", speakers.join(", ")))
     })?;
     let utterances = features.sounds.utterances.iter().enumerate();
     let tracks = utterances.filter(|(_, utterance)| utterance.speaker == index).map(|(track, _)| track);
@@ -130,7 +130,7 @@ async fn tune(
             now = loss;
             report.note(&format!("iteration {iteration}: held-out loss {loss:.4}"));
         }
-        let message = format!("held-out loss {now:.4}, at first {before:.4}");
+        let message = format!("held-out loss {now:.4}, initially {before:.4}");
         report.progress(&Progress { done: iteration, of: Some(iterations), message: &message });
         if stop.is_some() {
             break;

@@ -1,15 +1,15 @@
-//! A base of lips tuned to one face and voice, and the file of it: safetensors.
+//! A lip-to-speech base tuned to one face and voice, and its safetensors file.
 //!
-//! | tensor | what it is |
+//! | tensor | contents |
 //! |---|---|
-//! | `decoder.*`, `postnet.*`, `speaker` | as they were tuned, in half precision |
+//! | `decoder.*`, `postnet.*`, `speaker` | the tuned parameters, in half precision |
 //!
-//! | metadata | what it is |
+//! | metadata | contents |
 //! |---|---|
 //! | `format` | `ownvoice-lips-1` |
 //! | `base` | the hash of the base's weights |
-//! | `iterations`, `seconds` | of the tuning, and of the video in it |
-//! | `held_out_loss_base`, `held_out_loss` | of the held-out windows, before and after |
+//! | `iterations`, `seconds` | the iterations of the tuning, and the length of its videos |
+//! | `held_out_loss_base`, `held_out_loss` | the loss of the held-out windows, before and after |
 
 use burn::{
     module::{Module, Param},
@@ -28,17 +28,17 @@ use crate::{
 
 const FORMAT: &str = "ownvoice-lips-1";
 
-/// What is tuned; the encoder of faces stays as it is.
+/// The tuned parameters; the face encoder stays fixed.
 #[derive(Module, Debug)]
 pub struct Adapted {
-    /// `[1, V]`
+    /// The speaker vector, `[1, V]`.
     pub speaker: Param<Tensor<2>>,
     pub decoder: AttentionDecoder,
     pub postnet: Postnet,
 }
 
 impl Adapted {
-    /// The base's own, with a row of its speaker table.
+    /// Returns the base's parameters, with one row of its speaker table.
     pub fn of_base(base: &LipBase, row: usize) -> Self {
         let model = &base.model;
         Self {
@@ -49,19 +49,19 @@ impl Adapted {
     }
 }
 
-/// What a tuning came to.
+/// The result of a tuning.
 #[derive(Debug)]
 pub struct TunedLips {
     pub parts: Adapted,
     pub iterations: usize,
-    /// Of the video that was learned from.
+    /// The length of the videos.
     pub seconds: f32,
-    /// Loss of the spectrogram of held-out windows, before and after.
+    /// The spectrogram loss of the held-out windows, before and after.
     pub held_out_loss: [f32; 2],
 }
 
 impl TunedLips {
-    /// The base as it was tuned: of one speaker, by this name.
+    /// Returns the base with the tuned parameters and one speaker of this name.
     pub fn on(&self, base: &LipBase, name: &str) -> LipBase {
         let LipBase { manifest, model, vocoder, device } = base;
         let mut manifest = LipManifest { speakers: vec![name.into()], ..manifest.clone() };
@@ -72,7 +72,7 @@ impl TunedLips {
         LipBase { manifest, model, vocoder: vocoder.clone(), device: device.clone() }
     }
 
-    /// The bytes of its file.
+    /// Encodes the file.
     pub async fn save(&self, base: &LipBase) -> Result<Vec<u8>> {
         let [before, after] = self.held_out_loss;
         let metadata = Metadata::from(
@@ -89,14 +89,14 @@ impl TunedLips {
         serialize(collect(&self.parts), Storage::Half, metadata).await
     }
 
-    /// Opens its file, which is untrusted input.
+    /// Decodes a file, which is untrusted.
     ///
     /// # Errors
-    /// `voice-corrupt`, or `base-mismatch` where it was tuned from another base.
+    /// Fails with `voice-corrupt`, or with `base-mismatch` if it was tuned from another base.
     pub fn open(base: &LipBase, bytes: &[u8]) -> Result<Self> {
         let (weights, metadata) = deserialize(bytes).map_err(Error::voice_corrupt)?;
         let text = |key: &str| {
-            metadata.get(key).ok_or_else(|| Error::voice_corrupt(format!("it does not say its {key}")))
+            metadata.get(key).ok_or_else(|| Error::voice_corrupt(format!("its {key} is missing")))
         };
         if text("format")? != FORMAT {
             let found = &metadata["format"];
@@ -112,12 +112,12 @@ impl TunedLips {
         let number = |key: &str| -> Result<f32> {
             let value: f32 = text(key)?.parse().unwrap_or(f32::NAN);
             let found = value.is_finite().then_some(value);
-            found.ok_or_else(|| Error::voice_corrupt(format!("its {key} is not a number")))
+            found.ok_or_else(|| Error::voice_corrupt(format!("its {key} is not a finite number")))
         };
         let (iterations, seconds) = (number("iterations")?.max(0.0) as usize, number("seconds")?);
         let held_out_loss = [number("held_out_loss_base")?, number("held_out_loss")?];
         if weights.values().any(|(_, values)| values.iter().any(|value| !value.is_finite())) {
-            return Err(Error::voice_corrupt("a weight is not a number"));
+            return Err(Error::voice_corrupt("a weight is not finite"));
         }
         let parts = apply_all(Adapted::of_base(base, 0), weights).map_err(Error::voice_corrupt)?;
         Ok(Self { parts, iterations, seconds, held_out_loss })

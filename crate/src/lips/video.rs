@@ -1,7 +1,6 @@
-//! Videos by the program `ffmpeg`: pictures at 25 a second, sound at any rate, both counted from the file's start.
+//! Reads and writes videos with the program `ffmpeg`: pictures at 25 a second, sound at any rate, both from the file's start.
 //!
-//! Whatever the file's own rate, pictures are taken by time: of 60 a second some are left out, of 10 some come twice.
-//! Phones turn their videos by a note in the file, which ffmpeg follows.
+//! Pictures are resampled by time from the file's own frame rate: some are dropped or repeated. The rotation in a phone's metadata is applied by ffmpeg.
 
 use std::{
     fs,
@@ -14,50 +13,51 @@ use std::{
 use super::{clock::FRAMES_PER_SECOND, image::Image};
 use crate::{Error, Result, audio::wav, files};
 
-/// Pictures are shrunk to at most this size before they are looked at.
+/// Pictures are shrunk to at most this size.
 const MAX_SIDE: usize = 720;
-/// What ffmpeg writes about a damaged file may go on for as long as the file does.
-const MAX_COMPLAINT: u64 = 4096;
+/// The most bytes of an error message: ffmpeg may report errors for as long as a damaged file lasts.
+const MAX_MESSAGE_BYTES: u64 = 4096;
 
 const FFMPEG: &str = "ffmpeg";
 
-/// Starts ffmpeg with its errors alone on standard error.
+/// Starts ffmpeg with standard error piped.
 fn start(command: &mut Command) -> Result<Child> {
     command.stderr(Stdio::piped()).spawn().map_err(|error| Error::program_missing(FFMPEG, error))
 }
 
-/// Reads standard output to its end with `read`, while another thread reads standard error. Returns what `read` made, and ffmpeg's complaint if it failed.
+/// Reads standard output to its end with `read`, while another thread reads standard error. Returns the result of `read`, and ffmpeg's error message if it
+/// failed.
 fn drain<T>(
     mut child: Child,
     read: impl FnOnce(&mut dyn BufRead) -> Result<T>,
 ) -> Result<(T, Option<String>)> {
     let (output, errors) = (child.stdout.take(), child.stderr.take());
-    let complaint = thread::spawn(move || {
+    let message = thread::spawn(move || {
         let (mut text, Some(mut errors)) = (Vec::new(), errors) else { return String::new() };
-        let _ = errors.by_ref().take(MAX_COMPLAINT).read_to_end(&mut text);
+        let _ = errors.by_ref().take(MAX_MESSAGE_BYTES).read_to_end(&mut text);
         let _ = io::copy(&mut errors, &mut io::sink()); // A full pipe would stop ffmpeg.
         String::from_utf8_lossy(&text).lines().next().unwrap_or_default().trim().to_string()
     });
-    let made = read(&mut BufReader::with_capacity(1 << 16, output.expect("it is piped")));
-    if made.is_err() {
-        let _ = child.kill(); // It would wait for a reader.
+    let result = read(&mut BufReader::with_capacity(1 << 16, output.expect("it is piped")));
+    if result.is_err() {
+        let _ = child.kill(); // It would wait for its output to be read.
     }
     let status = child.wait().map_err(Error::io(FFMPEG))?;
-    let complaint = complaint.join().expect("reading does not panic");
-    Ok((made?, (!status.success()).then_some(complaint)))
+    let message = message.join().expect("reading does not panic");
+    Ok((result?, (!status.success()).then_some(message)))
 }
 
-/// A decoder of one file. `-nostdin`: it would otherwise take the terminal's keys for commands.
+/// Returns the command of a decoder. Without `-nostdin` it would read commands from the terminal.
 fn decoder(path: &Path) -> Command {
     let mut command = Command::new(FFMPEG);
     command.args(["-v", "error", "-nostdin", "-i"]).arg(path).stdin(Stdio::null()).stdout(Stdio::piped());
     command
 }
 
-/// Calls `each` with every picture, and its number, until it fails. Returns how many there were.
+/// Calls `each` with the index of every picture and the picture, until it fails. Returns the number of pictures.
 ///
 /// # Errors
-/// `video-unreadable` where there are none, `program-missing`, `io`, and those of `each`.
+/// Fails with `video-unreadable` if there are none, with `program-missing`, `io`, or an error of `each`.
 pub fn read_frames(path: &Path, mut each: impl FnMut(usize, Image) -> Result<()>) -> Result<usize> {
     fs::File::open(path).map_err(Error::io(path))?;
     let filters = format!(
@@ -65,7 +65,7 @@ pub fn read_frames(path: &Path, mut each: impl FnMut(usize, Image) -> Result<()>
     );
     let mut command = decoder(path);
     command.args(["-map", "0:v:0", "-vf", &filters, "-c:v", "ppm", "-f", "image2pipe", "-"]);
-    let (count, complaint) = drain(start(&mut command)?, |output| {
+    let (count, message) = drain(start(&mut command)?, |output| {
         let mut count = 0;
         while let Some(image) = read_ppm(output).map_err(Error::io(path))? {
             each(count, image)?;
@@ -73,16 +73,16 @@ pub fn read_frames(path: &Path, mut each: impl FnMut(usize, Image) -> Result<()>
         }
         Ok(count)
     })?;
-    match (count, complaint) {
-        (0, complaint) => {
-            let reason = complaint.unwrap_or_else(|| "it holds no pictures".into());
+    match (count, message) {
+        (0, message) => {
+            let reason = message.unwrap_or_else(|| "it holds no pictures".into());
             Err(Error::video_unreadable(reason).in_file(path))
         }
         (count, _) => Ok(count),
     }
 }
 
-/// One picture of a stream of them, as ffmpeg writes it: `P6`, width and height, 255, and the bytes. `None` at the end.
+/// Reads one picture of a stream of binary PPM images. Returns `None` at the end.
 fn read_ppm(output: &mut dyn BufRead) -> io::Result<Option<Image>> {
     if output.fill_buf()?.is_empty() {
         return Ok(None);
@@ -105,22 +105,22 @@ fn read_ppm(output: &mut dyn BufRead) -> io::Result<Option<Image>> {
     Ok(Some(Image::new(width, height, rgb)))
 }
 
-/// The sound, in one channel at `rate_hz`; before its start, if that is after the pictures', there is silence.
+/// Reads the sound, in one channel at `rate_hz`. If it begins after the pictures, it is preceded by silence.
 ///
 /// # Errors
-/// `audio-unreadable` where there is none, `program-missing`, `io`.
+/// Fails with `audio-unreadable` if there is none, with `program-missing` or `io`.
 pub fn read_sound(path: &Path, rate_hz: u32) -> Result<Vec<f32>> {
     fs::File::open(path).map_err(Error::io(path))?;
     let filters = format!("aresample={rate_hz}:async=1:first_pts=0");
     let mut command = decoder(path);
     command.args(["-map", "0:a:0", "-af", &filters, "-ac", "1", "-f", "f32le", "-"]);
-    let (bytes, complaint) = drain(start(&mut command)?, |output| {
+    let (bytes, message) = drain(start(&mut command)?, |output| {
         let mut bytes = Vec::new();
         output.read_to_end(&mut bytes).map_err(Error::io(path))?;
         Ok(bytes)
     })?;
     if bytes.is_empty() {
-        let reason = complaint.unwrap_or_else(|| "it is empty".into());
+        let reason = message.unwrap_or_else(|| "it is empty".into());
         return Err(Error::audio_unreadable(reason).in_file(path));
     }
     let sample = |four: &[u8]| {
@@ -132,10 +132,10 @@ pub fn read_sound(path: &Path, rate_hz: u32) -> Result<Vec<f32>> {
 
 /// Writes an MP4 file of pictures (H.264) and sound (AAC).
 ///
-/// * `frames`: all of one size, with even sides
+/// * `frames`: pictures of the same size, with even sides
 ///
 /// # Errors
-/// `program-missing`; `video-unreadable` where ffmpeg cannot write it; `io`.
+/// Fails with `program-missing`, with `video-unreadable` if ffmpeg cannot write the file, or with `io`.
 pub fn write(
     path: &Path,
     frames: impl Iterator<Item = Image>,
@@ -144,7 +144,7 @@ pub fn write(
     rate_hz: u32,
 ) -> Result<()> {
     let mut frames = frames.peekable();
-    let first = frames.peek().ok_or_else(|| Error::option_invalid("a video has pictures"))?;
+    let first = frames.peek().ok_or_else(|| Error::option_invalid("a video needs at least one picture"))?;
     let size = format!("{}x{}", first.width, first.height);
     let (sound, video) = (files::partial(&path.with_extension("wav"))?, files::partial(path)?);
     fs::write(&sound, wav::write(samples, rate_hz)).map_err(Error::io(&sound))?;
@@ -162,13 +162,13 @@ pub fn write(
         .stdout(Stdio::piped());
     let written = start(&mut command).and_then(|mut child| {
         let mut input = child.stdin.take().expect("it is piped");
-        let ((), complaint) = drain(child, |_| {
-            // If it ends early, its complaint is more specific than a broken pipe.
+        let ((), message) = drain(child, |_| {
+            // If ffmpeg ends early, its message is more specific than a broken pipe.
             let _ = frames.try_for_each(|frame| input.write_all(&frame.rgb));
             drop(input);
             Ok(())
         })?;
-        complaint.map_or(Ok(()), |complaint| Err(Error::video_unreadable(complaint).in_file(path)))
+        message.map_or(Ok(()), |message| Err(Error::video_unreadable(message).in_file(path)))
     });
     let _ = fs::remove_file(&sound);
     let moved = written.and_then(|()| fs::rename(&video, path).map_err(Error::io(path)));
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_read_one_after_the_other_and_damaged_ones_refused() {
+    fn pictures_are_read_in_sequence_and_damaged_ones_refused() {
         let mut stream: &[u8] = b"P6\n2 1\n255\nabcdefP6\n1 1\n255\nxyz";
         let first = read_ppm(&mut stream).unwrap().unwrap();
         assert_eq!((first.width, first.height, first.rgb.as_slice()), (2, 1, b"abcdef".as_slice()));

@@ -1,30 +1,30 @@
-//! What a mouth does while it speaks: a posture for each phone, and how neighbouring ones blend.
+//! The motion of a speaking mouth: a posture for each phone, and blending between neighbouring ones.
 //!
-//! The classes are those of the usual viseme tables (Fisher 1968, "Confusions among visually perceived consonants"): phones that look alike share a row's
-//! figures. Blending is by dominance (Cohen and Massaro 1993, "Modeling coarticulation in synthetic visual speech"): a phone's posture counts for more the
-//! less of it can be given up, so that lips close for a P between open vowels.
+//! The classes are the usual visemes (Fisher 1968, "Confusions among visually perceived consonants"): phones that look alike share a row. Blending is by
+//! dominance (Cohen and Massaro 1993, "Modeling coarticulation in synthetic visual speech"): a phone whose posture must be reached has a higher weight, so
+//! that lips close for a P between open vowels.
 
-use crate::text::symbols::{Symbol, is_pause, name};
+use crate::text::symbols::{Symbol, is_pause};
 
-/// Where the visible articulators are. Each is a share of its range.
+/// The positions of the visible articulators, each relative to its range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Posture {
-    /// Of the jaw: 0 closed, 1 as open as in speech.
+    /// The opening of the jaw: 0 closed, 1 as open as in speech.
     pub jaw: f32,
-    /// Between the lips: 0 closed, 1 as far apart as the jaw allows.
+    /// The opening of the lips: 0 closed, 1 as far apart as the jaw allows.
     pub lips: f32,
-    /// Of the mouth: -1 rounded and protruded, 1 spread.
+    /// The width of the mouth: -1 rounded and protruded, 1 spread.
     pub width: f32,
-    /// Of the lower lip under the upper teeth, as in F.
+    /// The tuck of the lower lip under the upper teeth: 1 as in F.
     pub tuck: f32,
-    /// Of the tongue's tip: 0 out of sight, 1 between the teeth.
+    /// The tip of the tongue: 0 out of sight, 1 between the teeth.
     pub tongue: f32,
-    /// How closed the rows of teeth are: 1 as in S.
+    /// The closure of the teeth: 1 as in S.
     pub teeth: f32,
 }
 
 impl Posture {
-    /// At rest.
+    /// The posture at rest.
     pub const REST: Self = Self { jaw: 0.05, lips: 0.0, width: 0.0, tuck: 0.0, tongue: 0.0, teeth: 0.3 };
 
     fn values(self) -> [f32; 6] {
@@ -36,7 +36,7 @@ impl Posture {
     }
 }
 
-/// Phones without stress, how much of the posture must be reached, and the posture: jaw, lips, width, tuck, tongue, teeth. A diphthong has two postures.
+/// Phones without stress, the dominance, and the posture: jaw, lips, width, tuck, tongue, teeth. A diphthong has two postures.
 #[rustfmt::skip]
 const VISEMES: [(&str, f32, &[[f32; 6]]); 13] = [
     ("P B M",         6.0, &[[0.10, 0.00,  0.00, 0.0, 0.0, 0.3]]),
@@ -53,25 +53,25 @@ const VISEMES: [(&str, f32, &[[f32; 6]]); 13] = [
     ("UW UH OW",      1.2, &[[0.30, 0.45, -0.95, 0.0, 0.0, 0.1]]),
     ("AW AY OY",      1.0, &[[0.95, 0.95,  0.00, 0.0, 0.0, 0.0], [0.30, 0.60, 0.00, 0.0, 0.1, 0.3]]),
 ];
-/// Where the second posture of a diphthong leads.
+/// The width of the mouth at the end of a diphthong.
 const GLIDES: [(&str, f32); 3] = [("AW", -0.8), ("AY", 0.7), ("OY", 0.7)];
-/// Of a pause, which every neighbour may reach into.
+/// The dominance of a pause, which is low, so that its neighbours' postures extend into it.
 const REST_DOMINANCE: f32 = 0.5;
 
-/// Standard deviation of the blending: lips need a tenth of a second from one posture to another.
+/// The standard deviation of the blending: lips take a tenth of a second from one posture to another.
 const BLEND_SECONDS: f32 = 0.032;
-/// Further away nothing counts.
+/// The reach of the blending on either side.
 const REACH_SECONDS: f32 = 0.13;
-/// Between the moments that are blended.
+/// The time step of the blending.
 const STEP_SECONDS: f32 = 0.005;
 
-/// Dominance and postures of a symbol; a pause is at rest.
+/// Returns the dominance and postures of a symbol; a pause is at rest.
 fn viseme(symbol: Symbol) -> (f32, Vec<Posture>) {
     let rest = || (REST_DOMINANCE, vec![Posture::REST]);
     if is_pause(symbol) {
         return rest();
     }
-    let phone = name(symbol).unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit());
+    let phone = symbol.name().trim_end_matches(|c: char| c.is_ascii_digit());
     let Some((_, dominance, postures)) =
         VISEMES.iter().find(|(phones, ..)| phones.split(' ').any(|one| one == phone))
     else {
@@ -87,15 +87,17 @@ fn viseme(symbol: Symbol) -> (f32, Vec<Posture>) {
     (*dominance, postures)
 }
 
-/// How a mouth moves over an utterance.
+/// The motion of a mouth over an utterance.
 #[derive(Debug, Clone)]
 pub struct Movement {
-    /// Every [`STEP_SECONDS`]: dominance and posture.
+    /// The dominance and posture at every [`STEP_SECONDS`].
     steps: Vec<(f32, Posture)>,
 }
 
 impl Movement {
-    /// * `phones`: symbols and how long each lasts, in seconds
+    /// Creates the motion of an utterance.
+    ///
+    /// * `phones`: symbols and the duration of each, in seconds
     pub fn new(phones: impl IntoIterator<Item = (Symbol, f32)>) -> Self {
         let mut steps = Vec::new();
         let mut end = 0.0;
@@ -112,7 +114,7 @@ impl Movement {
         Self { steps }
     }
 
-    /// The posture at a time; before and after the utterance the mouth rests.
+    /// Returns the posture at a time. The mouth is at rest before and after the utterance.
     pub fn at(&self, seconds: f32) -> Posture {
         let middle = (seconds / STEP_SECONDS) as isize;
         let reach = (REACH_SECONDS / STEP_SECONDS) as isize;
@@ -134,16 +136,16 @@ impl Movement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::symbols::{SYMBOL_COUNT, is_phone, parse};
+    use crate::text::symbols::{is_phone, parse};
 
     fn movement(names: &str, seconds: f32) -> Movement {
         Movement::new(parse(names).unwrap().into_iter().map(|symbol| (symbol, seconds)))
     }
 
     #[test]
-    fn every_phone_has_a_posture_of_its_class_alone() {
-        for symbol in (0..SYMBOL_COUNT as Symbol).filter(|&symbol| is_phone(symbol)) {
-            let phone = name(symbol).unwrap().trim_end_matches(|c: char| c.is_ascii_digit());
+    fn every_phone_belongs_to_one_class() {
+        for symbol in Symbol::all().filter(|&symbol| is_phone(symbol)) {
+            let phone = symbol.name().trim_end_matches(|c: char| c.is_ascii_digit());
             let rows =
                 VISEMES.iter().filter(|(phones, ..)| phones.split(' ').any(|one| one == phone)).count();
             assert_eq!(rows, 1, "{phone}");
@@ -159,13 +161,13 @@ mod tests {
         assert!(mouth.at(0.15).jaw > 0.6, "{:?}", mouth.at(0.15));
         assert!(mouth.at(0.25).lips < 0.12, "{:?}", mouth.at(0.25));
         assert!(mouth.at(0.35).lips > 0.6, "{:?}", mouth.at(0.35));
-        // A consonant that nobody sees takes after its neighbours.
+        // A consonant that is hardly visible takes on its neighbours' posture.
         let (rounded, spread) = (movement("UW1 K UW1", 0.08).at(0.12), movement("IY1 K IY1", 0.08).at(0.12));
         assert!(rounded.width < -0.3 && spread.width > 0.3, "{rounded:?} {spread:?}");
     }
 
     #[test]
-    fn a_mouth_rests_outside_and_moves_without_jumps() {
+    fn a_mouth_is_at_rest_outside_and_moves_without_jumps() {
         let mouth = movement("_ M AY1 _ F AO1 T _", 0.09);
         for seconds in [-5.0, 99.0] {
             assert!((mouth.at(seconds).jaw - Posture::REST.jaw).abs() < 1e-5);

@@ -8,15 +8,51 @@ use burn::{
     module::{Module, Param},
     nn::Linear,
     prelude::*,
+    tensor::activation::relu,
 };
 
-use super::{StopReason, TacotronConfig, decoder::Prenet, tacotron::Symbols};
+use super::{StopReason, TacotronConfig, tacotron::Symbols};
 use crate::nn::{
     Compute, Scope,
     attention::Attended,
+    dropout::dropout,
     init::{self, Fill},
     lstm::{Lstm, ScanOptions, split_state},
 };
+
+/// Two ReLU layers whose dropout is always on, as the paper has it (section 2.2).
+#[derive(Module, Debug)]
+pub struct Prenet {
+    pub first: Linear,
+    pub second: Linear,
+    dropout: f64,
+    /// Of both layers.
+    #[module(skip)]
+    compute: [Compute; 2],
+}
+
+impl Prenet {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let linear = |inputs| init::unbiased(inputs, config.prenet_width, device);
+        Self {
+            first: linear(config.mels),
+            second: linear(config.prenet_width),
+            dropout: config.prenet_dropout,
+            compute: Default::default(),
+        }
+    }
+
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self { compute: ["first", "second"].map(|layer| scope.at(layer).compute()), ..self }
+    }
+
+    /// `[.., M]` to `[.., P]`.
+    pub fn forward<const D: usize>(&self, frame: Tensor<D>) -> Tensor<D> {
+        let [of_first, of_second] = &self.compute;
+        let hidden = dropout(relu(of_first.linear(&self.first, frame)), self.dropout);
+        dropout(relu(of_second.linear(&self.second, hidden)), self.dropout)
+    }
+}
 
 /// Scores each symbol by content (query and memory) and by place (where the attention was and has been).
 #[derive(Module, Debug)]
@@ -200,6 +236,17 @@ impl AttentionDecoder {
         (frames.reshape([batch, steps * self.reduction, mels]), gate)
     }
 
+    /// The frame before each step's first, `[B, N, M]`: zeros, then the last frame of each step but the last.
+    ///
+    /// * `frames`: `[B, N R, M]`
+    pub fn previous(&self, frames: Tensor<3>) -> Tensor<3> {
+        let [batch, count, mels] = frames.dims();
+        let (steps, device) = (count / self.reduction, frames.device());
+        let last = frames.reshape([batch, steps, self.reduction * mels]);
+        let last = last.slice([0..batch, 0..steps - 1, (self.reduction - 1) * mels..self.reduction * mels]);
+        Tensor::cat(vec![Tensor::zeros([batch, 1, mels], &device), last], 1)
+    }
+
     /// What steps hear of the frames before them.
     fn hear<const D: usize>(&self, previous: Tensor<D>) -> Tensor<D> {
         match &self.prenet {
@@ -333,16 +380,11 @@ mod tests {
 
     #[test]
     fn synthesis_is_the_forced_run_over_its_own_frames() {
-        let (config, decoder, memory) = setting(&[&[1, 2, 3]]);
+        let (_, decoder, memory) = setting(&[&[1, 2, 3]]);
         let decoder = with_gate(decoder, -100.0);
         let free = pollster::block_on(decoder.generate(&memory, 8, |_| true));
         assert_eq!(free.frames.dims(), [1, 8, 5]);
-        let last_of_each = (0..3)
-            .map(|step| free.frames.clone().narrow(1, step * config.reduction + config.reduction - 1, 1));
-        let previous = Tensor::cat(
-            std::iter::once(Tensor::zeros([1, 1, 5], &Device::flex())).chain(last_of_each).collect(),
-            1,
-        );
+        let previous = decoder.previous(free.frames.clone());
         let forced = decoder.forward(previous, &memory, decoder.start(&memory));
         close(free.frames, forced.frames);
         close(free.alignment, forced.alignment);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audio::{
         excitation::EXCITATION_WIDTH,
-        mel::{Mel, MelConfig},
+        mel::{Mel, MelConfig, MelNormalisation},
     },
     nn::upsample::POSITION_WIDTH,
     text::symbols::SYMBOL_COUNT,
@@ -30,8 +30,7 @@ pub struct TacotronConfig {
     /// Whether the decoder is given each frame's pitch: from the recording in training, predicted in synthesis. Manifests without the field are of bases without pitch.
     #[serde(default)]
     pub pitch: bool,
-    /// Whether the previous frame is an input of the decoder. Without, all frames come out of one pass, and training and synthesis
-    /// meet the same inputs.
+    /// Whether the previous frame is an input of the attention path's decoder. That of the duration path has no such input.
     #[serde(rename = "feedback")]
     pub autoregressive: bool,
     pub prenet_width: usize,
@@ -50,11 +49,16 @@ pub struct TacotronConfig {
 }
 
 impl TacotronConfig {
+    /// Returns the normalisation of log-mels.
+    pub fn mel_normalisation(&self) -> MelNormalisation {
+        MelNormalisation { mean: self.mel_mean, scale: self.mel_scale }
+    }
+
     /// Network output `[T, M]` as the log-mels it stands for, within what is audible.
     pub fn log_mels(&self, values: Vec<f32>, mel: &MelConfig) -> Mel {
         let data = values
             .into_iter()
-            .map(|value| (value * self.mel_scale + self.mel_mean).clamp(mel.silence(), 4.0))
+            .map(|value| self.mel_normalisation().invert(value).clamp(mel.silence(), 4.0))
             .collect();
         Mel { mels: mel.mels, data }
     }
@@ -97,7 +101,6 @@ impl TacotronConfig {
             encoder_width: 512,
             duration_width: 256,
             pitch: false,
-            autoregressive: true,
             prenet_width: 256,
             decoder_width: 1024,
             reduction: 1,

@@ -16,7 +16,7 @@ pub mod tacotron;
 pub mod teacher_forcing;
 pub mod vocoder;
 
-pub use attentive::AttentiveTacotron;
+pub use attentive::{AttendedEncoder, AttentionTacotron, AttentiveTacotron};
 pub use config::TacotronConfig;
 pub use stop::StopReason;
 pub use tacotron::Tacotron;

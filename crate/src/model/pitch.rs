@@ -5,8 +5,8 @@ use burn::{module::Module, nn::Linear, prelude::*};
 
 use super::{TacotronConfig, readout::Readout};
 use crate::{
+    audio::pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ},
     nn::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH},
-    text::symbols::{Symbol, is_sonorant, is_vowel},
 };
 
 /// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
@@ -87,41 +87,19 @@ pub struct Contour {
     pub voicing: Vec<f32>,
 }
 
-/// How high, how lively and with how much voice somebody speaks: what makes a contour that person's.
+/// How high and how lively somebody speaks: what makes a contour that person's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Intonation {
     /// Geometric mean of the voiced frames.
     pub mean_hz: f32,
     /// Factor on what the predictor makes of the melody.
     pub spread: f32,
-    pub voicing: Voicing,
-}
-
-/// Added to the predicted logits of being voiced, in voices of before there was a [`Readout`] of voicing. One for all phones would give voice to consonants
-/// that have none.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Voicing {
-    pub vowels: f32,
-    pub sonorants: f32,
-}
-
-impl Voicing {
-    fn of(self, symbol: Symbol) -> f32 {
-        match symbol {
-            vowel if is_vowel(vowel) => self.vowels,
-            sonorant if is_sonorant(sonorant) => self.sonorants,
-            _ => 0.0,
-        }
-    }
 }
 
 impl Intonation {
     /// Whether a person can speak so; values of untrusted files are checked by it.
     pub fn is_human(self) -> bool {
-        let Voicing { vowels, sonorants } = self.voicing;
-        (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz)
-            && SPREADS.contains(&self.spread)
-            && [vowels, sonorants].iter().all(|offset| VOICING_OFFSETS.contains(offset))
+        (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz) && SPREADS.contains(&self.spread)
     }
 }
 
@@ -135,20 +113,13 @@ impl Contour {
 
     /// F0 of each frame in Hz, 0 where unvoiced.
     ///
-    /// * `symbols`: the symbol of each frame; frames beyond have none
-    ///
     /// The spread widens or narrows the smooth melody alone: it would multiply the predictor's error from frame to frame too, which sounds hoarse.
-    pub fn f0_hz(&self, intonation: Intonation, symbols: &[Symbol]) -> Vec<f32> {
-        let Intonation { mean_hz, spread, voicing } = intonation;
+    pub fn f0_hz(&self, Intonation { mean_hz, spread }: Intonation) -> Vec<f32> {
         let hz = |frame: usize| {
             let ln_hz = self.ln_hz[frame] + (spread - 1.0) * self.smooth[frame];
             (mean_hz * ln_hz.exp()).clamp(MIN_PITCH_HZ, MAX_PITCH_HZ)
         };
-        let is_voiced = |frame: usize| {
-            let offset = symbols.get(frame).map_or(0.0, |&symbol| voicing.of(symbol));
-            self.voicing[frame] + offset > 0.0
-        };
-        (0..self.ln_hz.len()).map(|frame| if is_voiced(frame) { hz(frame) } else { 0.0 }).collect()
+        (0..self.ln_hz.len()).map(|frame| if self.voicing[frame] > 0.0 { hz(frame) } else { 0.0 }).collect()
     }
 }
 
@@ -174,35 +145,20 @@ const SMOOTH_REACH: usize = 12;
 
 /// Of a melody against the predictor's.
 pub const SPREADS: std::ops::RangeInclusive<f32> = 0.2..=4.0;
-/// A share of voiced frames that asks for more is an error of a pitch tracker.
-const VOICING_OFFSETS: std::ops::RangeInclusive<f32> = -4.0..=8.0;
-/// No voice lies beyond.
-pub const MIN_PITCH_HZ: f32 = 50.0;
-pub const MAX_PITCH_HZ: f32 = 500.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::symbols::id;
 
     #[test]
     fn a_contour_becomes_a_speakers() {
         let ln_hz = vec![0.0, 2.0 * CONTOUR_SCALE, 0.6];
         let contour = Contour { smooth: ln_hz.clone(), ln_hz, voicing: vec![1.0, 1.0, -1.0] };
-        let intonation = Intonation { mean_hz: 100.0, spread: 0.5, voicing: Voicing::default() };
-        let f0_hz = contour.f0_hz(intonation, &[]);
+        let intonation = Intonation { mean_hz: 100.0, spread: 0.5 };
+        let f0_hz = contour.f0_hz(intonation);
         assert_eq!((f0_hz[0], f0_hz[2]), (100.0, 0.0));
         assert!((f0_hz[1] - 100.0 * CONTOUR_SCALE.exp()).abs() < 1e-3);
-        assert_eq!(
-            contour.f0_hz(Intonation { mean_hz: 1e6, spread: 1.0, ..intonation }, &[])[0],
-            MAX_PITCH_HZ
-        );
-
-        let intonation = Intonation { voicing: Voicing { vowels: 2.0, sonorants: -2.0 }, ..intonation };
-        let [vowel, nasal, fricative] = ["IY1", "M", "S"].map(|name| id(name).unwrap());
-        let voiced = |symbol| contour.f0_hz(intonation, &[symbol; 3]).into_iter().map(|hz| hz > 0.0);
-        assert!(voiced(vowel).eq([true; 3]) && voiced(nasal).eq([false; 3]));
-        assert!(voiced(fricative).eq([true, true, false]), "obstruents are as predicted");
+        assert_eq!(contour.f0_hz(Intonation { mean_hz: 1e6, spread: 1.0 })[0], MAX_PITCH_HZ);
     }
 
     #[test]
@@ -218,8 +174,8 @@ mod tests {
             .collect();
         let contour = Contour::new(&predicted);
         let melody = |spread: f32| -> Vec<f32> {
-            let intonation = Intonation { mean_hz: 150.0, spread, voicing: Voicing::default() };
-            let f0_hz = contour.f0_hz(intonation, &[]);
+            let intonation = Intonation { mean_hz: 150.0, spread };
+            let f0_hz = contour.f0_hz(intonation);
             f0_hz.iter().map(|hz| (hz / 150.0).ln() / CONTOUR_SCALE).collect()
         };
         let (base, wide) = (melody(1.0), melody(3.0));

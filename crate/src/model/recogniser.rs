@@ -9,7 +9,7 @@ use crate::{
         dropout::dropout,
         init,
     },
-    text::symbols::{self, EXCLAMATION, SILENCE, SYMBOL_COUNT, SYMBOLS, Symbol},
+    text::symbols::{self, EXCLAMATION, Symbol},
 };
 
 /// Silence, 24 consonants and 15 vowels.
@@ -17,7 +17,7 @@ pub const CLASSES: usize = 40;
 /// The class of every pause, punctuation among them.
 pub const PAUSE: usize = 0;
 
-const CONSONANTS: Symbol = 24;
+const CONSONANTS: usize = 24;
 pub const WIDTH: usize = 160;
 const TAPS: usize = 5;
 /// Each layer adds two frames of context on either side: a receptive field of 21 frames, a quarter of a second.
@@ -26,25 +26,24 @@ pub const DROPOUT: f64 = 0.1;
 
 /// A symbol without its stress; pauses are one class.
 pub fn class(symbol: Symbol) -> usize {
-    let first_consonant = EXCLAMATION + 1;
+    let first_consonant = EXCLAMATION.index() + 1;
     let first_vowel = first_consonant + CONSONANTS;
-    match symbol {
-        symbol if !symbols::is_phone(symbol) => PAUSE,
-        symbol if symbol < first_vowel => 1 + usize::from(symbol - first_consonant),
-        symbol => 1 + usize::from(CONSONANTS + (symbol - first_vowel) / 3),
+    match symbol.index() {
+        _ if !symbols::is_phone(symbol) => PAUSE,
+        index if index < first_vowel => 1 + index - first_consonant,
+        index => 1 + CONSONANTS + (index - first_vowel) / 3,
     }
 }
 
 /// The symbol that most often stands for a class, the inverse of [`class`]: silence for a pause; reduced vowels without stress, all others with it.
 pub fn likeliest_symbol(class: usize) -> Symbol {
-    let first_vowel = 1 + usize::from(CONSONANTS);
+    let first_vowel = 1 + CONSONANTS;
     let lies = |symbol: &Symbol| self::class(*symbol) == class;
     if class < first_vowel {
-        return (SILENCE..SYMBOL_COUNT as Symbol).find(lies).expect("each class has symbols");
+        return Symbol::all().skip(1).find(lies).expect("each class has symbols");
     }
-    let reduced = ["AH0", "ER0", "IH0"].iter().filter_map(|name| symbols::id(name)).find(lies);
-    let stressed =
-        || SYMBOLS.iter().filter(|name| name.ends_with('1')).filter_map(|name| symbols::id(name)).find(lies);
+    let reduced = ["AH0", "ER0", "IH0"].into_iter().filter_map(Symbol::from_name).find(lies);
+    let stressed = || Symbol::all().filter(|symbol| symbols::stress(*symbol) == Some(1)).find(lies);
     reduced.or_else(stressed).expect("each vowel has a symbol with stress")
 }
 

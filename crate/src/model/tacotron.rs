@@ -46,14 +46,14 @@ pub struct Symbols {
 
 impl Symbols {
     /// Pads to the longest, or to `width` where that is given for a fixed shape.
-    pub fn new(items: &[&[u8]], width: Option<usize>, device: &Device) -> Self {
+    pub fn new<S: Copy + Into<i32>>(items: &[&[S]], width: Option<usize>, device: &Device) -> Self {
         let lengths: Vec<usize> = items.iter().map(|item| item.len()).collect();
         let width = width.unwrap_or_else(|| lengths.iter().copied().max().unwrap_or(0));
-        let padded = |value: &dyn Fn(Option<&u8>) -> i32| {
+        let padded = |value: &dyn Fn(Option<&S>) -> i32| {
             items.iter().flat_map(|item| (0..width).map(|index| value(item.get(index)))).collect::<Vec<i32>>()
         };
         let shape = [items.len(), width];
-        let ids = padded(&|symbol| symbol.map_or(0, |&symbol| i32::from(symbol)));
+        let ids = padded(&|symbol| symbol.map_or(0, |&symbol| symbol.into()));
         let mask: Vec<f32> =
             padded(&|symbol| i32::from(symbol.is_some())).into_iter().map(|one| one as f32).collect();
         Self {

@@ -12,7 +12,7 @@ pub struct Spoken<'a> {
     pub encoded: Tensor<3>,
     /// `[B, V]`
     pub speaker: Tensor<2>,
-    /// `[B, N, M]`, the frame before each step's first; where nothing feeds back `[B, N, 0]`, or `None` where the timing determines N
+    /// `[B, N, M]`, the frame before each step's first; `[B, N, 0]` for attention without feedback, `None` for known durations
     pub previous: Option<Tensor<3>>,
 }
 
@@ -65,11 +65,11 @@ impl TeacherForcing for Tacotron {
     type Timing = Timing;
 
     fn teacher_force(&self, spoken: Spoken, Timing { durations, times, positions }: Timing) -> Decoded {
-        let Spoken { symbols, encoded, speaker, previous } = spoken;
+        let Spoken { symbols, encoded, speaker, .. } = spoken;
         let state = self.decoder.start(symbols.lengths.len(), &encoded.device());
         let alignment = self.alignment(symbols, encoded.clone(), durations, times);
         let context = Tensor::cat(vec![alignment.clone().matmul(encoded), positions], 2); // (B, T, L) x (B, L, E)
-        let (frames, _) = self.decoder.forward(previous, context, speaker, state);
+        let (frames, _) = self.decoder.forward(context, speaker, state);
         Decoded { frames, alignment, gate: None }
     }
 }

@@ -12,6 +12,7 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::audio::{mel::MelNormalisation, pitch::MIN_TRACKED_HZ};
 use crate::nn::{
     Compute, Scope,
     init::{self, Fill},
@@ -33,6 +34,11 @@ pub struct VocoderConfig {
 }
 
 impl VocoderConfig {
+    /// Returns the normalisation of log-mels.
+    pub fn mel_normalisation(&self) -> MelNormalisation {
+        MelNormalisation { mean: self.mel_mean, scale: self.mel_scale }
+    }
+
     pub fn small() -> Self {
         Self { mels: 80, width: 192, layers: 6, kernel: 7, bins: 513, mel_mean: -5.0, mel_scale: 2.5 }
     }
@@ -52,16 +58,15 @@ impl VocoderConfig {
 
 /// Pitch classes, a sixth of a semitone from one to the next: 60 to 427 Hz, as far as the pitch tracker looks.
 pub const PITCH_CLASSES: usize = 205;
-const MIN_PITCH_HZ: f32 = 60.0;
 const CLASSES_AN_OCTAVE: f32 = 72.0;
 
 /// The place of a pitch among the classes; between two of them it is a fraction.
 pub fn pitch_class(hz: f32) -> f32 {
-    ((hz / MIN_PITCH_HZ).log2() * CLASSES_AN_OCTAVE).clamp(0.0, (PITCH_CLASSES - 1) as f32)
+    ((hz / MIN_TRACKED_HZ).log2() * CLASSES_AN_OCTAVE).clamp(0.0, (PITCH_CLASSES - 1) as f32)
 }
 
 pub fn pitch_hz(class: f32) -> f32 {
-    MIN_PITCH_HZ * (class / CLASSES_AN_OCTAVE).exp2()
+    MIN_TRACKED_HZ * (class / CLASSES_AN_OCTAVE).exp2()
 }
 
 /// A layer of ConvNeXt (Liu et al. 2022): a convolution of each channel by itself, then a perceptron of each frame.

@@ -1,4 +1,4 @@
-//! What the backward passes of our operations are registered with.
+//! The imports of every `autodiff.rs`.
 
 pub(super) use burn::backend::{
     Autodiff,

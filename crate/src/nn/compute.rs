@@ -1,18 +1,15 @@
-//! How operations are computed, as data: which modules in half precision, which fused operations as plain tensor operations, and whether what goes in
-//! and comes out is recorded.
+//! How operations are computed, as data: which modules use half precision, which operations use their plain reference, and whether calls are recorded.
 //!
-//! A model is given a [`ComputePlan`]; each of its layers holds the [`Compute`] of its own path. Nothing is global, so that two plans can run side by side.
-//!
-//! One long file: plan, planted faults, scope and record refer to each other.
+//! A model is given a [`ComputePlan`]; a [`Scope`] is the plan at the path of a module, and each layer holds the [`Compute`] of its own path. Nothing is global,
+//! so that two plans can run side by side.
 
-use std::{
-    collections::BTreeSet,
-    fmt::{self, Display},
-    str::FromStr,
-    sync::{Arc, Mutex, PoisonError},
-};
+mod fault;
+
+use std::{collections::BTreeSet, fmt::Display, sync::Arc};
 
 use burn::prelude::*;
+use fault::Planted;
+pub use fault::{OVERFLOW, PlantedFault, PlantedFaultKind};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -20,24 +17,23 @@ use super::{
     operation::Operation,
     trace::{Attributes, Call, Probe, Value},
 };
-use crate::{Error, Result};
 
-/// Modules whose matmuls are in half precision by default, with all below them. The predictors are small and stay in single precision.
+/// Paths of the modules that use half precision by default, with all modules below them. The predictors are small and stay in single precision.
 const HALF: [&str; 3] = ["encoder", "decoder", "postnet"];
 
-/// The same of a vocoder: what it makes of its trunk spans the range of speech in logarithms, and stays in single precision.
+/// As [`HALF`], for a vocoder. Its output layers predict log magnitudes over the whole dynamic range of speech and stay in single precision.
 const HALF_OF_VOCODER: [&str; 1] = ["blocks"];
 
-/// How a model's operations are computed: a value of a run's configuration.
+/// How the operations of a model are computed. A plan is part of the configuration of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ComputePlan {
     pub precision: Precision,
-    /// Paths of the modules that compute in half where `precision` is mixed, with all below them.
+    /// Paths of the modules that use half precision if `precision` is mixed, with all modules below them.
     pub half: Vec<String>,
-    /// Operations that are computed by plain tensor operations and not by the fused ones.
+    /// Operations that use plain tensor operations in place of the fused ones.
     pub plain: BTreeSet<Operation>,
-    /// Planted for drills and tests; no run has any.
+    /// Faults for drills and tests of the precision tool; no other run has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<PlantedFault>,
 }
@@ -49,7 +45,7 @@ impl Default for ComputePlan {
 }
 
 impl ComputePlan {
-    /// All operations fused, the usual modules in half where the precision is mixed.
+    /// Returns the default plan of a precision: all operations are fused, and in mixed precision the default modules use half precision.
     pub fn of(precision: Precision) -> Self {
         Self {
             precision,
@@ -59,17 +55,17 @@ impl ComputePlan {
         }
     }
 
-    /// The same of a vocoder.
+    /// Returns the default plan of a vocoder.
     pub fn of_vocoder(precision: Precision) -> Self {
         Self { half: HALF_OF_VOCODER.map(str::to_string).to_vec(), ..Self::of(precision) }
     }
 
-    /// Single precision, nothing fused: what others are compared with.
+    /// Returns the plan that others are compared with: single precision, nothing fused.
     pub fn reference() -> Self {
         Self { plain: Operation::ALL.into(), ..Self::of(Precision::F32) }
     }
 
-    /// The precision of the module at a path.
+    /// Returns the precision of the module at a path.
     pub fn precision_at(&self, path: &str) -> Precision {
         let covers = |prefix: &String| {
             path.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -82,87 +78,7 @@ impl ComputePlan {
     }
 }
 
-/// A fault that is planted in one fused operation of one module. Its plain twin has none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlantedFault {
-    /// The module's path; of the optimizer, the parameter's.
-    pub path: String,
-    pub operation: Operation,
-    pub kind: PlantedFaultKind,
-}
-
-impl Display for PlantedFault {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (path, operation) = (&self.path, self.operation.name());
-        match &self.kind {
-            PlantedFaultKind::Overflow(_) => write!(f, "overflow:{path}:{operation}"),
-            PlantedFaultKind::GradientSign(input) => write!(f, "sign:{path}:{operation}:{input}"),
-            PlantedFaultKind::GradientNan(input) => write!(f, "nan:{path}:{operation}:{input}"),
-        }
-    }
-}
-
-/// `overflow:MODULE:OPERATION`, of its first input, `sign:MODULE:OPERATION:INPUT` or `nan:MODULE:OPERATION:INPUT`. Fails with `option-invalid`, also for an
-/// overflow of what is no matmul.
-impl FromStr for PlantedFault {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let parts: Vec<&str> = text.split(':').collect();
-        let found = match parts[..] {
-            ["overflow", path, operation] => {
-                Some((path, operation, PlantedFaultKind::Overflow("input".into())))
-            }
-            ["sign", path, operation, input] => {
-                Some((path, operation, PlantedFaultKind::GradientSign(input.into())))
-            }
-            ["nan", path, operation, input] => {
-                Some((path, operation, PlantedFaultKind::GradientNan(input.into())))
-            }
-            _ => None,
-        };
-        let fault = found.and_then(|(path, operation, kind)| {
-            Some(Self { path: path.into(), operation: Operation::by_name(operation)?, kind })
-        });
-        let fault = fault.ok_or_else(|| {
-            Error::option_invalid(format!(
-                "{text:?} is no fault: overflow:MODULE:OPERATION, sign:MODULE:OPERATION:INPUT or nan:MODULE:OPERATION:INPUT"
-            ))
-        })?;
-        match &fault.kind {
-            PlantedFaultKind::Overflow(_) if !fault.operation.is_matmul() => {
-                let products = Operation::ALL.into_iter().filter(|operation| operation.is_matmul());
-                let products = products.map(Operation::name).collect::<Vec<_>>().join(", ");
-                Err(Error::option_invalid(format!("{text:?} overflows no product: {products}")))
-            }
-            _ => Ok(fault),
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlantedFaultKind {
-    /// The gradient of the input of that name has the wrong sign.
-    GradientSign(String),
-    /// The gradient of the input of that name is no number.
-    GradientNan(String),
-    /// The input of that name is multiplied by [`OVERFLOW`] and the output divided by it: nothing in f32, an overflow in f16. Of matmuls alone.
-    Overflow(String),
-}
-
-impl PlantedFaultKind {
-    /// The input that it is planted at.
-    fn input(&self) -> &str {
-        let (Self::GradientSign(input) | Self::GradientNan(input) | Self::Overflow(input)) = self;
-        input
-    }
-}
-
-/// A power of two: it changes no bit of an f32 but the exponent's. Any input above 0.001 leaves f16's range.
-pub const OVERFLOW: f32 = 67_108_864.0;
-
-/// A plan at the path of a module, and where its operations are recorded. Cheap to clone.
+/// A plan at the path of a module, and the probe that records its operations. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     plan: Arc<ComputePlan>,
@@ -171,41 +87,24 @@ pub struct Scope {
     path: String,
 }
 
-/// Faults that an operation has met.
-#[derive(Debug, Clone, Default)]
-struct Planted(Arc<Mutex<Vec<PlantedFault>>>);
-
-impl Planted {
-    fn put(&self, fault: &PlantedFault) {
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !met.contains(fault) {
-            met.push(fault.clone());
-        }
-    }
-
-    fn has(&self, fault: &PlantedFault) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(fault)
-    }
-}
-
 impl Scope {
-    /// At a model's root.
+    /// Returns the scope of the root of a model.
     pub fn new(plan: ComputePlan) -> Self {
         Self { plan: Arc::new(plan), ..Self::default() }
     }
 
-    /// The same, with every operation recorded.
+    /// Returns the scope of the root of a model whose operations are recorded.
     pub fn recorded(plan: ComputePlan, probe: &Probe) -> Self {
         Self { probe: Some(probe.clone()), ..Self::new(plan) }
     }
 
-    /// At a module below.
+    /// Returns the scope of a child module.
     pub fn at(&self, name: impl Display) -> Self {
         let path = if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) };
         Self { path, ..self.clone() }
     }
 
-    /// The same in single precision, whatever the plan.
+    /// Returns the same scope in single precision.
     pub fn in_single(&self) -> Self {
         Self {
             plan: Arc::new(ComputePlan { precision: Precision::F32, ..(*self.plan).clone() }),
@@ -217,18 +116,18 @@ impl Scope {
         &self.plan
     }
 
-    /// Faults of the plan that no operation has met, though theirs is fused: the path, or the name of the input, is none of the model's.
+    /// Returns the faults of the plan that had no effect though their operation is fused: the model has no such path or input.
     pub fn unplanted(&self) -> impl Iterator<Item = &PlantedFault> {
         let plan = &self.plan;
         plan.faults.iter().filter(|fault| !plan.plain.contains(&fault.operation) && !self.planted.has(fault))
     }
 
-    /// The calls that were recorded since they were last asked for.
+    /// Removes and returns the calls recorded so far.
     pub fn recorded_calls(&self) -> Vec<Call> {
         self.probe.as_ref().map(Probe::take).unwrap_or_default()
     }
 
-    /// How the module at this path computes.
+    /// Returns how the module at this path computes.
     pub fn compute(&self) -> Compute {
         let plan = &*self.plan;
         let faults: Vec<PlantedFault> =
@@ -243,20 +142,22 @@ impl Scope {
     }
 }
 
-/// How one module computes its operations, which are methods: see [`crate::nn::matmul`], [`crate::nn::lstm`], [`crate::nn::conv`],
-/// [`crate::nn::patches`], [`crate::nn::attention`] and [`crate::nn::loss`]. The default is single precision, fused, unrecorded.
+/// How one module computes its operations. The operations are methods, each defined in its module: [`mod@crate::nn::matmul`], [`crate::nn::lstm`],
+/// [`crate::nn::conv`], [`crate::nn::patches`], [`crate::nn::attention`] and [`crate::nn::loss`].
+///
+/// The default is single precision, fused and unrecorded.
 #[derive(Debug, Clone, Default)]
 pub struct Compute {
-    /// Precision of the matmuls.
+    /// The precision of products.
     pub precision: Precision,
-    /// `None` in usual runs, which then cost one check of an option.
+    /// `None` without plain operations, faults and probe, so that a usual run pays only for a check of an option.
     special: Option<Arc<Special>>,
 }
 
-/// A call whose parts are being computed.
+/// A call that is composed of other calls and is being computed, see [`Compute::begin`].
 pub(crate) struct Begun {
     inputs: Vec<(&'static str, Value)>,
-    /// Those that were recorded before it.
+    /// The number of calls recorded before this one.
     calls: usize,
 }
 
@@ -274,12 +175,12 @@ impl Compute {
         Self { precision, special: None }
     }
 
-    /// Whether an operation is computed by plain tensor operations.
+    /// Returns whether an operation uses its plain reference.
     pub fn is_plain(&self, operation: Operation) -> bool {
         self.special.as_ref().is_some_and(|special| special.plain.contains(&operation))
     }
 
-    /// An input of a fused operation: itself, unless a fault is planted there.
+    /// Returns an input of a fused operation, changed if a fault is planted there.
     pub(crate) fn input<const D: usize>(
         &self,
         operation: Operation,
@@ -288,14 +189,14 @@ impl Compute {
     ) -> Tensor<D> {
         match self.fault(operation, name) {
             Some(PlantedFaultKind::GradientSign(_)) => value.clone().detach().mul_scalar(2.0) - value,
-            // The root of nothing is nothing, and its slope is infinite.
+            // The square root of 0 is 0, and its derivative is infinite.
             Some(PlantedFaultKind::GradientNan(_)) => value.clone() + (value.clone() - value.detach()).sqrt(),
             Some(PlantedFaultKind::Overflow(_)) => value.mul_scalar(OVERFLOW),
             None => value,
         }
     }
 
-    /// An input that nothing is differentiated by, as the optimizer's: a wrong sign is its own.
+    /// Returns an input that has no gradient, as the optimizer's; a sign fault reverses the input itself.
     pub(crate) fn constant<const D: usize>(
         &self,
         operation: Operation,
@@ -308,7 +209,7 @@ impl Compute {
         }
     }
 
-    /// The output of a fused operation, see [`PlantedFaultKind::Overflow`].
+    /// Returns the output of a fused operation, divided by [`OVERFLOW`] if that fault is planted.
     pub(crate) fn output<const D: usize>(&self, operation: Operation, value: Tensor<D>) -> Tensor<D> {
         let Some(special) = &self.special else { return value };
         let overflows = |fault: &&PlantedFault| {
@@ -322,7 +223,7 @@ impl Compute {
         }
     }
 
-    /// What is planted at an input of that name.
+    /// Returns the fault planted at an input and marks it as effective.
     fn fault(&self, operation: Operation, name: &str) -> Option<&PlantedFaultKind> {
         let special = self.special.as_ref()?;
         let here = |fault: &&PlantedFault| {
@@ -335,7 +236,7 @@ impl Compute {
         Some(&fault.kind)
     }
 
-    /// The inputs of a call, where calls are recorded; none of them where outputs alone are.
+    /// Returns the inputs of a call to be recorded: `None` if calls are not recorded, an empty list if only outputs are.
     pub(crate) fn inputs<const N: usize>(
         &self,
         inputs: impl FnOnce() -> [(&'static str, Value); N],
@@ -344,7 +245,7 @@ impl Compute {
         Some(if probe.keeps_inputs() { inputs().into() } else { Vec::new() })
     }
 
-    /// Records a call that has [`inputs`](Self::inputs). What is returned is to be used in place of `output`: its gradient is recorded as well.
+    /// Records a call if `inputs` is not `None`, see [`Self::inputs`]. Returns a tensor to use in place of `output`, whose gradient is recorded too.
     pub(crate) fn record<const D: usize>(
         &self,
         operation: Operation,
@@ -353,11 +254,11 @@ impl Compute {
         output: Tensor<D>,
     ) -> Tensor<D> {
         let Some((special, inputs)) = self.special.as_ref().zip(inputs) else { return output };
-        let probe = special.probe.as_ref().expect("inputs are taken where a probe is");
+        let probe = special.probe.as_ref().expect("inputs exist only with a probe");
         probe.put(&special.path, (operation, self.precision), attributes, inputs, output)
     }
 
-    /// Begins a call that is made of other operations on some devices and one of its own on others: see [`Self::record_whole`].
+    /// Begins a call that is one fused operation on some devices and composed of other operations on others. [`Self::record_whole`] ends it.
     pub(crate) fn begin<const N: usize>(
         &self,
         inputs: impl FnOnce() -> [(&'static str, Value); N],
@@ -366,7 +267,7 @@ impl Compute {
         Some(Begun { calls: probe.count(), inputs: self.inputs(inputs)? })
     }
 
-    /// Records such a call in place of those that it was made of, so that devices are compared by what all of them do. As [`Self::record`].
+    /// Records a call in place of the calls it was composed of, so that all devices record the same calls. Returns a tensor as [`Self::record`] does.
     pub(crate) fn record_whole<const D: usize>(
         &self,
         operation: Operation,
@@ -374,7 +275,7 @@ impl Compute {
         output: Tensor<D>,
     ) -> Tensor<D> {
         let probe = self.special.as_ref().and_then(|special| special.probe.as_ref());
-        probe.expect("it was begun where a probe is").truncate(begun.calls);
+        probe.expect("a call begins only with a probe").truncate(begun.calls);
         self.record(operation, Attributes::None, Some(begun.inputs), output)
     }
 }
@@ -384,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_in_half_are_named_by_path() {
+    fn half_precision_is_chosen_by_path() {
         let mixed = ComputePlan {
             half: vec!["decoder.first".into(), "postnet".into()],
             ..ComputePlan::of(Precision::Mixed)
@@ -397,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_data() {
+    fn a_plan_survives_json() {
         let plan = ComputePlan {
             plain: [Operation::Lstm, Operation::MatmulConcat].into(),
             ..ComputePlan::of(Precision::Mixed)
@@ -413,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_sign_changes_the_gradient_alone() {
+    fn a_planted_sign_changes_only_the_gradient() {
         let device = Device::flex().autodiff();
         let plan = ComputePlan {
             faults: vec![PlantedFault {
@@ -434,19 +335,8 @@ mod tests {
             (made.into_data(), value.grad(&gradients).unwrap().into_data().try_to_vec::<f32>().unwrap()[0])
         };
         assert_eq!((run(Operation::Lstm, "x").1, run(Operation::Matmul, "w").1), (1.0, 1.0));
-        assert_eq!(unplanted(), ["sign:a.b:lstm:w"], "no input was that one");
+        assert_eq!(unplanted(), ["sign:a.b:lstm:w"], "no call had that input");
         assert_eq!(run(Operation::Lstm, "w"), (value.clone().into_data(), -1.0));
         assert_eq!(unplanted(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_fault_is_its_text_and_only_products_overflow() {
-        for text in ["overflow:a.b:matmul-concat", "sign:a:lstm:w_hh", "nan:a.0:convolution:weight"] {
-            assert_eq!(text.parse::<PlantedFault>().unwrap().to_string(), text);
-        }
-        for text in ["overflow:a:lstm", "overflow:a:loss", "overflow:a:activate", "overflow:a", "sign:a:lstm"]
-        {
-            assert_eq!(text.parse::<PlantedFault>().unwrap_err().code(), "option-invalid", "{text}");
-        }
     }
 }

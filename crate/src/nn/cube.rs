@@ -1,4 +1,4 @@
-//! What our kernels for GPUs share.
+//! Helpers shared by the GPU kernels.
 
 use burn::backend::{DType, TensorMetadata};
 use burn::tensor::Shape;
@@ -9,74 +9,76 @@ use burn_cubecl::{
     tensor::CubeTensor,
 };
 
-/// Threads of a workgroup: WebGPU's least.
+/// The threads of a workgroup: the number that every WebGPU device supports.
 pub const THREADS: usize = 256;
 
-/// Four values that are read, added and multiplied as one.
+/// A vector of four values.
 pub type Four = Vector<f32, Const<4>>;
 
-/// Not yet written, on the device of another, in f32.
+/// Returns an uninitialised tensor in f32 on the device of `like`.
 pub fn empty(like: &CubeTensor, shape: impl Into<Shape>) -> CubeTensor {
     empty_of(like, shape, DType::F32)
 }
 
-/// The same in another type.
+/// Returns an uninitialised tensor of a type on the device of `like`.
 pub fn empty_of(like: &CubeTensor, shape: impl Into<Shape>, dtype: DType) -> CubeTensor {
     empty_device_contiguous_dtype(like.client.clone(), like.device.clone(), shape.into(), dtype)
 }
 
+/// Returns an uninitialised tensor in f32 with the shape and the device of `like`.
 pub fn empty_like(like: &CubeTensor) -> CubeTensor {
     empty(like, like.shape())
 }
 
-/// A tensor as a kernel reads it: row by row, without gaps.
+/// Returns a tensor as a kernel's input, copied if it is not contiguous.
 pub fn input(tensor: CubeTensor) -> BufferArg {
     into_contiguous(tensor).into_buffer_arg()
 }
 
-/// A tensor of [`empty`] as a kernel writes it.
+/// Returns a tensor of [`empty`] as a kernel's output.
 pub fn output(tensor: &CubeTensor) -> BufferArg {
     tensor.clone().into_buffer_arg()
 }
 
-/// Workgroups of [`THREADS`] for `count` values. WebGPU allows 65,535: kernels stride.
+/// Returns the number of workgroups for `count` values. It is at most the 65,535 that WebGPU allows, so that kernels loop with a stride.
 pub fn cubes(count: usize) -> CubeCount {
     CubeCount::Static(count.div_ceil(THREADS).clamp(1, 65_535) as u32, 1, 1)
 }
 
+/// Returns the size of a workgroup.
 pub fn dim() -> CubeDim {
     CubeDim::new_1d(THREADS as u32)
 }
 
-/// Bounded, since some drivers' `exp` and `tanh` make NaNs of what overflows; never exactly zero.
+/// Computes the logistic function. The argument is clamped, since `exp` returns NaN instead of infinity on some drivers; the result is never exactly zero.
 #[cube]
 pub fn sigmoid(x: f32) -> f32 {
     1.0f32 / (1.0f32 + (-clamp(x, -80.0f32, 80.0f32)).exp())
 }
 
-/// Bounded likewise.
+/// Computes the hyperbolic tangent, with a clamped argument as in [`sigmoid`].
 #[cube]
 pub fn tanh(x: f32) -> f32 {
     1.0f32 - 2.0f32 / ((2.0f32 * clamp(x, -15.0f32, 15.0f32)).exp() + 1.0f32)
 }
 
-/// Threads that [`of_cube`] adds up first, and how many such groups there are: two waits, where halving would take eight.
+/// The number of groups that [`reduce_cube`] reduces first. Two levels need two barriers, where a binary tree needs eight.
 const GROUP: usize = 16;
 
-/// The sum of one value a thread, in all threads.
+/// Returns the sum of the values of all threads, in every thread.
 #[cube]
 pub fn sum_of_cube(value: f32) -> f32 {
-    of_cube(value, false)
+    reduce_cube(value, false)
 }
 
-/// The largest of one value a thread, in all threads.
+/// Returns the largest of the values of all threads, in every thread.
 #[cube]
 pub fn max_of_cube(value: f32) -> f32 {
-    of_cube(value, true)
+    reduce_cube(value, true)
 }
 
 #[cube]
-fn of_cube(value: f32, #[comptime] largest: bool) -> f32 {
+fn reduce_cube(value: f32, #[comptime] largest: bool) -> f32 {
     let place = UNIT_POS_X as usize;
     let mut values = Shared::<[f32]>::new_slice(THREADS);
     let mut groups = Shared::<[f32]>::new_slice(GROUP);

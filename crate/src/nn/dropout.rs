@@ -1,10 +1,11 @@
-//! Dropout with its randomness made on the device.
+//! Dropout (Srivastava et al. 2014) with random numbers of the device.
 
 use burn::{prelude::*, tensor::Distribution};
 
-/// Zeroes each value with `probability` and scales the others, so that the mean stays.
+/// Zeroes each value with `probability` and divides the others by `1 - probability`, which keeps the mean.
 ///
-/// Always on: callers that switch dropout off do not call it. Tacotron's prenet never does (Shen et al. 2018, section 2.2).
+/// There is no mode in which it does nothing, since the prenet of Tacotron 2 keeps its dropout during synthesis (Shen et al. 2018, section 2.2); callers without
+/// dropout leave the call out.
 pub fn dropout<const D: usize>(input: Tensor<D>, probability: f64) -> Tensor<D> {
     if probability == 0.0 {
         return input;
@@ -18,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_the_mean_and_drops_the_share() {
+    fn dropout_zeroes_the_given_share_and_scales_the_rest() {
         let device = Device::flex();
         device.seed(1);
         let kept = dropout(Tensor::<1>::ones([10_000], &device), 0.25);
@@ -35,7 +36,7 @@ mod tests {
             device.seed(5);
             dropout(Tensor::<1>::ones([64], &device), 0.5).into_data()
         };
-        // Tests that run beside this one draw from the same generator; one attempt of many goes undisturbed.
+        // Tests in other threads draw from the same generator, so that some attempts fail.
         assert!((0..100).any(|_| draw() == draw()));
     }
 }

@@ -1,7 +1,7 @@
-//! Layers with fresh parameters.
+//! Initialises parameters and burn's layers.
 //!
-//! Matches burn's initialiser except orthogonal, which would link burn's matmul and enlarge the wasm by a fifth; `tests/js/module.test.mjs` asserts that it is
-//! not linked.
+//! The distributions are those of burn's initialisers, which are not used: orthogonal initialisation links burn's matmul, which would make the WebAssembly a
+//! fifth larger. `tests/js/module.test.mjs` asserts that it is not linked.
 
 use burn::{
     module::{Param, ParamId, RunningState},
@@ -10,18 +10,18 @@ use burn::{
     tensor::{Distribution, Shape},
 };
 
-/// What a parameter is at first.
+/// The initial values of a parameter.
 #[derive(Debug, Clone, Copy)]
 pub enum Fill {
     Constant(f64),
-    /// Between this and its negative.
+    /// Uniform between this bound and its negative.
     Uniform(f64),
-    /// Around zero, with this standard deviation.
+    /// Normal with mean zero and this standard deviation.
     Normal(f64),
 }
 
 impl Fill {
-    /// A parameter that is filled on first use, unless weights are loaded before.
+    /// Returns a parameter that is filled on first use, unless weights are loaded before.
     pub fn init<const D: usize>(self, shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
         let fill = move |device: &Device| match self {
             Self::Constant(value) => Tensor::full(shape, value, device),
@@ -38,13 +38,13 @@ impl Fill {
     }
 }
 
-/// Uniform as PyTorch's: within one over the root of the inputs.
+/// Returns a linear layer whose weight and bias are uniform within `1 / sqrt(inputs)`, as in PyTorch.
 pub fn linear(inputs: usize, outputs: usize, device: &Device) -> Linear {
     let Linear { weight, .. } = unbiased(inputs, outputs, device);
     Linear { weight, bias: Some(within(inputs).init([outputs], device)) }
 }
 
-/// The same without a bias.
+/// Returns a linear layer as [`linear`] does, without a bias.
 pub fn unbiased(inputs: usize, outputs: usize, device: &Device) -> Linear {
     Linear { weight: within(inputs).init([inputs, outputs], device), bias: None }
 }
@@ -53,7 +53,7 @@ fn within(inputs: usize) -> Fill {
     Fill::Uniform(1.0 / (inputs as f64).sqrt())
 }
 
-/// That changes nothing at first, of running statistics that are updated by a tenth.
+/// Returns a batch normalisation with scale 1, shift 0 and running statistics of mean 0 and variance 1, with momentum 0.1.
 pub fn batch_norm(channels: usize, device: &Device) -> BatchNorm {
     BatchNorm {
         gamma: Fill::Constant(1.0).init([channels], device),
@@ -72,7 +72,7 @@ mod tests {
     use burn::nn::{BatchNormConfig, LinearConfig};
 
     #[test]
-    fn layers_are_burns_own() {
+    fn layers_equal_burns_initialisation() {
         let device = Device::flex();
         let draw = |make: &dyn Fn() -> Linear| {
             device.seed(5);
@@ -86,7 +86,7 @@ mod tests {
             ours.len() == burns.len()
                 && ours.iter().zip(burns).all(|(ours, burns)| (ours - burns).abs() < 1e-6)
         };
-        // Tests that run beside this one draw from the same generator; one attempt of many goes undisturbed.
+        // Tests in other threads draw from the same generator, so that some attempts fail.
         assert!((0..100).any(|_| equal()));
         let norm = |norm: BatchNorm| {
             (norm.momentum, norm.epsilon, norm.gamma.val().into_data(), norm.beta.val().into_data())
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_tracks_gradients_where_its_device_does() {
+    fn a_parameter_requires_a_gradient_on_an_autodiff_device() {
         let device = Device::flex();
         let weight = Fill::Normal(1.0).init([2, 2], &device.clone().autodiff());
         let gradients = weight.val().sum().backward();

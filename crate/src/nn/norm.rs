@@ -1,4 +1,4 @@
-//! Normalisation of each frame by itself (Ba et al. 2016, "Layer Normalization").
+//! Layer normalisation (Ba et al. 2016, "Layer Normalization").
 
 use burn::{
     module::{Module, Param},
@@ -8,7 +8,9 @@ use burn::{
 
 use super::init::Fill;
 
-/// burn's, whose own constructor would bring its initialiser with it, see [`super::init`].
+/// Normalises each vector of C channels, then scales and shifts it.
+///
+/// It is burn's `layer_norm`. burn's own module is not used because its constructor links burn's initialisers, see [`super::init`].
 #[derive(Module, Debug)]
 pub struct LayerNorm {
     /// `[C]`
@@ -27,7 +29,7 @@ impl LayerNorm {
         }
     }
 
-    /// `[.., C]` to `[.., C]`.
+    /// Maps `[.., C]` to `[.., C]`.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         layer_norm(input, self.gamma.val(), Some(self.beta.val()), EPSILON)
     }
@@ -38,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_has_mean_zero_and_variance_one() {
+    fn each_vector_has_mean_zero_and_variance_one() {
         let device = Device::flex();
         let made =
             LayerNorm::new(2, &device).forward(Tensor::<2>::from_floats([[1.0, 3.0], [5.0, -5.0]], &device));

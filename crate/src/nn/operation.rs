@@ -1,4 +1,4 @@
-//! The fused operations by name: what plans, traces and dumps call them.
+//! The fused operations by name, for plans, traces and dumps.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Operation {
     /// A matmul of two matrices.
     Matmul,
-    /// A matmul whose input is two: one by step, and one that is the same at all steps.
+    /// A matmul with a concatenated left operand: one part changes at each step, the other is the same at all steps.
     MatmulConcat,
     /// The recurrence of an LSTM.
     Lstm,
@@ -18,15 +18,15 @@ pub enum Operation {
     Normalise,
     /// An activation alone, after batch statistics.
     Activate,
-    /// Neighbours in time, side by side.
+    /// The neighbours in time of each step, concatenated.
     Unfold,
-    /// Neighbours in a picture, side by side.
+    /// The neighbours in a picture of each place, concatenated.
     UnfoldPatches,
     /// A step of location-sensitive attention.
     Attention,
     /// All steps of attention and its LSTM.
     AttentionLstm,
-    /// The error of a spectrogram.
+    /// The spectrogram loss.
     Loss,
     /// An update of all parameters.
     Adam,
@@ -48,7 +48,7 @@ impl Operation {
         Self::Adam,
     ];
 
-    /// A hyphenated name: `matmul-concat`.
+    /// Returns the name in kebab case, as in `matmul-concat`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Matmul => "matmul",
@@ -66,12 +66,13 @@ impl Operation {
         }
     }
 
-    /// The operation of that [`name`](Self::name).
+    /// Returns the operation of a [`name`](Self::name).
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.name() == name)
     }
 
-    /// Whether it multiplies, in half where its module does: only these overflow f16, and only these are as large as their input.
+    /// Returns whether the operation is a product that is computed in half precision under mixed precision. Only these overflow f16, and only these are linear
+    /// in their input.
     pub(super) fn is_matmul(self) -> bool {
         matches!(self, Self::Matmul | Self::MatmulConcat | Self::Convolution)
     }

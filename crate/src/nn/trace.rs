@@ -1,4 +1,4 @@
-//! A recording of operations on their device: what went into each call, what came out, and, after the backward pass, the gradient of that.
+//! Records the calls of operations on their device: inputs, output and, after the backward pass, the gradient of the output.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use super::{
     patches::patch::Patch,
 };
 
-/// A tensor of any rank, without gradients.
+/// A tensor of any rank, flattened, without autodiff.
 #[derive(Debug, Clone)]
 pub struct Value {
     pub shape: Vec<usize>,
@@ -19,6 +19,7 @@ pub struct Value {
 }
 
 impl Value {
+    /// Flattens a tensor.
     pub fn of<const D: usize>(tensor: &Tensor<D>) -> Self {
         let shape = tensor.dims().to_vec();
         let count = shape.iter().product::<usize>();
@@ -26,7 +27,7 @@ impl Value {
     }
 }
 
-/// What a call was given beside tensors.
+/// The arguments of a call that are not tensors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attributes {
@@ -40,7 +41,7 @@ pub enum Attributes {
         epsilon: f32,
         activation: Activation,
     },
-    /// Frames that a mean is taken over.
+    /// The number of frames that a mean is taken over.
     Frames(usize),
 }
 
@@ -50,24 +51,24 @@ pub struct Call {
     /// The module's path.
     pub path: String,
     pub operation: Operation,
-    /// In which it computed: a module may have another than its plan.
+    /// The precision the call was computed in, which may differ from the plan's.
     pub precision: Precision,
     pub attributes: Attributes,
-    /// None where outputs alone are kept.
+    /// Empty if the probe keeps outputs only.
     pub inputs: Vec<(&'static str, Value)>,
     pub output: Value,
-    /// Zeros that were added to the output: their gradient is the output's. `None` where none is computed.
+    /// Zeros that were added to the output, so that their gradient is that of the output. `None` without autodiff.
     tap: Option<Tensor<1>>,
 }
 
 impl Call {
-    /// The gradient of the output, where the loss depends on it.
+    /// Returns the gradient of the output, if the loss depends on the output.
     pub fn gradient(&self, gradients: &Gradients) -> Option<Tensor<1>> {
         self.tap.as_ref()?.grad(gradients)
     }
 }
 
-/// Where calls are recorded, in their order.
+/// A recorder of calls, in the order in which they are made. Clones share the record.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
     calls: Arc<Mutex<Vec<Call>>>,
@@ -75,22 +76,22 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Keeps what comes out of each call, and neither inputs nor gradients: the graph is that of a step without a probe.
+    /// Returns a probe that keeps the output of each call, and neither inputs nor gradients. The autodiff graph is that of a step without a probe.
     pub fn of_outputs() -> Self {
         Self { outputs_alone: true, ..Self::default() }
     }
 
-    /// Whether calls are kept with what went into them.
+    /// Returns whether calls are kept with their inputs.
     pub fn keeps_inputs(&self) -> bool {
         !self.outputs_alone
     }
 
-    /// All calls so far.
+    /// Removes and returns all calls so far.
     pub fn take(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls())
     }
 
-    /// How many calls so far.
+    /// Returns the number of calls so far.
     pub fn count(&self) -> usize {
         self.calls().len()
     }
@@ -104,7 +105,7 @@ impl Probe {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the output plus zeros whose gradient is kept: of a tensor in the middle of a graph none is.
+    /// Records a call. Returns the output plus zeros whose gradient autodiff keeps; it keeps none of a tensor in the middle of the graph.
     pub fn put<const D: usize>(
         &self,
         path: &str,

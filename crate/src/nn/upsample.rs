@@ -2,14 +2,12 @@
 
 use burn::{prelude::*, tensor::activation::softmax};
 
-/// Weights of every symbol in every frame.
+/// Returns the weight of every symbol in every frame, `[B, T, L]`; each frame's weights sum to one.
 ///
 /// * `durations`: `[B, L]`, in frames
 /// * `ranges`:    `[B, L]`, standard deviations in frames
 /// * `times`:     `[B, T]`, each frame's centre, in frames from the start of the utterance
 /// * `padding`:   `[B, L]`, true where there is no symbol
-///
-/// Returns `[B, T, L]`; each frame's weights sum to one.
 pub fn gaussian_weights(
     durations: Tensor<2>,
     ranges: Tensor<2>,
@@ -26,9 +24,11 @@ pub fn gaussian_weights(
     softmax(log_density.mask_fill(padding, -1e9), 2)
 }
 
-/// Where each frame lies in its symbol: `[fraction passed, fraction left, frames passed / 10, frames left / 10]` a frame.
+/// Returns the position of each frame within its symbol: `[fraction passed, fraction left, frames passed / 10, frames left / 10]`.
 ///
-/// The durations are known on the host before the decoder runs, in training and in synthesis. Frames past the last symbol are zero.
+/// * `durations`: frames of each symbol; known on the host before the decoder runs, in training and in synthesis
+/// * `first`:     the first frame of the window
+/// * `frames`:    frames of the window; those past the last symbol are zero
 pub fn frame_positions(durations: &[u32], first: usize, frames: usize) -> Vec<[f32; POSITION_WIDTH]> {
     let mut positions = Vec::with_capacity(frames);
     let mut start = 0usize;
@@ -45,6 +45,7 @@ pub fn frame_positions(durations: &[u32], first: usize, frames: usize) -> Vec<[f
     positions
 }
 
+/// Values that [`frame_positions`] returns for a frame.
 pub const POSITION_WIDTH: usize = 4;
 
 #[cfg(test)]
@@ -52,14 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_belongs_to_the_symbol_it_lies_in() {
+    fn a_frame_weighs_the_symbol_it_lies_in_most() {
         let device = Device::flex();
         let row = |values: [f32; 3]| Tensor::<2>::from_floats([values], &device);
         let padding = Tensor::<2, Bool>::from_data([[false, false, true]], &device);
         let weights =
             gaussian_weights(row([4.0, 2.0, 9.0]), row([0.5, 0.5, 0.5]), row([2.0, 4.0, 5.0]), padding);
         let weights = weights.into_data().try_to_vec::<f32>().unwrap();
-        // Frame centres 2, 4, 5 against symbol centres 2 and 5: the second stands 2 and 1 away.
+        // Frame centres are 2, 4 and 5, symbol centres 2 and 5: the second frame is 2 and 1 away from them.
         assert!(weights[0] > 0.999 && weights[7] > 0.999, "{weights:?}");
         let expected = 1.0 / (1.0 + (-0.5f32 * (16.0 - 4.0)).exp());
         assert!((weights[4] - expected).abs() < 1e-5);
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_a_window() {
+    fn positions_of_a_window_follow_the_durations() {
         let positions = frame_positions(&[2, 4], 1, 3);
         assert_eq!(
             positions,

@@ -48,9 +48,9 @@ pub struct MeasureConfig {
 }
 
 /// Speech that a clone is measured with, as of a visitor.
-pub const CLONE_SECONDS: f32 = 60.0;
+const CLONE_SECONDS: f32 = 60.0;
 /// Of some eight words each: with fewer, error rates are noisy.
-pub const SENTENCES: usize = 40;
+const SENTENCES: usize = 40;
 
 /// Names the speaker encoder that lies in the base's folder, measures it on the held-out engine voices, and clones these and the held-out people.
 pub fn measure(config: &MeasureConfig, report: &dyn Report) -> Result<Value> {

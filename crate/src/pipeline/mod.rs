@@ -15,7 +15,7 @@ pub mod wavs;
 pub use aligner::{AlignerConfig, train_aligner};
 pub use base::{ALIGNER, AlignmentPath, Preset, PretrainConfig, pretrain};
 pub use clone::{learn, read_clips};
-pub use measure::{CLONE_SECONDS, MeasureConfig, SENTENCES, measure, speaker_verifier};
+pub use measure::{MeasureConfig, measure, speaker_verifier};
 pub use prepare::{PrepareConfig, Prepared, prepare};
 pub use recipe::{RecipeConfig, make_corpus, recipe};
 pub use speaker_encoder::{

@@ -16,7 +16,7 @@ use crate::{
     corpus::{self, Coverage, Recording, layouts},
     files,
     report::Report,
-    text::{Phonemizer, spell, symbols::Symbol},
+    text::{Phonemizer, symbols::Symbol, to_symbols},
     train::{
         adapt::{AdaptConfig, Spoken, adapt},
         features::{self, FeatureWriter},
@@ -132,7 +132,7 @@ fn adapted(
     let stride = untimed.len().div_ceil(ADAPTED_TO).max(1);
     let spoken = untimed.into_par_iter().step_by(stride).filter_map(|recording| {
         // A text without phones is left out here as it is later on, where it is counted.
-        let (symbols, word_ends) = spell(&phonemizer.words(&recording.text).ok()?);
+        let (symbols, word_ends) = to_symbols(&phonemizer.words(&recording.text).ok()?);
         let samples = recording.samples(config.sample_rate_hz);
         Some(samples.map(|samples| (MelExtractor::new(config.clone()).extract(&samples), symbols, word_ends)))
     });
@@ -186,7 +186,7 @@ fn timed(
             Ok((symbols, Some(durations)))
         }
         LabelSource::Aligned(aligner) if recording.phones.is_none() => {
-            let (symbols, word_ends) = spell(&phonemizer.words(&recording.text)?);
+            let (symbols, word_ends) = to_symbols(&phonemizer.words(&recording.text)?);
             let alignment = pollster::block_on(aligner.align(mel, &symbols, &word_ends))?;
             Ok((alignment.symbols, Some(alignment.durations)))
         }

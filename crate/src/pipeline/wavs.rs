@@ -33,7 +33,7 @@ pub fn write_wavs(
 }
 
 /// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, the texts of target, base and clone.
-pub fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
+fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
     let target: Vec<Vec<f32>> =
         evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
     write_clips(&folder.join("target"), base, &target, None)?;

@@ -1,24 +1,24 @@
-//! Which fused operations a mismatch comes from, by switching them off.
+//! Finds the fused operations that cause a mismatch, by replacing them by their plain references.
 
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 use crate::{Result, nn::Operation};
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "found")]
 pub enum Bisection {
-    /// With everything fused nothing differs.
+    /// There is no mismatch with all operations fused.
     NoMismatch,
-    /// It differs with nothing fused as well: the fault lies elsewhere.
+    /// The mismatch remains with no operation fused, so that the cause is elsewhere.
     NotFused,
-    /// Without any of these sets it goes away; no smaller set does.
+    /// The mismatch disappears if the operations of any of these sets are plain, and with no smaller set.
     Operations { smallest: Vec<BTreeSet<Operation>>, runs: usize },
 }
 
 impl Bisection {
-    /// One sentence.
+    /// Returns the result as a sentence.
     pub fn verdict(&self) -> String {
         match self {
             Self::NoMismatch => "nothing differs with every operation fused".into(),
@@ -37,10 +37,10 @@ impl Bisection {
     }
 }
 
-/// Tries sets of plain operations in order of size: every set of one, then of two, and so on, so that what is named is smallest.
+/// Tries sets of plain operations in order of size, so that the sets returned are the smallest.
 ///
-/// * `operations`: those of the step
-/// * `differs`:    whether the step differs with these operations plain
+/// * `operations`: the operations of the step
+/// * `differs`:    returns whether there is a mismatch with these operations plain
 pub async fn bisect(
     operations: &BTreeSet<Operation>,
     mut differs: impl AsyncFnMut(&BTreeSet<Operation>) -> Result<bool>,
@@ -67,7 +67,7 @@ pub async fn bisect(
     Ok(Bisection::Operations { smallest: vec![operations.clone()], runs })
 }
 
-/// Of the twelve operations there are at most 924 sets of a size.
+/// Returns all subsets of a size. Of the twelve operations there are at most 924.
 fn subsets(of: &BTreeSet<Operation>, size: usize) -> Vec<BTreeSet<Operation>> {
     let of: Vec<Operation> = of.iter().copied().collect();
     let chosen = |bits: u32| {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_set_is_named() {
+    fn the_smallest_set_is_found() {
         let set = |operations: &[Operation]| operations.iter().copied().collect::<BTreeSet<_>>();
         let Bisection::Operations { smallest, runs } = search(&[Operation::Lstm], false) else { panic!() };
         assert_eq!((smallest, runs), (vec![set(&[Operation::Lstm])], 8));

@@ -1,4 +1,4 @@
-//! One training step as data: on the host, and as a safetensors file.
+//! One training step as data, on the host and as a safetensors file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,6 +23,7 @@ pub struct Values {
 }
 
 impl Values {
+    /// Reads a tensor back from its device.
     pub async fn read(value: Value) -> Result<Self> {
         Ok(Self { shape: value.shape, values: read(value.values).await? })
     }
@@ -31,7 +32,7 @@ impl Values {
         self.values.iter().all(|value| value.is_finite())
     }
 
-    /// All values times a factor.
+    /// Multiplies all values by a factor.
     pub fn times(mut self, factor: f32) -> Self {
         if factor != 1.0 {
             self.values.iter_mut().for_each(|value| *value *= factor);
@@ -40,26 +41,27 @@ impl Values {
     }
 }
 
-/// One call of an operation.
+/// A recorded call of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallRecord {
     pub call: CallName,
-    /// In which it computed.
+    /// The precision the call was computed in.
     pub precision: Precision,
     pub attributes: Attributes,
     pub inputs: Vec<(String, Values)>,
     pub output: Values,
-    /// Of the output, the loss' scale taken off; `None` where the loss does not depend on it.
+    /// The gradient of the output, divided by the loss scale. `None` if the loss does not depend on the output.
     pub gradient: Option<Values>,
 }
 
 impl CallRecord {
+    /// Returns the input of a name.
     pub fn input(&self, name: &str) -> Option<&Values> {
         self.inputs.iter().find(|(of, _)| of == name).map(|(_, values)| values)
     }
 }
 
-/// What two dumps are joined by: the module, the operation, and which of its calls there.
+/// The key by which two dumps are joined: the module, the operation, and the number of the call.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallName {
     pub path: String,
@@ -68,7 +70,7 @@ pub struct CallName {
 }
 
 impl CallName {
-    /// Calls of a step by name, in their order.
+    /// Names the calls of a step, in order.
     pub fn of_each(calls: Vec<Call>) -> impl Iterator<Item = (Self, Call)> {
         let mut numbers: BTreeMap<(String, Operation), usize> = BTreeMap::new();
         calls.into_iter().map(move |call| {
@@ -81,18 +83,18 @@ impl CallName {
     }
 }
 
-/// What a dump is of.
+/// The circumstances of a dump.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct About {
     pub device: String,
     pub plan: ComputePlan,
-    /// By which the loss was multiplied before the backward pass.
+    /// The factor of the loss before the backward pass.
     pub loss_scale: f32,
-    /// Losses by name; `None` for one that is no number.
+    /// The losses by name; `None` for a non-finite loss.
     pub losses: Vec<(String, Option<f32>)>,
-    /// Clips of the batch, in order.
+    /// The clips of the batch, in order.
     pub clips: Vec<String>,
-    /// Clips whose data hold something that is no number, each with the name of the tensor.
+    /// The clips with non-finite data, each with the name of the tensor.
     pub bad_clips: Vec<(String, String)>,
 }
 
@@ -100,17 +102,18 @@ pub struct About {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dump {
     pub about: About,
-    /// In the order of the forward pass.
+    /// The calls, in the order of the forward pass.
     pub calls: Vec<CallRecord>,
-    /// By the parameter's path, the loss' scale taken off.
+    /// The gradients by parameter path, divided by the loss scale.
     pub gradients: BTreeMap<String, Values>,
-    /// What the optimizer added to each parameter.
+    /// The values that the optimizer added to each parameter, by path.
     pub updates: BTreeMap<String, Values>,
 }
 
-/// What a file holds beside tensors, as JSON under this key of the metadata.
+/// The key of the metadata under which the [`Index`] is stored as JSON.
 const INDEX: &str = "dump";
 
+/// The content of a file other than tensors.
 #[derive(Serialize, Deserialize)]
 struct Index {
     about: About,
@@ -128,7 +131,7 @@ struct IndexedCall {
 }
 
 impl Dump {
-    /// Whether all that came out of its operations, forward and backward, are numbers.
+    /// Returns whether all outputs and gradients are finite.
     pub fn is_finite(&self) -> bool {
         let of_calls = |record: &CallRecord| {
             record.output.is_finite() && record.gradient.as_ref().is_none_or(Values::is_finite)
@@ -136,7 +139,7 @@ impl Dump {
         self.calls.iter().all(of_calls) && self.gradients.values().all(Values::is_finite)
     }
 
-    /// The dump as a safetensors file: `call.NUMBER.in.NAME`, `call.NUMBER.out`, `call.NUMBER.grad`, `gradient.PATH`, `update.PATH`.
+    /// Writes the dump as a safetensors file with the tensors `call.NUMBER.in.NAME`, `call.NUMBER.out`, `call.NUMBER.grad`, `gradient.PATH`, `update.PATH`.
     pub fn serialize(&self) -> Vec<u8> {
         let mut tensors: Vec<(String, &Values)> = Vec::new();
         let mut calls = Vec::with_capacity(self.calls.len());
@@ -168,7 +171,7 @@ impl Dump {
             .expect("names are distinct")
     }
 
-    /// The inverse of [`Self::serialize`]. The file is untrusted. Fails with `checkpoint-corrupt`.
+    /// Reads a file of [`Self::serialize`], which is untrusted. Fails with `checkpoint-corrupt`.
     pub fn deserialize(bytes: &[u8]) -> Result<Self> {
         let corrupt = |what: String| Error::checkpoint_corrupt(format!("the dump: {what}"));
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| corrupt(error.to_string()))?;
@@ -215,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dump_survives_its_file_with_what_is_no_number() {
+    fn a_dump_with_non_finite_values_survives_its_file() {
         let values = |values: &[f32]| Values { shape: vec![1, values.len()], values: values.to_vec() };
         let dump = Dump {
             about: About {

@@ -1,4 +1,4 @@
-//! The first operation of a step that makes something that is no number.
+//! Finds the first operation of a step with non-finite output.
 
 use serde::Serialize;
 use std::fmt;
@@ -13,28 +13,28 @@ use crate::{
     nn::{Operation, Precision},
 };
 
-/// Where something that is no number begins.
+/// The origin of non-finite values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Culprit {
-    /// In the data of a clip.
+    /// The data of a clip are non-finite.
     Clip { clip: String, tensor: String },
-    /// In an operation whose inputs are numbers.
+    /// An operation has finite inputs and a non-finite output.
     ///
-    /// * `overflows`: in single precision it makes numbers of them
+    /// * `overflows`: whether the output is finite in single precision
     Forward { path: String, operation: Operation, largest_input: f32, overflows: bool },
-    /// Before an operation: what it is given is no number, and no recorded operation made it.
+    /// An operation is given a non-finite input that is not the output of a recorded operation.
     Given { path: String, operation: Operation, input: String },
-    /// In an operation's backward pass, which was given numbers.
+    /// The backward pass of an operation has finite inputs and returns a non-finite gradient.
     Backward { path: String, operation: Operation, gradient: String },
-    /// In the backward pass before an operation, between those that are recorded.
+    /// The gradient of an operation's output is non-finite and is not a result of a recorded operation.
     Behind { path: String, operation: Operation },
-    /// In the gradient of a parameter that no recorded operation reads.
+    /// The gradient of a parameter that no recorded operation reads is non-finite.
     Parameter { path: String },
 }
 
 impl Culprit {
-    /// The module's path, and its operation, where it lies in one.
+    /// Returns the path of the module, parameter or clip, and the operation if there is one.
     pub fn place(&self) -> (&str, Option<Operation>) {
         match self {
             Self::Clip { clip, .. } => (clip, None),
@@ -51,42 +51,42 @@ impl fmt::Display for Culprit {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Clip { clip, tensor } => {
-                write!(f, "clip {clip}: something in its {tensor} is no number")
+                write!(f, "clip {clip}: its {tensor} has non-finite values")
             }
             Self::Forward { path, operation, largest_input, overflows } => {
                 let what = match overflows {
                     true => "overflows in half precision, and not in single",
-                    false => "makes something that is no number of numbers",
+                    false => "has a non-finite output for finite inputs",
                 };
                 write!(f, "{path}: {} {what}; its largest input is {largest_input:.3e}", operation.name())
             }
             Self::Given { path, operation, input } => {
-                write!(f, "{path}: {} is given {input} with something that is no number", operation.name())
+                write!(f, "{path}: {} is given a non-finite {input}", operation.name())
             }
             Self::Backward { path, operation, gradient } => {
                 write!(
                     f,
-                    "{path}: the backward pass of {} makes something that is no number of {gradient}'s gradient",
+                    "{path}: the backward pass of {} returns a non-finite gradient of {gradient}",
                     operation.name()
                 )
             }
             Self::Behind { path, operation } => {
                 write!(
                     f,
-                    "the gradient that reaches {path}: {} is no number, and no recorded operation made it so",
+                    "the gradient of the output of {path}: {} is non-finite, and no recorded operation computed it",
                     operation.name()
                 )
             }
-            Self::Parameter { path } => write!(f, "the gradient of {path} is no number"),
+            Self::Parameter { path } => write!(f, "the gradient of {path} is non-finite"),
         }
     }
 }
 
-/// Names it; `None` where everything in the dump is a number.
+/// Returns the origin of the first non-finite values, or `None` if everything in the dump is finite.
 ///
-/// * `replayer`: computes as the dump's step did
+/// * `replayer`: computes operations as the step of the dump did
 ///
-/// Fails with `device-lost` where the replayer's device no longer answers.
+/// Fails with `device-lost` if the device of the replayer no longer answers.
 pub async fn first_fault(dump: &Dump, replayer: &Replayer) -> Result<Option<Culprit>> {
     if let Some((clip, tensor)) = dump.about.bad_clips.first() {
         return Ok(Some(Culprit::Clip { clip: clip.clone(), tensor: tensor.clone() }));

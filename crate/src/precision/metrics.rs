@@ -1,22 +1,22 @@
-//! How far a tensor is from its reference.
+//! The distance of a tensor from its reference.
 
 use serde::Serialize;
 
-/// Distance of a tensor from its reference; not a number where either holds something that is none.
+/// The distance of a tensor from its reference. All fields are NaN if either holds non-finite values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Metrics {
-    /// 1: the same direction.
+    /// The cosine of the angle between both: 1 for the same direction.
     pub cosine: f64,
-    /// Norm of the difference over that of the reference.
+    /// The norm of the difference divided by the norm of the reference.
     pub relative_error: f64,
-    /// Signal to quantisation noise, the same in dB; infinite where nothing differs.
+    /// The signal-to-quantisation-noise ratio, which is the relative error in dB; infinite without a difference.
     pub sqnr_db: f64,
-    /// Largest difference of one value.
+    /// The largest difference of one value.
     pub largest_difference: f64,
 }
 
 impl Metrics {
-    /// Sums are in f64, so that they add no error of their own.
+    /// Compares a tensor with its reference. Sums are in f64, so that their rounding errors are negligible.
     pub fn of(reference: &[f32], found: &[f32]) -> Self {
         let (mut product, mut of_reference, mut of_found, mut noise, mut largest) =
             (0.0, 0.0, 0.0, 0.0, 0.0f64);
@@ -26,7 +26,7 @@ impl Metrics {
             of_reference += a * a;
             of_found += b * b;
             noise += (a - b) * (a - b);
-            // `max` passes a NaN by.
+            // `f64::max` ignores NaN.
             largest = if (a - b).is_nan() { f64::NAN } else { largest.max((a - b).abs()) };
         }
         if noise == 0.0 && reference.len() == found.len() {
@@ -40,7 +40,7 @@ impl Metrics {
         let finite = noise.is_finite() && reference.len() == found.len();
         let number = |value: f64| if finite { value } else { f64::NAN };
         Self {
-            // Against zeros there is no angle.
+            // The angle to zeros is undefined.
             cosine: number(if of_reference * of_found > 0.0 {
                 product / (of_reference.sqrt() * of_found.sqrt())
             } else {
@@ -52,9 +52,9 @@ impl Metrics {
         }
     }
 
-    /// Whether the tensor is as near as a cosine demands: in direction, and in length by the error that this angle alone would make.
+    /// Returns whether the cosine is at least the given one, and the relative error at most the one that this angle causes at equal length.
     pub fn passes(&self, cosine: f64) -> bool {
-        // Written so that a NaN fails.
+        // NaN fails both comparisons.
         self.cosine >= cosine && self.relative_error <= (1.0 - cosine * cosine).sqrt()
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn direction_and_length_count() {
+    fn direction_and_length_must_match() {
         let near = Metrics::of(&[3.0, 4.0], &[3.0, 4.05]);
         assert!((near.relative_error - 0.01).abs() < 1e-6 && (near.sqnr_db - 40.0).abs() < 1e-4, "{near:?}");
         assert!(near.passes(0.98) && (near.largest_difference - 0.05).abs() < 1e-6);
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_fails_and_zeros_equal_zeros() {
+    fn non_finite_values_fail_and_zeros_equal_zeros() {
         for bad in [f32::NAN, f32::INFINITY] {
             assert!(!Metrics::of(&[1.0, 2.0], &[1.0, bad]).passes(0.5));
             assert!(!Metrics::of(&[bad], &[bad]).passes(0.5));
         }
         assert!(Metrics::of(&[0.0; 3], &[0.0; 3]).passes(1.0));
         assert!(!Metrics::of(&[0.0; 3], &[0.0, 1.0, 0.0]).passes(0.5));
-        assert!(!Metrics::of(&[1.0; 3], &[1.0; 2]).passes(0.5), "of other sizes");
+        assert!(!Metrics::of(&[1.0; 3], &[1.0; 2]).passes(0.5), "different sizes");
     }
 }

@@ -1,10 +1,14 @@
-//! Finding faults of precision: what overflows, which operation differs from its reference, what two runs do not share.
+//! Tools that find numerical faults: overflows, operations that differ from their reference, and differences between two runs.
 //!
-//! A [`Dump`] is one training step as data: what went into each operation and what came out, forward and backward.
-//! [`fault`] names the first operation of a dump with a non-finite output; [`mod@compare`] joins two dumps by module and operation, and computes each
-//! operation alone on the inputs of the first, which separates an operation's own error from the error of its inputs; [`mod@bisect`] finds the fused operations
-//! whose plain twins remove a mismatch; [`propose`] lists the modules for which half precision suffices; [`preflight`] compares two runs before their curves are
-//! compared; [`statistics`] is cheap enough to stay on. [`crate::train::step_dump`] runs and records the steps.
+//! A [`Dump`] is one training step as data: the inputs and the output of each operation, forward and backward. [`crate::train::step_dump`] runs and records steps.
+//!
+//! - [`fault`] names the first operation of a dump with a non-finite output.
+//! - [`mod@compare`] joins two dumps by module and operation. It also computes each operation alone on the inputs of the first dump, which separates the error of
+//!   an operation from the error of its inputs.
+//! - [`mod@bisect`] finds the fused operations whose plain references remove a mismatch.
+//! - [`propose`] lists the modules for which half precision suffices.
+//! - [`preflight`] compares the configurations of two runs, to be used before their curves are compared.
+//! - [`statistics`] counts the magnitudes of tensors, and is cheap enough for every run.
 
 pub mod bisect;
 pub mod compare;

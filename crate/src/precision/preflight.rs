@@ -1,35 +1,35 @@
-//! Two runs side by side, before their curves are compared: configuration, weights, data, order, seeds, precision.
+//! Compares two runs before their curves are compared: configuration, weights, data order, seeds and precision.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a run writes into its folder as `run.json`: all that decides what it computes.
+/// The facts that determine what a run computes. A run writes them into its folder as `run.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFacts {
-    /// Of the program.
+    /// The version of the program.
     pub version: String,
-    /// The device's name.
+    /// The name of the device.
     pub device: String,
-    /// Steps, batch, rates, seed, precision.
+    /// The hyperparameters: steps, batch, learning rates, seed, precision.
     pub recipe: Value,
-    /// SHA-256 of the weights that the run began with.
+    /// The SHA-256 of the initial weights.
     pub weights_sha256: String,
-    /// By which the loss was last multiplied; 1 in single precision.
+    /// The last loss scale; 1 in single precision.
     pub loss_scale: f32,
-    /// Updates that were left out so far.
+    /// The number of updates skipped so far for non-finite gradients.
     pub overflows: usize,
-    /// That share each batch: 1 where nobody does.
+    /// The number of ranks that share each batch.
     pub ranks: usize,
-    /// Clips of the first batches, in order; of whole ones, whatever a rank's part of them.
+    /// The clips of the first batches, in order. They are those of whole batches, not of one rank's shard.
     pub order: Vec<Vec<String>>,
 }
 
 impl RunFacts {
-    /// Its name in a run's folder.
+    /// The file name in the folder of a run.
     pub const FILE: &str = "run.json";
-    /// Batches whose clips are kept.
+    /// The number of batches whose clips are kept.
     pub const BATCHES: usize = 20;
 }
 
@@ -42,7 +42,7 @@ pub struct Fact {
     pub same: bool,
 }
 
-/// All facts, those that differ first.
+/// Returns all facts, those that differ first.
 pub fn preflight(a: &RunFacts, b: &RunFacts) -> Vec<Fact> {
     let (of_a, of_b) = (flat(a), flat(b));
     let names: BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();
@@ -60,7 +60,7 @@ pub fn preflight(a: &RunFacts, b: &RunFacts) -> Vec<Fact> {
     facts
 }
 
-/// Every fact but the order by name, as `recipe.seed`.
+/// Returns every fact but the data order by its dotted name, as in `recipe.seed`.
 fn flat(facts: &RunFacts) -> BTreeMap<String, String> {
     fn put(name: String, value: &Value, into: &mut BTreeMap<String, String>) {
         match value {
@@ -80,7 +80,7 @@ fn flat(facts: &RunFacts) -> BTreeMap<String, String> {
     found
 }
 
-/// The first step whose clips differ, and how.
+/// Compares the data order: finds the first step whose clips differ, and whether the clips differ or only their order.
 fn order(a: &[Vec<String>], b: &[Vec<String>]) -> Fact {
     let fact = |a: String, b: String, same| Fact { name: "data order".into(), a, b, same };
     let shared = a.len().min(b.len());
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_marked_and_named() {
+    fn facts_that_differ_are_marked_and_named() {
         let first = facts(1, &[&["a", "b"], &["c", "d"]]);
         assert_eq!(differing(&first, &first), []);
         let seeded = facts(2, &[&["a", "b"], &["c", "d"]]);

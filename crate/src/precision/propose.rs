@@ -1,29 +1,30 @@
-//! Which modules half precision serves: a list of paths, from a comparison.
+//! Proposes the modules for half precision from a comparison.
 
 use std::collections::BTreeSet;
 
 use super::{compare::Comparison, dump::Dump};
 use crate::nn::Precision;
 
-/// Paths of the modules that compute in half in the dump and are not at fault there, shortened to what they have in common: `postnet` where all of it serves.
+/// Returns the paths of the modules that use half precision in the dump and are not at fault there. They are shortened to common prefixes: `postnet` if no module
+/// of it is at fault.
 ///
-/// * `found`: the dump that `comparison` is of, in mixed precision
+/// * `found`: the dump in mixed precision that `comparison` compared
 pub fn propose(comparison: &Comparison, found: &Dump) -> Vec<String> {
     let faulty = comparison.paths_at_fault();
-    let (mut serves, mut does_not) = (BTreeSet::new(), BTreeSet::new());
+    let (mut suitable, mut unsuitable) = (BTreeSet::new(), BTreeSet::new());
     for record in &found.calls {
         let path = record.call.path.as_str();
         let in_half = record.precision == Precision::Mixed && !faulty.contains(path);
-        if in_half { &mut serves } else { &mut does_not }.insert(path);
+        if in_half { &mut suitable } else { &mut unsuitable }.insert(path);
     }
     let mut proposed: BTreeSet<String> = BTreeSet::new();
-    for path in serves {
+    for path in suitable {
         let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
         let below = |prefix: &str, other: &str| {
             other.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         let shortest =
-            ends.map(|end| &path[..end]).find(|prefix| !does_not.iter().any(|other| below(prefix, other)));
+            ends.map(|end| &path[..end]).find(|prefix| !unsuitable.iter().any(|other| below(prefix, other)));
         proposed.extend(shortest.map(str::to_string));
     }
     proposed.into_iter().collect()

@@ -1,4 +1,4 @@
-//! One operation alone, on recorded inputs: its own error, without what it was handed.
+//! Computes one operation alone on recorded inputs, so that its error is separate from the error of its inputs.
 
 use burn::prelude::*;
 
@@ -13,32 +13,32 @@ use crate::{
     },
 };
 
-/// Where and how operations are computed again.
+/// The plan and the device with which operations are computed again.
 #[derive(Debug, Clone)]
 pub struct Replayer {
     pub plan: ComputePlan,
     pub device: Device,
-    /// Of the loss, whose gradients are multiplied by it: what overflows f16 does so at a scale.
+    /// The factor of the gradients, with which they may overflow f16.
     pub loss_scale: f32,
 }
 
-/// What an operation makes of recorded inputs and of the recorded gradient of its output.
+/// The results of an operation for recorded inputs and the recorded gradient of its output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     pub output: Values,
-    /// Of the inputs, by name, the scale taken off. Empty where the output's was not recorded.
+    /// The gradients of the inputs by name, divided by the loss scale. Empty if the gradient of the output was not recorded.
     pub gradients: Vec<(String, Values)>,
 }
 
-/// Inputs that no gradient reaches.
+/// The inputs that have no gradient.
 const CONSTANTS: [&str; 4] = ["norm.running_mean", "norm.running_var", "targets", "mask"];
 
 impl Replayer {
-    /// Computes one call again. `None` where the operation cannot be computed alone.
+    /// Computes a call again. Returns `None` if the operation cannot be computed alone.
     ///
-    /// * `precision`: of the call, where the plan is followed
+    /// * `precision`: the precision of the products, which replaces that of the plan
     ///
-    /// Fails with `device-lost` where the device no longer answers.
+    /// Fails with `device-lost` if the device no longer answers.
     pub async fn replay(&self, record: &CallRecord, precision: Precision) -> Result<Option<Replayed>> {
         let device = self.device.clone().autodiff();
         let leaves: Vec<Tensor<1>> = record
@@ -68,7 +68,7 @@ impl Replayer {
         Ok(Some(Replayed { output: read(output.inner(), &record.output).await?, gradients }))
     }
 
-    /// Flattened, as all inputs are.
+    /// Runs the operation of a call on flattened inputs. Returns the flattened output.
     fn run(&self, record: &CallRecord, precision: Precision, leaves: &[Tensor<1>]) -> Option<Tensor<1>> {
         fn shaped<const D: usize>(
             record: &CallRecord,
@@ -112,7 +112,7 @@ impl Replayer {
                 flat(compute.activate(two(0)?, activation))
             }
             (Operation::Unfold, &Attributes::Taps(taps)) => flat(compute.unfold(three(0)?, taps)),
-            // The page has no pictures, and its program is spared them.
+            // Left out of the WebAssembly, where nothing uses pictures.
             #[cfg(feature = "pretraining")]
             (Operation::UnfoldPatches, &Attributes::Patch(patch)) => {
                 flat(compute.unfold_patches(shaped::<5>(record, leaves, 0)?, patch))
@@ -120,10 +120,10 @@ impl Replayer {
             (Operation::Loss, &Attributes::Frames(frames)) => {
                 flat(compute.spectrogram_loss(three(0)?, three(1)?, three(2)?, frames))
             }
-            // The page has no attention path, and its program is spared it.
+            // Left out of the WebAssembly, where nothing uses attention.
             #[cfg(feature = "pretraining")]
             (Operation::AttentionLstm, Attributes::None) => {
-                // The LSTM stands beside its attention.
+                // The path of the LSTM is that of the attention with a suffix.
                 let of_lstm = compute_at(&format!("{}_lstm", record.call.path));
                 let lstm = Lstm::of(two(1)?, two(2)?, one(3)?, of_lstm);
                 let attended = Attended {

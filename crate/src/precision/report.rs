@@ -1,9 +1,9 @@
-//! A comparison as text, for the command line and for a visitor to copy: names of modules and distances. No speech and no weights are in it.
+//! A comparison as text, for the command line and for users of the page to copy. It has names of modules and distances, but no speech and no weights.
 
 use super::{compare::Comparison, dump::About, metrics::Metrics};
 use crate::nn::Operation;
 
-/// Both sides, the rows that lie below the cosine, or all of them, and the verdict.
+/// Returns both sides, the rows that fail or all of them, and the verdict.
 pub fn report(reference: &About, found: &About, comparison: &Comparison, all: bool) -> String {
     let listed: Vec<_> = if all { comparison.rows.iter().collect() } else { comparison.below().collect() };
     let mut text = format!("A: {}\nB: {}", side(reference), side(found));
@@ -19,7 +19,7 @@ pub fn report(reference: &About, found: &About, comparison: &Comparison, all: bo
     text + "\n" + &comparison.verdict()
 }
 
-/// Device, precision and losses of a step.
+/// Returns device, precision and losses of a step.
 pub fn side(about: &About) -> String {
     let plan = &about.plan;
     let names = || plan.plain.iter().map(|operation| operation.name()).collect::<Vec<_>>().join(", ");
@@ -30,7 +30,7 @@ pub fn side(about: &About) -> String {
     };
     let loss = |(name, loss): &(String, Option<f32>)| match loss {
         Some(loss) => format!("{name} {loss:.5}"),
-        None => format!("{name} is no number"),
+        None => format!("{name} non-finite"),
     };
     let losses: Vec<String> = about.losses.iter().map(loss).collect();
     format!("{}, {}, {fused}; {}", about.device, plan.precision.name(), losses.join(", "))

@@ -1,10 +1,6 @@
-//! Magnitudes of tensors: how near they come to the ends of f16. Counted on the device, with one readback for all.
+//! Statistics of the magnitudes of tensors, which show how near they are to the limits of f16. They are computed on the device, with one readback for all tensors.
 
-use burn::{
-    module::{Module, ModuleVisitor, Param},
-    prelude::*,
-    tensor::Gradients,
-};
+use burn::{module::Module, prelude::*, tensor::Gradients};
 use half::f16;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -16,18 +12,18 @@ use crate::{
         readback::{read, read_data},
         trace::Call,
     },
-    weights::track_path,
+    weights::visit,
 };
 
-/// Of one tensor.
+/// The statistics of one tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Largest magnitude; in JSON null where it is no number.
+    /// The largest magnitude; null in JSON if it is non-finite.
     #[serde(deserialize_with = "number_or_null")]
     pub largest: f32,
-    /// Share of zeros.
+    /// The share of zeros.
     pub zeros: f32,
-    /// Share of values that f16 keeps with fewer bits or as zero: below its least normal number, 6e-5, and not zero.
+    /// The share of nonzero values below the least normal f16, 6e-5, which f16 keeps with fewer bits or as zero.
     pub subnormal: f32,
     pub nans: usize,
     pub infinities: usize,
@@ -37,15 +33,15 @@ fn number_or_null<'a, D: Deserializer<'a>>(value: D) -> Result<f32, D::Error> {
     Ok(Option::deserialize(value)?.unwrap_or(f32::NAN))
 }
 
-/// Of [`Statistics`], on the device.
+/// The number of values of [`Statistics::queue`].
 const VALUES: usize = 5;
 
 impl Statistics {
-    /// Of values on the host, in one pass.
+    /// Computes the statistics of values on the host, in one pass.
     pub fn of(values: &[f32]) -> Self {
         let least = f16::MIN_POSITIVE.to_f32();
         let (mut largest, mut zeros, mut small, mut nans, mut infinities) = (0.0f32, 0, 0, 0, 0);
-        // Few enough for counts of 32 bits, as wide as the values, so that the loop vectorises.
+        // Counts of 32 bits are as wide as the values, so that the loop vectorises; a piece is small enough for them.
         for piece in values.chunks(1 << 20) {
             let mut counts = [0u32; 4];
             for value in piece {
@@ -64,7 +60,7 @@ impl Statistics {
         Self { largest, zeros: share(zeros), subnormal: share(small - zeros), nans, infinities }
     }
 
-    /// On the device: largest, zeros, values below f16's least normal number, NaNs, infinities, `[VALUES]`.
+    /// Computes on the device: the largest magnitude and the numbers of zeros, of values below the least normal f16, of NaNs and of infinities, `[VALUES]`.
     fn queue(values: Tensor<1>) -> Tensor<1> {
         let magnitudes = values.abs();
         let count = |mask: Tensor<1, Bool>| mask.float().sum();
@@ -80,7 +76,7 @@ impl Statistics {
         )
     }
 
-    /// From what [`Self::queue`] made of `count` values.
+    /// Converts the result of [`Self::queue`] for `count` values.
     fn read(queued: &[f32], count: usize) -> Self {
         let &[largest, zeros, small, nans, infinities] = queued else { unreachable!("[VALUES]") };
         let count = count.max(1) as f32;
@@ -97,22 +93,22 @@ impl Statistics {
         self.nans + self.infinities == 0
     }
 
-    /// Whether some value leaves f16's range.
+    /// Returns whether a value is outside the range of f16.
     pub fn overflows_half(&self) -> bool {
         !self.is_finite() || self.largest > f16::MAX.to_f32()
     }
 }
 
-/// Of one parameter: its values and, where it has one, its gradient.
+/// The statistics of a parameter and of its gradient, if it has one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfParameter {
-    /// The parameter's path.
+    /// The path of the parameter.
     pub path: String,
     pub weight: Statistics,
     pub gradient: Option<Statistics>,
 }
 
-/// Of what came out of one call of an operation.
+/// The statistics of the output of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfOutput {
     #[serde(flatten)]
@@ -120,9 +116,7 @@ pub struct OfOutput {
     pub output: Statistics,
 }
 
-/// Of the outputs of calls, in order.
-///
-/// Fails with `device-lost` where the device no longer answers.
+/// Computes the statistics of the outputs of calls, in order. Fails with `device-lost` if the device no longer answers.
 pub async fn of_outputs(calls: Vec<Call>) -> Result<Vec<OfOutput>> {
     let (names, outputs): (Vec<_>, Vec<_>) =
         CallName::of_each(calls).map(|(name, call)| (name, call.output.values)).unzip();
@@ -130,17 +124,19 @@ pub async fn of_outputs(calls: Vec<Call>) -> Result<Vec<OfOutput>> {
     Ok(names.into_iter().zip(counted).map(|(call, output)| OfOutput { call, output }).collect())
 }
 
-/// Of all parameters of a module and their gradients, in order.
-///
-/// Fails with `device-lost` where the device no longer answers.
+/// Computes the statistics of all parameters of a module and their gradients, in order. Fails with `device-lost` if the device no longer answers.
 pub async fn of_module<M: Module>(module: &M, gradients: &Gradients) -> Result<Vec<OfParameter>> {
-    let mut visitor = Visit { gradients, path: Vec::new(), found: Vec::new(), values: Vec::new() };
-    module.visit(&mut visitor);
-    let Visit { found, values, .. } = visitor;
-    Ok(rows(found, count(values).await?.into_iter()))
+    let (mut paths, mut tensors) = (Vec::new(), Vec::new());
+    visit(module, |path, parameter| {
+        let gradient = parameter.gradient(gradients);
+        paths.push((path.to_string(), gradient.is_some()));
+        tensors.push(parameter.values());
+        tensors.extend(gradient);
+    });
+    Ok(rows(paths, count(tensors).await?.into_iter()))
 }
 
-/// Of each tensor: on a GPU counted there, with one readback for all; on the CPU in one pass over memory.
+/// Computes the statistics of each tensor: on a GPU there, with one readback for all; on the CPU in one pass over memory.
 async fn count(tensors: Vec<Tensor<1>>) -> Result<Vec<Statistics>> {
     let Some(first) = tensors.first() else { return Ok(Vec::new()) };
     if is_cpu(&first.device()) {
@@ -160,10 +156,13 @@ async fn count(tensors: Vec<Tensor<1>>) -> Result<Vec<Statistics>> {
         .collect())
 }
 
-/// * `counted`: each parameter's, followed by its gradient's where there is one
-fn rows(found: Vec<(String, bool)>, mut counted: impl Iterator<Item = Statistics>) -> Vec<OfParameter> {
-    let mut next = || counted.next().expect("each was counted");
-    found
+/// Joins paths and statistics.
+///
+/// * `paths`:   the path of each parameter, and whether it has a gradient
+/// * `counted`: the statistics of each parameter, followed by those of its gradient if it has one
+fn rows(paths: Vec<(String, bool)>, mut counted: impl Iterator<Item = Statistics>) -> Vec<OfParameter> {
+    let mut next = || counted.next().expect("every tensor was counted");
+    paths
         .into_iter()
         .map(|(path, has_gradient)| OfParameter {
             path,
@@ -173,35 +172,13 @@ fn rows(found: Vec<(String, bool)>, mut counted: impl Iterator<Item = Statistics
         .collect()
 }
 
-struct Visit<'a> {
-    gradients: &'a Gradients,
-    path: Vec<String>,
-    /// Path, and whether there is a gradient.
-    found: Vec<(String, bool)>,
-    /// Of each, then of its gradient.
-    values: Vec<Tensor<1>>,
-}
-
-impl ModuleVisitor for Visit<'_> {
-    track_path!();
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let value = param.val();
-        let count = value.shape().num_elements();
-        let gradient = value.grad(self.gradients);
-        self.found.push((self.path.join("."), gradient.is_some()));
-        self.values.push(value.inner().reshape([count]));
-        self.values.extend(gradient.map(|gradient| gradient.reshape([count])));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use burn::nn::LinearConfig;
 
     #[test]
-    fn the_device_counts_what_the_host_counts() {
+    fn device_and_host_compute_the_same_statistics() {
         let values = [0.0f32, -0.0, 1e-6, -3e-5, 1e-3, -70_000.0, f32::INFINITY, f32::NEG_INFINITY];
         let queued = Statistics::queue(Tensor::from_floats(values, &Device::flex()));
         let found = Statistics::read(&queued.into_data().try_to_vec::<f32>().unwrap(), values.len());
@@ -216,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn each_parameter_has_its_row() {
+    fn each_parameter_has_a_row() {
         let device = Device::flex().autodiff();
         let layer = LinearConfig::new(2, 3).init(&device);
         let input = Tensor::<2>::from_floats([[0.0, 5.0]], &device);

@@ -1,4 +1,4 @@
-//! Ranks as threads of one process, each with a device of its own: the devices sum tensors among themselves (burn's `all_reduce`; on CUDA that is NCCL).
+//! Ranks as threads of one process, each with its own device. The devices sum tensors among themselves with burn's `all_reduce`, which is NCCL on CUDA.
 
 use burn::tensor::{
     Device, Tensor,
@@ -31,9 +31,9 @@ impl Exchange for OwnDevice {
     }
 }
 
-/// Runs `work` on each device, and returns what the first made of it. An error of any ends the process' training: it is returned once its own thread ends.
+/// Runs `work` on each device and returns the result of the first. Returns an error of any device once all threads have ended.
 ///
-/// * `devices`: of one kind that can sum, without gradients
+/// * `devices`: devices of one kind that supports `all_reduce`, without autodiff
 pub fn over<R: Send>(devices: &[Device], work: impl Fn(Ranks, &Device) -> Result<R> + Sync) -> Result<R> {
     thread::scope(|scope| {
         let start = |rank: usize| {
@@ -43,7 +43,8 @@ pub fn over<R: Send>(devices: &[Device], work: impl Fn(Ranks, &Device) -> Result
             scope.spawn(move || work(ranks, device))
         };
         let threads: Vec<_> = (0..devices.len()).map(start).collect();
-        let results = threads.into_iter().map(|thread| thread.join().expect("a panic ends all"));
+        let results =
+            threads.into_iter().map(|thread| thread.join().expect("a panic of a rank ends the process"));
         let results = results.collect::<Result<Vec<R>>>()?;
         Ok(results.into_iter().next().expect("at least one device"))
     })

@@ -1,7 +1,7 @@
-//! Ranks: the processes or devices that train one model together, each on its shard of every batch (data parallelism).
+//! Data parallelism over ranks: processes or devices that train one model together, each on its shard of every batch.
 //!
-//! Each rank has the whole model and makes the same updates to it. What differs is summed over all of them where it is needed: gradients and losses under
-//! the optimizer, batch statistics in the layers that have them. The transports of the sum implement [`Exchange`].
+//! Each rank has the whole model and makes the same updates to it. Gradients, losses and batch statistics differ between ranks and are summed over all of them.
+//! The transports of the sum implement [`Exchange`].
 
 #[cfg(feature = "pretraining")]
 pub mod devices;
@@ -24,29 +24,32 @@ use burn::tensor::Device;
 use crate::{Error, Result};
 pub use shard::Shard;
 
-/// A transport of sums. Every rank makes the same calls in the same order; each returns when all ranks have made theirs, or fails with `rank-lost`.
+/// A transport that sums values over all ranks. All ranks must make the same calls in the same order. A call returns when all ranks have made it, or fails with
+/// `rank-lost`.
 pub trait Exchange: Send + Sync {
+    /// Returns the part of each batch that belongs to this rank.
     fn shard(&self) -> Shard;
 
     /// Replaces the values by their sums over all ranks.
     fn sum(&self, values: &mut [f32]) -> Result<()>;
 
-    /// The devices of all ranks, where these sum tensors among themselves: then [`Self::sum`] is used for what lies on the host alone.
+    /// Returns the devices of all ranks if they sum tensors among themselves. [`Self::sum`] then is for values on the host only.
     fn devices(&self) -> Option<&[Device]> {
         None
     }
 }
 
-/// This rank among all of its training: alone, unless an exchange is given.
+/// This rank of a training. The default is a training of a single rank.
 #[derive(Clone, Default)]
 pub struct Ranks(Option<Arc<Joined>>);
 
 struct Joined {
     exchange: Box<dyn Exchange>,
-    /// Nothing is exchanged after a failure: the ranks are no longer at the same place.
+    /// Whether an exchange has failed. Nothing is exchanged afterwards, since the ranks are no longer at the same step.
     failed: AtomicBool,
-    /// Bytes that this rank gave to be summed, and how often.
+    /// The bytes that this rank has sent.
     bytes: AtomicU64,
+    /// The number of exchanges.
     exchanges: AtomicU64,
 }
 
@@ -60,21 +63,22 @@ impl Ranks {
         })))
     }
 
-    /// The part of each batch that is this rank's.
+    /// Returns the part of each batch that belongs to this rank.
     pub fn shard(&self) -> Shard {
         self.0.as_ref().map_or(Shard::WHOLE, |joined| joined.exchange.shard())
     }
 
+    /// Returns whether this is the only rank.
     pub fn is_alone(&self) -> bool {
         self.shard().world_size == 1
     }
 
-    /// Whether this is the rank that writes and reports.
+    /// Returns whether this is the rank that writes files and reports.
     pub fn is_first(&self) -> bool {
         self.shard().rank == 0
     }
 
-    /// See [`Exchange::devices`].
+    /// Returns [`Exchange::devices`].
     pub fn devices(&self) -> Option<&[Device]> {
         self.0.as_ref()?.exchange.devices()
     }
@@ -87,7 +91,7 @@ impl Ranks {
         joined.exchange.sum(values).inspect_err(|_| joined.failed.store(true, Relaxed))
     }
 
-    /// Fails where an exchange has failed before, in a layer that cannot return errors.
+    /// Fails if an exchange has failed before, for instance in a layer that cannot return errors.
     pub fn check(&self) -> Result<()> {
         match &self.0 {
             Some(joined) if joined.failed.load(Relaxed) => Err(Error::rank_lost("an exchange failed")),
@@ -95,30 +99,30 @@ impl Ranks {
         }
     }
 
-    /// Passes a result on where all ranks succeeded. A rank's own error is returned as it is, another's as `rank-lost`.
+    /// Returns a result if all ranks succeeded. Otherwise returns this rank's own error, or `rank-lost` if only other ranks failed.
     pub fn agree<T>(&self, result: Result<T>) -> Result<T> {
         let mut failures = [f32::from(u8::from(result.is_err()))];
         match (result, self.sum(&mut failures)) {
             (Ok(value), Ok(())) if failures == [0.0] => Ok(value),
-            (Ok(_), Ok(())) => Err(Error::rank_lost("another rank failed; its own error says why")),
+            (Ok(_), Ok(())) => Err(Error::rank_lost("another rank failed and reports its own error")),
             (Ok(_), Err(error)) | (Err(error), _) => Err(error),
         }
     }
 
-    /// Fails with `option-invalid` where the ranks do not have the same values: they would train different models.
+    /// Fails with `option-invalid` if the ranks do not have the same values, with which they would train different models.
     pub fn compare(&self, what: &str, values: &[f32]) -> Result<()> {
         let mut sums = values.to_vec();
         self.sum(&mut sums)?;
         let count = self.shard().world_size as f32;
         let alike = values.iter().zip(&sums).all(|(own, sum)| (own * count - sum).abs() <= 1e-5 * sum.abs());
-        // A rank in the middle is like the mean, and learns from the others that they differ.
+        // A rank whose values equal the mean learns from the others that values differ.
         let mut unlike = [f32::from(u8::from(!alike))];
         self.sum(&mut unlike)?;
-        let error = || Error::option_invalid(format!("the ranks do not begin alike: {what}"));
+        let error = || Error::option_invalid(format!("the ranks begin with different values of {what}"));
         if unlike == [0.0] { Ok(()) } else { Err(error()) }
     }
 
-    /// Counts what a rank gives to be summed.
+    /// Counts an exchange of `values` values.
     pub fn count(&self, values: usize) {
         if let Some(joined) = &self.0 {
             joined.bytes.fetch_add(4 * values as u64, Relaxed);
@@ -126,7 +130,7 @@ impl Ranks {
         }
     }
 
-    /// Bytes that this rank has given to be summed so far, and in how many exchanges.
+    /// Returns the bytes that this rank has sent so far, and the number of exchanges.
     pub fn traffic(&self) -> (u64, u64) {
         self.0.as_ref().map_or((0, 0), |joined| (joined.bytes.load(Relaxed), joined.exchanges.load(Relaxed)))
     }
@@ -143,7 +147,7 @@ mod tests {
     use super::{threads::run, *};
 
     #[test]
-    fn sums_are_those_of_all_ranks_and_an_error_reaches_all() {
+    fn ranks_sum_values_and_share_failures() {
         let found = run(3, |ranks| {
             let rank = ranks.shard().rank;
             let mut values = [rank as f32, 1.0];
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_alone_exchanges_nothing() {
+    fn a_single_rank_exchanges_nothing() {
         let (ranks, mut values) = (Ranks::default(), [2.0]);
         ranks.sum(&mut values).unwrap();
         assert_eq!((values, ranks.traffic(), ranks.shard()), ([2.0], (0, 0), Shard::WHOLE));

@@ -1,7 +1,7 @@
 //! Ranks as processes that `mpirun` starts, on one machine or several (Message Passing Interface 3.1, section 5.12).
 //!
-//! By rsmpi's bindings alone: its safe layer cannot represent the death of a rank, and controls how the process exits. Sums are non-blocking and
-//! polled, so that the signal by which `mpirun` ends the rest of a run is noticed while waiting.
+//! Only the bindings of rsmpi are used: its safe layer cannot represent the death of a rank, and controls how the process exits. Sums are non-blocking and
+//! polled, so that a waiting rank notices the signal by which `mpirun` ends a run.
 
 use mpi_sys as sys;
 use std::{
@@ -14,32 +14,32 @@ use std::{
 use super::{Exchange, Ranks, Shard};
 use crate::{Error, Result};
 
-/// Set by the signal that ends what is left of a run.
+/// Whether `mpirun` has asked this process to end.
 static TERMINATED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn terminate(_: c_int) {
     TERMINATED.store(true, Ordering::Relaxed);
 }
 
-/// Joins the others. To be called once, by the thread that trains.
+/// Joins the other ranks. It must be called once, by the thread that trains.
 pub fn join() -> Result<Ranks> {
     let (mut provided, mut rank, mut size) = (0, 0, 0);
-    // SAFETY: MPI is initialised here and nowhere else; the outputs are our own variables.
+    // SAFETY: MPI is initialised only here, and the outputs are local variables.
     unsafe {
         check(sys::MPI_Init_thread(null_mut(), null_mut(), sys::RSMPI_THREAD_SERIALIZED, &raw mut provided))?;
         check(sys::MPI_Comm_set_errhandler(sys::RSMPI_COMM_WORLD, sys::RSMPI_ERRORS_RETURN))?;
         check(sys::MPI_Comm_rank(sys::RSMPI_COMM_WORLD, &raw mut rank))?;
         check(sys::MPI_Comm_size(sys::RSMPI_COMM_WORLD, &raw mut size))?;
-        // MPI has handlers of its own; this one comes after.
+        // MPI sets its own handlers, so that this one is set afterwards.
         libc::signal(libc::SIGTERM, terminate as *const () as libc::sighandler_t);
     }
     let shard = Shard { rank: rank as usize, world_size: size as usize };
     Ok(Ranks::new(Box::new(Process { shard })))
 }
 
-/// Ends the exchange in order. If a process exits without this call, `mpirun` ends the others.
+/// Leaves the other ranks. If a process exits without this call, `mpirun` ends the others.
 pub fn leave() {
-    // SAFETY: all exchanges are done.
+    // SAFETY: no exchange is pending.
     unsafe {
         sys::MPI_Finalize();
     }
@@ -56,9 +56,9 @@ impl Exchange for Process {
 
     fn sum(&self, values: &mut [f32]) -> Result<()> {
         let count = c_int::try_from(values.len())
-            .map_err(|_| Error::option_invalid("more values than MPI sums at once"))?;
+            .map_err(|_| Error::option_invalid("MPI cannot sum this many values at once"))?;
         let given = values.to_vec();
-        // SAFETY: both buffers have `count` values and stay where they are until the request is done. Where it never is, they are leaked.
+        // SAFETY: both buffers have `count` values and are valid until the request is done. If it never is, `given` is leaked and the process ends with the error.
         unsafe {
             let mut request = sys::RSMPI_REQUEST_NULL;
             check(sys::MPI_Iallreduce(
@@ -79,26 +79,31 @@ impl Exchange for Process {
     }
 }
 
-/// Until a request is done, or the run is.
+/// Waits until a request is done, or fails if `mpirun` ends the run.
+///
+/// # Safety
+///
+/// The request must be one that MPI made.
 unsafe fn wait(request: &mut sys::MPI_Request) -> Result<()> {
     loop {
         let mut done = 0;
-        // SAFETY: the request is one that MPI made.
+        // SAFETY: the caller guarantees it.
         check(unsafe { sys::MPI_Test(&raw mut *request, &raw mut done, sys::RSMPI_STATUS_IGNORE) })?;
         if done != 0 {
             return Ok(());
         }
         if TERMINATED.load(Ordering::Relaxed) {
-            return Err(Error::rank_lost("it was told to end, as a run is when one of its ranks dies"));
+            return Err(Error::rank_lost("the run was ended, as it is when a rank dies"));
         }
         thread::yield_now();
     }
 }
 
+/// Turns a return code of MPI into a result.
 fn check(code: c_int) -> Result<()> {
     if code == sys::MPI_SUCCESS as c_int {
         Ok(())
     } else {
-        Err(Error::rank_lost(format!("MPI failed with its code {code}")))
+        Err(Error::rank_lost(format!("MPI failed with code {code}")))
     }
 }

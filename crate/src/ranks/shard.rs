@@ -1,17 +1,18 @@
-//! The part of a batch that one worker of a page, or one rank of a pretraining, computes.
+//! The part of a batch that one worker or one rank computes.
 
-/// A part of a batch, for data parallelism.
+/// One of `world_size` parts of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// From 0 on.
+    /// The number of this part, from 0.
     pub rank: usize,
     pub world_size: usize,
 }
 
 impl Shard {
+    /// The whole batch.
     pub const WHOLE: Self = Self { rank: 0, world_size: 1 };
 
-    /// Its part of what all have together; the parts differ in length by one at most.
+    /// Returns this part of a slice. The parts differ in length by at most one.
     pub fn of<T>(self, all: &[T]) -> &[T] {
         let at = |rank: usize| rank * all.len() / self.world_size;
         &all[at(self.rank)..at(self.rank + 1)]

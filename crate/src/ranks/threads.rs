@@ -1,4 +1,4 @@
-//! Ranks as threads of one process, for tests: what MPI does, without it.
+//! Ranks as threads of one process, for tests without MPI.
 
 use std::{
     sync::{Arc, Barrier, Mutex},
@@ -10,7 +10,7 @@ use crate::Result;
 
 struct Board {
     barrier: Barrier,
-    /// What each rank gave; summed in the order of ranks, so that all get the same.
+    /// The values of each rank. They are summed in the order of ranks, so that all ranks get the same sums.
     given: Mutex<Vec<Vec<f32>>>,
 }
 
@@ -36,7 +36,7 @@ impl Exchange for Thread {
     }
 }
 
-/// What each of `world_size` ranks returned.
+/// Runs `work` on `world_size` ranks and returns their results in order.
 pub fn run<R: Send>(world_size: usize, work: impl Fn(Ranks) -> R + Sync) -> Vec<R> {
     let board = Arc::new(Board {
         barrier: Barrier::new(world_size),

@@ -1,11 +1,11 @@
 //! Speaks through attention and gate: how long each symbol lasts, and when a sentence is over, is the model's own choice.
 
-use super::speak::{PAUSE_FRAMES, Sentence, SpeakOptions, Speech, sentences};
+use super::speak::{MAX_FRAMES, PAUSE_FRAMES, Sentence, SpeakOptions, Speech, sentences};
 use crate::{
     Error, Result,
     model::{StopReason, tacotron::Symbols},
     nn::{Mode, readback::read},
-    text::Phonemizer,
+    text::{Phonemizer, symbols::Symbol},
     vocoder::Vocoder,
     voice::AttentiveVoice,
 };
@@ -32,22 +32,23 @@ pub async fn speak_attentive_async(
             return Err(Error::cancelled());
         }
         voice.device.seed(options.seed);
-        let symbols = voice.table.spell(phonemizer, sentence)?;
-        let sentence = say(voice, symbols, options.max_frames).await?;
+        let symbols = voice.table.to_symbols(&phonemizer.words_of(sentence)?);
+        let sentence = say(voice, symbols).await?;
         speech.say(&voice.mel, sentence, vocoder);
     }
     progress(sentences.len(), sentences.len()).await;
     Ok(speech)
 }
 
-async fn say(voice: &AttentiveVoice, symbols: Vec<u8>, max_frames: usize) -> Result<Sentence> {
+async fn say(voice: &AttentiveVoice, symbols: Vec<(u8, Symbol)>) -> Result<Sentence> {
     let model = &voice.model;
-    let input = Symbols::new(&[&symbols], None, &voice.device);
+    let (ids, symbols): (Vec<u8>, Vec<Symbol>) = symbols.into_iter().unzip();
+    let input = Symbols::new(&[&ids[..]], None, &voice.device);
     let mask = input.mask.clone().unsqueeze_dim(2);
     let encoded = model.encoder.forward(input.ids.clone(), mask, &input.lengths, Mode::Eval);
     let memory =
         model.decoder.memory(&input, encoded, model.speakers.val().slice([voice.speaker..voice.speaker + 1]));
-    let said = model.decoder.generate(&memory, max_frames, |_| true).await;
+    let said = model.decoder.generate(&memory, MAX_FRAMES, |_| true).await;
     let [_, steps, width] = said.alignment.dims();
     let [_, frames, mels] = said.frames.dims();
     let attention = read(said.alignment.reshape([steps * width])).await?;

@@ -12,9 +12,9 @@ use crate::{
     },
     model::{pitch::Intonation, stop::StopReason},
     nn::{Mode, readback::read},
-    text::{self, Word, symbols::by_frame},
+    text::{self, NormalizedSentence, Word, symbols::Symbol},
     vocoder::Vocoder,
-    voice::{Base, Voice},
+    voice::{Adapted, Base, Voice},
 };
 
 /// How a text is spoken.
@@ -27,15 +27,13 @@ pub struct SpeakOptions {
     pub pitch: f32,
     /// Times the learned liveliness of the melody, 0 (monotone) to 3; likewise.
     pub liveliness: f32,
-    /// The prenet's dropout is always on; its seed makes speech repeatable.
+    /// Makes the speech of an attention model repeatable, whose prenet drops values in synthesis too. A base draws nothing.
     pub seed: u64,
-    /// Bound on what is spoken in one piece, in frames: 30 s at 16 kHz. A longer sentence is spoken in several.
-    pub max_frames: usize,
 }
 
 impl Default for SpeakOptions {
     fn default() -> Self {
-        Self { speed: 1.0, pitch: 0.0, liveliness: 1.0, seed: 0, max_frames: 2400 }
+        Self { speed: 1.0, pitch: 0.0, liveliness: 1.0, seed: 0 }
     }
 }
 
@@ -73,11 +71,11 @@ pub struct Speech {
     pub sample_rate_hz: u32,
     /// The spectrogram that the vocoder was given.
     pub mel: Mel,
-    /// The phonemes and pauses, as indices of the model's own table.
-    pub symbols: Vec<u8>,
+    /// The phonemes and pauses.
+    pub symbols: Vec<Symbol>,
     /// Frames of each symbol.
     pub durations: Vec<u32>,
-    /// Why it ended: [`StopReason::MaxFrames`] where a sentence was cut off.
+    /// Why it ended: [`StopReason::MaxFrames`] where an attention model came to no end.
     pub stop: StopReason,
 }
 
@@ -86,7 +84,7 @@ pub(super) struct Sentence {
     /// Silence before it, unless it is the first.
     pub pause_frames: usize,
     pub mel: Mel,
-    pub symbols: Vec<u8>,
+    pub symbols: Vec<Symbol>,
     pub durations: Vec<u32>,
     pub stop: StopReason,
 }
@@ -138,24 +136,23 @@ pub(crate) fn sound(mel: &Mel, config: &MelConfig, vocoder: &dyn Vocoder) -> Vec
     quiet_pauses(vocoder.vocode(mel), mel, config)
 }
 
-/// The sentences of a text that can be spoken, at least one.
-pub(super) fn sentences(text: &str) -> Result<Vec<String>> {
+/// Splits a text into the sentences that can be spoken, at least one.
+pub(super) fn sentences(text: &str) -> Result<Vec<NormalizedSentence>> {
     let characters = text.chars().count();
     if characters > MAX_CHARACTERS {
         return Err(Error::text_too_long(characters, MAX_CHARACTERS));
     }
-    text::normalize(text)?; // Fails where nothing at all can be spoken.
-    Ok(text::sentences(text).into_iter().filter(|sentence| text::normalize(sentence).is_ok()).collect())
+    text::normalized_sentences(text)
 }
 
 /// Texts beyond this are refused: a book is spoken chapter by chapter.
 pub const MAX_CHARACTERS: usize = 20_000;
 /// No symbol lasts longer, 1 s at 16 kHz.
 const MAX_SYMBOL_FRAMES: f32 = 80.0;
+/// Bound on what is spoken in one piece, 30 s at 16 kHz. A longer sentence is spoken in several.
+pub(super) const MAX_FRAMES: usize = 2400;
 /// Silence between sentences, 150 ms.
 pub(super) const PAUSE_FRAMES: usize = 12;
-/// Decoder steps between two synchronisations with the device, so that its queue stays short.
-const STEPS_A_SYNC: usize = 64;
 
 /// Speaks `text`. `progress(done, of)` is called before each sentence; `false` cancels.
 pub async fn speak_async(
@@ -173,12 +170,11 @@ pub async fn speak_async(
         if !progress(index, sentences.len()).await {
             return Err(Error::cancelled());
         }
-        base.device.seed(options.seed); // Each sentence alike: it sounds the same alone, in a text and in a stream.
-        for (part, Timed { symbols, durations, stop }) in
+        for (part, (symbols, durations)) in
             timed(base, voice, sentence, options).await?.into_iter().enumerate()
         {
             let (mel, _) = frames(base, voice, &symbols, &durations, options).await?;
-            let pause_frames = if part == 0 { PAUSE_FRAMES } else { 0 };
+            let (pause_frames, stop) = (if part == 0 { PAUSE_FRAMES } else { 0 }, StopReason::Durations);
             speech.say(base.mel_config(), Sentence { pause_frames, mel, symbols, durations, stop }, vocoder);
         }
     }
@@ -191,9 +187,9 @@ pub(crate) async fn say_symbols(
     base: &Base,
     voice: &Voice,
     sentence: &str,
-) -> Result<(Vec<u8>, Vec<u32>, Mel, Vec<f32>)> {
+) -> Result<(Vec<Symbol>, Vec<u32>, Mel, Vec<f32>)> {
     let symbols = base.phonemizer.symbols(sentence)?;
-    let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
+    let durations = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
     let (mel, f0_hz) = frames(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
     Ok((symbols, durations, mel, f0_hz))
 }
@@ -203,30 +199,28 @@ pub(crate) async fn prosody_of(
     base: &Base,
     voice: &Voice,
     sentence: &str,
-) -> Result<(Vec<u8>, Vec<u32>, Vec<f32>)> {
+) -> Result<(Vec<Symbol>, Vec<u32>, Vec<f32>)> {
     let symbols = base.phonemizer.symbols(sentence)?;
-    let (durations, _) = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
-    let (_, f0_hz) =
-        intoned(base, voice, &symbols[..durations.len()], &durations, &SpeakOptions::default()).await?;
+    let durations = durations(base, voice, &symbols, &SpeakOptions::default()).await?;
+    let (_, f0_hz) = intoned(base, voice, &symbols, &durations, &SpeakOptions::default()).await?;
     Ok((symbols, durations, f0_hz))
 }
 
-/// A sentence or a part of it, with the frames of its symbols.
-struct Timed {
-    symbols: Vec<u8>,
-    durations: Vec<u32>,
-    stop: StopReason,
-}
-
-/// The parts of a sentence that each last no longer than the bound: halves of halves, and the sentence itself where it fits.
-async fn timed(base: &Base, voice: &Voice, sentence: &str, options: &SpeakOptions) -> Result<Vec<Timed>> {
-    let (mut rest, mut parts) = (vec![base.phonemizer.words(sentence)?], Vec::new());
+/// The parts of a sentence that each last no longer than the bound: halves of halves, and the sentence itself where it fits. Each has its symbols and their
+/// frames.
+async fn timed(
+    base: &Base,
+    voice: &Voice,
+    sentence: &NormalizedSentence,
+    options: &SpeakOptions,
+) -> Result<Vec<(Vec<Symbol>, Vec<u32>)>> {
+    let (mut rest, mut parts) = (vec![base.phonemizer.words_of(sentence)?], Vec::new());
     while let Some(words) = rest.pop() {
-        let symbols = text::spell(&words).0;
-        let (durations, stop) = durations(base, voice, &symbols, options).await?;
-        match halves(&words).filter(|_| stop == StopReason::MaxFrames) {
+        let symbols = text::to_symbols(&words).0;
+        let durations = durations(base, voice, &symbols, options).await?;
+        match halves(&words).filter(|_| durations.iter().sum::<u32>() > MAX_FRAMES as u32) {
             Some((first, second)) => rest.extend([second, first]),
-            None => parts.push(Timed { symbols, durations, stop }),
+            None => parts.push((symbols, durations)),
         }
     }
     Ok(parts)
@@ -246,7 +240,7 @@ fn halves(words: &[Word]) -> Option<(Vec<Word>, Vec<Word>)> {
     }
     let Word { text, symbols } = &words[first];
     let middle = symbols.len() / 2;
-    let half = |symbols: &[u8]| Word { text: text.clone(), symbols: symbols.to_vec() };
+    let half = |symbols: &[Symbol]| Word { text: text.clone(), symbols: symbols.to_vec() };
     let cut = || {
         (
             [&words[..first], &[half(&symbols[..middle])]].concat(),
@@ -260,9 +254,9 @@ fn halves(words: &[Word]) -> Option<(Vec<Word>, Vec<Word>)> {
 async fn durations(
     base: &Base,
     voice: &Voice,
-    symbols: &[u8],
+    symbols: &[Symbol],
     options: &SpeakOptions,
-) -> Result<(Vec<u32>, StopReason)> {
+) -> Result<Vec<u32>> {
     let readout = voice.timing_readout.as_ref();
     let logs = base.log_durations_async(symbols, &voice.timing_speaker, readout).await?;
     let factor = voice.duration_scale / options.speed;
@@ -271,17 +265,10 @@ async fn durations(
     for log in logs {
         exact += (log.min(MAX_SYMBOL_FRAMES.ln()).exp() * factor).clamp(1.0, MAX_SYMBOL_FRAMES);
         let frames = (exact.round() as u32).saturating_sub(total).max(1);
-        if (total + frames) as usize > options.max_frames {
-            if durations.is_empty() {
-                durations.push(options.max_frames.max(1) as u32); // No speech without a frame.
-            }
-            break;
-        }
         total += frames;
         durations.push(frames);
     }
-    let stop = if durations.len() == symbols.len() { StopReason::Durations } else { StopReason::MaxFrames };
-    Ok((durations, stop))
+    Ok(durations)
 }
 
 /// The spectrogram of symbols with known durations, and the pitch of each frame in Hz: 0 where unvoiced, empty on a base without pitch.
@@ -290,12 +277,11 @@ async fn durations(
 async fn frames(
     base: &Base,
     voice: &Voice,
-    symbols: &[u8],
+    symbols: &[Symbol],
     durations: &[u32],
     options: &SpeakOptions,
 ) -> Result<(Mel, Vec<f32>)> {
-    let spoken = &symbols[..durations.len()];
-    let (context, f0_hz) = intoned(base, voice, spoken, durations, options).await?;
+    let (context, f0_hz) = intoned(base, voice, symbols, durations, options).await?;
     let total = durations.iter().sum::<u32>() as usize;
     let mel = decode(base, voice, base.with_excitation(context, &f0_hz), total).await?;
     Ok((mel, f0_hz))
@@ -305,7 +291,7 @@ async fn frames(
 async fn intoned(
     base: &Base,
     voice: &Voice,
-    symbols: &[u8],
+    symbols: &[Symbol],
     durations: &[u32],
     options: &SpeakOptions,
 ) -> Result<(Tensor<3>, Vec<f32>)> {
@@ -313,11 +299,10 @@ async fn intoned(
     let context = base.contexts(symbols, durations, total.next_multiple_of(base.config().reduction));
     let contour = base.contour_async(&context, &voice.timing_speaker, voice.voicing_readout.as_ref());
     let f0_hz = match (contour.await?, voice.intonation) {
-        (Some(contour), Some(Intonation { mean_hz, spread, voicing })) => {
+        (Some(contour), Some(Intonation { mean_hz, spread })) => {
             let higher = (options.pitch / 12.0).exp2();
-            let intonation =
-                Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness, voicing };
-            let mut f0_hz = contour.f0_hz(intonation, &by_frame(symbols, durations));
+            let intonation = Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness };
+            let mut f0_hz = contour.f0_hz(intonation);
             f0_hz.truncate(total);
             f0_hz
         }
@@ -333,7 +318,7 @@ async fn intoned(
 pub(crate) async fn copy_prosody(
     base: &Base,
     voice: &Voice,
-    symbols: &[u8],
+    symbols: &[Symbol],
     durations: &[u32],
     f0_hz: &[f32],
 ) -> Result<Mel> {
@@ -346,46 +331,15 @@ pub(crate) async fn copy_prosody(
 ///
 /// * `context`: `[1, T, C]`, T at least `total`
 pub(crate) async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total: usize) -> Result<Mel> {
-    let config = base.config();
-    let frames = if config.autoregressive {
-        decode_by_steps(base, voice, context).await?
-    } else {
-        decode_at_once(base, voice, context)
-    };
-    let frames = frames.clone() + voice.parts.postnet.forward(frames, Mode::Eval);
+    let (config, Adapted { decoder, postnet, speaker, .. }) = (base.config(), &voice.parts);
+    let (frames, _) = decoder.forward(context, speaker.val(), decoder.start(1, &base.device));
+    let frames = frames.clone() + postnet.forward(frames, Mode::Eval);
     let values = read(frames.narrow(1, 0, total).reshape([total * config.mels])).await?;
     let mel = scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale);
     Ok(match &voice.spectral_match {
         Some(found) => found.apply(mel),
         None => mel,
     })
-}
-
-/// Without feedback no step waits for another: `[1, T, C]` to `[1, T, M]` in one pass.
-fn decode_at_once(base: &Base, voice: &Voice, context: Tensor<3>) -> Tensor<3> {
-    let decoder = &voice.parts.decoder;
-    decoder.forward(None, context, voice.parts.speaker.val(), decoder.start(1, &base.device)).0
-}
-
-/// Autoregressive: each step has the frame before it as an input.
-async fn decode_by_steps(base: &Base, voice: &Voice, context: Tensor<3>) -> Result<Tensor<3>> {
-    let [_, frames, width] = context.dims();
-    let (reduction, mels) = (base.config().reduction, base.config().mels);
-    let decoder = &voice.parts.decoder;
-    let mut state = decoder.start(1, &base.device);
-    let mut previous = Tensor::zeros([1, 1, mels], &base.device);
-    let mut decoded = Vec::with_capacity(frames / reduction);
-    for step in 0..frames / reduction {
-        let now = context.clone().slice([0..1, step * reduction..(step + 1) * reduction, 0..width]);
-        let (frames, next) = decoder.forward(Some(previous), now, voice.parts.speaker.val(), state);
-        state = next;
-        previous = frames.clone().narrow(1, reduction - 1, 1);
-        if step % STEPS_A_SYNC == STEPS_A_SYNC - 1 {
-            read(previous.clone().reshape([mels])).await?;
-        }
-        decoded.push(frames);
-    }
-    Ok(Tensor::cat(decoded, 1))
 }
 
 #[cfg(test)]
@@ -415,7 +369,7 @@ mod tests {
         let sentence = Sentence {
             pause_frames: 0,
             mel: mel.clone(),
-            symbols: vec![1],
+            symbols: vec![crate::text::symbols::SILENCE],
             durations: vec![40],
             stop: StopReason::Durations,
         };

@@ -1,8 +1,8 @@
-//! Words made of a known word and an ending or a beginning, and words made of two known words.
+//! Pronounces words that consist of a known word and an affix, or of two known words.
 
 use super::symbols::{self, Symbol};
 
-/// Looks a word up.
+/// Looks a word up in the dictionary.
 pub type Lookup<'a> = dyn Fn(&str) -> Option<Vec<Symbol>> + 'a;
 
 const ENDINGS: &[(&str, &str)] = &[
@@ -50,7 +50,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("under", "AH2 N D ER0"),
 ];
 
-/// The sound of -s and -'s: AH0 Z after a sibilant, S after another voiceless consonant, Z otherwise.
+/// Appends -s or -'s: AH0 Z after a sibilant, S after another voiceless consonant, Z otherwise.
 pub fn plural(stem: &[Symbol]) -> Vec<Symbol> {
     let ending = match last(stem) {
         "S" | "Z" | "SH" | "ZH" | "CH" | "JH" => "AH0 Z",
@@ -60,7 +60,7 @@ pub fn plural(stem: &[Symbol]) -> Vec<Symbol> {
     join(stem, ending)
 }
 
-/// The sound of -ed.
+/// Appends -ed: AH0 D after T or D, T after another voiceless consonant, D otherwise.
 fn past(stem: &[Symbol]) -> Vec<Symbol> {
     let ending = match last(stem) {
         "T" | "D" => "AH0 D",
@@ -70,19 +70,22 @@ fn past(stem: &[Symbol]) -> Vec<Symbol> {
     join(stem, ending)
 }
 
+/// Returns the name of the last phone.
 fn last(stem: &[Symbol]) -> &'static str {
-    stem.last().and_then(|symbol| symbols::name(*symbol)).unwrap_or("")
+    stem.last().map_or("", |symbol| symbol.name())
 }
 
+/// Appends the phones of an ending.
 fn join(stem: &[Symbol], ending: &str) -> Vec<Symbol> {
     [stem, &symbols::parse(ending).expect("phones")].concat()
 }
 
-/// The pronunciation of a word from its parts, if all are known.
+/// Pronounces a word by its parts. Returns `None` unless all parts are known.
 pub fn take_apart(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     ending(word, lookup).or_else(|| beginning(word, lookup)).or_else(|| compound(word, lookup))
 }
 
+/// Pronounces a known word with a clitic or an ending.
 fn ending(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     let clitics = [
         ("'s", ""),
@@ -128,7 +131,7 @@ fn ending(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     })
 }
 
-/// The stem of an inflected word: as it stands, with a dropped e, a y turned i, or a doubled consonant.
+/// Looks up the stem of an inflected word: as it is, with a dropped e restored, with i changed back to y, or without a doubled consonant.
 fn inflected(stem: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     if stem.len() < 3 {
         return None;
@@ -141,6 +144,7 @@ fn inflected(stem: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
         .or_else(|| doubled.then(|| lookup(&stem[..stem.len() - 1])).flatten())
 }
 
+/// Pronounces a known word with a prefix.
 fn beginning(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     BEGINNINGS.iter().find_map(|(beginning, sound)| {
         let rest = word.strip_prefix(beginning).filter(|rest| rest.len() >= 4)?;
@@ -149,7 +153,7 @@ fn beginning(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     })
 }
 
-/// Two known words of three letters and more; the longest first one wins. The second loses its primary stress.
+/// Pronounces a compound of two known words of at least three letters, the first as long as possible. The primary stress of the second becomes secondary.
 fn compound(word: &str, lookup: &Lookup) -> Option<Vec<Symbol>> {
     (3..=word.len().checked_sub(3)?).rev().filter(|split| word.is_char_boundary(*split)).find_map(|split| {
         let (first, second) = word.split_at(split);
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_found() {
+    fn words_are_pronounced_by_their_parts() {
         let said = |word: &str| {
             take_apart(word, &lookup).map(|symbols| symbols::format(&symbols)).unwrap_or_default()
         };

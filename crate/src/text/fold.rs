@@ -1,101 +1,27 @@
-//! Unicode to the few characters English is written with: quotes, dashes and accents folded, the rest marked as unspeakable.
+//! Folds Unicode to the characters of English: quotes, dashes and accented letters are replaced, characters that cannot be spoken become spaces.
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
-/// What a character is written as in plain ASCII (and a few marks that the normaliser reads); `None` where it cannot be spoken.
+/// Characters and their replacements in ASCII, or in a few signs that the normaliser reads.
+#[rustfmt::skip]
+const REPLACEMENTS: &[(&str, &str)] = &[
+    ("÷", " divided by "), ("Æ", "AE"), ("æ", "ae"), ("Œ", "OE"), ("œ", "oe"), ("Ø", "O"), ("ø", "o"), ("ÐĐƉ", "D"), ("ðđ", "d"), ("Þ", "TH"), ("þ", "th"),
+    ("ß", "ss"), ("ẞ", "SS"), ("Ħ", "H"), ("ħ", "h"), ("ı", "i"), ("ĸ", "k"), ("ŁĿ", "L"), ("łŀ", "l"), ("Ŋ", "NG"), ("ŋ", "ng"), ("Ŧ", "T"), ("ŧ", "t"),
+    ("ə", "e"), ("ƒ", "f"), ("‘’‛ʼ′`´ʻ", "'"), ("“”„«»‹›″‟‚", "\""), ("‐‑⁃−", "-"), ("‒–", "–"), ("—―", " — "), ("…", "..."), ("¿¡·•‧|¦¶\\©®™℠", " "),
+    ("§", " section "), ("№", " number "), ("±", " plus or minus "), ("≤", "≤"), ("≥", "≥"), ("≠", "≠"), ("≈", "≈"), ("×", "×"), ("√", " square root of "),
+    ("∞", " infinity "), ("→", " -> "), ("ª", "a"), ("º", "o"), ("µμ", "µ"), ("←", " <- "), ("⇒", " => "), ("↑", " up "), ("↓", " down "),
+    ("∑", " sum of "), ("∫", " integral of "), ("∂", " partial "), ("∝", " is proportional to "), ("∈", " in "), ("∪", " union "), ("∩", " intersection "),
+    ("∠", " angle "), ("♭", " flat "), ("♯", " sharp "), ("♥❤", "♥"), ("Ω", "Ω"), ("。．", "."), ("，、", ","), ("？", "?"), ("！", "!"), ("：", ":"), ("；", ";"),
+    ("°", "°"), ("‰", "‰"), ("¢", "¢"), ("£", "£"), ("€", "€"), ("¥", "¥"), ("₹", "₹"), ("₩", "₩"), ("₽", "₽"), ("₿", "₿"), ("₺", "₺"), ("₫", "₫"),
+    ("₴", "₴"), ("₪", "₪"), ("₱", "₱"), ("₦", "₦"), ("฿", "฿"),
+];
+
+/// Returns the replacement of a character, or `None` if it has none of its own.
 fn ascii(c: char) -> Option<&'static str> {
-    Some(match c {
-        '÷' => " divided by ",
-        'Æ' => "AE",
-        'æ' => "ae",
-        'Œ' => "OE",
-        'œ' => "oe",
-        'Ø' => "O",
-        'ø' => "o",
-        'Ð' | 'Đ' | 'Ɖ' => "D",
-        'ð' | 'đ' => "d",
-        'Þ' => "TH",
-        'þ' => "th",
-        'ß' => "ss",
-        'ẞ' => "SS",
-        'Ħ' => "H",
-        'ħ' => "h",
-        'ı' => "i",
-        'ĸ' => "k",
-        'Ł' | 'Ŀ' => "L",
-        'ł' | 'ŀ' => "l",
-        'Ŋ' => "NG",
-        'ŋ' => "ng",
-        'Ŧ' => "T",
-        'ŧ' => "t",
-        'ə' => "e",
-        'ƒ' => "f",
-        '‘' | '’' | '‛' | 'ʼ' | '′' | '`' | '´' | 'ʻ' => "'",
-        '“' | '”' | '„' | '«' | '»' | '‹' | '›' | '″' | '‟' | '‚' => "\"",
-        '‐' | '‑' | '⁃' | '−' => "-",
-        '‒' | '–' => "–",
-        '—' | '―' => " — ",
-        '…' => "...",
-        '¿' | '¡' | '·' | '•' | '‧' | '|' | '¦' | '¶' | '\\' | '©' | '®' | '™' | '℠' => " ",
-        '§' => " section ",
-        '№' => " number ",
-        '±' => " plus or minus ",
-        '≤' => "≤",
-        '≥' => "≥",
-        '≠' => "≠",
-        '≈' => "≈",
-        '×' => "×",
-        '√' => " square root of ",
-        '∞' => " infinity ",
-        '→' => " -> ",
-        'ª' => "a",
-        'º' => "o",
-        // Behind a digit a unit begins with it.
-        'µ' | 'μ' => "µ",
-        '←' => " <- ",
-        '⇒' => " => ",
-        '↑' => " up ",
-        '↓' => " down ",
-        '∑' => " sum of ",
-        '∫' => " integral of ",
-        '∂' => " partial ",
-        '∝' => " is proportional to ",
-        '∈' => " in ",
-        '∪' => " union ",
-        '∩' => " intersection ",
-        '∠' => " angle ",
-        '♭' => "♭",
-        '♯' => "♯",
-        '♥' | '❤' => "♥",
-        'Ω' => "Ω",
-        '。' | '．' => ".",
-        '，' | '、' => ",",
-        '？' => "?",
-        '！' => "!",
-        '：' => ":",
-        '；' => ";",
-        '°' => "°",
-        '‰' => "‰",
-        '¢' => "¢",
-        '£' => "£",
-        '€' => "€",
-        '¥' => "¥",
-        '₹' => "₹",
-        '₩' => "₩",
-        '₽' => "₽",
-        '₿' => "₿",
-        '₺' => "₺",
-        '₫' => "₫",
-        '₴' => "₴",
-        '₪' => "₪",
-        '₱' => "₱",
-        '₦' => "₦",
-        '฿' => "฿",
-        _ => return None,
-    })
+    REPLACEMENTS.iter().find(|(characters, _)| characters.contains(c)).map(|(_, replacement)| *replacement)
 }
 
-/// Greek letters by their names, where they stand for themselves.
+/// Greek letters and their names.
 #[rustfmt::skip]
 const GREEK: &[(&str, &str)] = &[
     ("αΑ", "alpha"), ("βΒ", "beta"), ("γΓ", "gamma"), ("δΔ", "delta"), ("εϵΕ", "epsilon"), ("ζΖ", "zeta"), ("ηΗ", "eta"), ("θϑΘ", "theta"), ("ιΙ", "iota"), ("κΚ", "kappa"), ("λΛ", "lambda"),
@@ -103,32 +29,35 @@ const GREEK: &[(&str, &str)] = &[
     ("ωΩ", "omega"),
 ];
 
+/// Returns the name of a Greek letter.
 fn greek(c: char) -> Option<&'static str> {
     GREEK.iter().find(|(letters, _)| letters.contains(c)).map(|(_, name)| *name)
 }
 
+/// Whether a character is in the Greek block.
 pub fn is_greek(c: char) -> bool {
     ('\u{370}'..='\u{3ff}').contains(&c)
 }
 
-/// A raised digit or sign, on the line.
+/// Returns the plain character of a superscript digit or sign.
 fn superscript(c: char) -> Option<char> {
     const RAISED: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ";
     RAISED.chars().zip("0123456789+-n".chars()).find(|(raised, _)| *raised == c).map(|(_, plain)| plain)
 }
 
-/// Folds a text. Characters that cannot be spoken become spaces; combining marks, joiners and other invisible characters vanish.
+/// Folds a text. Characters that cannot be spoken become spaces; combining marks, joiners and other invisible characters are removed.
 ///
-/// What has a compatibility decomposition (Unicode NFKD: accented letters, fractions, full-width and mathematical letters, ligatures, `℃`) is read as that.
+/// A character with a compatibility decomposition (Unicode NFKD: accented letters, fractions, full-width and mathematical letters, ligatures, `℃`) is
+/// replaced by it.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    // Greek is spoken as names of letters only where a letter stands alone; words of it cannot be.
+    // A single Greek letter is read by its name; Greek words cannot be spoken.
     let mut letters = text.chars().peekable();
     let mut before = ' ';
     while let Some(c) = letters.next() {
         let alone = !is_greek(before) && letters.peek().is_none_or(|next| !is_greek(*next));
         match c {
-            // As programs write "≤".
+            // Programmers write "<=" for "≤".
             '<' | '>' | '!' if letters.peek() == Some(&'=') => {
                 letters.next();
                 folded.push(match c {
@@ -164,7 +93,7 @@ pub fn fold(text: &str) -> String {
             // "N·m"
             '·' | '⋅' if "NAVW".contains(before) && letters.peek().is_some_and(char::is_ascii_lowercase) =>
                 {}
-            // A subscript belongs to what it stands behind: "H₂O".
+            // A subscript belongs to the word before it: "H₂O".
             '₀'..='₉' => folded.push(char::from(b'0' + (c as u32 - '₀' as u32) as u8)),
             c if superscript(c).is_some() => {
                 if superscript(before).is_none() {
@@ -172,7 +101,7 @@ pub fn fold(text: &str) -> String {
                 }
                 folded.extend(superscript(c));
             }
-            // Soft hyphen, zero-width characters, direction marks, variation selectors.
+            // These are soft hyphen, zero-width characters, direction marks and variation selectors.
             '\u{ad}'
             | '\u{200b}'..='\u{200f}'
             | '\u{202a}'..='\u{202e}'
@@ -195,6 +124,7 @@ fn counts(text: &str) -> bool {
     text.trim_end().ends_with(|c: char| c.is_ascii_digit())
 }
 
+/// Appends the decomposition of a character without its combining marks.
 fn push_decomposed(c: char, folded: &mut String) {
     let mut plain = String::new();
     decompose_compatible(c, |part| match part {
@@ -203,7 +133,7 @@ fn push_decomposed(c: char, folded: &mut String) {
         part if is_combining_mark(part) => {}
         part => plain.push_str(ascii(part).unwrap_or(" ")),
     });
-    // A fraction, or a number in a circle, is a word of its own.
+    // A fraction, or a number in a circle, is a separate word.
     let apart = plain.starts_with(|first: char| first.is_ascii_digit())
         && !c.is_ascii()
         && !('０'..='９').contains(&c)
@@ -224,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn every_latin_letter_has_a_base() {
+    fn latin_letters_fold_to_ascii() {
         for c in ('\u{c0}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|c| c.is_alphabetic()) {
             let folded = fold(&c.to_string());
             let common = c <= '\u{17f}' || ('\u{1ea0}'..='\u{1ef9}').contains(&c);
@@ -253,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn compatibility_characters_are_what_they_stand_for() {
+    fn compatibility_characters_are_decomposed() {
         assert_eq!(fold("⅓ 20℃ ﬁ 𝐇 Ⅷ 1½"), " 1/3  20°C fi H VIII 1 1/2 ");
     }
 

@@ -1,13 +1,13 @@
-//! Whether a text is what can be spoken: English, in letters that are read. A guess, to warn by.
+//! Guesses whether a text is English and consists of letters that can be read, to warn the user if not.
 
 use super::fold::{fold, is_greek};
 
-/// Why a text may not be spoken as it is meant.
+/// A reason why a text may not be spoken as intended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Doubt {
-    /// It reads like another language, by its name in English.
+    /// It seems to be in another language, given by its English name.
     Language(&'static str),
-    /// Letters and digits that are left out, each once.
+    /// Letters and digits that are not spoken, each once.
     Unspoken(String),
 }
 
@@ -20,7 +20,7 @@ impl std::fmt::Display for Doubt {
     }
 }
 
-/// Most frequent words that are not frequent in English as well.
+/// Languages with their most frequent words, except those that are also frequent in English.
 #[rustfmt::skip]
 const LANGUAGES: &[(&str, &[&str])] = &[
     ("Dutch", &["de", "het", "een", "en", "van", "ik", "je", "dat", "niet", "op", "te", "zijn", "met", "voor", "maar", "ook", "wij", "naar", "dit", "aan", "bij", "heeft", "geen", "wat"]),
@@ -32,22 +32,23 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("Spanish", &["el", "la", "los", "las", "que", "y", "en", "una", "es", "por", "con", "para", "se", "del", "su", "al", "como", "pero", "muy", "está", "yo", "más", "mi", "hola"]),
     ("Swedish", &["och", "att", "det", "är", "en", "ett", "som", "på", "jag", "inte", "med", "för", "av", "den", "har", "vi", "till", "mycket"]),
 ];
+/// The most frequent words of English.
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
     "a", "about", "all", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "for", "from", "get", "had", "has", "have", "he", "her", "his", "i", "if", "in", "is", "it", "me", "my",
     "no", "not", "now", "of", "on", "one", "or", "our", "out", "she", "so", "that", "the", "their", "there", "they", "this", "to", "up", "was", "we", "were", "what", "when", "which", "will",
     "with", "would", "you", "your",
 ];
-/// Shorter texts, in words, hold too few frequent ones to tell a language by.
+/// Texts with fewer words have too few frequent ones for a guess.
 const MIN_WORDS: usize = 4;
 
-/// What a person should know before a text is spoken.
+/// Returns what the user should be warned of before a text is spoken.
 pub fn doubts(text: &str) -> Vec<Doubt> {
     let mut unspoken = String::new();
     let mut before = ' ';
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
-        // A letter of Greek alone is spoken by its name, a word of them is left out.
+        // A single Greek letter is spoken by its name, but a Greek word is not spoken.
         let word = is_greek(c) && (is_greek(before) || letters.peek().is_some_and(|next| is_greek(*next)));
         if c.is_alphanumeric()
             && !unspoken.contains(c)
@@ -62,11 +63,11 @@ pub fn doubts(text: &str) -> Vec<Doubt> {
     guess(text).map(Doubt::Language).into_iter().chain(unspoken).collect()
 }
 
-/// A language whose frequent words make up a fifth of a text, and more of it than English ones.
+/// Returns the language whose frequent words make up a fifth of a text and outnumber the English ones.
 fn guess(text: &str) -> Option<&'static str> {
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    // A capital inside is a name's: "El Paso".
+    // Capitalized words other than the first are names: "El Paso".
     let lower: Vec<String> = words
         .iter()
         .enumerate()
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_are_told_apart() {
+    fn languages_are_recognised() {
         let texts = [
             ("German", "Guten Tag, ich möchte gern wissen, wie es Ihnen geht und ob das Wetter gut ist."),
             ("German", "Die Katze sitzt auf dem Dach und schläft."),
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn english_is_not_doubted() {
+    fn english_raises_no_doubt() {
         let texts = [
             "The die is cast, and the den is empty.",
             "La Paz, El Paso, Los Angeles and Las Vegas are cities.",
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_are_left_out_are_named() {
+    fn unspoken_letters_are_listed() {
         assert_eq!(doubts("The word 你好 means hello, 你."), [Doubt::Unspoken("你好".into())]);
         assert_eq!(doubts("😀 ½ ℃ ﬁ é, x² + H₂O, α and Δt, 5 kΩ"), []);
         assert_eq!(doubts("The word και is Greek."), [Doubt::Unspoken("και".into())]);

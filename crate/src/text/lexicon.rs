@@ -1,38 +1,43 @@
-//! The pronouncing dictionary as one compact file: sorted words, front-coded, and their phones, deflated.
+//! The pronouncing dictionary as one compact file: sorted words, front-coded, and their phones, compressed.
 //!
 //! ```text
-//! "OVLX" | version: u8 | inflated length: u32 LE | zlib stream of:
+//! "OVLX" | version: u8 | uncompressed length: u32 LE | zlib stream of:
 //!   word count: u32 LE | byte length of each of the three sections: u32 LE
-//!   words:  per word: length shared with the word before (u8), the rest, 0x00
-//!   phones: per word: symbols, 0x00
+//!   words:  per word: length of the prefix shared with the word before, plus one (u8), the other letters, 0x00
+//!   phones: per word: indices of its symbols (u8), 0x00
 //!   rules:  letter-to-sound rules (see `letters`)
 //! ```
 //!
-//! The file is untrusted: sizes are limited before anything is inflated, and order, letters and symbols are checked.
+//! The file is untrusted: sizes are limited before anything is decompressed, and order, letters and symbols are checked.
 
-use super::letters::Letters;
+use super::letters::LetterToSound;
 use super::symbols::{self, Symbol};
 use crate::{Error, Result};
 
 const MAGIC: &[u8; 5] = b"OVLX\x01";
-/// The file inflates to about 2 MB; a larger claim is a damaged or hostile file.
+/// The file decompresses to about 2 MB; a larger stated length means a damaged or hostile file.
 const MAX_INFLATED: usize = 16 << 20;
-/// It inflates to less than three times its bytes.
+/// It decompresses to less than three times its bytes.
 const MAX_RATIO: usize = 16;
+/// In bytes.
 const MAX_WORD: usize = 64;
 
+/// A pronouncing dictionary with letter-to-sound rules for words outside it.
 #[derive(Debug)]
 pub struct Lexicon {
-    /// All words, one after another.
+    /// All words in one buffer.
     words: Vec<u8>,
-    /// Where each word starts, and the end of the last.
+    /// The start of each word in `words`, and the end of the last.
     word_starts: Vec<u32>,
+    /// The phones of all words in one buffer.
     phones: Vec<Symbol>,
+    /// The start of each pronunciation in `phones`, and the end of the last.
     phone_starts: Vec<u32>,
-    pub(super) letters: Letters,
+    pub(super) letters: LetterToSound,
 }
 
 impl Lexicon {
+    /// Parses a file that [`pack`] made.
     pub fn load(file: &[u8]) -> Result<Self> {
         let inflated = inflate(file)?;
         let mut header = inflated
@@ -41,11 +46,11 @@ impl Lexicon {
         let (Some(count), Some(words), Some(phones), Some(rules)) =
             (header.next(), header.next(), header.next(), header.next())
         else {
-            return Err(Error::lexicon_corrupt("no header"));
+            return Err(Error::lexicon_corrupt("the header is missing"));
         };
         let body = &inflated[16..];
         if words.checked_add(phones).and_then(|sum| sum.checked_add(rules)) != Some(body.len()) {
-            return Err(Error::lexicon_corrupt("sections do not fill the file"));
+            return Err(Error::lexicon_corrupt("the sections do not add up to the length of the file"));
         }
         let (word_section, rest) = body.split_at(words);
         let (phone_section, rule_section) = rest.split_at(phones);
@@ -55,38 +60,38 @@ impl Lexicon {
             word_starts: vec![0],
             phones: Vec::with_capacity(phones),
             phone_starts: vec![0],
-            letters: Letters::load(rule_section)?,
+            letters: LetterToSound::load(rule_section)?,
         };
         let mut previous: Vec<u8> = Vec::new();
         for entry in terminated(word_section)? {
             let (shared, rest) =
-                entry.split_first().ok_or_else(|| Error::lexicon_corrupt("an empty word"))?;
-            // Zero ends an entry, so the shared length is stored plus one.
+                entry.split_first().ok_or_else(|| Error::lexicon_corrupt("a word is empty"))?;
+            // The length is stored plus one because zero ends an entry.
             let shared = (*shared as usize).wrapping_sub(1);
             if shared > previous.len()
                 || shared + rest.len() > MAX_WORD
                 || !rest.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'\'')
             {
-                return Err(Error::lexicon_corrupt("a word"));
+                return Err(Error::lexicon_corrupt("a word is invalid"));
             }
             let mut word = previous[..shared].to_vec();
             word.extend_from_slice(rest);
             if word <= previous {
-                return Err(Error::lexicon_corrupt("words out of order"));
+                return Err(Error::lexicon_corrupt("the words are not sorted"));
             }
-            // Two bytes may stand for a word of sixty.
+            // Front coding lets three bytes stand for a word of `MAX_WORD`.
             if lexicon.words.len() > MAX_INFLATED {
-                return Err(Error::lexicon_corrupt("too large"));
+                return Err(Error::lexicon_corrupt("it is too large"));
             }
             lexicon.words.extend_from_slice(&word);
             lexicon.word_starts.push(lexicon.words.len() as u32);
             previous = word;
         }
         for entry in terminated(phone_section)? {
-            if entry.is_empty() || !entry.iter().all(|symbol| symbols::is_phone(*symbol)) {
-                return Err(Error::lexicon_corrupt("a pronunciation"));
-            }
-            lexicon.phones.extend_from_slice(entry);
+            let phones = symbols::parse_phone_bytes(entry).filter(|phones| !phones.is_empty());
+            lexicon
+                .phones
+                .extend(phones.ok_or_else(|| Error::lexicon_corrupt("a pronunciation is invalid"))?);
             lexicon.phone_starts.push(lexicon.phones.len() as u32);
         }
         if lexicon.word_starts.len() != count.saturating_add(1)
@@ -97,6 +102,7 @@ impl Lexicon {
         Ok(lexicon)
     }
 
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
         self.word_starts.len() - 1
     }
@@ -105,16 +111,18 @@ impl Lexicon {
         self.len() == 0
     }
 
+    /// Returns the word at an index of the sorted list.
     pub fn word(&self, index: usize) -> &str {
         let word = &self.words[self.word_starts[index] as usize..self.word_starts[index + 1] as usize];
         std::str::from_utf8(word).expect("letters were checked when loading")
     }
 
+    /// Returns the phones of the word at an index of the sorted list.
     pub fn phones(&self, index: usize) -> &[Symbol] {
         &self.phones[self.phone_starts[index] as usize..self.phone_starts[index + 1] as usize]
     }
 
-    /// The pronunciation of a lower-case word.
+    /// Returns the pronunciation of a lower-case word.
     pub fn get(&self, word: &str) -> Option<&[Symbol]> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -131,10 +139,11 @@ impl Lexicon {
 
 /// Packs a dictionary in CMUdict's text format (`word PH1 PH2 .. # comment`; `word(2)` is an alternative) and fits the letter-to-sound rules on it.
 ///
-/// Only first pronunciations are kept, without words of more than letters and apostrophes, and without the possessives that a rule makes.
+/// Only the first pronunciation of a word is kept. Words with characters other than letters and apostrophes are left out, and so are possessives that
+/// follow the rule of [`plural`](super::affixes::plural).
 pub fn pack(dictionary: &str) -> Result<Vec<u8>> {
     let entries = parse(dictionary)?;
-    let letters = Letters::fit(&entries);
+    let letters = LetterToSound::fit(&entries);
     let (mut words, mut phones) = (Vec::new(), Vec::new());
     let mut previous: &[u8] = b"";
     for (word, pronunciation) in &entries {
@@ -143,7 +152,7 @@ pub fn pack(dictionary: &str) -> Result<Vec<u8>> {
         words.push(shared as u8 + 1);
         words.extend_from_slice(&word[shared..]);
         words.push(0);
-        phones.extend_from_slice(pronunciation);
+        phones.extend(pronunciation.iter().map(|&symbol| u8::from(symbol)));
         phones.push(0);
         previous = word;
     }
@@ -161,7 +170,7 @@ pub fn pack(dictionary: &str) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Sorted (word, phones) of a dictionary in CMUdict's text format.
+/// Parses a dictionary in CMUdict's text format. Returns the words, sorted, with their phones.
 pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
     let mut entries = std::collections::BTreeMap::new();
     for line in dictionary.lines().filter(|line| !line.starts_with(";;;")) {
@@ -174,7 +183,7 @@ pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
             continue;
         }
         let phones = symbols::parse(phones)
-            .ok_or_else(|| Error::lexicon_corrupt(&format!("the pronunciation of {word:?}")))?;
+            .ok_or_else(|| Error::lexicon_corrupt(&format!("the pronunciation of {word:?} is invalid")))?;
         entries.insert(word, phones);
     }
     let made_by_rule = |word: &str, phones: &[Symbol]| {
@@ -190,30 +199,31 @@ pub fn parse(dictionary: &str) -> Result<Vec<(String, Vec<Symbol>)>> {
     Ok(keep)
 }
 
+/// Checks the header and decompresses the rest.
 fn inflate(file: &[u8]) -> Result<Vec<u8>> {
     let rest = file
         .strip_prefix(MAGIC)
-        .ok_or_else(|| Error::lexicon_corrupt("not a lexicon, or of another version"))?;
+        .ok_or_else(|| Error::lexicon_corrupt("it is not a lexicon, or one of another version"))?;
     let (length, stream) =
-        rest.split_first_chunk::<4>().ok_or_else(|| Error::lexicon_corrupt("cut short"))?;
+        rest.split_first_chunk::<4>().ok_or_else(|| Error::lexicon_corrupt("it is cut short"))?;
     let length = u32::from_le_bytes(*length) as usize;
     if length > MAX_INFLATED.min(MAX_RATIO * file.len()) {
-        return Err(Error::lexicon_corrupt("too large"));
+        return Err(Error::lexicon_corrupt("it is too large"));
     }
     let inflated = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(stream, length)
         .map_err(|error| Error::lexicon_corrupt(&error.to_string()))?;
     if inflated.len() != length {
-        return Err(Error::lexicon_corrupt("cut short"));
+        return Err(Error::lexicon_corrupt("it is cut short"));
     }
     Ok(inflated)
 }
 
-/// Splits a section into its zero-terminated entries.
+/// Splits a section at the zeros that end its entries.
 fn terminated(section: &[u8]) -> Result<impl Iterator<Item = &[u8]>> {
     let entries = match section.split_last() {
         None => None,
         Some((0, entries)) => Some(entries),
-        Some(_) => return Err(Error::lexicon_corrupt("an entry without an end")),
+        Some(_) => return Err(Error::lexicon_corrupt("an entry has no end")),
     };
     Ok(entries.into_iter().flat_map(|entries| entries.split(|byte| *byte == 0)))
 }
@@ -241,17 +251,17 @@ mod tests {
     fn a_dictionary_with_unknown_phones_is_refused() {
         assert_eq!(
             pack("cat K QQ T").unwrap_err().to_string(),
-            "the base voice is damaged: lexicon: the pronunciation of \"cat\""
+            "the base voice is damaged: lexicon: the pronunciation of \"cat\" is invalid"
         );
     }
 
     #[test]
-    fn damaged_files_are_errors() {
+    fn truncated_and_flipped_files_are_errors() {
         let file = pack(DICTIONARY).unwrap();
         for end in 0..file.len() {
             assert_eq!(Lexicon::load(&file[..end]).unwrap_err().code(), "base-corrupt", "cut at {end}");
         }
-        // A flipped bit is found, unless it is one of those that fill up the stream's last byte.
+        // Every flipped bit is detected, except in the padding of the stream's last byte.
         let words = |lexicon: &Lexicon| {
             (0..lexicon.len())
                 .map(|index| (lexicon.word(index).to_string(), lexicon.phones(index).to_vec()))
@@ -270,7 +280,7 @@ mod tests {
         assert!(accepted <= 1, "{accepted} flips went unnoticed");
     }
 
-    /// A file that is whole, but whose content was made up: the checks behind the checksum.
+    /// The checksum is right and the content is not, so that only the checks of the content can find it.
     #[test]
     fn hostile_contents_are_errors() {
         let (header, stream) = (9, pack(DICTIONARY).unwrap());
@@ -283,7 +293,7 @@ mod tests {
                 let mut file = MAGIC.to_vec();
                 file.extend_from_slice(&(hostile.len() as u32).to_le_bytes());
                 file.extend_from_slice(&miniz_oxide::deflate::compress_to_vec_zlib(&hostile, 1));
-                // Another word or phone is no damage that can be seen; what is accepted must be usable.
+                // A change into another valid word or phone cannot be detected; a file that loads must be usable.
                 if let Ok(lexicon) = Lexicon::load(&file) {
                     accepted += 1;
                     (0..lexicon.len()).for_each(|index| {
@@ -298,7 +308,7 @@ mod tests {
         huge.extend_from_slice(&u32::MAX.to_le_bytes());
         assert_eq!(
             Lexicon::load(&huge).unwrap_err().to_string(),
-            "the base voice is damaged: lexicon: too large"
+            "the base voice is damaged: lexicon: it is too large"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers as Americans say them, in words separated by spaces.
+//! Numbers in American English words, separated by spaces.
 
 const SMALL: [&str; 20] = [
     "zero",
@@ -33,12 +33,14 @@ const SCALES: [(u64, &str); 6] = [
     (1_000, "thousand"),
 ];
 
+/// Returns a cardinal number: "one hundred fifteen".
 pub fn cardinal(value: u64) -> String {
     let mut words = Vec::new();
     push(value, &mut words);
     words.join(" ")
 }
 
+/// Appends the words of a number.
 fn push(value: u64, words: &mut Vec<&'static str>) {
     if let Some((scale, name)) = SCALES.iter().find(|(scale, _)| value >= *scale) {
         push(value / scale, words);
@@ -55,12 +57,14 @@ fn push(value: u64, words: &mut Vec<&'static str>) {
     }
 }
 
+/// Appends the words of a remainder, which is not spoken if it is zero.
 fn push_rest(value: u64, words: &mut Vec<&'static str>) {
     if value > 0 {
         push(value, words);
     }
 }
 
+/// Returns an ordinal number: "twenty first".
 pub fn ordinal(value: u64) -> String {
     let words = cardinal(value);
     let start = words.rfind(' ').map_or(0, |space| space + 1);
@@ -81,7 +85,7 @@ pub fn ordinal(value: u64) -> String {
     format!("{before}{last}")
 }
 
-/// "nineteen oh five", "two thousand five", "twenty twenty four".
+/// Returns a year: "nineteen oh five", "two thousand five", "twenty twenty four".
 pub fn year(year: u64) -> String {
     let (century, rest) = (year / 100, year % 100);
     match rest {
@@ -92,7 +96,7 @@ pub fn year(year: u64) -> String {
     }
 }
 
-/// "nineteen nineties", "eighties".
+/// Returns a decade: "nineteen nineties", "eighties".
 pub fn decade(value: u64) -> String {
     let words = if (1100..2100).contains(&value) { year(value) } else { cardinal(value) };
     match words.strip_suffix('y') {
@@ -101,7 +105,7 @@ pub fn decade(value: u64) -> String {
     }
 }
 
-/// Digit by digit; what is no digit is left out.
+/// Returns a number digit by digit, leaving out other characters.
 pub fn one_by_one(digits: &str) -> String {
     let mut words = String::new();
     for digit in digits.bytes().filter(u8::is_ascii_digit) {

@@ -1,18 +1,21 @@
 //! The symbols of NVIDIA's Tacotron 2, which its public checkpoint was trained with: characters, and ARPAbet phones marked by `@`
 //! (`text/symbols.py` and `text/cmudict.py` of github.com/NVIDIA/tacotron2).
 //!
-//! It was trained on letters and phones mixed (issue 329 there), and speaks phones alone. Between words it expects a space, which our own
-//! table has no symbol for: so its table stays as it is, and texts are spelled in it.
+//! The checkpoint was trained on a mixture of letters and phones (issue 329 there), and also speaks phones alone. It expects a space between words, for
+//! which our own table has no symbol, so texts are spelled in NVIDIA's table.
 
-use super::{Word, symbols};
+use super::{
+    Word,
+    symbols::{self, SILENCE, Symbol},
+};
 
-/// A file that holds an embedding of these symbols is marked by this name.
+/// Identifies this table in files with an embedding of its symbols.
 pub const VERSION: &str = "nvidia";
 
-/// Padding, a hyphen, punctuation and letters.
+/// The first symbols: padding, a hyphen, punctuation and letters.
 const CHARACTERS: &str = "_-!'(),.:;? ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// CMUdict's: vowels without stress and with each.
+/// The phones of CMUdict: vowels without stress and with each stress.
 #[rustfmt::skip]
 const PHONES: [&str; 84] = [
     "AA", "AA0", "AA1", "AA2", "AE", "AE0", "AE1", "AE2", "AH", "AH0", "AH1", "AH2", "AO", "AO0", "AO1", "AO2", "AW", "AW0", "AW1", "AW2",
@@ -21,27 +24,32 @@ const PHONES: [&str; 84] = [
     "P", "R", "S", "SH", "T", "TH", "UH", "UH0", "UH1", "UH2", "UW", "UW0", "UW1", "UW2", "V", "W", "Y", "Z", "ZH",
 ];
 
+/// The number of symbols in NVIDIA's table.
 pub const SYMBOL_COUNT: usize = CHARACTERS.len() + PHONES.len();
 
+/// Returns the index of a character.
 fn character(wanted: &str) -> Option<u8> {
     CHARACTERS.find(wanted).map(|index| index as u8)
 }
 
+/// Returns the index of a phone.
 fn phone(wanted: &str) -> Option<u8> {
     PHONES.iter().position(|name| *name == wanted).map(|index| (CHARACTERS.len() + index) as u8)
 }
 
-/// Words as phones with a space before each but the first; punctuation follows its word at once. Nothing stands at the ends.
-pub fn spell(words: &[Word]) -> Vec<u8> {
+/// Spells words with a space before each but the first; punctuation follows its word without a space. No silence is added at the ends.
+///
+/// Returns for each symbol its index in NVIDIA's table, and the symbol of [`symbols`] that it stands for: [`SILENCE`] for a space.
+pub fn to_symbols(words: &[Word]) -> Vec<(u8, Symbol)> {
     let mut spelled = Vec::new();
     for word in words {
         if !spelled.is_empty() && !word.is_pause() {
-            spelled.extend(character(" "));
+            spelled.extend(character(" ").map(|space| (space, SILENCE)));
         }
         spelled.extend(word.symbols.iter().map(|&symbol| {
-            let name = symbols::name(symbol).expect("words hold symbols of the table");
-            let there = if symbols::is_phone(symbol) { phone(name) } else { character(name) };
-            there.expect("NVIDIA's table has all of ours but padding")
+            let name = symbol.name();
+            let index = if symbols::is_phone(symbol) { phone(name) } else { character(name) };
+            (index.expect("NVIDIA's table has all of our symbols but padding"), symbol)
         }));
     }
     spelled
@@ -53,8 +61,8 @@ mod tests {
     use crate::text::Phonemizer;
 
     #[test]
-    fn the_table_is_nvidias() {
-        // Of `symbols` in its `text/symbols.py`.
+    fn the_table_equals_nvidias() {
+        // These are indices into `symbols` of its `text/symbols.py`.
         assert_eq!(SYMBOL_COUNT, 148);
         let characters = ["_", "-", "!", ",", ".", "?", " ", "A", "a"].map(|name| character(name).unwrap());
         assert_eq!(characters, [0, 1, 2, 6, 7, 10, 11, 12, 38]);
@@ -65,19 +73,20 @@ mod tests {
     }
 
     #[test]
-    fn every_symbol_of_ours_has_one_there() {
-        for symbol in 1..symbols::SYMBOL_COUNT as u8 {
+    fn each_of_our_symbols_has_one_of_nvidias() {
+        for symbol in Symbol::all().skip(1) {
             let word = Word { text: String::new(), symbols: vec![symbol] };
-            assert_eq!(spell(&[word]).len(), 1, "{:?}", symbols::name(symbol));
+            assert_eq!(to_symbols(&[word]).len(), 1, "{}", symbol.name());
         }
     }
 
     #[test]
-    fn words_are_parted_by_spaces_and_punctuation_follows_its_word() {
-        let spelled = spell(&Phonemizer::embedded().words("Go, a bee!").unwrap());
+    fn spaces_separate_words_but_not_punctuation() {
+        let spelled = to_symbols(&Phonemizer::embedded().words("Go, a bee!").unwrap());
         let names = ["@G", "@OW1", ",", " ", "@AH0", " ", "@B", "@IY1", "!"];
         let expected =
             names.map(|name| name.strip_prefix('@').map_or_else(|| character(name), phone).unwrap());
-        assert_eq!(spelled, expected);
+        assert_eq!(spelled.iter().map(|(index, _)| *index).collect::<Vec<_>>(), expected);
+        assert_eq!((spelled[3].1, spelled[4].1.name()), (SILENCE, "AH0"));
     }
 }

@@ -1,25 +1,11 @@
-//! Pronunciations that depend on the neighbours: reduced function words, and words that are spelled alike and spoken differently.
-//!
-//! One long file: much of it are tables of words.
+//! Pronunciations that depend on the neighbouring words.
 
 use super::affixes;
-use super::normalize::place::is_plural;
+use super::grammar::{Neighbours, is_singular_verb, is_verb};
+use super::heteronyms;
 use super::symbols::{self, Symbol};
 
-/// The words around a word, up to the next pause on either side. All are lower case but for abbreviations.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Neighbours<'a> {
-    /// The nearest is the last.
-    pub before: &'a [&'a str],
-    /// The nearest is the first.
-    pub after: &'a [&'a str],
-    /// Whether the next word begins with a vowel.
-    pub vowel_follows: bool,
-    /// Whether a pause follows.
-    pub last: bool,
-}
-
-/// Words in ARPAbet as a noun or adjective, and as a verb.
+/// Words with their pronunciation as a noun or adjective, and as a verb.
 #[rustfmt::skip]
 const NOUNS_AND_VERBS: &[(&str, &str, &str)] = &[
     ("abuse", "AH0 B Y UW1 S", "AH0 B Y UW1 Z"), ("advocate", "AE1 D V AH0 K AH0 T", "AE1 D V AH0 K EY2 T"), ("alternate", "AO1 L T ER0 N AH0 T", "AO1 L T ER0 N EY2 T"),
@@ -53,38 +39,7 @@ const NOUNS_AND_VERBS: &[(&str, &str, &str)] = &[
     ("survey", "S ER1 V EY2", "S ER0 V EY1"), ("torment", "T AO1 R M EH2 N T", "T AO0 R M EH1 N T"),
     ("upset", "AH1 P S EH2 T", "AH0 P S EH1 T"), ("use", "Y UW1 S", "Y UW1 Z"),
 ];
-/// Of these, verbs more often than not.
-const MOSTLY_VERBS: &[&str] =
-    &["combine", "excuse", "initiate", "produce", "recall", "refuse", "resume", "reuse", "use"];
-
-const BE: &[&str] = &["am", "are", "be", "been", "being", "i'm", "is", "it's", "was", "we're", "were"];
-#[rustfmt::skip]
-const DETERMINERS: &[&str] = &[
-    "a", "an", "another", "any", "each", "every", "her", "his", "its", "much", "my", "no", "our", "some", "that", "the", "their", "these", "this", "those", "what", "your",
-];
-const PREPOSITIONS: &[&str] = &["by", "for", "from", "in", "of", "on", "with", "without"];
-const SUBJECTS: &[&str] = &["i", "people", "they", "we", "who", "you"];
-const SINGULAR_SUBJECTS: &[&str] = &["he", "it", "she", "which", "who"];
-const OBJECTS: &[&str] = &["all", "everything", "him", "it", "me", "them", "themselves", "us", "yourself"];
-/// A bare verb follows these.
-#[rustfmt::skip]
-const VERBALS: &[&str] = &[
-    "always", "can", "can't", "cannot", "could", "couldn't", "did", "didn't", "do", "does", "doesn't", "don't", "he'd", "he'll", "help", "helped", "i'd", "i'll", "it'll", "let", "let's", "may",
-    "might", "must", "never", "not", "often", "please", "shall", "she'd", "she'll", "should", "shouldn't", "they'd", "they'll", "to", "usually", "we'd", "we'll", "will", "won't", "would",
-    "wouldn't", "you'd", "you'll",
-];
-/// "made me wind it", "saw him tear it"
-const CAUSES: &[&str] = &[
-    "hear", "heard", "help", "helped", "helps", "let", "lets", "letting", "made", "make", "makes", "making",
-    "saw", "see", "watch", "watched",
-];
-/// Verbs that end like plurals.
-const SINGULAR_VERBS: &[&str] = &[
-    "feels", "gets", "gives", "goes", "helps", "keeps", "likes", "looks", "makes", "needs", "news", "plays",
-    "sales", "seems", "sets", "shows", "sports", "takes", "wants",
-];
-
-/// Pronunciation of a word in lower case among its neighbours, where it is not simply the dictionary's.
+/// Returns the pronunciation of a word in lower case if it depends on its neighbours.
 pub fn in_context(word: &str, around: Neighbours) -> Option<Vec<Symbol>> {
     if word == "houses" {
         return symbols::parse("HH AW1 Z AH0 Z");
@@ -97,10 +52,10 @@ pub fn in_context(word: &str, around: Neighbours) -> Option<Vec<Symbol>> {
         return symbols::parse(if is_singular_verb(around) { verb } else { noun })
             .map(|stem| affixes::plural(&stem));
     }
-    alone(word, around).and_then(symbols::parse)
+    heteronyms::phones(word, around).and_then(symbols::parse)
 }
 
-/// Names that are other words in lower case; the normaliser keeps their capital where they are meant.
+/// Names that are other words in lower case. The normaliser keeps the capital of a name.
 pub const NAMESAKES: &[(&str, &str)] = &[
     ("Mobile", "M OW0 B IY1 L"),
     ("Nice", "N IY1 S"),
@@ -108,275 +63,10 @@ pub const NAMESAKES: &[(&str, &str)] = &[
     ("Reading", "R EH1 D IH0 NG"),
 ];
 
-/// Behind lead, the metal.
-#[rustfmt::skip]
-const METAL: &[&str] = &[
-    "acid", "apron", "based", "batteries", "battery", "bullet", "bullets", "contamination", "exposure", "free", "levels", "lined", "mine", "mines", "paint", "pencil", "pipe", "pipes",
-    "poisoning", "shot", "solder", "weight", "weights"
-];
-/// Behind "live", not recorded.
-#[rustfmt::skip]
-const SHOWN: &[&str] = &[
-    "audience", "band", "broadcast", "chat", "concert", "coverage", "event", "events", "music", "performance", "show", "shows", "stream", "tv", "wire"
-];
-/// Before it.
-#[rustfmt::skip]
-const AIRED: &[&str] = &[
-    "air", "aired", "airs", "broadcast", "captured", "filmed", "go", "goes", "going", "perform", "performed", "play", "played", "record", "recorded", "reporting", "stream", "streamed",
-    "streaming", "went"
-];
-/// Before "lives", more than one life.
-#[rustfmt::skip]
-const COUNTED: &[&str] = &[
-    "black", "daily", "human", "many", "nine", "other", "own", "past", "private", "save", "saved", "saves", "several", "three", "two", "young"
-];
-/// Near bass, the fish.
-#[rustfmt::skip]
-const FISHING: &[&str] = &[
-    "catch", "catches", "caught", "fish", "fished", "fisherman", "fishes", "fishing", "fried", "grilled", "hooked", "lake", "largemouth", "lemon", "river", "sea", "smallmouth", "striped",
-    "trout"
-];
-/// Behind "minute", very small.
-#[rustfmt::skip]
-const TINY: &[&str] = &[
-    "amount", "amounts", "change", "changes", "detail", "details", "difference", "differences", "particles", "quantities", "traces"
-];
-
-/// Words of which each has rules of its own.
-fn alone(word: &str, around: Neighbours) -> Option<&'static str> {
-    let Neighbours { before: all_before, after: all_after, vowel_follows, last } = around;
-    let before = all_before.last().copied().unwrap_or("");
-    let after = all_after.first().copied().unwrap_or("");
-    let determined = is_determiner(before);
-    let verbal = || is_verb(word, around);
-    let either = |first: bool, one: &'static str, other: &'static str| if first { one } else { other };
-    let goes_on = |words: &[&str]| words.contains(&after);
-    let follows = |words: &[&str]| words.contains(&before);
-    Some(match word {
-        "the" => either(vowel_follows, "DH IY0", "DH AH0"),
-        "a" => either(last, "EY1", "AH0"),
-        "an" => "AE1 N",
-        "to" => either(vowel_follows || last, "T UW1", "T AH0"),
-        "of" => "AH1 V",
-        "and" => "AH0 N D",
-        "in" => "IH1 N",
-        "read" => either(is_past_of_read(around), "R EH1 D", "R IY1 D"),
-        "lead" => {
-            let metal = goes_on(METAL)
-                || follows(&["contain", "contains", "contained", "containing", "of"]) && !goes_on(&["the"])
-                || before.is_empty() && goes_on(&["is", "was"]);
-            let found = after == "in"
-                && all_after.iter().any(|word| {
-                    ["air", "blood", "gasoline", "paint", "soil", "toys", "water"].contains(word)
-                });
-            let exposed = before == "to" && all_before.iter().any(|word| word.starts_with("expos"));
-            either(metal || found || exposed, "L EH1 D", "L IY1 D")
-        }
-        "live" => either(determined || goes_on(SHOWN) || follows(AIRED) || follows(BE), "L AY1 V", "L IH1 V"),
-        "lives" => either(determined && before != "that" || follows(COUNTED), "L AY1 V Z", "L IH1 V Z"),
-        "used" => either(
-            after == "to" && !follows(&["are", "be", "been", "being", "is", "it's", "was", "were"]),
-            "Y UW1 S T",
-            "Y UW1 Z D",
-        ),
-        "close" => {
-            let shuts = verbal() && after != "to"
-                || before.is_empty() && after == "of"
-                || determined && (after == "of" || last);
-            either(shuts, "K L OW1 Z", "K L OW1 S")
-        }
-        "wind" => either(
-            verbal() && before != "will" || !determined && goes_on(&["down", "up"]),
-            "W AY1 N D",
-            "W IH1 N D",
-        ),
-        "wound" => {
-            let turned = follows(BE) && goes_on(&["around", "tight", "tightly", "up", "with"])
-                || follows(SUBJECTS)
-                || follows(SINGULAR_SUBJECTS)
-                || !determined
-                    && (goes_on(&["around", "down", "through", "up"])
-                        || is_determiner(after) && !before.is_empty());
-            either(turned, "W AW1 N D", "W UW1 N D")
-        }
-        "tear" => {
-            let torn = verbal()
-                || goes_on(&["apart", "down", "off", "up"])
-                || before == "and" && all_before.contains(&"wear")
-                || determined && after == "in";
-            either(torn, "T EH1 R", "T IH1 R")
-        }
-        "tears" => either(
-            follows(&["he", "it", "she"]) || goes_on(&["apart", "down", "up"]) && !follows(&["her", "his"]),
-            "T EH1 R Z",
-            "T IH1 R Z",
-        ),
-        "bow" => {
-            let bent = verbal()
-                || goes_on(&["down", "to"])
-                || determined
-                    && all_before.iter().any(|word| ["take", "takes", "taking", "took"].contains(word));
-            let ship = all_before.iter().chain(all_after).any(|word| {
-                ["boat", "boat's", "ship", "ship's", "stern", "vessel", "vessel's", "yacht"].contains(word)
-            });
-            either(bent || ship || after == "of", "B AW1", "B OW1")
-        }
-        "row" => "R OW1",
-        "bass" => {
-            let fish = all_before.iter().chain(all_after).any(|word| FISHING.contains(word));
-            either(fish && !follows(&["play", "played", "playing", "plays", "the"]), "B AE1 S", "B EY1 S")
-        }
-        "dove" => {
-            let jumped = !determined
-                && (follows(SUBJECTS)
-                    || follows(SINGULAR_SUBJECTS)
-                    || goes_on(&["in", "into", "off", "under"]));
-            either(jumped, "D OW1 V", "D AH1 V")
-        }
-        "minute" => either(goes_on(TINY), "M AY0 N UW1 T", "M IH1 N AH0 T"),
-        "content" => {
-            let pleased = follows(BE) && (last || goes_on(&["to", "with"]))
-                || follows(&["feel", "feels", "felt", "seemed"]);
-            either(pleased, "K AH0 N T EH1 N T", "K AA1 N T EH0 N T")
-        }
-        "invalid" => either(
-            determined && (last || goes_on(&["had", "has", "in", "is", "was", "who"])),
-            "IH1 N V AH0 L AH0 D",
-            "IH0 N V AE1 L AH0 D",
-        ),
-        "polish" => "P AA1 L IH0 SH",
-        "winds" => {
-            let turns = follows(SINGULAR_SUBJECTS)
-                || follows(&[
-                    "highway", "path", "river", "road", "route", "stream", "street", "trail", "way",
-                ]);
-            either(turns, "W AY1 N D Z", "W IH1 N D Z")
-        }
-        "moped" => either(determined || follows(&["by", "electric", "rented"]), "M OW1 P EH2 D", "M OW1 P T"),
-        "proceeds" => either(is_singular_verb(around), "P R AH0 S IY1 D Z", "P R OW1 S IY2 D Z"),
-        "aged" => either(
-            follows(&["an", "the"]) && !goes_on(&["beef", "cheese", "wine"]),
-            "EY1 JH AH0 D",
-            "EY1 JH D",
-        ),
-        "learned" => either(
-            follows(&["a", "most", "the", "very"]) && !last && after != "to" && !is_determiner(after),
-            "L ER1 N AH0 D",
-            "L ER1 N D",
-        ),
-        "blessed" => {
-            either(follows(&["a", "every", "the", "this"]) && !last, "B L EH1 S AH0 D", "B L EH1 S T")
-        }
-        "bases" => {
-            let basis = follows(&["legal", "theoretical", "scientific"]);
-            either(basis, "B EY1 S IY0 Z", "B EY1 S AH0 Z")
-        }
-        "axes" => either(
-            follows(&["both", "coordinate", "three", "two", "x", "y"]),
-            "AE1 K S IY0 Z",
-            "AE1 K S AH0 Z",
-        ),
-        "analyses" => either(is_singular_verb(around), "AE1 N AH0 L AY2 Z AH0 Z", "AH0 N AE1 L AH0 S IY2 Z"),
-        "putting" => either(goes_on(&["green", "greens", "stroke"]), "P AH1 T IH0 NG", "P UH1 T IH0 NG"),
-        "sewer" => either(follows(&["skilled", "expert"]), "S OW1 ER0", "S UW1 ER0"),
-        _ => return None,
-    })
-}
-
-/// Whether a word that may be a noun or an adjective as well is a verb in its base form.
-fn is_verb(word: &str, around: Neighbours) -> bool {
-    let [before, second] =
-        [1, 2].map(|back| around.before.len().checked_sub(back).map_or("", |at| around.before[at]));
-    let after = around.after.first().copied().unwrap_or("");
-    let governs = is_determiner(after) && after != "no" || OBJECTS.contains(&after);
-    if VERBALS.contains(&before) || SUBJECTS.contains(&before) {
-        return true;
-    }
-    if (OBJECTS.contains(&before) || before == "you" || before == "her") && CAUSES.contains(&second) {
-        return true;
-    }
-    // "strongly object", after what could be a subject
-    if before.len() > 4 && before.ends_with("ly") && (SUBJECTS.contains(&second) || VERBALS.contains(&second))
-    {
-        return true;
-    }
-    // "buildings that house families"
-    if ["that", "which", "who"].contains(&before) && is_plural(second) {
-        return true;
-    }
-    if is_determiner(before) || BE.contains(&before) {
-        return false;
-    }
-    // A request: "record your voice", "read and record it"
-    if governs && ["", "and", "or", "then"].contains(&before) {
-        return true;
-    }
-    // "stores close at five"
-    if is_plural(before) && !SINGULAR_VERBS.contains(&before) {
-        return true;
-    }
-    let noun = after == "of"
-        || PREPOSITIONS.contains(&before)
-        || PREPOSITIONS.contains(&second)
-        || is_determiner(second)
-        || before.is_empty() && ["is", "was"].contains(&after);
-    MOSTLY_VERBS.contains(&word) && !noun && !around.last && before != "fresh" && before != "and"
-}
-
-/// Whether a word is the third person of a verb and not the plural of a noun.
-fn is_singular_verb(around: Neighbours) -> bool {
-    let before = around.before.last().copied().unwrap_or("");
-    let after = around.after.first().copied().unwrap_or("");
-    SINGULAR_SUBJECTS.contains(&before)
-        || OBJECTS.contains(&after)
-        || is_determiner(after) && !before.is_empty() && !is_determiner(before)
-}
-
-/// The past and the participle: "have you read", "she read", "i read it yesterday".
-fn is_past_of_read(around: Neighbours) -> bool {
-    const PERFECT: &[&str] = &[
-        "had", "has", "have", "having", "he'd", "he's", "i've", "she's", "they've", "we've", "well", "you've",
-    ];
-    const PAST_TIMES: &[&str] =
-        &["ago", "already", "earlier", "last", "once", "recently", "twice", "yesterday"];
-    let before = around.before.last().copied().unwrap_or("");
-    if before == "to"
-        || VERBALS.contains(&before) && before != "never" && before != "always" && before != "often"
-    {
-        return false;
-    }
-    if BE.contains(&before) || PERFECT.iter().any(|word| around.before.contains(word)) {
-        return true;
-    }
-    if ["did", "do", "does", "can", "could", "will", "would", "should"]
-        .iter()
-        .any(|word| around.before.contains(word))
-    {
-        return false;
-    }
-    if ["he", "she"].contains(&before) || around.after.iter().any(|word| PAST_TIMES.contains(word)) {
-        return true;
-    }
-    // "my mother read it", "the sign read stop": no present has this form behind a singular.
-    let governs = around.after.first().is_some_and(|after| is_determiner(after) || OBJECTS.contains(after));
-    let person = !before.is_empty()
-        && !is_plural(before)
-        && !is_determiner(before)
-        && !SUBJECTS.contains(&before)
-        && !["and", "or", "then", "now", "never"].contains(&before);
-    let second = around.before.len().checked_sub(2).map_or("", |at| around.before[at]);
-    person && (governs || is_determiner(second) && !around.after.is_empty())
-}
-
-fn is_determiner(word: &str) -> bool {
-    DETERMINERS.contains(&word)
-        || word.ends_with("'s")
-            && !["it's", "let's", "that's", "he's", "she's", "there's", "here's", "what's"].contains(&word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::grammar::MOSTLY_VERBS;
 
     #[test]
     fn tables_are_distinct_and_parse() {
@@ -394,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_parses_among_any_neighbours() {
+    fn every_word_parses_between_any_neighbours() {
         let words = [
             "the", "a", "an", "to", "of", "and", "in", "read", "lead", "live", "lives", "used", "close",
             "wind", "wound", "tear", "tears", "bow", "row", "bass", "dove", "minute", "content", "invalid",

@@ -19,7 +19,7 @@ use crate::{
 pub struct Spoken<'a> {
     pub mel: &'a Mel,
     pub symbols: &'a [Symbol],
-    /// See [`crate::text::spell`].
+    /// See [`crate::text::to_symbols`].
     pub word_ends: &'a [bool],
 }
 
@@ -166,7 +166,7 @@ mod tests {
             mel::{MelConfig, MelExtractor},
             wav,
         },
-        text::{Phonemizer, spell},
+        text::{Phonemizer, to_symbols},
     };
 
     const TEXT: &str =
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn an_adapted_aligner_recognises_its_speaker_and_moves_no_boundary_far() {
         let (aligner, mel) = (shipped(), sentence());
-        let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
+        let (symbols, word_ends) = to_symbols(&Phonemizer::embedded().words(TEXT).unwrap());
         let adapted = pollster::block_on(adapt(
             &aligner,
             &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn too_short_a_recording_is_left_out() {
         let (aligner, mel) = (shipped(), Mel { mels: 80, data: vec![-5.0; 3 * 80] });
-        let (symbols, word_ends) = spell(&Phonemizer::embedded().words(TEXT).unwrap());
+        let (symbols, word_ends) = to_symbols(&Phonemizer::embedded().words(TEXT).unwrap());
         let adapted = pollster::block_on(adapt(
             &aligner,
             &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],

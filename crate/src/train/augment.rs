@@ -1,51 +1,66 @@
-//! Rooms and microphones that a clip may have come through, made up on the device: no random number crosses from the host.
+//! Augmentation with random rooms and microphones. The random numbers are generated on the device.
+
+use std::f32::consts::LN_10;
+use std::ops::Range;
 
 use burn::{prelude::*, tensor::Distribution};
 
-/// Seconds from one frame to the next.
-const FRAME_SECONDS: f32 = 0.0125;
-/// Nepers a decibel.
-const NEPERS: f32 = std::f32::consts::LN_10 / 20.0;
+use crate::audio::mel::MelConfig;
 
-/// The same speech at another level, through another microphone, in a room with echoes and noise; each item of the batch its own.
+/// The time in which echoes fall by 60 dB.
+pub(super) const ECHO_SECONDS: Range<f64> = 0.15..0.6;
+/// The power of all echoes relative to the direct sound, in bels.
+pub(super) const ECHO_BELS: Range<f64> = -2.0..0.0;
+/// The share of clips with echoes.
+pub(super) const ECHO_SHARE: f64 = 0.5;
+/// How far the power of the noise lies below the mean power of the speech, in bels.
+pub(super) const NOISE_BELS: Range<f64> = 1.2..5.0;
+/// The share of clips with noise.
+pub(super) const NOISE_SHARE: f64 = 0.8;
+
+/// The number of nepers in a decibel.
+const NEPERS: f32 = LN_10 / 20.0;
+
+/// Changes level, microphone, echoes and noise of speech at random for each item of the batch.
 ///
-/// `[B, T, M]` to `[B, T, M]`, natural logarithms of amplitudes.
+/// Maps `[B, T, M]` to `[B, T, M]`, natural logarithms of amplitudes with frames of [`MelConfig::speech_16k`].
 pub fn augment(mels: Tensor<3>) -> Tensor<3> {
     let device = mels.device();
     let [items, frames, channels] = mels.dims();
     let uniform = |shape: [usize; 3], low: f64, high: f64| {
         Tensor::<3>::random(shape, Distribution::Uniform(low, high), &device)
     };
-    let each = |low: f64, high: f64| uniform([items, 1, 1], low, high);
+    let each = |range: Range<f64>| uniform([items, 1, 1], range.start, range.end);
     let sometimes = |share: f64| Tensor::<3>::random([items, 1, 1], Distribution::Bernoulli(share), &device);
     let ramp = |count: usize| Tensor::<1, Int>::arange(0..count as i64, &device).float();
     let place = ramp(channels).div_scalar(channels as f32).reshape([1, 1, channels]); // 0 to 1 over the channels
 
-    // A microphone: up to 4 dB of level and of tilt, and a hump or a dip somewhere.
-    let hump = (place.clone() - each(0.0, 1.0)).div_scalar(0.2).powi_scalar(2).neg().exp();
-    let colour = each(-4.0, 4.0) + each(-8.0, 8.0) * place.clone().sub_scalar(0.5) + each(-4.0, 4.0) * hump;
+    // A microphone: up to 4 dB of level and of tilt, and a hump or a dip at a random frequency.
+    let hump = (place.clone() - each(0.0..1.0)).div_scalar(0.2).powi_scalar(2).neg().exp();
+    let colour = each(-4.0..4.0) + each(-8.0..8.0) * place.clone().sub_scalar(0.5) + each(-4.0..4.0) * hump;
     let power = (mels + colour.mul_scalar(NEPERS)).mul_scalar(2.0).exp();
 
-    // Echoes: 60 dB down after 0.15 to 0.6 s, 0 to 20 dB below the direct sound together.
-    let fall = each(0.15, 0.6).recip().mul_scalar(-6.0 * std::f32::consts::LN_10 * FRAME_SECONDS); // nepers of power a frame
+    // Echoes with an exponential decay.
+    let frame_seconds = MelConfig::speech_16k().frame_seconds();
+    let fall = each(ECHO_SECONDS).recip().mul_scalar(-6.0 * LN_10 * frame_seconds); // nepers of power a frame
     let late = ramp(frames).reshape([1, frames, 1]) - ramp(frames).reshape([1, 1, frames]); // (1, T, T)
-    // Before the sound there is none; its exponential would be infinite, and infinity times nothing is no number.
+    // There are no echoes before the sound. Clamping avoids an infinite exponential, which the mask would turn into NaN.
     let echoes = (late.clone().clamp_min(0.0) * fall.clone()).exp() * late.greater_elem(0.0).float();
-    let gain = each(-2.0, 0.0).mul_scalar(std::f32::consts::LN_10).exp()
-        * fall.exp().neg().add_scalar(1.0)
-        * sometimes(0.5);
+    let gain =
+        each(ECHO_BELS).mul_scalar(LN_10).exp() * fall.exp().neg().add_scalar(1.0) * sometimes(ECHO_SHARE);
     let power = power.clone() + echoes.matmul(power) * gain; // (B, T, T) x (B, T, M)
 
-    // Noise of any tilt, 12 to 50 dB below the speech's mean power, trembling as noise does.
+    // Noise with a random tilt and fluctuating power.
     let mean = power.clone().mean_dim(1).mean_dim(2);
-    let level = mean * each(-5.0, -1.2).mul_scalar(std::f32::consts::LN_10).exp() * sometimes(0.8);
-    let tilt = (each(-6.0, 3.0) * place.sub_scalar(0.5)).exp();
+    let level =
+        mean * each(-NOISE_BELS.end..-NOISE_BELS.start).mul_scalar(LN_10).exp() * sometimes(NOISE_SHARE);
+    let tilt = (each(-6.0..3.0) * place.sub_scalar(0.5)).exp();
     let whole = [items, frames, channels];
     let tremble = (uniform(whole, 0.0, 1.0) + uniform(whole, 0.0, 1.0)).powi_scalar(2);
     (power + level * tilt * tremble).clamp_min(1e-10).log().div_scalar(2.0)
 }
 
-/// Gaussian, made on the device.
+/// Returns Gaussian noise that is generated on the device.
 pub fn gaussian(shape: [usize; 3], deviation: f64, device: &Device) -> Tensor<3> {
     Tensor::random(shape, Distribution::Normal(0.0, deviation), device)
 }

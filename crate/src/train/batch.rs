@@ -17,6 +17,7 @@ use crate::{
         upsample::{POSITION_WIDTH, frame_positions},
     },
     ranks::Shard,
+    text::symbols::Symbol,
 };
 
 /// What a step learns from.
@@ -60,8 +61,6 @@ pub struct Batch {
     pub positions: Tensor<3>,
     /// What a model with pitch is given and learns to predict.
     pub pitch: Option<PitchBatch>,
-    /// `[B, N, M]`, the normalised frame before each step; `None` where the decoder gets no feedback
-    pub previous: Option<Tensor<3>>,
     /// `[B, T, M]`, normalised
     pub targets: Tensor<3>,
     /// `[B, T, 1]`, one where there is a frame
@@ -82,7 +81,6 @@ impl Data for Batch {
             ("times", Value::of(&self.times)),
             ("positions", Value::of(&self.positions)),
         ];
-        tensors.extend(self.previous.iter().map(|previous| ("previous frames", Value::of(previous))));
         if let Some(pitch) = &self.pitch {
             tensors
                 .extend([("excitation", Value::of(&pitch.excitation)), ("pitch", Value::of(&pitch.contour))]);
@@ -136,7 +134,6 @@ impl Batch {
                 contour: contour.to_device(device),
                 voiced: voiced.to_device(device),
             }),
-            previous: self.previous.map(|previous| previous.to_device(device)),
             targets: self.targets.to_device(device),
             mask: self.mask.to_device(device),
             whole: self.whole,
@@ -245,7 +242,7 @@ pub fn assemble(
     config: &TacotronConfig,
     device: &Device,
 ) -> Result<Batch> {
-    let (mels, steps) = (config.mels, window / config.reduction);
+    let mels = config.mels;
     let width = picks.iter().map(|(utterance, _)| utterance.symbols.len()).max();
     let width = width.expect("a batch has items");
     // A frame counts that its utterance has.
@@ -267,30 +264,23 @@ pub fn assemble(
 
     let clips = Clips { whole: picks.iter().map(|(utterance, _)| utterance.id.clone()).collect(), shard };
     let picks = shard.of(picks);
-    let items: Vec<&[u8]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
+    let items: Vec<&[Symbol]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
     let symbols = Symbols::new(&items, Some(width), device);
     let (mut durations, mut times, mut positions, mut mask) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut previous, mut targets) = (Vec::new(), Vec::with_capacity(picks.len() * window * mels));
+    let mut targets = Vec::with_capacity(picks.len() * window * mels);
     for &(utterance, first) in picks {
         let lengths = utterance.durations.as_ref().expect("only aligned utterances are drawn");
         durations.extend((0..width).map(|index| lengths.get(index).map_or(1.0, |&frames| frames as f32)));
         positions.extend(frame_positions(lengths, first, window).into_iter().flatten());
-        let begin = first.saturating_sub(1);
-        let mut values = features.log_mels(utterance, begin..utterance.frames.min(first + window))?;
-        values.iter_mut().for_each(|value| *value = (*value - config.mel_mean) / config.mel_scale);
+        let mut values = features.log_mels(utterance, first..utterance.frames.min(first + window))?;
+        values.iter_mut().for_each(|value| *value = config.mel_normalisation().apply(*value));
         // Past the end the last frame goes on; the mask keeps it out of the loss.
-        let normalised = |frame: usize| &values[(frame.min(utterance.frames - 1) - begin) * mels..][..mels];
+        let normalised = |frame: usize| &values[(frame.min(utterance.frames - 1) - first) * mels..][..mels];
         for frame in first..first + window {
             times.push(frame as f32 + 0.5);
             mask.push(f32::from(u8::from(frame < utterance.frames)));
             targets.extend_from_slice(normalised(frame));
-            if config.autoregressive && (frame - first) % config.reduction == 0 {
-                match frame {
-                    0 => previous.extend(std::iter::repeat_n(0.0, mels)),
-                    _ => previous.extend_from_slice(normalised(frame - 1)),
-                }
-            }
         }
     }
     let batch = picks.len();
@@ -315,9 +305,6 @@ pub fn assemble(
         times: Tensor::from_data(TensorData::new(times, [batch, window]), device),
         positions: Tensor::from_data(TensorData::new(positions, [batch, window, POSITION_WIDTH]), device),
         pitch,
-        previous: config
-            .autoregressive
-            .then(|| Tensor::from_data(TensorData::new(previous, [batch, steps, mels]), device)),
         targets: Tensor::from_data(TensorData::new(targets, [batch, window, mels]), device),
         mask: Tensor::from_data(TensorData::new(mask, [batch, window, 1]), device),
         whole,

@@ -11,9 +11,9 @@ use crate::{
     align::{Alignment, ForcedAligner},
     audio::{
         Audio,
-        level::{self, ClipReport},
+        level::ClipReport,
         mel::{Mel, MelExtractor},
-        pitch, prepare_clip, wav,
+        pitch, prepare_checked, wav,
     },
     files,
     synth::speak::say_symbols,
@@ -51,7 +51,7 @@ impl Clip {
 /// A clip with the frames of each symbol.
 #[derive(Clone)]
 pub struct AlignedClip {
-    pub symbols: Vec<u8>,
+    pub symbols: Vec<Symbol>,
     pub durations: Vec<u32>,
     /// `[T, M]`
     pub mel: Vec<f32>,
@@ -99,12 +99,16 @@ struct Prepared {
 
 impl Prepared {
     fn new(base: &Base, clip: &Clip) -> Result<Self> {
+        Self::with_report(base, clip).map(|(prepared, _)| prepared)
+    }
+
+    fn with_report(base: &Base, clip: &Clip) -> Result<(Self, ClipReport)> {
         let config = base.mel_config();
-        let samples = prepare_clip(&clip.audio, config)?;
+        let (samples, report) = prepare_checked(&clip.audio, config)?;
         let mel = MelExtractor::new(config.clone()).extract(&samples);
         let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
-        let (symbols, word_ends) = text::spell(&base.phonemizer.words(&clip.text)?);
-        Ok(Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) })
+        let (symbols, word_ends) = text::to_symbols(&base.phonemizer.words(&clip.text)?);
+        Ok((Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) }, report))
     }
 
     fn spoken(&self) -> Spoken<'_> {
@@ -155,11 +159,11 @@ fn is_foreign(text: &str) -> bool {
         })
 }
 
-/// The level report of a clip, and the score of its alignment, see [`Alignment::score`]. Fails with the codes of [`level::check_clip`], or with
-/// `clip-mismatch` where another text is spoken.
+/// Returns the level report of a clip and the score of its alignment (see [`Alignment::score`]). Fails with the codes of
+/// [`crate::audio::level::check_clip`], or with `clip-mismatch` if another text is spoken.
 pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
-    let report = level::check_clip(&clip.audio)?;
-    Ok((report, Prepared::new(base, clip)?.align(&base.aligner).await?.score))
+    let (prepared, report) = Prepared::with_report(base, clip)?;
+    Ok((report, prepared.align(&base.aligner).await?.score))
 }
 
 /// Whether each clip's text is spoken throughout, by an aligner adapted to their speaker: a score has no meaning where phones are foreign, but words that

@@ -1,12 +1,8 @@
 //! The sum of all ranks' gradients and losses, between the backward pass and the optimizer.
 
-use burn::{
-    module::{Module, ModuleVisitor, Param},
-    prelude::*,
-    tensor::Gradients,
-};
+use burn::{module::Module, prelude::*, tensor::Gradients};
 
-use crate::{Result, nn::sum_over_ranks, ranks::Ranks};
+use crate::{Result, nn::sum_over_ranks, ranks::Ranks, weights::visit};
 
 /// Replaces the gradients of a module's parameters by their sums over all ranks, in one exchange, and returns the sums of the losses. Each rank's loss is
 /// its shard's part of the whole batch's, so these are the gradients and the losses of the whole batch.
@@ -22,43 +18,17 @@ pub fn sum_gradients<M: Module>(
         return Ok(losses);
     }
     let count = losses.dims()[0];
-    let mut gather = Gather { gradients, flat: vec![losses] };
-    module.visit(&mut gather);
-    let sums = sum_over_ranks(Tensor::cat(gather.flat, 0), ranks);
+    // A parameter has a gradient on all ranks or on none, since all run the same model.
+    let mut flat = vec![losses];
+    visit(module, |_, parameter| flat.extend(parameter.gradient(gradients)));
+    let sums = sum_over_ranks(Tensor::cat(flat, 0), ranks);
     ranks.check()?;
-    let losses = sums.clone().narrow(0, 0, count);
-    module.visit(&mut Scatter { gradients, sums, at: count });
-    Ok(losses)
-}
-
-/// Lays all gradients one after the other. A parameter has one on all ranks or on none: they run the same model.
-struct Gather<'a> {
-    gradients: &'a Gradients,
-    flat: Vec<Tensor<1>>,
-}
-
-impl ModuleVisitor for Gather<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = param.val().grad(self.gradients) {
-            let count = gradient.shape().num_elements();
-            self.flat.push(gradient.reshape([count]));
-        }
-    }
-}
-
-struct Scatter<'a> {
-    gradients: &'a mut Gradients,
-    sums: Tensor<1>,
-    at: usize,
-}
-
-impl ModuleVisitor for Scatter<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let value = param.val();
-        let Some(gradient) = value.grad(self.gradients) else { return };
-        let shape = gradient.dims();
-        let count = gradient.shape().num_elements();
-        value.grad_replace(self.gradients, self.sums.clone().narrow(0, self.at, count).reshape(shape));
-        self.at += count;
-    }
+    let mut at = count;
+    visit(module, |_, parameter| {
+        let Some(gradient) = parameter.gradient(gradients) else { return };
+        let count = gradient.dims()[0];
+        parameter.replace_gradient(gradients, sums.clone().narrow(0, at, count));
+        at += count;
+    });
+    Ok(sums.narrow(0, 0, count))
 }

@@ -49,8 +49,7 @@ pub fn losses(model: &Tacotron, batch: &Batch, mode: Mode) -> Losses {
         pitch = pitch_loss(predicted, true_pitch, batch);
         context = Tensor::cat(vec![context, true_pitch.excitation.clone()], 2);
     }
-    let (frames, _) =
-        model.decoder.forward(batch.previous.clone(), context, speaker, model.decoder.start(items, &device));
+    let (frames, _) = model.decoder.forward(context, speaker, model.decoder.start(items, &device));
     let residual = model.postnet.forward(frames.clone(), mode);
     let compare = |name, predicted| {
         let (targets, mask) = (batch.targets.clone(), batch.mask.clone());
@@ -104,7 +103,7 @@ impl AttentionLosses {
 /// Runs the attention path under teacher forcing. The batch must hold whole utterances: attention begins at their start.
 pub fn attention_losses(model: &AttentiveTacotron, batch: &Batch, mode: Mode) -> AttentionLosses {
     let speaker = batch.speaker_vectors(model.speakers.val());
-    let previous = batch.previous.clone().expect("the attention path is autoregressive");
+    let previous = model.decoder.previous(batch.targets.clone());
     let decoded = model.teacher_force(&batch.symbols, speaker, previous, mode);
     let residual = model.postnet.forward(decoded.frames.clone(), mode);
     let compare = |name, predicted| {
@@ -174,7 +173,7 @@ mod tests {
             speaker: "a",
             id: "x".into(),
             text: "x".into(),
-            symbols: vec![1; durations.len()],
+            symbols: vec![crate::text::symbols::SILENCE; durations.len()],
             durations: Some(durations.to_vec()),
             mel: &mel,
             f0_hz: &[],

@@ -58,7 +58,7 @@ const REHEARSAL_SECONDS: f32 = 30.0;
 /// Loss of the speaker that a clone starts from, for which it is the weight itself: people have 1.3 to 2.1, engines 1.2.
 const REHEARSAL_LOSS: f32 = 1.75;
 /// What less speech and a farther voice multiply it by at most.
-const MOST_REHEARSAL: f32 = 2.5;
+const MAX_REHEARSAL_FACTOR: f32 = 2.5;
 
 fn half() -> Vec<String> {
     ComputePlan::default().half
@@ -98,7 +98,7 @@ impl CloneOptions {
     /// * `start_loss`: of the speaker that the clone starts from, the scale of the errors
     pub(super) fn rehearsal_of(&self, seconds: f32, start_loss: f32) -> f32 {
         let uncertainty = REHEARSAL_SECONDS / seconds * (start_loss / REHEARSAL_LOSS).powi(2);
-        self.rehearsal * uncertainty.min(MOST_REHEARSAL)
+        self.rehearsal * uncertainty.min(MAX_REHEARSAL_FACTOR)
     }
 
     /// Learning rate of the parameter at a path of [`Adapted`](crate::voice::Adapted), before the cooldown.

@@ -2,12 +2,15 @@
 //!
 //! A loop of its own: a quarter of an hour needs no checkpoints, and its metric is frame accuracy, not by a loss.
 
+use std::ops::Range;
+
 use burn::prelude::*;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{
     adam::{Adam, AdamConfig},
+    augment::{ECHO_BELS, ECHO_SECONDS, ECHO_SHARE, NOISE_BELS, NOISE_SHARE},
     features::{Features, Utterance},
     feeder::{FeederConfig, Source, feed},
     order::{Draw, Order},
@@ -15,6 +18,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    audio::mel::MelConfig,
     model::recogniser::{Recogniser, class, normalise},
     nn::Mode,
     report::{Progress, Report},
@@ -178,9 +182,10 @@ fn windows(
     ))
 }
 
-/// The same words from another throat, in a room with an echo and a noise. A colour of the microphone needs no making: [`normalise`] takes it off.
+/// Changes the vocal tract of a speaker, echoes and noise at random, on the host. The microphone's response needs no augmentation, because [`normalise`]
+/// removes it.
 ///
-/// `[T, M]` to `[T, M]`, natural logarithms of amplitudes.
+/// Maps `[T, M]` to `[T, M]`, natural logarithms of amplitudes with frames of [`MelConfig::speech_16k`].
 fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     // A vocal tract shorter by a factor scales frequencies: on a mel axis that is linear below 1 kHz and logarithmic above, a third of the
     // channels is stretched and the others are shifted.
@@ -202,10 +207,10 @@ fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
             })
         })
         .collect();
-    if rng.random_bool(0.5) {
-        // 60 dB down after 0.15 to 0.6 s, 0 to 20 dB below the direct sound.
-        let decay = 10f32.powf(-6.0 * 0.0125 / rng.random_range(0.15f32..0.6));
-        let gain = 10f32.powf(rng.random_range(-2.0f32..0.0)) * (1.0 - decay);
+    if rng.random_bool(ECHO_SHARE) {
+        let frame_seconds = MelConfig::speech_16k().frame_seconds();
+        let decay = 10f32.powf(-6.0 * frame_seconds / rng.random_range(single(ECHO_SECONDS)));
+        let gain = 10f32.powf(rng.random_range(single(ECHO_BELS))) * (1.0 - decay);
         let mut tail = vec![0.0f32; mels];
         for frame in powers.chunks_exact_mut(mels) {
             for (power, tail) in frame.iter_mut().zip(&mut tail) {
@@ -215,10 +220,10 @@ fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
             }
         }
     }
-    if rng.random_bool(0.8) {
-        // 12 to 50 dB below the mean power of the speech, of any tilt and with a hump somewhere, trembling as noise does.
+    if rng.random_bool(NOISE_SHARE) {
+        // Noise with a random tilt and hump, and fluctuating power.
         let mean = powers.iter().sum::<f32>() / powers.len() as f32;
-        let level = mean * 10f32.powf(-rng.random_range(1.2f32..5.0));
+        let level = mean * 10f32.powf(-rng.random_range(single(NOISE_BELS)));
         let tilt = rng.random_range(-3.0f32..1.5);
         let (hump, place) = (rng.random_range(-2.0f32..2.0), rng.random_range(0.0f32..1.0));
         let noise: Vec<f32> = (0..mels)
@@ -235,6 +240,11 @@ fn augmented(frames: &[f32], mels: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
     powers.into_iter().map(|power| 0.5 * power.max(1e-10).ln()).collect()
 }
 
+/// Converts a range to single precision.
+fn single(range: Range<f64>) -> Range<f32> {
+    range.start as f32..range.end as f32
+}
+
 /// Sets up to an eighth of the channels to their mean, so that no phone hangs on one band.
 fn hide_a_band(frames: &mut [f32], mels: usize, rng: &mut ChaCha8Rng) {
     let width = rng.random_range(0..=mels / 8);
@@ -247,6 +257,7 @@ mod tests {
     use super::*;
     use crate::{
         audio::mel::{Mel, MelConfig},
+        text::symbols::Symbol,
         train::features::Spoken,
     };
     use rand::SeedableRng;
@@ -258,7 +269,8 @@ mod tests {
         for index in 0..utterances {
             let lit = |frame: usize, channel: usize| (frame / 8 + index) % 2 == channel / 40;
             let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
-            let symbols = (0..6).map(|phone| [6, 30][(phone + index) % 2]).collect();
+            let [b, aa] = ["B", "AA0"].map(|name| Symbol::from_name(name).unwrap());
+            let symbols = (0..6).map(|phone| [b, aa][(phone + index) % 2]).collect();
             features.push(Spoken {
                 speaker: "a",
                 id: index.to_string(),

@@ -21,6 +21,7 @@ use crate::{
         upsample::{POSITION_WIDTH, frame_positions},
     },
     precision::to_the_end,
+    text::symbols::{Symbol, parse},
     voice::{Base, Voice},
     weights::{apply, collect},
 };
@@ -42,7 +43,7 @@ pub const NATIVE: [(&str, f32); 9] = [
 /// millionths are usual, a kernel that is wrong is off by far more.
 pub const TOLERANCE: f32 = 1e-3;
 
-const SYMBOLS: [u8; 6] = [1, 20, 31, 8, 45, 2];
+const SYMBOLS: &str = "_ R AA1 D AY0 ,";
 const DURATIONS: [u32; 6] = [2, 4, 3, 5, 1, 3];
 /// The real base makes as many frames of each symbol, times this.
 const LONGER: u32 = 4;
@@ -114,6 +115,10 @@ async fn deviation(base: &Base, on_cpu: &Base) -> Result<f32, Deviation> {
     Ok(worst)
 }
 
+fn symbols() -> Vec<Symbol> {
+    parse(SYMBOLS).expect("names of the table")
+}
+
 /// Of every frame, where the base has pitch.
 const PITCH_HZ: f32 = 140.0;
 
@@ -121,17 +126,12 @@ const PITCH_HZ: f32 = 140.0;
 async fn frames(base: &Base) -> Result<Vec<f32>> {
     let durations = DURATIONS.map(|frames| frames * LONGER);
     let count = durations.iter().sum::<u32>() as usize;
-    let context = base.with_excitation(base.contexts(&SYMBOLS, &durations, count), &vec![PITCH_HZ; count]);
+    let context = base.with_excitation(base.contexts(&symbols(), &durations, count), &vec![PITCH_HZ; count]);
     let parts = Voice::unadapted(base).parts;
-    let config = base.config();
-    // Where frames feed back, the first is silence, and here all are.
-    let previous = config
-        .autoregressive
-        .then(|| Tensor::zeros([1, count / config.reduction, config.mels], &base.device));
     let (decoded, _) =
-        parts.decoder.forward(previous, context, parts.speaker.val(), parts.decoder.start(1, &base.device));
+        parts.decoder.forward(context, parts.speaker.val(), parts.decoder.start(1, &base.device));
     let made = decoded.clone() + parts.postnet.forward(decoded, Mode::Eval);
-    read(made.reshape([count * config.mels])).await
+    read(made.reshape([count * base.config().mels])).await
 }
 
 /// The tiny model with weights that are waves of different lengths, one for each tensor.
@@ -166,7 +166,7 @@ struct Made {
 impl Made {
     fn by(model: &Tacotron, device: &Device) -> Self {
         let frames: usize = DURATIONS.iter().sum::<u32>() as usize;
-        let input = Symbols::new(&[&SYMBOLS], None, device);
+        let input = Symbols::new(&[&symbols()], None, device);
         let speaker = model.speakers.val().slice([1..2]);
         let lengths: Vec<f32> = DURATIONS.iter().map(|&frames| frames as f32).collect();
         let times: Vec<f32> = (0..frames).map(|frame| frame as f32 + 0.5).collect();
@@ -180,8 +180,7 @@ impl Made {
         let encoded = model.encode(&input, Mode::Eval);
         let durations = model.durations.forward(encoded.clone(), speaker.clone(), &input.lengths);
         let context = model.upsample(&input, encoded.clone(), row(lengths), row(times), positions);
-        let (decoded, _) =
-            model.decoder.forward(None, context.clone(), speaker, model.decoder.start(1, device));
+        let (decoded, _) = model.decoder.forward(context.clone(), speaker, model.decoder.start(1, device));
         let residual = model.postnet.forward(decoded.clone(), Mode::Eval);
         Self { encoded, durations, context, decoded, residual }
     }

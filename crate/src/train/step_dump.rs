@@ -4,11 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use burn::{
-    module::{Module, ModuleMapper, ModuleVisitor, Param},
-    prelude::*,
-    tensor::Gradients,
-};
+use burn::{module::Module, prelude::*, tensor::Gradients};
 
 use super::{
     adam::{Adam, AdamConfig, FIRST_SCALE},
@@ -30,7 +26,8 @@ use crate::{
         to_the_end,
     },
     ranks::Shard,
-    weights::{collect, track_path},
+    text::symbols::Symbol,
+    weights::{collect, visit},
 };
 
 /// A model that a step can be dumped of: along the duration path or along that of attention.
@@ -292,23 +289,13 @@ async fn gradients_of<M: Module>(
     gradients: &Gradients,
     scale: f32,
 ) -> Result<BTreeMap<String, Values>> {
-    struct Collect<'a> {
-        path: Vec<String>,
-        gradients: &'a Gradients,
-        found: Vec<(String, Value)>,
-    }
-    impl ModuleVisitor for Collect<'_> {
-        track_path!();
-
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            let gradient = param.val().grad(self.gradients);
-            self.found.extend(gradient.map(|gradient| (self.path.join("."), Value::of(&gradient))));
-        }
-    }
-    let mut visitor = Collect { path: Vec::new(), gradients, found: Vec::new() };
-    model.visit(&mut visitor);
+    let mut on_device = Vec::new();
+    visit(model, |path, parameter| {
+        let value = |values| Value { shape: parameter.shape(), values };
+        on_device.extend(parameter.gradient(gradients).map(|values| (path.to_string(), value(values))));
+    });
     let mut found = BTreeMap::new();
-    for (path, value) in visitor.found {
+    for (path, value) in on_device {
         found.insert(path, Values::read(value).await?.times(1.0 / scale));
     }
     Ok(found)
@@ -340,33 +327,17 @@ async fn updates_of<M: Stepped>(
     side: &Side<'_, M>,
     gradients: &BTreeMap<String, Values>,
 ) -> Result<BTreeMap<String, Values>> {
-    /// The sum of each parameter times a constant, whose gradient is that constant.
-    struct WeightedSum<'a> {
-        path: Vec<String>,
-        gradients: &'a BTreeMap<String, Values>,
-        sum: Option<Tensor<1>>,
-    }
-    impl ModuleMapper for WeightedSum<'_> {
-        track_path!();
-
-        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-            if let Some(Values { values, .. }) = self.gradients.get(&self.path.join(".")) {
-                let value = param.val();
-                let constant = TensorData::new(values.clone(), value.dims());
-                let product = (value.clone() * Tensor::from_data(constant, &value.device())).sum();
-                self.sum = Some(match self.sum.take() {
-                    Some(sum) => sum + product,
-                    None => product,
-                });
-            }
-            param
-        }
-    }
     let model = side.model.valid().train();
-    let mut weighted = WeightedSum { path: Vec::new(), gradients, sum: None };
-    let model = model.map(&mut weighted);
+    // The gradient of the sum of each parameter times a constant is that constant.
+    let mut products = Vec::new();
+    visit(&model, |path, parameter| {
+        let Some(Values { values, .. }) = gradients.get(path) else { return };
+        let value = parameter.tracked();
+        let constant = TensorData::new(values.clone(), value.dims());
+        products.push((value.clone() * Tensor::from_data(constant, &value.device())).sum());
+    });
     let scale = first_scale(&side.plan);
-    match weighted.sum {
+    match products.into_iter().reduce(|sum, product| sum + product) {
         Some(sum) => {
             updates(model, &sum.mul_scalar(scale).backward(), &Scope::new(side.plan.clone()), scale).await
         }
@@ -409,7 +380,7 @@ pub fn sample_features(mels: usize) -> Features {
             speaker: &voice.to_string(),
             id: format!("sample-{voice}"),
             text: String::new(),
-            symbols: (0..SYMBOLS).map(|index| 10 + ((index + voice) % 30) as u8).collect(),
+            symbols: (0..SYMBOLS).filter_map(|index| Symbol::from_index(10 + (index + voice) % 30)).collect(),
             durations: Some(vec![SYMBOL_FRAMES as u32; SYMBOLS]),
             mel: &Mel { mels, data },
             f0_hz: &(0..frames).map(pitch).collect::<Vec<f32>>(),

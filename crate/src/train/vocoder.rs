@@ -245,7 +245,7 @@ impl Source for TakeSource<'_> {
         for &(take, first, phase) in picks {
             let mel = self.takes.mel(take, first, frames)?;
             envelopes.extend(self.extractor.envelope(&mel));
-            mels.extend(mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale));
+            mels.extend(mel.data.iter().map(|&value| self.config.mel_normalisation().apply(value)));
             let (recording, source) = self.around(take, first, phase)?;
             for (stft, samples, powers) in [
                 (&self.long, &recording, &mut long),

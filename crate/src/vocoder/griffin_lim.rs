@@ -1,4 +1,4 @@
-//! Fast Griffin-Lim (Perraudin, Balazs and Søndergaard 2013): phases for a mel spectrogram without any weights.
+//! Fast Griffin-Lim (Perraudin, Balazs and Søndergaard 2013), which estimates the phases of a mel spectrogram without any weights.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,26 +10,27 @@ use crate::audio::{
     mel::{Mel, MelConfig, MelExtractor},
 };
 
+/// The Griffin-Lim vocoder.
 pub struct GriffinLim {
-    /// Rounds of inverse and forward transform.
+    /// The number of rounds of inverse and forward transform.
     pub iterations: usize,
-    /// How far each round overshoots: 0 is Griffin and Lim's own algorithm, 0.99 converges faster and further.
+    /// The momentum of each round: 0 is Griffin and Lim's own algorithm, 0.99 converges faster and further.
     pub momentum: f32,
-    /// Of the first phases: the same seed gives the same sound.
+    /// The seed of the initial phases: the same seed gives the same sound.
     pub seed: u64,
-    /// Exponent of the amplitudes, each frame's energy kept: above 1 deepens the valleys that an over-smooth mel has filled. For mels of real speech 1 is
-    /// right: at 1.1 the mean error of the mel, taken again from the sound, rises from 0.09 to 0.23 nepers.
+    /// The exponent of the amplitudes, which keeps each frame's energy: values above 1 deepen the valleys of an over-smooth mel. 1 is right for mels of real
+    /// speech: at 1.1 the mean error of the mel that is extracted from the sound rises from 0.09 to 0.23 nepers.
     pub sharpness: f32,
     extractor: MelExtractor,
 }
 
 impl GriffinLim {
-    /// 60 rounds with a momentum of 0.99, seed 0, sharpness 1.
+    /// Creates a vocoder with 60 rounds, a momentum of 0.99, seed 0 and sharpness 1.
     pub fn new(config: MelConfig) -> Self {
         Self { iterations: 60, momentum: 0.99, seed: 0, sharpness: 1.0, extractor: MelExtractor::new(config) }
     }
 
-    /// Amplitudes `[T, F]` to sound with the amplitudes' frames.
+    /// Estimates samples whose spectra have the amplitudes `[T, F]`.
     fn invert(&self, amplitudes: &[f32]) -> Vec<f32> {
         let stft = self.extractor.stft();
         let bins = stft.bins();
@@ -74,7 +75,7 @@ impl Vocoder for GriffinLim {
     }
 }
 
-/// Raises amplitudes to a power and brings them back to the energy they had.
+/// Raises amplitudes to a power and restores their energy.
 fn sharpen(frame: &mut [f32], power: f32) {
     let energy = |frame: &[f32]| frame.iter().map(|x| x * x).sum::<f32>();
     let before = energy(frame);
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
     use crate::audio::level::rms_db;
 
-    /// A gliding voice of ten harmonics.
+    /// A voice of ten harmonics with gliding pitch.
     fn voice(seconds: f32) -> Vec<f32> {
         let mut phase = 0.0;
         let samples = (seconds * 16_000.0) as usize;
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mel_of_the_sound_is_the_mel_it_was_made_from() {
+    fn the_sound_has_the_given_mel() {
         let extractor = MelExtractor::new(MelConfig::speech_16k());
         let clip = voice(1.0);
         let mel = extractor.extract(&clip);
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(sound.len(), 80 * 200);
         assert!((rms_db(&sound) - rms_db(&clip)).abs() < 1.0, "{} and {} dB", rms_db(&sound), rms_db(&clip));
         let again = extractor.extract(&sound);
-        // What lies within 40 dB of the loudest.
+        // Only values within 40 dB of the loudest are compared.
         let loudest = mel.data.iter().fold(f32::MIN, |a, b| a.max(*b));
         let (sum, count) = mel
             .data
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides() {
+    fn the_same_seed_gives_the_same_sound() {
         let mel = MelExtractor::new(MelConfig::speech_16k()).extract(&voice(0.3));
         let speak = |seed| {
             GriffinLim { iterations: 4, seed, ..GriffinLim::new(MelConfig::speech_16k()) }.vocode(&mel)
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_that_a_model_may_say_is_sound() {
+    fn any_mel_gives_finite_samples() {
         let vocoder = GriffinLim { sharpness: 1.2, ..GriffinLim::new(MelConfig::speech_16k()) };
         let silence =
             vocoder.vocode(&Mel { mels: 80, data: vec![MelConfig::speech_16k().silence(); 80 * 40] });

@@ -1,4 +1,4 @@
-//! What turns mel spectrograms into sound.
+//! Vocoders, which convert mel spectrograms to samples.
 
 mod griffin_lim;
 mod neural;
@@ -8,10 +8,11 @@ pub use neural::NeuralVocoder;
 
 use crate::audio::mel::Mel;
 
+/// A converter of mel spectrograms to samples.
 pub trait Vocoder {
-    /// A short name for tables and options, such as `griffin-lim`.
+    /// Returns a short name for tables and options, such as `griffin-lim`.
     fn name(&self) -> &'static str;
 
-    /// Log-mel `[T, M]` to `[(T - 1) * hop]` samples within full scale.
+    /// Converts a log-mel spectrogram `[T, M]` to `[(T - 1) * hop]` samples within full scale.
     fn vocode(&self, mel: &Mel) -> Vec<f32>;
 }

@@ -1,7 +1,7 @@
-//! The neural vocoder: pitch and filters from the network of [`crate::model::vocoder`], sound from pulses and noise.
+//! The neural source-filter vocoder: the network of [`crate::model::vocoder`] predicts pitch and filters, which shape pulses and noise.
 //!
-//! The spectrogram of that sound is then compared with the given one, and its spectra are scaled by the ratio: the network determines the composition of a
-//! frame, the spectrogram its level.
+//! The spectrogram of the result is then compared with the given one, and its spectra are scaled by the ratio: the network determines the fine structure of
+//! a frame, the spectrogram its envelope.
 
 use burn::prelude::*;
 use burn::tensor::activation::sigmoid;
@@ -20,21 +20,19 @@ use crate::{
     weights::{Metadata, Storage, apply_all, collect, deserialize, serialize},
 };
 
-/// In voiced frames the noise is turned down by this, in nepers. Between the harmonics of a recording lies their own wavering beside
-/// its noise, and the loss does not separate them. Without the cut voices are hoarse (docs/decisions/0071-spectral-correction.md);
-/// a deeper one makes them more harmonic than people are (docs/decisions/0112-without-recorded-frames.md).
+/// The attenuation of the noise in voiced frames, in nepers. Between the harmonics of a recording lie both noise and the modulation of the harmonics
+/// themselves, and the loss does not separate the two. Without the attenuation voices are hoarse; with more they are more harmonic than human voices.
 const VOICED_NOISE_CUT: f32 = 1.8;
-/// Rounds of correction; each takes about a third off what is too much.
+/// The number of rounds of correction; each removes about a third of an excess.
 const CORRECTIONS: usize = 3;
-/// At most this in a round, in nepers.
+/// The largest correction of one round, in nepers.
 const MAX_CORRECTION: f32 = 3.0;
-/// How much of what a spectrum lacks is added in a round. It lacks most in the valleys, where there is nothing to be raised but noise
-/// (docs/decisions/0110-raised-by-half.md).
-const RAISED: f32 = 0.5;
+/// The share of a spectrum's deficit that one round adds. The deficit is largest in the valleys, where only noise can be raised.
+const BOOST_SHARE: f32 = 0.5;
 
-/// It runs on the CPU wherever the model runs: for a second of speech the network is a few dozen milliseconds of one core.
+/// The neural vocoder. It always runs on the CPU: the network takes a few dozen milliseconds of one core for a second of speech.
 pub struct NeuralVocoder {
-    /// Of the noise: the same seed gives the same sound.
+    /// The seed of the noise: the same seed gives the same sound.
     pub seed: u64,
     model: SourceFilter,
     config: VocoderConfig,
@@ -44,55 +42,56 @@ pub struct NeuralVocoder {
 
 /// The network's outputs for a spectrogram.
 struct Analysis {
-    /// `[T]`, 0 where unvoiced
+    /// The F0 of each frame, `[T]`; 0 where unvoiced.
     f0_hz: Vec<f32>,
-    /// Log amplitudes of the filter for pulses, `[T, F]`
+    /// Log amplitudes of the filter for pulses, `[T, F]`.
     harmonic: Vec<f32>,
-    /// Those of the filter for noise, `[T, F]`
+    /// Log amplitudes of the filter for noise, `[T, F]`.
     noise: Vec<f32>,
 }
 
 impl NeuralVocoder {
-    /// From the bytes of `models/base/vocoder.safetensors`.
+    /// Loads a vocoder from the bytes of `models/base/vocoder.safetensors`.
     pub fn load(bytes: &[u8], mel: MelConfig) -> Result<Self> {
         let corrupt = |what: String| Error::base_corrupt(format!("vocoder: {what}"));
         let (weights, metadata) = deserialize(bytes).map_err(corrupt)?;
-        let config = metadata.get("config").ok_or_else(|| corrupt("it does not say its sizes".into()))?;
+        let config = metadata.get("config").ok_or_else(|| corrupt("its configuration is missing".into()))?;
         let config: VocoderConfig =
             serde_json::from_str(config).map_err(|error| corrupt(error.to_string()))?;
         if !config.is_sound() {
-            return Err(corrupt(format!("the sizes make no sense: {config:?}")));
+            return Err(corrupt(format!("its configuration is invalid: {config:?}")));
         }
         if (config.mels, config.bins) != (mel.mels, mel.fft_length / 2 + 1) {
-            return Err(corrupt("it was made for other spectrograms".into()));
+            return Err(corrupt("it was trained on spectrograms of another configuration".into()));
         }
         let model = apply_all(SourceFilter::new(&config, &Device::flex()), weights).map_err(corrupt)?;
         Ok(Self::new(model, config, mel))
     }
 
-    /// `model` is on the CPU device.
+    /// Creates a vocoder of `model`, which must be on the CPU device.
     pub fn new(model: SourceFilter, config: VocoderConfig, mel: MelConfig) -> Self {
         let filter = FrameFilter::new(mel.fft_length, mel.hop_length);
         Self { seed: 0, model, config, extractor: MelExtractor::new(mel), filter }
     }
 
-    /// The file that [`Self::load`] reads. In bytes: an error of half a percent of a weight is not heard (decision 101).
+    /// Encodes the file that [`Self::load`] reads. Weights are stored as bytes: an error of half a percent of a weight is not audible.
     pub async fn serialize(model: &SourceFilter, config: &VocoderConfig) -> Result<Vec<u8>> {
         let config = serde_json::to_string(config).expect("plain data");
         serialize(collect(model), Storage::Bytes, Metadata::from([("config".to_string(), config)])).await
     }
 
+    /// Runs the network on a spectrogram.
     fn analyze(&self, mel: &Mel) -> Analysis {
         let (frames, bins) = (mel.frames(), self.config.bins);
         let tensor = |values: Vec<f32>, width: usize| {
             Tensor::<3>::from_data(TensorData::new(values, [1, frames, width]), &Device::flex())
         };
-        let normalised =
-            mel.data.iter().map(|value| (value - self.config.mel_mean) / self.config.mel_scale).collect();
+        let normalisation = self.config.mel_normalisation();
+        let normalised = mel.data.iter().map(|&value| normalisation.apply(value)).collect();
         let filters =
             self.model.forward(tensor(normalised, mel.mels), tensor(self.extractor.envelope(mel), bins));
         let Filters { pitch, voicing, harmonic, noise } = filters;
-        // On the CPU nothing has to be waited for.
+        // The CPU backend needs no asynchronous read.
         let values = |tensor: Tensor<3>| tensor.into_data().try_to_vec::<f32>().expect("computed in f32");
         let (pitch, voicing) = (values(pitch), values(sigmoid(voicing)));
         let f0: Vec<f32> = pitch.chunks_exact(PITCH_CLASSES).map(|logits| pitch_hz(peak(logits))).collect();
@@ -102,7 +101,7 @@ impl NeuralVocoder {
         Analysis { f0_hz, harmonic: values(harmonic), noise: values(noise) }
     }
 
-    /// The samples with their spectra brought nearer to an envelope `[T, F]`, their phases and fine structure kept.
+    /// Scales the spectra of the samples towards an envelope `[T, F]`; phases and fine structure are kept.
     fn corrected(&self, samples: &[f32], wanted: &[f32]) -> Vec<f32> {
         let mels = self.extractor.config().mels;
         let mut spectra = Vec::with_capacity(wanted.len());
@@ -147,13 +146,13 @@ impl Vocoder for NeuralVocoder {
     }
 }
 
-/// In nepers, of a level that is this far below the wanted one.
+/// Returns the correction, in nepers, of a level that is `lack` nepers below the wanted one.
 fn correction(lack: f32) -> f32 {
     let lack = lack.clamp(-MAX_CORRECTION, MAX_CORRECTION);
-    if lack > 0.0 { RAISED * lack } else { lack }
+    if lack > 0.0 { BOOST_SHARE * lack } else { lack }
 }
 
-/// The likeliest class, to a fraction: the mean around the highest.
+/// Returns the most likely class with a fractional part: the mean class around the maximum, weighted by probability.
 fn peak(logits: &[f32]) -> f32 {
     const AROUND: usize = 3;
     let highest =
@@ -166,7 +165,7 @@ fn peak(logits: &[f32]) -> f32 {
     moment / sum
 }
 
-/// Medians of three: a single frame an octave off is no melody.
+/// Computes medians of three, which remove octave errors of single frames.
 fn smooth(values: &[f32]) -> Vec<f32> {
     let at = |index: usize| values[index.min(values.len() - 1)];
     let median = |index: usize| {
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn correction_brings_the_spectrogram_that_was_asked_for() {
+    fn correction_restores_the_given_spectrogram() {
         let (device, mel) = (Device::flex(), MelConfig::speech_16k());
         device.seed(4);
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
@@ -208,12 +207,12 @@ mod tests {
         let made = extractor.extract(&vocoder.vocode(&wanted));
         let error = made.data.iter().zip(&wanted.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
             / made.data.len() as f32;
-        // A network that has learned nothing, and still the mel spectrogram is about right.
+        // The network is untrained, and still the mel spectrogram is approximately right.
         assert!(error < 0.4, "{error}");
     }
 
     #[test]
-    fn what_is_missing_is_raised_by_half() {
+    fn a_deficit_is_halved_and_an_excess_removed() {
         assert_eq!([-9.0, -1.0, 0.0, 1.0, 9.0].map(correction), [-3.0, -1.0, 0.0, 0.5, 1.5]);
     }
 
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn any_network_makes_as_many_samples_as_frames_ask_for_and_survives_its_file() {
+    fn saved_networks_give_the_expected_number_of_samples() {
         let device = Device::flex();
         device.seed(2);
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
@@ -234,7 +233,7 @@ mod tests {
         let samples = vocoder.vocode(&mel);
         assert_eq!(samples.len(), 6 * 200);
         assert!(samples.iter().all(|x| x.abs() <= 1.0) && samples.iter().any(|x| x.abs() > 1e-4));
-        assert_eq!(samples, vocoder.vocode(&mel), "the same seed, the same sound");
+        assert_eq!(samples, vocoder.vocode(&mel), "the same seed gives the same sound");
         assert_eq!(vocoder.vocode(&Mel { mels: 80, data: Vec::new() }), [0.0f32; 0]);
         for damaged in [&bytes[..40], &bytes[..bytes.len() - 3]] {
             assert_eq!(

@@ -6,7 +6,11 @@ use crate::{
     Error, Result,
     audio::mel::MelConfig,
     model::{AttentiveTacotron, TacotronConfig},
-    text::{Phonemizer, nvidia, symbols},
+    text::{
+        Word, nvidia,
+        symbols::{self, Symbol},
+        to_symbols,
+    },
     weights::{Metadata, Storage},
 };
 
@@ -32,11 +36,11 @@ impl Table {
         }
     }
 
-    /// A sentence in these symbols.
-    pub fn spell(self, phonemizer: &Phonemizer, sentence: &str) -> Result<Vec<u8>> {
+    /// Returns the symbols of a sentence as pairs: the index in this table, and the symbol of our own table that stands for it in results.
+    pub fn to_symbols(self, words: &[Word]) -> Vec<(u8, Symbol)> {
         match self {
-            Self::Own => phonemizer.symbols(sentence),
-            Self::Nvidia => Ok(nvidia::spell(&phonemizer.words(sentence)?)),
+            Self::Own => to_symbols(words).0.into_iter().map(|symbol| (symbol.into(), symbol)).collect(),
+            Self::Nvidia => nvidia::to_symbols(words),
         }
     }
 }

@@ -11,10 +11,11 @@ use crate::{
     audio::{
         excitation::{EXCITATION_WIDTH, Excitation},
         mel::MelConfig,
+        pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ},
     },
     model::{
         Tacotron, TacotronConfig,
-        pitch::{Contour, Intonation, MAX_PITCH_HZ, MIN_PITCH_HZ, Voicing},
+        pitch::{Contour, Intonation},
         readout::Readout,
         tacotron::Symbols,
     },
@@ -242,7 +243,7 @@ impl Base {
     }
 
     /// The context of each of `frames` frames, `[1, frames, C]`.
-    pub fn contexts(&self, symbols: &[u8], durations: &[u32], frames: usize) -> Tensor<3> {
+    pub fn contexts(&self, symbols: &[Symbol], durations: &[u32], frames: usize) -> Tensor<3> {
         let device = &self.device;
         let input = Symbols::new(&[symbols], None, device);
         let encoded = self.model.encode(&input, Mode::Eval);
@@ -316,11 +317,7 @@ impl Base {
 
     /// Of a speaker of the base; `None` where the model has no pitch.
     pub fn intonation(&self, speaker: usize) -> Option<Intonation> {
-        self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation {
-            mean_hz,
-            spread: 1.0,
-            voicing: Voicing::default(),
-        })
+        self.manifest.mean_pitches_hz.get(speaker).map(|&mean_hz| Intonation { mean_hz, spread: 1.0 })
     }
 
     /// Contexts `[1, T, C]` with the excitation of these frames; as they are where the model has no pitch.
@@ -350,6 +347,12 @@ impl Base {
 fn check(manifest: &Manifest) -> Result<(), String> {
     let model = &manifest.model;
     model.check()?;
+    if model.autoregressive {
+        return Err(
+            "its decoder is autoregressive (\"feedback\": true), which known durations have no use for"
+                .into(),
+        );
+    }
     if model.symbols != symbols::SYMBOL_COUNT || manifest.symbols != symbols::version() {
         return Err("it was trained with another symbol table".into());
     }

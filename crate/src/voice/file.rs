@@ -4,19 +4,17 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
-//! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; none, or none of the last, in earlier files |
-//! | `voicing_readout` | when its voice sounds, see [`crate::model::readout::Readout`]; none in earlier files, and on a base without pitch |
-//! | `timing_readout` | how long its phones last, likewise; none in earlier files |
-//! | `exemplars.*` | in earlier files: recorded frames, which are not read |
+//! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`crate::voice::spectral_match`]; absent where they were not compared |
+//! | `voicing_readout` | when its voice sounds, see [`crate::model::readout::Readout`]; absent for a speaker of the base, a whisper, and on a base without pitch |
+//! | `timing_readout` | how long its phones last, likewise; absent for a speaker of the base |
 //!
 //! | metadata | what it is |
 //! |---|---|
 //! | `format` | `ownvoice-voice-1` |
 //! | `base` | the hash of the base |
 //! | `pace` | the duration scale |
-//! | `variance_scale` | four factors; `contrast` in earlier files, one |
-//! | `spectral_match` | mean, shift and scale of each cepstral coefficient, in files before its tensors |
-//! | `pitch_hz`, `pitch_spread`, `voicing` | the intonation, on a base with pitch; the last is of earlier files, 0 since there is a readout |
+//! | `variance_scale` | four factors |
+//! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch; `voicing` beside them is always `0 0`, and is not read |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
@@ -27,12 +25,12 @@ use crate::{
     audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
     model::{
         decoder::Decoder,
-        pitch::{Intonation, PitchPredictor, Voicing},
+        pitch::{Intonation, PitchPredictor},
         postnet::Postnet,
         readout::Readout,
     },
     nn::{ComputePlan, Precision, Scope},
-    weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize, track_path},
+    weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, map, serialize},
 };
 use burn::{
     module::{Module, Param},
@@ -144,8 +142,6 @@ const FORMAT: &str = "ownvoice-voice-1";
 const TIMING_SPEAKER: &str = "timing_speaker";
 const VOICING_READOUT: &str = "voicing_readout";
 const TIMING_READOUT: &str = "timing_readout";
-/// Of earlier versions, whose spectra were drawn towards recorded frames (docs/decisions/0112-without-recorded-frames.md).
-const EXEMPLARS: &str = "exemplars.";
 /// Nobody speaks three times faster or slower than everybody else.
 const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 
@@ -223,9 +219,8 @@ impl Voice {
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
-        if let Some(Intonation { mean_hz, spread, voicing: Voicing { vowels, sonorants } }) = self.intonation
-        {
-            metadata.insert("voicing".into(), format!("{vowels} {sonorants}"));
+        if let Some(Intonation { mean_hz, spread }) = self.intonation {
+            metadata.insert("voicing".into(), "0 0".into());
             metadata.insert("pitch_hz".into(), mean_hz.to_string());
             metadata.insert("pitch_spread".into(), spread.to_string());
         }
@@ -273,23 +268,13 @@ impl Voice {
         if !DURATION_SCALES.contains(&duration_scale) {
             return Err(Error::voice_corrupt(format!("its duration scale is {duration_scale}")));
         }
-        // Voices of the first versions have one for all coefficients, or none.
-        let variance_scale = match metadata.get("variance_scale") {
-            Some(factors) => {
-                factors.split(' ').map(|factor| factor.parse().ok()).collect::<Option<Vec<f32>>>()
-            }
-            None if metadata.contains_key("contrast") => Some(vec![number("contrast")?; FLAT.len()]),
-            None => Some(FLAT.to_vec()),
-        };
-        let variance_scale = variance_scale
+        let factors = text("variance_scale")?.split(' ').map(|factor| factor.parse().ok());
+        let variance_scale = factors
+            .collect::<Option<Vec<f32>>>()
             .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
             .and_then(|factors| VarianceScale::try_from(factors).ok())
             .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
-        let spectral_match = match metadata.get("spectral_match") {
-            _ if SpectralMatch::is_in(&delta) => Some(SpectralMatch::take(&mut delta)),
-            Some(written) => Some(read_match(written, base.config().mels)),
-            None => None,
-        };
+        let spectral_match = SpectralMatch::is_in(&delta).then(|| SpectralMatch::take(&mut delta));
         let is_sound = |found: &SpectralMatch| found.is_sound(base.config().mels);
         let spectral_match = spectral_match
             .map(|found| {
@@ -299,15 +284,7 @@ impl Voice {
             })
             .transpose()?;
         let intonation = match base.config().pitch {
-            true => Some(Intonation {
-                mean_hz: number("pitch_hz")?,
-                spread: number("pitch_spread")?,
-                voicing: match metadata.get("voicing") {
-                    Some(written) => read_voicing(written)
-                        .ok_or_else(|| Error::voice_corrupt("its voicing is not two numbers"))?,
-                    None => Voicing::default(),
-                },
-            }),
+            true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
             false => None,
         };
         if intonation.is_some_and(|intonation| !intonation.is_human()) {
@@ -326,11 +303,9 @@ impl Voice {
         let timing_readout = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
-            // A matrix in earlier files.
-            Some((shape, values)) if shape == [width] || shape == [1, width] => values,
+            Some((shape, values)) if shape == [width] => values,
             _ => return Err(Error::voice_corrupt("it lacks its timing")),
         };
-        delta.retain(|name, _| !name.starts_with(EXEMPLARS));
         let start = Self::unadapted(base).parts;
         let origin = adaptable(&start);
         if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
@@ -367,22 +342,6 @@ impl Voice {
     }
 }
 
-fn read_voicing(written: &str) -> Option<Voicing> {
-    let (vowels, sonorants) = written.split_once(' ')?;
-    Some(Voicing { vowels: vowels.parse().ok()?, sonorants: sonorants.parse().ok()? })
-}
-
-/// Three lines of numbers, one a band, as earlier versions wrote them.
-fn read_match(written: &str, mels: usize) -> Option<SpectralMatch> {
-    let numbers =
-        |line: &str| line.split(' ').map(|number| number.parse().ok()).collect::<Option<Vec<f32>>>();
-    let lines = written.lines().map(numbers).collect::<Option<Vec<_>>>()?;
-    let [mean, shift, scale] = <[Vec<f32>; 3]>::try_from(lines).ok()?;
-    // Before a matrix is made of them.
-    let alike = [&mean, &shift, &scale].iter().all(|values| values.len() == mels);
-    alike.then(|| SpectralMatch::of_cepstra(&mean, &shift, &scale))
-}
-
 impl Consent {
     fn checked(self) -> Result<Self, String> {
         let is_hash = |hash: &String| {
@@ -407,21 +366,5 @@ pub(crate) fn adaptable(parts: &Adapted) -> Weights {
 
 /// Adds weights to a module's own, by name.
 fn add(module: Adapted, other: &Weights) -> Adapted {
-    struct Add<'a> {
-        path: Vec<String>,
-        other: &'a Weights,
-    }
-    impl burn::module::ModuleMapper for Add<'_> {
-        track_path!();
-
-        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-            let Some(other) = self.other.get(&self.path.join(".")) else { return param };
-            let other = other.values.clone();
-            param.map(|value| {
-                let shape = value.dims();
-                value + other.reshape(shape)
-            })
-        }
-    }
-    module.map(&mut Add { path: Vec::new(), other })
+    map(module, |path, values| Some(values + other.get(path)?.values.clone()))
 }

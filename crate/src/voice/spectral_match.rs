@@ -19,7 +19,7 @@ use crate::{
 /// Cepstral coefficients of an envelope. The finer ones hold the harmonics, which move with the pitch, so that a matrix would smear them.
 const ENVELOPE: usize = 24;
 /// Along no direction are spectra stretched or flattened further.
-const MOST_STRETCHED: f64 = 2.0;
+const MAX_STRETCH: f64 = 2.0;
 /// Weights of a frame and of those around it on each side, a Gaussian of one frame: moves that follow what trembles from frame to frame are heard as
 /// roughness (docs/decisions/0112-without-recorded-frames.md).
 const AROUND: [f32; 4] = [1.0, 0.607, 0.135, 0.011];
@@ -27,8 +27,6 @@ const AROUND: [f32; 4] = [1.0, 0.607, 0.135, 0.011];
 const MAX_MOVE: f32 = 6.0;
 /// No log spectrum's mean lies beyond.
 const MAX_MEAN: f32 = 30.0;
-/// That of earlier versions, which had none.
-const NO_CEILING: f32 = MAX_MEAN;
 
 const MEAN: &str = "spectral_match.mean";
 const SHIFT: &str = "spectral_match.shift";
@@ -153,7 +151,7 @@ impl SpectralMatch {
         let between = of_eigenvalues(&(&root * recorded * &root), |value| value.max(0.0).sqrt());
         // Less one: what is added to an envelope that is left as it is.
         let added = of_eigenvalues(&(&inverse * between * &inverse), |value| {
-            value.clamp(MOST_STRETCHED.recip(), MOST_STRETCHED) - 1.0
+            value.clamp(MAX_STRETCH.recip(), MAX_STRETCH) - 1.0
         });
         let (mels, envelope) = (from.len(), envelope(from.len()));
         let map = DMatrix::identity(mels, mels) + envelope.transpose() * added * envelope;
@@ -171,26 +169,6 @@ impl SpectralMatch {
         })
     }
 
-    /// That of earlier versions: the values of each cepstral coefficient, a shift and a factor on the deviation from the mean.
-    pub(crate) fn of_cepstra(mean: &[f32], shift: &[f32], scale: &[f32]) -> Self {
-        let (mels, dct) = (mean.len(), Dct::new(mean.len()));
-        let bands = |cepstrum: &[f32]| {
-            let mut bands = vec![0.0; mels];
-            cepstrum.iter().enumerate().for_each(|(k, c)| dct.raise(&mut bands, k, *c));
-            bands
-        };
-        let row = |band: usize| {
-            let unit: Vec<f32> = (0..mels).map(|other| f32::from(u8::from(other == band))).collect();
-            bands(&dct.cepstrum(&unit).zip(scale).map(|(c, scale)| c * scale).collect::<Vec<_>>())
-        };
-        Self {
-            mean: bands(mean),
-            shift: bands(shift),
-            map: (0..mels).flat_map(row).collect(),
-            ceiling: vec![NO_CEILING; mels],
-        }
-    }
-
     /// Whether it can be applied to spectrograms of so many bands: it may come from a hostile file.
     pub fn is_sound(&self, mels: usize) -> bool {
         let all = |values: &[f32], count: usize, most: f32| {
@@ -198,7 +176,7 @@ impl SpectralMatch {
         };
         all(&self.mean, mels, MAX_MEAN)
             && all(&self.shift, mels, MAX_MEAN)
-            && all(&self.map, mels * mels, MOST_STRETCHED as f32)
+            && all(&self.map, mels * mels, MAX_STRETCH as f32)
             && all(&self.ceiling, mels, MAX_MEAN)
     }
 
@@ -236,12 +214,15 @@ impl SpectralMatch {
         }
     }
 
-    /// The inverse of [`Self::put`]; `None` where `weights` lacks one of them, but for the ceiling that earlier versions had none of.
+    /// The inverse of [`Self::put`]; `None` where `weights` lacks one of them.
     pub fn take(weights: &mut HostWeights) -> Option<Self> {
         let mut vector = |name| weights.remove(name).map(|(_, values)| values);
-        let (mean, shift, map) = (vector(MEAN), vector(SHIFT), vector(MAP));
-        let ceiling = vector(CEILING).or_else(|| Some(vec![NO_CEILING; mean.as_ref()?.len()]));
-        Some(Self { mean: mean?, shift: shift?, map: map?, ceiling: ceiling? })
+        Some(Self {
+            mean: vector(MEAN)?,
+            shift: vector(SHIFT)?,
+            map: vector(MAP)?,
+            ceiling: vector(CEILING)?,
+        })
     }
 
     /// Whether `weights` has one of its tensors.
@@ -253,14 +234,14 @@ impl SpectralMatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::symbols::{SILENCE, id};
+    use crate::text::symbols::SILENCE;
 
     const MELS: usize = 16;
     const FRAMES: usize = 400;
 
     /// Two vowels in turn between pauses: a tilt, and two formants that swing together, the second about as much as the first where `together` is one.
     fn sentence(tilt: f32, swing: f32, together: f32, share: f32) -> (Mel, Vec<Symbol>) {
-        let (open, closed) = (id("AA1").unwrap(), id("IY1").unwrap());
+        let (open, closed) = (Symbol::from_name("AA1").unwrap(), Symbol::from_name("IY1").unwrap());
         let symbols: Vec<Symbol> = (0..FRAMES)
             .map(|t| match t {
                 20..380 => [open, closed][usize::from((t % 20) as f32 >= 20.0 * share)],
@@ -325,7 +306,7 @@ mod tests {
             .map(|(swing, together)| wide(sentence(-0.2, swing, together, 0.5)))
             .into();
         let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
-        let found = SpectralMatch { ceiling: vec![NO_CEILING; FINER * MELS], ..found };
+        let found = SpectralMatch { ceiling: vec![MAX_MEAN; FINER * MELS], ..found };
         // How a ripple of one frame comes out.
         let kept = |coefficient: usize| {
             let (dct, mut rippled) = (Dct::new(FINER * MELS), said.0.clone());
@@ -345,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_tremble_from_frame_to_frame_is_not_stretched() {
-        let (mean, shift, ceiling) = (vec![-4.0; MELS], vec![0.0; MELS], vec![NO_CEILING; MELS]);
+        let (mean, shift, ceiling) = (vec![-4.0; MELS], vec![0.0; MELS], vec![MAX_MEAN; MELS]);
         let map = DMatrix::<f32>::from_diagonal_element(MELS, MELS, 2.0).as_slice().to_vec();
         let twice = SpectralMatch { mean, shift, map, ceiling };
         let spread = |deviation: fn(usize) -> f32| {
@@ -364,7 +345,7 @@ mod tests {
         let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
         let mut whistle = said.0;
         whistle.data[100 * MELS + 3] += 6.0;
-        let unbounded = SpectralMatch { ceiling: vec![NO_CEILING; MELS], ..found.clone() };
+        let unbounded = SpectralMatch { ceiling: vec![MAX_MEAN; MELS], ..found.clone() };
         let loudest = |mel: &Mel, band: usize| (20..380).map(|t| mel.frame(t)[band]).fold(f32::MIN, f32::max);
         let louder = |mel: &Mel| (20..380).map(|t| mel.frame(t).iter().sum::<f32>()).sum::<f32>();
         let level = (louder(&unbounded.apply(whistle.clone())) - louder(&recorded.0)) / (360 * MELS) as f32;
@@ -386,7 +367,9 @@ mod tests {
         };
         let found = difference(stats(&many), stats(&few));
         let blind = |(mel, symbols): &(Mel, Vec<Symbol>)| {
-            let vowel = |symbol: &Symbol| if *symbol == SILENCE { SILENCE } else { id("AA1").unwrap() };
+            let vowel = |symbol: &Symbol| {
+                if *symbol == SILENCE { SILENCE } else { Symbol::from_name("AA1").unwrap() }
+            };
             stats(&(mel.clone(), symbols.iter().map(vowel).collect()))
         };
         let mistaken = difference(blind(&many), blind(&few));
@@ -406,22 +389,6 @@ mod tests {
         let matched = same.apply(speech.0.clone());
         let worst = matched.data.iter().zip(&speech.0.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 1e-2, "{worst}");
-    }
-
-    /// A mean and a scale of each cepstral coefficient, as voice files had them.
-    #[test]
-    fn earlier_voices_are_matched_as_they_were() {
-        let (mut mean, mut shift, mut scale) = (vec![0.0; MELS], vec![0.0; MELS], vec![1.0; MELS]);
-        (mean[0], mean[2], shift[2], scale[2]) = (-12.0, 0.5, 0.3, 1.3);
-        // Of a vowel that is held.
-        let mel = sentence(-0.2, 0.0, 0.0, 0.5).0;
-        let cepstrum = |mel: &Mel| Dct::new(MELS).cepstrum(mel.frame(105)).collect::<Vec<_>>();
-        let (before, after) =
-            (cepstrum(&mel), cepstrum(&SpectralMatch::of_cepstra(&mean, &shift, &scale).apply(mel)));
-        for (k, (before, after)) in before.into_iter().zip(after).enumerate() {
-            let wanted = mean[k] + scale[k] * (before - mean[k]) + shift[k];
-            assert!((after - wanted).abs() < 1e-3, "{k}: {after} {wanted}");
-        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The devices that are built in, and models on them.
+//! The devices of the enabled features, and models on them.
 
-#![allow(dead_code)] // Each test file uses its own share.
+#![allow(dead_code)] // Each test file uses a part.
 
 use burn::{module::Module, prelude::Device};
 use ownvoice::weights::{Metadata, Storage, apply, collect, deserialize, serialize};
 
-/// The CPU, and Vulkan, CUDA or what WebGPU computes on if built in; `VK_DRIVER_FILES` picks among Vulkan's drivers, software ones too.
+/// Returns the CPU, and the Vulkan, CUDA and WebGPU devices whose features are enabled. `VK_DRIVER_FILES` selects a Vulkan driver, such as a software one.
 pub fn devices() -> Vec<Device> {
     vec![
         Device::flex(),
@@ -18,10 +18,10 @@ pub fn devices() -> Vec<Device> {
     ]
 }
 
-/// A model of random weights on the CPU, and the same on a device.
+/// Creates a model with random weights on the CPU, and the same model on a device.
 pub fn twins<M: Module>(new: impl Fn(&Device) -> M, device: &Device) -> [M; 2] {
     let cpu = Device::flex();
-    // A seed at which no gradient of a single value is the small difference of large ones: half precision would show there, and rightly so.
+    // With this seed no gradient of a single value is a small difference of large ones, where half precision would cause a large relative error.
     cpu.seed(3);
     let model = new(&cpu);
     let bytes = pollster::block_on(serialize(collect(&model), Storage::Full, Metadata::new())).unwrap();

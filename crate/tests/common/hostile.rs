@@ -1,18 +1,18 @@
-//! Every format that is read from untrusted files, damaged as a fuzzer decides: an error or a value, never a panic, and no memory beyond a multiple of the file.
+//! Fuzz targets for every format that is read from untrusted files: reading damaged input returns an error or a value, never panics, and takes memory in
+//! proportion to the file.
 //!
-//! `crate/tests/hostile.rs` draws the decisions at random; `crate/fuzz` has them made by libFuzzer, which looks for new ways through the code.
-//!
-//! One long file: a target a format.
+//! The damage is decided by bytes, which `crate/tests/hostile.rs` draws at random and `crate/fuzz` takes from libFuzzer.
 
 #[path = "mod.rs"]
 mod common;
+#[path = "damage.rs"]
+mod damage;
 #[path = "pieces.rs"]
 mod pieces;
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    collections::BTreeMap,
     fs,
     path::Path,
     sync::{
@@ -23,6 +23,7 @@ use std::{
 
 use burn::prelude::Device;
 use common::{ALIGNER, held_out_clips, tiny_base, tiny_files};
+use damage::{Choices, damage_bytes, damage_json, damage_tensors, with_damage};
 use miniz_oxide::{deflate::compress_to_vec_zlib, inflate::decompress_to_vec_zlib};
 use ownvoice::{
     align::ForcedAligner,
@@ -61,23 +62,23 @@ use ownvoice::{
 };
 use pieces::PIECES;
 use pollster::block_on;
-use rand::{Rng, RngCore, seq::IndexedRandom};
-use serde_json::{Value, json};
+use rand::{Rng, seq::IndexedRandom};
+use serde_json::Value;
 
-/// Counts the memory of the whole process, that of worker threads as well.
+/// An allocator that counts the memory of the whole process, including worker threads.
 struct Counting;
 
 static NOW: AtomicIsize = AtomicIsize::new(0);
 static MAX: AtomicIsize = AtomicIsize::new(0);
-/// Held while an input is read, so that tests beside each other do not count for one another.
+/// A lock that is held while an input is read, so that parallel tests do not count each other's memory.
 static ALONE: Mutex<()> = Mutex::new(());
 
 thread_local! {
-    /// Whether the thread has read an input before; it reads those of one target only.
+    /// Whether the thread has read an input before. Each thread runs one target only.
     static WARM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A single request beyond this fails, before it takes the machine with it.
+/// A larger single request fails, so that the machine does not run out of memory.
 const MAX_REQUEST: usize = 1 << 31;
 
 unsafe impl GlobalAlloc for Counting {
@@ -99,23 +100,23 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Nobody else reads an input, or allocates, while it is held.
+/// Waits for the exclusive right to read an input.
 pub fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What reading an input came to.
+/// The result of reading an input.
 pub struct Outcome {
-    /// Bytes of the input.
+    /// The size of the input in bytes.
     pub length: usize,
-    /// Bytes that were taken at most at one time while it was read, beside the input.
+    /// The peak memory while it was read, in bytes, without the input.
     pub taken: usize,
-    /// Of the error that it was refused with.
-    #[allow(dead_code)] // The fuzzer does not look at it.
+    /// The code of the error, if it was refused.
+    #[allow(dead_code)] // The fuzzer does not use it.
     pub code: Option<&'static str>,
 }
 
-/// Reads an input of `length` bytes; the damage is done by then, and counts for nothing.
+/// Reads an input of `length` bytes and measures the memory of the reading alone.
 fn measured<T>(length: usize, read: impl FnOnce() -> ownvoice::Result<T>) -> Outcome {
     let before = NOW.load(Relaxed);
     MAX.store(before, Relaxed);
@@ -125,53 +126,24 @@ fn measured<T>(length: usize, read: impl FnOnce() -> ownvoice::Result<T>) -> Out
 }
 
 const READINGS: &str = include_str!("../data/readings.tsv");
-/// Symbols for one character of text, at most: "%" and digits are words.
+/// The most symbols for one character of text: "%" and digits become words.
 const MAX_SYMBOLS: usize = 40;
 
-/// Decides by a fuzzer's bytes, and by zeros where they end: what it varies is the damage.
-pub struct Choices<'a>(&'a [u8]);
-
-impl Choices<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let mut taken = [0; N];
-        let count = N.min(self.0.len());
-        let (now, later) = self.0.split_at(count);
-        // The most significant bytes decide first.
-        taken[N - count..].copy_from_slice(now);
-        self.0 = later;
-        taken
-    }
-}
-
-impl RngCore for Choices<'_> {
-    fn next_u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.take())
-    }
-
-    fn fill_bytes(&mut self, bytes: &mut [u8]) {
-        bytes.fill_with(|| self.take::<1>()[0]);
-    }
-}
-
-/// Something that reads what others wrote.
+/// A fuzz target: a reader of untrusted input.
 #[derive(Clone, Copy)]
 pub struct Target {
     pub name: &'static str,
-    /// Bytes that reading may take for a byte of the input, and beside that.
+    /// The memory that reading may take: bytes for each byte of the input, plus a constant.
     pub bound: (usize, usize),
     read: fn(&mut Choices) -> Outcome,
 }
 
 impl Target {
-    /// Reads one input and asserts the bound.
+    /// Reads one input and asserts the memory bound.
     pub fn check(&self, decisions: &[u8]) -> Outcome {
         let _alone = alone();
         if !WARM.replace(true) {
-            // What is made once and kept is no cost of an input.
+            // The first run creates values that are kept, which are not part of an input's cost.
             (self.read)(&mut Choices(&[]));
         }
         let outcome = (self.read)(&mut Choices(decisions));
@@ -185,7 +157,7 @@ impl Target {
 const KB: usize = 1 << 10;
 const MB: usize = 1 << 20;
 
-/// Twice the input, or more where docs/decisions/0094-fuzzing.md says why.
+/// All targets. Bounds above twice the input have causes such as weights of 8 bits that become 32.
 pub const TARGETS: [Target; 17] = [
     Target { name: "wav", bound: (4, 256 * KB), read: wav_file },
     Target { name: "recording", bound: (2, 192 * MB), read: recording },
@@ -206,8 +178,9 @@ pub const TARGETS: [Target; 17] = [
     Target { name: "text", bound: (64, 256 * KB), read: text },
 ];
 
-/// The target of this name. It is found while a fuzzer is compiled, so that it has the code of no other: libFuzzer looks at all of it after each input.
-#[allow(dead_code)] // `cargo test` looks for it as it runs.
+/// Returns the target of this name. Const evaluation excludes the code of other targets from a fuzzer, because libFuzzer scans all coverage counters after each
+/// input.
+#[allow(dead_code)] // `cargo test` finds targets at run time.
 pub const fn target(name: &str) -> Target {
     let (name, mut at) = (name.as_bytes(), 0);
     while at < TARGETS.len() {
@@ -224,135 +197,12 @@ pub const fn target(name: &str) -> Target {
     panic!("no target has this name")
 }
 
-/// Numbers that sizes, counts and rates should never be.
-const ODD: [u64; 12] =
-    [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, u64::MAX];
-
-fn damage_bytes(bytes: &mut Vec<u8>, random: &mut Choices) {
-    // Headers decide more than what follows them.
-    let near = if random.random_bool(0.5) { bytes.len().min(512) } else { bytes.len() };
-    let at = random.random_range(0..near.max(1)).min(bytes.len());
-    let count = random.random_range(1..=64).min(bytes.len() - at);
-    match random.random_range(0..6) {
-        0 => bytes.truncate(at),
-        1 if count > 0 => bytes[at] ^= 1 << random.random_range(0..8),
-        2 => {
-            let odd = ODD.choose(random).unwrap().to_le_bytes();
-            let width = [1, 2, 4, 8].choose(random).copied().unwrap().min(bytes.len() - at);
-            bytes[at..at + width].copy_from_slice(&odd[..width]);
-        }
-        3 => drop(bytes.drain(at..at + count)),
-        4 => {
-            let again = bytes[at..at + count].to_vec();
-            bytes.splice(at..at, again);
-        }
-        _ => bytes[at..at + count].fill_with(|| random.random()),
-    }
-}
-
-/// One value, somewhere below, becomes another, or goes.
-fn damage_json(value: &mut Value, random: &mut Choices) {
-    match value {
-        Value::Object(entries) if !entries.is_empty() && random.random_bool(0.95) => {
-            let key = entries.keys().nth(random.random_range(0..entries.len())).unwrap().clone();
-            if random.random_bool(0.05) {
-                drop(entries.remove(&key));
-            } else {
-                damage_json(&mut entries[&key], random);
-            }
-        }
-        Value::Array(items) if !items.is_empty() && random.random_bool(0.8) => {
-            let at = random.random_range(0..items.len());
-            match random.random_range(0..8) {
-                0 => drop(items.remove(at)),
-                1 => items.push(items[at].clone()),
-                _ => damage_json(&mut items[at], random),
-            }
-        }
-        other => {
-            let odd = *ODD.choose(random).unwrap();
-            let near = other.as_u64().unwrap_or(1).wrapping_add(random.random_range(0..3)).wrapping_sub(1);
-            let values = [
-                json!(odd),
-                json!(near),
-                json!(-1),
-                json!(1e38),
-                json!(-0.5),
-                json!(1e-30),
-                json!(""),
-                json!("\0../\u{202e}"),
-                json!(null),
-                json!([]),
-                json!({}),
-                json!(true),
-            ];
-            *other = values.choose(random).unwrap().clone();
-        }
-    }
-}
-
-/// One of the words that a text is made of becomes another; a text that is JSON is damaged as such.
-fn damage_words(text: &mut String, random: &mut Choices) {
-    if let Ok(mut value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
-        damage_json(&mut value, random);
-        *text = value.to_string();
-        return;
-    }
-    const WORDS: [&str; 12] =
-        ["", "0", "-1", "1", "2.5", "1e-30", "3e38", "1e39", "NaN", "inf", "-0", "340282350000000000000"];
-    let mut words: Vec<String> = text.split(' ').map(str::to_string).collect();
-    let at = random.random_range(0..words.len());
-    match random.random_range(0..4) {
-        0 => drop(words.remove(at)),
-        1 => words.push(words[at].clone()),
-        _ => words[at] = WORDS.choose(random).unwrap().to_string(),
-    }
-    *text = words.join(" ");
-}
-
-/// One entry of what the file says of itself: a JSON object within a text.
-fn damage_said(header: &mut Value, random: &mut Choices) -> Option<()> {
-    let entry = header.get_mut("__metadata__")?.get_mut("ownvoice")?;
-    let mut said: BTreeMap<String, String> = serde_json::from_str(entry.as_str()?).ok()?;
-    let key = said.keys().nth(random.random_range(0..said.len().max(1)))?.clone();
-    damage_words(said.get_mut(&key)?, random);
-    *entry = json!(serde_json::to_string(&said).unwrap());
-    Some(())
-}
-
-/// The header of safetensors as JSON, or any byte.
-fn damage_tensors(bytes: &mut Vec<u8>, random: &mut Choices) {
-    // An earlier damage may have written any length.
-    let end = u64::from_le_bytes(bytes[..8].try_into().unwrap()).saturating_add(8) as usize;
-    let header = bytes.get(8..end).and_then(|header| serde_json::from_slice::<Value>(header).ok());
-    match header.filter(|_| random.random_bool(0.7)) {
-        Some(mut header) => {
-            if random.random_bool(0.6) || damage_said(&mut header, random).is_none() {
-                damage_json(&mut header, random);
-            }
-            let header = header.to_string();
-            bytes.splice(..end, [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat());
-        }
-        None => damage_bytes(bytes, random),
-    }
-}
-
-fn some_damage(bytes: &[u8], random: &mut Choices, damage: fn(&mut Vec<u8>, &mut Choices)) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for _ in 0..random.random_range(1..4) {
-        if bytes.len() >= 8 {
-            damage(&mut bytes, random);
-        }
-    }
-    bytes
-}
-
-/// A folder that is not on a disk, where there is such a thing.
+/// Creates a temporary folder in memory if the system has such a file system.
 fn in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// What a thread makes once and keeps.
+/// A value that each thread creates once and keeps.
 macro_rules! kept {
     ($name:ident: $type:ty = $make:expr) => {
         thread_local! { static $name: &'static $type = Box::leak(Box::new($make)); }
@@ -363,7 +213,7 @@ fn wav_file(random: &mut Choices) -> Outcome {
     kept!(FILES: [Vec<u8>; 3] = {
         let tone: Vec<f32> = (0..100).map(|at| (at as f32 / 9.0).sin()).collect();
         let length = tone.len() as u32;
-        // Bytes of silence, two channels of them.
+        // A file of 8-bit silence with two channels.
         let coarse = [&b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0"[..], &8000u32.to_le_bytes()[..]].concat();
         let coarse = [&coarse[..], &16_000u32.to_le_bytes(), b"\x02\0\x08\0data", &length.to_le_bytes()].concat();
         [
@@ -372,7 +222,7 @@ fn wav_file(random: &mut Choices) -> Outcome {
             [coarse, vec![128; tone.len()]].concat(),
         ]
     });
-    let bytes = some_damage(FILES.with(|files| files.choose(random).unwrap()), random, damage_bytes);
+    let bytes = with_damage(FILES.with(|files| files.choose(random).unwrap()), random, damage_bytes);
     measured(bytes.len(), || wav::read(&bytes))
 }
 
@@ -383,7 +233,7 @@ fn recording(random: &mut Choices) -> Outcome {
         paths.sort();
         paths.iter().filter(|path| !path.ends_with("tone.wav")).map(|path| fs::read(path).unwrap()).collect()
     });
-    let bytes = some_damage(FILES.with(|files| files.choose(random).unwrap()), random, damage_bytes);
+    let bytes = with_damage(FILES.with(|files| files.choose(random).unwrap()), random, damage_bytes);
     measured(bytes.len(), || audio::read(&bytes))
 }
 
@@ -399,17 +249,17 @@ fn voice_file(random: &mut Choices) -> Outcome {
         (base, voices)
     });
     let (base, voices) = GOOD.with(|good| *good);
-    let bytes = some_damage(voices.choose(random).unwrap(), random, damage_tensors);
+    let bytes = with_damage(voices.choose(random).unwrap(), random, damage_tensors);
     measured(bytes.len(), || Voice::open(base, &bytes))
 }
 
-/// Manifest and weights of a base, which fit by their hash.
+/// Damages the manifest or the weights of a base, and updates the hash.
 ///
-/// * `parts`: what of the manifest is damaged; none for any of it
+/// * `parts`: the parts of the manifest to damage; empty for any part
 fn damaged_base(manifest: &Value, weights: &[u8], parts: &[&str], random: &mut Choices) -> (String, Vec<u8>) {
     let (mut manifest, mut weights) = (manifest.clone(), weights.to_vec());
     if random.random_bool(0.3) {
-        weights = some_damage(&weights, random, damage_tensors);
+        weights = with_damage(&weights, random, damage_tensors);
     }
     manifest["files"]["weights"] =
         serde_json::to_value(FileEntry::new("weights.safetensors", &weights)).unwrap();
@@ -440,7 +290,7 @@ fn base(random: &mut Choices) -> Outcome {
 }
 
 fn aligner(random: &mut Choices) -> Outcome {
-    let bytes = some_damage(ALIGNER, random, damage_tensors);
+    let bytes = with_damage(ALIGNER, random, damage_tensors);
     measured(bytes.len(), || ForcedAligner::load(&bytes, &Device::flex()))
 }
 
@@ -449,17 +299,17 @@ fn vocoder(random: &mut Choices) -> Outcome {
         let config = VocoderConfig { width: 8, layers: 2, ..VocoderConfig::small() };
         block_on(NeuralVocoder::serialize(&SourceFilter::new(&config, &Device::flex()), &config)).unwrap()
     });
-    let bytes = some_damage(GOOD.with(|good| *good), random, damage_tensors);
+    let bytes = with_damage(GOOD.with(|good| *good), random, damage_tensors);
     measured(bytes.len(), || NeuralVocoder::load(&bytes, MelConfig::speech_16k()))
 }
 
 fn speaker_encoder(random: &mut Choices) -> Outcome {
     kept!(GOOD: Vec<u8> = fs::read("../models/base/speaker_encoder.safetensors").unwrap());
-    let bytes = some_damage(GOOD.with(|good| *good), random, damage_tensors);
+    let bytes = with_damage(GOOD.with(|good| *good), random, damage_tensors);
     measured(bytes.len(), || SpeakerVerifier::load(&bytes))
 }
 
-/// Of a cloning.
+/// Reads the checkpoint of a cloning.
 fn checkpoint(random: &mut Choices) -> Outcome {
     kept!(GOOD: (Base, Vec<Clip>, Vec<u8>) = {
         let (base, clips) = (tiny_base(), held_out_clips(1));
@@ -470,11 +320,11 @@ fn checkpoint(random: &mut Choices) -> Outcome {
         (base, clips, checkpoint)
     });
     let (base, clips, good) = GOOD.with(|good| *good);
-    let bytes = some_damage(good, random, damage_tensors);
+    let bytes = with_damage(good, random, damage_tensors);
     measured(bytes.len(), || FineTuner::resume(base, clips, &bytes))
 }
 
-/// The checkpoint of a pretraining.
+/// Reads the checkpoint of a pretraining.
 fn run(random: &mut Choices) -> Outcome {
     kept!(GOOD: (tempfile::TempDir, Vec<u8>) = {
         let mut weights = collect(&Tacotron::new(&TacotronConfig::tiny(2), &Device::flex()));
@@ -488,7 +338,7 @@ fn run(random: &mut Choices) -> Outcome {
         (in_memory(), block_on(serialize(weights, Storage::Full, said)).unwrap())
     });
     let (folder, good) = GOOD.with(|good| *good);
-    let bytes = some_damage(good, random, damage_tensors);
+    let bytes = with_damage(good, random, damage_tensors);
     fs::write(folder.path().join("checkpoint.safetensors"), &bytes).unwrap();
     let run_config = RunConfig {
         recipe: Recipe::base(),
@@ -504,7 +354,7 @@ fn run(random: &mut Choices) -> Outcome {
     })
 }
 
-/// Manifest and weights of a tiny base of lips.
+/// Returns the manifest and weights of a tiny lip-to-speech base.
 fn lips_files() -> (Value, Vec<u8>) {
     let (config, folder) = (LipConfig::tiny(2), in_memory());
     let trained = Trained {
@@ -534,7 +384,7 @@ fn lips_tuned(random: &mut Choices) -> Outcome {
         (base, bytes)
     });
     let (base, tuned) = GOOD.with(|good| *good);
-    let bytes = some_damage(tuned, random, damage_tensors);
+    let bytes = with_damage(tuned, random, damage_tensors);
     measured(bytes.len(), || TunedLips::open(base, &bytes))
 }
 
@@ -546,7 +396,7 @@ fn lips_base(random: &mut Choices) -> Outcome {
     measured(json.len() + weights.len(), || LipBase::load(files, &Device::flex()))
 }
 
-/// Features of faces, damaged, and drawn from.
+/// Loads and reads damaged features of faces.
 fn lips_features(random: &mut Choices) -> Outcome {
     const FILES: [&str; 3] = ["faces.json", "features.json", "faces.rgb"];
     kept!(GOOD: (tempfile::TempDir, [Vec<u8>; 3]) = {
@@ -576,7 +426,7 @@ fn lips_features(random: &mut Choices) -> Outcome {
             damage_json(&mut json, random);
             json.to_string().into_bytes()
         }
-        _ => some_damage(&good[which], random, damage_bytes),
+        _ => with_damage(&good[which], random, damage_bytes),
     };
     for (name, bytes) in FILES.iter().zip(&files) {
         fs::write(folder.path().join(name), bytes).unwrap();
@@ -587,7 +437,7 @@ fn lips_features(random: &mut Choices) -> Outcome {
     })
 }
 
-/// Some words with rules fitted on them; packed, and as it is before it is deflated.
+/// Returns a small lexicon with rules fitted to it, packed and inflated.
 fn small_lexicon() -> (Vec<u8>, Vec<u8>) {
     let words = "boss B AO1 S\ncat K AE1 T\ncats K AE1 T S\nhello HH AH0 L OW1\nread R EH1 D\nthere DH EH1 R\nthree TH R IY1\n";
     let packed = lexicon::pack(words).unwrap();
@@ -595,24 +445,24 @@ fn small_lexicon() -> (Vec<u8>, Vec<u8>) {
     (packed, body)
 }
 
-/// Before what is deflated: five bytes of a name, four of a length.
+/// The length of the header before the deflated data: five bytes of a name, four of a length.
 const LEXICON_HEADER: usize = 9;
 
-/// Damaged as a file, or beneath its checksum.
+/// Reads a lexicon that is damaged as a file, or before compression, so that its checksum is valid.
 fn lexicon(random: &mut Choices) -> Outcome {
     kept!(GOOD: (Vec<u8>, Vec<u8>) = small_lexicon());
     let (packed, body) = GOOD.with(|good| *good);
     let bytes = if random.random_bool(0.3) {
-        some_damage(packed, random, damage_bytes)
+        with_damage(packed, random, damage_bytes)
     } else {
-        let body = some_damage(body, random, damage_bytes);
+        let body = with_damage(body, random, damage_bytes);
         let length = (body.len() as u32).to_le_bytes();
         [&packed[..LEXICON_HEADER - length.len()], &length, &compress_to_vec_zlib(&body, 1)].concat()
     };
     measured(bytes.len(), || Phonemizer::new(&bytes))
 }
 
-/// Features as `prepare` writes them, damaged, and drawn from where they are taken for good.
+/// Loads damaged features, and reads them if they are accepted.
 fn features(random: &mut Choices) -> Outcome {
     kept!(GOOD: (tempfile::TempDir, [Vec<u8>; 2]) = {
         let mut good = Features::new(MelConfig::speech_16k());
@@ -622,7 +472,7 @@ fn features(random: &mut Choices) -> Outcome {
                 speaker,
                 id: "x".into(),
                 text: "hello".into(),
-                symbols: vec![1, 9, 1],
+                symbols: symbols::parse("_ DH _").unwrap(),
                 durations: Some(vec![8, 14, 8]),
                 mel: &mel,
                 f0_hz: &[100.0; 30],
@@ -637,13 +487,13 @@ fn features(random: &mut Choices) -> Outcome {
     let mut damaged: Value = serde_json::from_slice(json).unwrap();
     damage_json(&mut damaged, random);
     let (damaged, tensors) = match random.random_range(0..3) {
-        0 => (json.clone(), some_damage(tensors, random, damage_tensors)),
+        0 => (json.clone(), with_damage(tensors, random, damage_tensors)),
         1 => (damaged.to_string().into_bytes(), tensors.clone()),
-        _ => (some_damage(json, random, damage_bytes), tensors.clone()),
+        _ => (with_damage(json, random, damage_bytes), tensors.clone()),
     };
     fs::write(folder.path().join("features.json"), &damaged).unwrap();
     fs::write(folder.path().join("mels.safetensors"), &tensors).unwrap();
-    // Values are looked at where they are drawn: what is wrong with them comes to light there.
+    // Values are checked when they are read.
     measured(damaged.len() + tensors.len(), || {
         let features = Features::load(folder.path())?;
         for utterance in &features.utterances {
@@ -666,7 +516,7 @@ fn pytorch(random: &mut Choices) -> Outcome {
     });
     let (folder, files) = GOOD.with(|good| *good);
     let path = folder.path().join("model.pt");
-    let bytes = some_damage(files.choose(random).unwrap(), random, damage_bytes);
+    let bytes = with_damage(files.choose(random).unwrap(), random, damage_bytes);
     fs::write(&path, &bytes).unwrap();
     measured(bytes.len(), || Imported::read(&path))
 }
@@ -680,12 +530,12 @@ fn metadata(random: &mut Choices) -> Outcome {
     });
     let folder = FOLDER.with(|folder| folder.path());
     let list = "a|Hello there.\nb|Another one.|Another 1.\n\u{feff}c|x\r\n";
-    let bytes = some_damage(list.as_bytes(), random, damage_bytes);
+    let bytes = with_damage(list.as_bytes(), random, damage_bytes);
     fs::write(folder.join("metadata.csv"), &bytes).unwrap();
     measured(bytes.len(), || layouts::load(folder).map(|recordings| recordings.count()))
 }
 
-/// Words of the readings and other pieces in any order, or any characters at all.
+/// Reads a text of words of the readings and other pieces in any order, or of arbitrary characters.
 fn text(random: &mut Choices) -> Outcome {
     static PHONEMIZER: LazyLock<Phonemizer> = LazyLock::new(Phonemizer::embedded);
     static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -702,10 +552,9 @@ fn text(random: &mut Choices) -> Outcome {
         for sentence in sentences(&text) {
             match phonemizer.symbols(&sentence) {
                 Ok(spoken) => {
-                    let known = |symbol: &u8| (1..symbols::SYMBOL_COUNT as u8).contains(symbol);
-                    assert!(spoken.iter().all(known), "{sentence:?}");
-                    let most = MAX_SYMBOLS * (sentence.chars().count() + 1);
-                    assert!(spoken.len() <= most, "{} symbols of {sentence:?}", spoken.len());
+                    assert!(!spoken.contains(&symbols::PAD), "{sentence:?}");
+                    let max_length = MAX_SYMBOLS * (sentence.chars().count() + 1);
+                    assert!(spoken.len() <= max_length, "{} symbols of {sentence:?}", spoken.len());
                 }
                 Err(error) => last = Err(error),
             }
@@ -714,7 +563,7 @@ fn text(random: &mut Choices) -> Outcome {
     })
 }
 
-/// A word or a part of one, and what may follow it.
+/// Returns a word or a part of one, followed by a piece.
 fn spliced(words: &[&str], random: &mut Choices) -> String {
     let word: Vec<char> = words.choose(random).unwrap().chars().collect();
     let (first, last) = (random.random_range(0..=word.len()), random.random_range(0..=word.len()));

@@ -1,6 +1,6 @@
-//! A base with every part of a real one and nearly no width, and a held-out voice's recordings.
+//! A base of minimal width with every part of a real one, and recordings of a held-out voice.
 
-#![allow(dead_code)] // Each test file uses its own share.
+#![allow(dead_code)] // Each test file uses a part.
 
 use burn::{prelude::Device, tensor::Tensor};
 use ownvoice::{
@@ -20,14 +20,14 @@ fn fixtures() -> PathBuf {
     PathBuf::from("../tests/fixtures")
 }
 
-/// Manifest and weights of a base that is briefly trained.
+/// Returns the manifest and weights of a briefly trained base.
 pub fn tiny_files() -> (Manifest, Vec<u8>) {
     let folder = fixtures().join("tiny-base");
     let manifest = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
     (manifest, fs::read(folder.join("weights.safetensors")).unwrap())
 }
 
-/// What was read from a file, to be written again.
+/// Moves weights that were read from a file to a device, to be written again.
 pub fn on_device(weights: HostWeights) -> Weights {
     let weight = |(name, (shape, values)): (String, (Vec<usize>, Vec<f32>))| {
         (name, Weight { shape, values: Tensor::from_floats(values.as_slice(), &Device::flex()) })
@@ -54,7 +54,7 @@ pub fn tiny_base() -> Base {
     load(&manifest, &weights).unwrap()
 }
 
-/// The same base but for one bit of one weight.
+/// Returns the tiny base with one bit of one weight changed.
 pub fn other_base() -> Base {
     let (mut manifest, mut weights) = tiny_files();
     *weights.last_mut().unwrap() ^= 0x80;
@@ -62,12 +62,12 @@ pub fn other_base() -> Base {
     load(&manifest, &weights).unwrap()
 }
 
-/// The base that ships.
+/// Returns the shipped base.
 pub fn shipped_base() -> Base {
     Base::open("../models/base", &Device::flex()).unwrap()
 }
 
-/// The speaker encoder that ships.
+/// Returns the shipped speaker encoder.
 pub fn shipped_verifier() -> SpeakerVerifier {
     SpeakerVerifier::load(&fs::read("../models/base/speaker_encoder.safetensors").unwrap()).unwrap()
 }
@@ -79,7 +79,7 @@ struct Sentence {
     end: f32,
 }
 
-/// The first clips of a voice that nothing was trained on.
+/// Returns the first clips of a voice that nothing was trained on.
 pub fn held_out_clips(count: usize) -> Vec<Clip> {
     let audio = wav::read(&fs::read(fixtures().join("held-out.wav")).unwrap()).unwrap();
     let sentences: Vec<Sentence> =

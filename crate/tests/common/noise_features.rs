@@ -1,4 +1,4 @@
-//! Features of noise, in utterances of several lengths by two speakers.
+//! Features of noise: utterances of several lengths by two speakers.
 
 use ownvoice::{
     Mel,
@@ -9,7 +9,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 
-/// * `has_pitch`: of noise as well
+/// Writes the features.
+///
+/// * `has_pitch`: whether they hold random pitch
 pub fn write(folder: &Path, has_pitch: bool) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut writer = FeatureWriter::create(folder, MelConfig::speech_16k()).unwrap();
@@ -23,7 +25,10 @@ pub fn write(folder: &Path, has_pitch: bool) {
                 speaker: ["a", "b"][number % 2],
                 id: number.to_string(),
                 text: String::new(),
-                symbols: durations.iter().map(|_| random.random_range(5..30)).collect(),
+                symbols: durations
+                    .iter()
+                    .map(|_| random.random_range(5..30u8).try_into().expect("an index of the table"))
+                    .collect(),
                 mel: &Mel {
                     mels: 80,
                     data: (0..frames * 80).map(|_| random.random_range(-8.0..0.0)).collect(),

@@ -1,6 +1,6 @@
-//! Pieces of text that a reader may stumble over.
+//! Pieces of text that are hard for a text reader.
 
-/// Marks, scripts, invisible characters and cut words to put between the words of real texts.
+/// Marks, scripts, invisible characters and partial words, to be inserted between the words of real texts.
 #[rustfmt::skip]
 pub const PIECES: &[&str] = &[
     " ", " ", " ", "", "\n", "\n\n", "\t", "\0", "'", "\"", "(", ")", "[", "{", "}", "{AH0}", "{AH0", "-", "--", "–", "—", "/", ":", ",", ".", "...", "!", "?", "$", "€", "%", "°", "#", "@",

@@ -1,4 +1,4 @@
-// A folder that lives as long as the value, with a base in `base`: the tiny one of the tests, for the examples in the documentation.
+// A temporary folder with the tests' tiny base in `base`, for the examples in the documentation.
 {
     let folder = tempfile::tempdir().unwrap();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

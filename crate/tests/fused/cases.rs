@@ -1,6 +1,4 @@
-//! Each fused operation against plain tensor code, values and gradients, on any device: natively and, by `web/tests/fused.rs`, in the browser.
-//!
-//! One long file: a case an operation.
+//! Compares each fused operation with its plain reference, values and gradients, on any device: natively and, by `web/tests/fused.rs`, in the browser.
 
 use burn::module::Param;
 use burn::nn::{Linear, LinearConfig};
@@ -15,7 +13,7 @@ use ownvoice::nn::patches::{Patch, unfold_patches, unfold_patches_with_tensors};
 use ownvoice::nn::{Compute, ComputePlan, Mode, Precision, Scope};
 use ownvoice::train::adam::{Adam, AdamConfig};
 
-/// Hands a macro the cases of every device; [`half_precision`] and [`attention_scan`] are not of every one.
+/// Passes to a macro the names of the cases that run on every device, which [`half_precision`] and [`attention_scan`] do not.
 macro_rules! each {
     ($test:ident) => {
         $test! { recurrence matmul matmul_concat convolution patches loss optimizer overflow attention }
@@ -23,10 +21,10 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// Absolute; values and gradients here are about one.
+/// The largest absolute difference; values and gradients are of order one.
 const TOLERANCE: f32 = 1e-4;
 
-/// Values between -1 and 1 that look like noise; another `seed`, others.
+/// Returns pseudo-random values between -1 and 1 that depend on `seed`.
 fn noise<const D: usize>(shape: [usize; D], seed: usize, device: &Device) -> Tensor<D> {
     let count = shape.iter().product();
     let value = |index: usize| (0.3 + 1.7 * seed as f64 + 12.9898 * index as f64).sin() * 43_758.547;
@@ -40,7 +38,7 @@ async fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 }
 
 async fn gradient<const D: usize>(tensor: &Tensor<D>, gradients: &Gradients) -> Vec<f32> {
-    read(tensor.grad(gradients).expect("it takes part")).await
+    read(tensor.grad(gradients).expect("the loss depends on it")).await
 }
 
 fn same(what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
@@ -60,7 +58,7 @@ fn within(tolerance: f32, what: &str, fused: &[Vec<f32>], plain: &[Vec<f32>]) {
     }
 }
 
-/// The recurrence: odd sizes, one item, one step, more items than a workgroup holds, more units than it has threads, masks, second calls.
+/// The recurrence, with odd sizes, one item, one step, more items than a workgroup holds, more units than it has threads, and lengths.
 pub async fn recurrence(device: &Device) {
     let masked = |reverse, lengths: &[usize]| ScanOptions { reverse, lengths: Some(lengths.to_vec()) };
     let cases = [
@@ -78,7 +76,7 @@ pub async fn recurrence(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (steps, batch, width, how)) in cases.into_iter().enumerate() {
         let projected = noise([steps, batch, 4 * width], number, &device).require_grad();
-        // Sums over many units stay about one.
+        // Keeps sums over many units of order one.
         let w_hh = noise([width, 4 * width], number + 20, &device)
             .div_scalar((width as f32).sqrt())
             .detach()
@@ -100,7 +98,7 @@ pub async fn recurrence(device: &Device) {
     }
 }
 
-/// The product, and by its gradients those of transposes: less than a workgroup makes, and more in each direction.
+/// The product, smaller than the tile of a workgroup and larger in each direction. Its gradients cover transposed operands.
 pub async fn matmul(device: &Device) {
     let device = device.clone().autodiff();
     for (number, [rows, terms, columns]) in
@@ -118,7 +116,7 @@ pub async fn matmul(device: &Device) {
     }
 }
 
-/// The product of what changes from step to step, with and without gradients of its own, beside what stays the same.
+/// The concatenated product, whose first part changes at each step, with and without a gradient of that part.
 pub async fn matmul_concat(device: &Device) {
     let device = device.clone().autodiff();
     for (number, [steps, batch, width, steady, columns]) in
@@ -126,35 +124,35 @@ pub async fn matmul_concat(device: &Device) {
     {
         let scale = (width as f32).sqrt();
         let inputs = noise([steps, batch, width], number, &device).div_scalar(scale);
-        let same_at_all = noise([batch, steady], number + 20, &device).require_grad();
+        let steady_input = noise([batch, steady], number + 20, &device).require_grad();
         let weight = noise([width + steady, columns], number + 40, &device).require_grad();
         let weights = noise([steps, batch, columns], number + 60, &device).div_scalar(steps as f32);
-        for changes in [false, true] {
-            let inputs = inputs.clone().detach().set_require_grad(changes);
+        for requires_gradient in [false, true] {
+            let inputs = inputs.clone().detach().set_require_grad(requires_gradient);
             let plain = matmul::matmul_concat_with_tensors(
                 inputs.clone(),
-                same_at_all.clone(),
+                steady_input.clone(),
                 weight.clone(),
                 Precision::F32,
             );
             let mut results = Vec::new();
             for made in [
-                matmul::matmul_concat(inputs.clone(), same_at_all.clone(), weight.clone(), Precision::F32),
+                matmul::matmul_concat(inputs.clone(), steady_input.clone(), weight.clone(), Precision::F32),
                 plain,
             ] {
                 let gradients = (made.clone() * weights.clone()).sum().backward();
                 let mut found = vec![
                     read(made).await,
-                    gradient(&same_at_all, &gradients).await,
+                    gradient(&steady_input, &gradients).await,
                     gradient(&weight, &gradients).await,
                 ];
-                if changes {
+                if requires_gradient {
                     found.push(gradient(&inputs, &gradients).await);
                 }
                 results.push(found);
             }
             same(
-                &format!("{width} inputs beside {steady}, to {columns}, {steps} steps of {batch}"),
+                &format!("{width} and {steady} inputs, {columns} outputs, {steps} steps of {batch}"),
                 &results[0],
                 &results[1],
             );
@@ -162,8 +160,8 @@ pub async fn matmul_concat(device: &Device) {
     }
 }
 
-/// Convolution, normalisation by running statistics and activation; sequences shorter than the kernel, more channels than a workgroup sums,
-/// more rows, terms and columns than one multiplies; as many channels as the CPU computes by tiles of four frames, in whole tiles and not.
+/// Convolution, normalisation by running statistics and activation, with sequences shorter than the kernel, more channels than a workgroup sums, more rows, terms
+/// and columns than the tile of a workgroup, and channels for which the CPU uses Winograd tiles, with whole and partial tiles.
 pub async fn convolution(device: &Device) {
     let cases = [
         (2, 7, 3, 5, 5, Activation::Tanh),
@@ -183,7 +181,7 @@ pub async fn convolution(device: &Device) {
         layer.norm.beta = Param::from_tensor(noise([outputs], number + 30, &device));
         layer.norm.running_mean.update(noise([outputs], number + 40, &device));
         layer.norm.running_var.update(noise([outputs], number + 50, &device) + 1.5);
-        // What is updated shows once it is synced.
+        // burn applies an update at the next synchronisation.
         layer.norm.running_mean.value_sync();
         layer.norm.running_var.value_sync();
         let input = noise([batch, steps, inputs], number + 10, &device).require_grad();
@@ -211,7 +209,7 @@ pub async fn convolution(device: &Device) {
             &results[1],
         );
     }
-    // With batch statistics burn normalises, and the activation alone is ours.
+    // With batch statistics, burn normalises and only the activation is fused.
     for activation in [Activation::Relu, Activation::Tanh] {
         let mut layer = ConvNorm::new(3, 37, 3, &device);
         layer.weight = Param::from_tensor(noise([9, 37], 80, &device));
@@ -230,7 +228,7 @@ pub async fn convolution(device: &Device) {
     same("unfolding", &[read(unfold(input.clone(), 3)).await], &[read(unfold_with_tensors(input, 3)).await]);
 }
 
-/// Patches: strides that divide the picture and others, a picture smaller than a patch, one tap.
+/// Patches, with strides that divide the picture and others, a picture smaller than a patch, and a single tap.
 pub async fn patches(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (side, stride, [height, width])) in
@@ -253,7 +251,7 @@ pub async fn patches(device: &Device) {
     }
 }
 
-/// The loss; more frames than it has partial sums, masked ones among them.
+/// The loss, with masked frames and with more frames than partial sums.
 pub async fn loss(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (batch, steps, mels)) in [(2, 3, 5), (1, 1, 1), (3, 50, 80)].into_iter().enumerate() {
@@ -271,7 +269,7 @@ pub async fn loss(device: &Device) {
     }
 }
 
-/// Three updates of two parameters, the first with clipping, against the formulas on the host.
+/// Three updates of two parameters, the first of which is clipped, compared with the formulas in f64 on the host.
 pub async fn optimizer(device: &Device) {
     let device = device.clone().autodiff();
     let mut layer: Linear = LinearConfig::new(70, 50).init(&device);
@@ -316,7 +314,7 @@ pub async fn optimizer(device: &Device) {
     }
 }
 
-/// An update whose gradients are no numbers is left out and counted, and the loss' scale is halved; the next one is made.
+/// An update with non-finite gradients is skipped and counted, and the next one is made.
 pub async fn overflow(device: &Device) {
     let device = device.clone().autodiff();
     let mut layer: Linear = LinearConfig::new(70, 50).with_bias(false).init(&device);
@@ -339,12 +337,13 @@ pub async fn overflow(device: &Device) {
     assert_ne!(read(layer.weight.val()).await, before);
 }
 
-/// The recurrence with weights in half precision, which it reads and multiplies in single, unfolding and a product. False where the device has none.
+/// The recurrence with weights in half precision, which it multiplies in single precision, unfolding, and a product. Returns false if the device does not support
+/// half precision.
 pub async fn half_precision(device: &Device) -> bool {
     if !Precision::Mixed.runs_on(device) {
         return false;
     }
-    /// What f16 keeps of the gates, and of both factors of the weights' gradient.
+    /// The rounding error of the gates, and of both factors of the gradient of the weights, in f16.
     const HALF_TOLERANCE: f32 = 4e-3;
     let device = device.clone().autodiff();
     let half = |tensor: Tensor<2>| tensor.cast(FloatDType::F16);
@@ -399,28 +398,28 @@ pub async fn half_precision(device: &Device) -> bool {
     true
 }
 
-/// A mask `[B, L]` of which the first item is whole; the others end earlier.
-fn texts_that_end(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
-    let there: Vec<f32> = (0..batch * symbols)
+/// Returns a mask `[B, L]` in which each item ends earlier than the one before; the first has all symbols.
+fn mask(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
+    let values: Vec<f32> = (0..batch * symbols)
         .map(|at| f32::from(u8::from(at % symbols < symbols.div_ceil(1 + at / symbols))))
         .collect();
-    Tensor::from_data(TensorData::new(there, [batch, symbols]), device)
+    Tensor::from_data(TensorData::new(values, [batch, symbols]), device)
 }
 
-/// What steps attend to, with gradients.
+/// Returns random inputs of attention that require gradients.
 fn attended([batch, symbols, width, channels, taps]: [usize; 5], seed: usize, device: &Device) -> Attended {
     let location = noise([2 * taps, width], seed + 4, device).div_scalar(taps as f32);
     Attended {
         keys: noise([batch, symbols, width], seed + 1, device).require_grad(),
         values: noise([batch, symbols, channels], seed + 2, device).require_grad(),
-        mask: texts_that_end(batch, symbols, device),
+        mask: mask(batch, symbols, device),
         energy: noise([width, 1], seed + 3, device).require_grad(),
         location: location.detach().require_grad(),
         compute: Compute::default(),
     }
 }
 
-/// A step of attention: masks, texts shorter than the kernel and longer than a workgroup, more units than it has threads.
+/// A step of attention, with masks, texts shorter than the kernel and longer than a workgroup, and more units than threads.
 pub async fn attention(device: &Device) {
     let device = device.clone().autodiff();
     for (number, (batch, symbols, width, channels, taps)) in
@@ -435,10 +434,10 @@ pub async fn attention(device: &Device) {
         let weights = noise([batch, 2 * symbols + channels], number + 60, &device);
         let mut results = Vec::new();
         for step in [Attended::attend, Attended::attend_with_tensors] {
-            let said = step(&attended, query.clone(), before.clone());
-            let gradients = (said.clone() * weights.clone()).sum().backward();
+            let output = step(&attended, query.clone(), before.clone());
+            let gradients = (output.clone() * weights.clone()).sum().backward();
             results.push([
-                read(said).await,
+                read(output).await,
                 gradient(&query, &gradients).await,
                 gradient(&attended.keys, &gradients).await,
                 gradient(&attended.energy, &gradients).await,
@@ -457,7 +456,7 @@ pub async fn attention(device: &Device) {
     }
 }
 
-/// A sequence of attention: texts of several lengths, one step, one item, a second call from where the first ended. Pages do not pretrain.
+/// A sequence of attention, with texts of several lengths, one step, one item, and a second call that continues the first. It is not part of the WebAssembly.
 #[cfg(not(target_arch = "wasm32"))]
 pub async fn attention_scan(device: &Device) {
     let device = device.clone().autodiff();
@@ -467,30 +466,34 @@ pub async fn attention_scan(device: &Device) {
             .enumerate()
     {
         let inputs = 6;
-        let grown = |shape: [usize; 2], seed: usize, scale: f32| {
+        let leaf = |shape: [usize; 2], seed: usize, scale: f32| {
             noise(shape, 10 * number + seed, &device).div_scalar(scale).detach().require_grad()
         };
-        let query = grown([hidden, width], 3, 1.0);
-        let fed_back = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
+        let query = leaf([hidden, width], 3, 1.0);
+        let lstm_inputs = noise([steps, batch, inputs], 10 * number + 6, &device).require_grad();
         let (state, start) = (
-            grown([batch, 2 * hidden], 7, 1.0),
+            leaf([batch, 2 * hidden], 7, 1.0),
             noise([batch, 2 * symbols + channels], 10 * number + 8, &device).abs().detach().require_grad(),
         );
         let lstm = ownvoice::nn::lstm::Lstm::new(inputs + channels, hidden, &device);
         let memory = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let mut results = Vec::new();
         for scan in [Attended::scan, Attended::scan_by_steps] {
-            let first = scan(&memory, fed_back.clone(), &lstm, query.clone(), state.clone(), start.clone());
-            let found = scan(&memory, fed_back.clone(), &lstm, query.clone(), first.state, first.attended);
-            let said = Tensor::cat(vec![found.context, found.hidden, found.weights, first.context], 2);
+            let first =
+                scan(&memory, lstm_inputs.clone(), &lstm, query.clone(), state.clone(), start.clone());
+            let found = scan(&memory, lstm_inputs.clone(), &lstm, query.clone(), first.state, first.attended);
+            let outputs = Tensor::cat(vec![found.context, found.hidden, found.weights, first.context], 2);
             let last = Tensor::cat(vec![found.state, found.attended], 1);
-            let (of_said, of_last) =
-                (noise(said.dims(), 10 * number + 9, &device), noise(last.dims(), 10 * number + 10, &device));
-            let gradients = ((said.clone() * of_said).sum() + (last.clone() * of_last).sum()).backward();
+            let (output_weights, last_weights) = (
+                noise(outputs.dims(), 10 * number + 9, &device),
+                noise(last.dims(), 10 * number + 10, &device),
+            );
+            let gradients =
+                ((outputs.clone() * output_weights).sum() + (last.clone() * last_weights).sum()).backward();
             results.push([
-                read(said).await,
+                read(outputs).await,
                 read(last).await,
-                gradient(&fed_back, &gradients).await,
+                gradient(&lstm_inputs, &gradients).await,
                 gradient(&lstm.w_ih.val(), &gradients).await,
                 gradient(&lstm.w_hh.val(), &gradients).await,
                 gradient(&lstm.bias.val(), &gradients).await,

@@ -1,4 +1,4 @@
-//! The fused operations on the CPU, and on the GPU that is built in, if one is.
+//! Tests of the fused operations on the CPU, and on the GPU if the build supports one.
 
 mod cases;
 #[path = "../common/devices.rs"]
@@ -25,6 +25,9 @@ fn attention_scan() {
 #[test]
 fn half_precision() {
     for device in devices() {
-        assert!(pollster::block_on(cases::half_precision(&device)), "{device:?} has no half precision");
+        assert!(
+            pollster::block_on(cases::half_precision(&device)),
+            "{device:?} does not support half precision"
+        );
     }
 }

@@ -1,15 +1,15 @@
-// Counts the calls that a browser may fail, and fails those that are asked for: storage, messages between page, worker and helpers, the graphics card.
-// Its text is evaluated in page, worker, helper and service worker, before their own scripts; a point is a function in one of them, and which call of it.
+// Counts the calls that may fail in a browser, and lets requested ones fail: storage, messages between page, worker and helpers, the GPU. Its text is
+// evaluated in page, worker, helper and service worker, before their own scripts. A fault is a function in one of them, with the number of a call.
 
-/** `place`, of a call to the graphics card: where in the program it is made, the positions of its stack.
+/** `place`, for calls to the GPU: the positions of the stack.
  * @typedef {{ where: "page" | "worker" | "helper" | "service worker", name: string, place?: string }} Call */
-/** `at`: which call, of those from `place` where that is given. `lasting`: all calls from there on.
- * `how`, of a call to the graphics card: the call fails, the card goes, it finds no memory, or it was asked for nonsense.
+/** `at`: the number of the call, among those from `place` if that is given. `lasting`: all later calls fail too.
+ * `how`, for calls to the GPU: the device is lost, out of memory, or the call is invalid; without it, the call throws.
  * @typedef {Call & { at: number, lasting?: boolean, how?: "lost" | "memory" | "invalid" }} Fault */
 
-/** @param {Fault | null} fault @param {boolean} armed Whether it is for this context, of several that run the same script. */
+/** @param {Fault | null} fault @param {boolean} armed Whether the fault belongs to this context, among several that run the same script. */
 export function injectFaults(fault, armed) {
-  /** What is called, by class, with the error that a browser gives. */
+  /** Functions by class, with the errors that browsers throw. */
   const CALLS = {
     InvalidStateError: {
       StorageManager: ["getDirectory"],
@@ -47,9 +47,9 @@ export function injectFaults(fault, armed) {
   const placeOf = (name) => (name.startsWith("GPU") ? new Error().stack?.match(/0x[\da-f]+|\d+:\d+(?=\))/g)?.join(" ") : undefined);
 
   let count = 0;
-  /** The card in use. @type {any} */
+  /** The GPU device in use. @type {any} */
   let card;
-  /** @param {string} name @returns {boolean} Whether this call is to fail. */
+  /** Counts a call. @param {string} name @returns {boolean} Whether it is to fail. */
   const fails = (name) => {
     if (noted.paused) return false;
     const place = placeOf(name);
@@ -61,7 +61,7 @@ export function injectFaults(fault, armed) {
     return failing;
   };
 
-  /** What a failing call does in place of the real one. @param {string} method @param {string} error @param {() => any} real @param {any[]} args @param {(args: any[]) => any} call */
+  /** Does what a failing call does in place of the real one. @param {string} method @param {string} error @param {() => any} real @param {any[]} args @param {(args: any[]) => any} call */
   const fail = (method, error, real, args, call) => {
     if (method === "close") real(); // closed all the same
     if (fault?.how === "lost") return card.destroy(), real();
@@ -75,7 +75,7 @@ export function injectFaults(fault, armed) {
     const original = target[method];
     const attempt = (/** @type {any} */ self, /** @type {any[]} */ args) => {
       const call = (/** @type {any[]} */ args) => original.apply(self, args);
-      // sessionStorage is not the page's.
+      // This is sessionStorage, which the page does not use.
       if (method.endsWith("Item") && self !== scope.localStorage) return call(args);
       return fails(name) ? fail(method, error, () => call(args), args, call) : call(args);
     };
@@ -92,6 +92,6 @@ export function injectFaults(fault, armed) {
       for (const method of methods) if (scope[type]?.prototype[method]) wrap(scope[type].prototype, method, `${type}.${method}`, error);
     }
   }
-  // Of a worker's global object, not of its class; a page's and a service worker's are other functions.
+  // A function of a worker's global object, not of its class; pages and service workers have other ones.
   if (where === "worker" || where === "helper") wrap(scope, "postMessage", "postMessage", "DataCloneError");
 }

@@ -1,5 +1,4 @@
-// A visitor's way through the page while something fails: record, learn, speak, save, delete. Each step succeeds, or the page says in words why not and
-// the visitor can do it again.
+// A visit during which something fails: record, learn, speak, save, delete. Each step succeeds, or the page says why not, and the visitor can try again.
 
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,12 +14,12 @@ import { download, note, noted, run, sound, storedFiles } from "../steps.mjs";
 const injected = (fault, armed) => `(${injectFaults})(${JSON.stringify(fault)}, ${armed});\n`;
 
 const SECOND = 1000;
-/** What a step may take on a busy machine, and on a graphics card that is a program. */
+/** The time limit of a step, on a busy machine and with a software GPU. */
 const STEP_SECONDS = 240;
-/** How often a visitor tries. */
+/** How often the visitor tries a step. */
 const TRIES = 3;
 
-/** What a page whose microphone hears nothing is made to hear, at once: nobody waits for a reader here. */
+/** Lets the test put speech into the silent microphone all at once, so that it need not wait in real time. */
 const MICROPHONE = `
 sessionStorage.visits = Number(sessionStorage.visits ?? 0) + 1;
 Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => 2 });
@@ -39,13 +38,13 @@ window.AudioWorkletNode = class extends AudioWorkletNode {
 };
 `;
 
-/** @typedef {{ calls: Call[], fired: number, said: string[], reloads: number }} Found What the page called and said; \`reloads\` are those that it asked for. */
+/** @typedef {{ calls: Call[], fired: number, said: string[], reloads: number }} Found The calls and error messages of the page; \`reloads\` counts those that it suggested. */
 
-/** The faults in the scripts that the server sends; call it before each walk. @param {Session} session @param {Fault | null} fault */
+/** Puts the fault into the scripts that the server sends; call it before each walk. @param {Session} session @param {Fault | null} fault */
 function serveFaults(session, fault) {
   let served = 0;
   session.change("js/worker.js", (body) => {
-    // The worker first, then its helpers; those that are started in their place work.
+    // The worker comes first, then its helpers; those that replace them have no fault.
     const turn = served++;
     const armed = Boolean(fault?.lasting) || (fault?.where === "worker" ? turn === 0 : turn === 1);
     return Buffer.concat([Buffer.from(injected(fault, String(armed))), body]);
@@ -67,9 +66,9 @@ export async function walk(session, fault, path = "") {
 }
 
 class Visitor {
-  /** Whatever the page said went wrong. @type {string[]} */
+  /** The error messages of the page. @type {string[]} */
   said = [];
-  /** Steps that were given up, because what fails goes on failing. @type {string[]} */
+  /** Steps that were given up because of a lasting fault. @type {string[]} */
   left = [];
   reloads = 0;
   /** @type {Call[]} */
@@ -95,7 +94,7 @@ class Visitor {
     return { calls: this.#calls, fired: this.#fired, said: this.said, reloads: this.reloads };
   }
 
-  /** All steps; in a patient visitor's each must succeed. @param {boolean} lasting */
+  /** Does all steps; without a lasting fault each must succeed. @param {boolean} lasting */
   async #way(lasting) {
     const { page } = this;
     const steps = /** @type {const} */ (["load", "record", "learn", "speak", "save", "remains", "delete"]);
@@ -123,7 +122,7 @@ class Visitor {
     await this.page.click("#languages [lang=en]");
   }
 
-  /** The consent and a sentence, unless they are there. */
+  /** Records the consent and a sentence, unless they are recorded already. */
   async record() {
     /** @type {unknown} */
     let failed;
@@ -141,7 +140,7 @@ class Visitor {
         done: `/^Good/.test(document.querySelector("#clip-words").textContent)`,
         failed: ["#clip-words[data-state=bad]"],
       });
-      // What could not be stored can be learned from.
+      // A recording that could not be stored can still be used.
       await recorded.catch((error) => (failed = error));
       if (failed && !(failed instanceof GivenUp)) throw failed;
     }
@@ -173,13 +172,13 @@ class Visitor {
       },
       done: "/^Your voice is ready/.test(document.querySelector('#train-words').textContent)",
       failed: ["#train-error"],
-      // A pause that failed is told while the training goes on.
+      // The error of a failed pause is shown while the training continues.
       unless: "document.querySelector('#train-cancel').checkVisibility()",
     });
     await this.#loses();
   }
 
-  /** At most 25 iterations are done again, unless the page has said that they are not kept. */
+  /** Asserts that at most 25 iterations are repeated, unless the page has reported that they are not stored. */
   async #loses() {
     const iterations = await noted(this.page);
     const lost = iterations.map((iteration, i) => (i > 0 && iteration <= iterations[i - 1] ? iterations[i - 1] - iteration + 1 : 0));
@@ -204,7 +203,7 @@ class Visitor {
     assert.ok(file.length > 1000, "the voice is saved");
   }
 
-  /** What the browser keeps, as a later visit will find it: what it does not keep, the page has said. */
+  /** Asserts that everything is stored for a later visit, except what the page has reported as not stored. */
   async remains() {
     const kept = await run(
       this,
@@ -215,7 +214,7 @@ class Visitor {
       faults.paused = false;
       return found;`,
     );
-    if (await this.#words("#kept-error")) return; // the page has said that nothing is kept
+    if (await this.#words("#kept-error")) return; // the page has reported that nothing is stored
     const told = this.said.some((said) => /^record .*(storage-|message-failed)/.test(said));
     if (!told) assert.deepEqual(kept.recordings, ["consent", "p01"], `no recording is lost: ${JSON.stringify(this.said)}`);
     if (!(await this.#words("#train-unkept"))) assert.equal(kept.voice, true, "the voice is kept");
@@ -229,7 +228,7 @@ class Visitor {
         await this.page.click("#delete-all");
         await this.#until("document.querySelector('#deletion-words').textContent || document.querySelector('#deletion-error').checkVisibility()");
       },
-      done: "document.querySelector('#deletion-words').textContent === 'All of it is deleted.'",
+      done: "document.querySelector('#deletion-words').textContent === 'Everything has been deleted.'",
       failed: ["#deletion-error"],
     });
     await this.page.evaluate("faults.paused = true");
@@ -238,10 +237,10 @@ class Visitor {
   }
 
   /**
-   * Tries a step until it is done. Where it fails, the page says so in words of its own, and what the visitor needs to do it again is there.
+   * Tries a step until it is done. Where it fails, the page must show an error of its own, and a way to try again.
    * @param {string} step
    * @param {{ act: () => Promise<unknown>, done: string, failed: string[], again?: string, during?: () => Promise<unknown>, unless?: string }} how
-   *   Conditions are expressions in the page; \`failed\` are the elements that tell of a failure, but for those of the engine.
+   *   Conditions are expressions in the page; \`failed\` are the elements that show errors, except those of the engine.
    */
   async #attempt(step, { act, done, failed, again, during, unless = "false" }) {
     for (let tries = 0; tries < TRIES; tries++) {
@@ -255,7 +254,7 @@ class Visitor {
         assert.ok(Date.now() < end, `${step} ended neither well nor in words; it said: ${this.said.join(" | ")}; the page: ${await this.#text()}`);
         await sleep(30);
       }
-      // Until the engine is there again, or has given up.
+      // Until the engine has restarted, or has failed.
       assert.ok(await this.#until("document.querySelector('#engine').dataset.state !== 'restarting'"), `${step}: the engine starts again`);
       if (await this.page.isVisible("#engine-reload")) await this.#click(step, "#engine-reload");
       else if (again) await this.#click(step, again);
@@ -263,7 +262,7 @@ class Visitor {
     throw new GivenUp(`${step}, tried ${TRIES} times: ${this.said.join(" | ")}`);
   }
 
-  /** A button that loads the page anew. @param {string} step @param {string} selector */
+  /** Clicks a button that reloads the page. @param {string} step @param {string} selector */
   async #click(step, selector) {
     assert.ok(await this.page.isEnabled(selector), `${step}: the visitor can go on by ${selector}`);
     await this.#collect();
@@ -277,7 +276,7 @@ class Visitor {
     await this.page.reload();
   }
 
-  /** Notes what a failure says. @param {string} step @param {string} unless @param {string[]} failed */
+  /** Returns the error message of a failure, and records it. @param {string} step @param {string} unless @param {string[]} failed */
   async #failure(step, unless, failed) {
     if (await this.page.isVisible("#engine[data-state=failed]")) return this.#say(step, (await this.page.textContent("#engine-words")) ?? "", "engine.failed");
     if (await this.page.evaluate(unless)) return "";
@@ -288,12 +287,12 @@ class Visitor {
     return "";
   }
 
-  /** @param {string} selector @returns {Promise<string>} Nothing where it is not shown. */
+  /** @param {string} selector @returns {Promise<string>} The text of an element, empty where it is not shown. */
   #words(selector) {
     return this.page.evaluate(`{ const element = document.querySelector(${JSON.stringify(selector)}); element?.checkVisibility() ? element.textContent.trim() : "" }`);
   }
 
-  /** Words are those of the strings file. @param {string} step @param {string} words @param {string} [key] Without it, the code at their end decides. */
+  /** Asserts that a message is one of the strings, and records it. @param {string} step @param {string} words @param {string} [key] Without it, the key follows from the code at the end. */
   #say(step, words, key = `error.${words.match(/([a-z-]+)$/)?.[1]}`) {
     const known = /** @type {{ [key: string]: string }} */ (en)[key];
     assert.ok(known, `${step}: "${words}" are words for this`);
@@ -303,24 +302,24 @@ class Visitor {
     return words;
   }
 
-  /** Whether an expression became true in time. @param {string} expression */
+  /** Waits until an expression is true. Returns false after the time limit. @param {string} expression */
   async #until(expression) {
     for (const end = Date.now() + STEP_SECONDS * SECOND; Date.now() < end; await sleep(30)) if (await this.page.evaluate(`Boolean(${expression})`)) return true;
     return false;
   }
 
-  /** Takes what this document has counted. */
+  /** Collects the calls that were counted in this document. */
   async #collect() {
     const { calls, fired } = await this.page.evaluate("({ calls: faults.calls.splice(0), fired: faults.fired })");
     this.#calls.push(...calls);
     this.#fired += fired;
   }
 
-  /** What is on the page, for a message. @returns {Promise<string>} */
+  /** Returns the text of the page, for a message. @returns {Promise<string>} */
   #text() {
     return this.page.evaluate("document.body.innerText.replace(/\\s+/g, ' ')");
   }
 }
 
-/** A step that fails as often as it is tried. */
+/** A step that failed in every try. */
 class GivenUp extends Error {}

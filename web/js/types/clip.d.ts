@@ -28,4 +28,25 @@ export type Clip = {
      */
     text: string;
 };
+/**
+ * A stored recording.
+ */
+export type Recording = {
+    /**
+     * Any text; a recording of the same id is replaced.
+     */
+    id: string;
+    /**
+     * The words that are spoken.
+     */
+    text: string;
+    /**
+     * Mono, from -1 to 1.
+     */
+    samples: Float32Array;
+    /**
+     * Hz
+     */
+    sampleRate: number;
+};
 export {};

@@ -1,15 +1,19 @@
 import { OwnvoiceError } from "./errors.js";
 import { Microphone } from "./microphone.js";
+import { Speech } from "./speech.js";
 import { Storage } from "./storage.js";
-import { Speech, Voice } from "./voice.js";
+import { Voice } from "./voice.js";
 import { wavBlob } from "./wav.js";
 export { Microphone, OwnvoiceError, Speech, Storage, Voice, wavBlob };
 export type Audio = import("./clip.js").Audio;
 export type Clip = import("./clip.js").Clip;
+export type Recording = import("./clip.js").Recording;
 export type Device = import("./device.js").Device;
 export type SelfTest = import("./device.js").SelfTest;
 export type CloneOptions = import("./options.js").CloneOptions;
 export type Consent = import("./options.js").Consent;
+export type LoadOptions = import("./options.js").LoadOptions;
+export type Prompt = import("./options.js").Prompt;
 export type ResumeOptions = import("./options.js").ResumeOptions;
 export type TrainingControls = import("./options.js").TrainingControls;
 export type TrainingOptions = import("./options.js").TrainingOptions;
@@ -25,6 +29,7 @@ export type PictureTaken = import("./progress.js").PictureTaken;
 export type Preview = import("./progress.js").Preview;
 export type Starting = import("./progress.js").Starting;
 export type TrainingStep = import("./progress.js").TrainingStep;
+export type Recovery = import("./recovery.js").Recovery;
 export type ClipReport = import("./reports.js").ClipReport;
 export type DeviceMemory = import("./reports.js").DeviceMemory;
 export type PrecisionMetrics = import("./reports.js").PrecisionMetrics;
@@ -32,87 +37,26 @@ export type PrecisionReport = import("./reports.js").PrecisionReport;
 export type PrecisionRow = import("./reports.js").PrecisionRow;
 export type Profile = import("./reports.js").Profile;
 export type ProfileRow = import("./reports.js").ProfileRow;
-export type Recording = import("./storage.js").Recording;
 export type StoredTraining = import("./storage.js").StoredTraining;
 export type Usage = import("./storage.js").Usage;
-export type Delivery = import("./voice.js").Delivery;
-export type Mel = import("./voice.js").Mel;
-export type SayOptions = import("./voice.js").SayOptions;
-export type SayProgress = import("./voice.js").SayProgress;
-export type Similarity = import("./voice.js").Similarity;
-export type StreamOptions = import("./voice.js").StreamOptions;
-export type TextWarning = import("./voice.js").TextWarning;
-export type VoiceInfo = import("./voice.js").VoiceInfo;
+export type Delivery = import("./speech.js").Delivery;
+export type Mel = import("./speech.js").Mel;
+export type SayOptions = import("./speech.js").SayOptions;
+export type SayProgress = import("./speech.js").SayProgress;
+export type Similarity = import("./speech.js").Similarity;
+export type StreamOptions = import("./speech.js").StreamOptions;
+export type TextWarning = import("./speech.js").TextWarning;
+export type VoiceInfo = import("./speech.js").VoiceInfo;
 export type Origin = import("./wav.js").Origin;
-/**
- * Options of `load`.
- */
-export type LoadOptions = {
-    /**
-     * Folder of the base voice: manifest.json and the files that it names.
-     */
-    base: string | URL;
-    /**
-     * `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
-     */
-    device?: "auto" | "webgpu" | "cpu";
-    /**
-     * A JSON list of `{ id, text }`: sentences to be read aloud.
-     */
-    prompts?: string | URL;
-    /**
-     * Prepares `studio.microphone`, so that nothing is fetched when it opens.
-     */
-    microphone?: boolean;
-    /**
-     * Name of a folder in the browser's private file system, in which recordings and training outlive the tab. Without it nothing is stored.
-     */
-    storage?: string;
-    /**
-     * CPU cores that train a voice where there is no GPU: by default all, at most four, and two on a phone.
-     */
-    cores?: number;
-    /**
-     * Caches the base voice in the browser, by hash (true).
-     */
-    cache?: boolean;
-    /**
-     * Called as the download proceeds.
-     */
-    onProgress?: (progress: LoadProgress) => void;
-    /**
-     * Ends the load with `cancelled`.
-     */
-    signal?: AbortSignal;
-    /**
-     * Where `worker.js` is, if not beside the package; may be on another host.
-     */
-    workerUrl?: string | URL;
-    /**
-     * Where the WebAssembly module is, gzipped or not.
-     */
-    wasmUrl?: string | URL;
-    /**
-     * Where `capture-worklet.js` is.
-     */
-    workletUrl?: string | URL;
-};
-/**
- * A sentence to be read aloud.
- */
-export type Prompt = {
-    id: string;
-    text: string;
-};
 /**
  * Fetches the program and the base voice, and prepares the device.
  *
  * @example
- * const ending = new AbortController();
+ * const abort = new AbortController();
  * const studio = await load({
  *   base: "/models/base/",
  *   device: "auto",
- *   signal: ending.signal,
+ *   signal: abort.signal,
  *   onProgress(progress) {
  *     if (progress.status === "fetching") console.log(progress.what, progress.loadedBytes);
  *   },
@@ -127,14 +71,6 @@ export declare const load: (options: LoadOptions) => Promise<Studio>;
 /** A loaded base voice on a device. `load` makes it. */
 export declare class Studio {
     #private;
-    /**
-     * The device in use, and the reason for it.
-     *
-     * @example
-     * const studio = await load({ base: "/models/base/" });
-     * const { kind, name, reason, code, selfTest } = studio.device;
-     * console.log(kind === "webgpu" ? `on ${name}` : `on the CPU: ${reason}`, code, selfTest);
-     */
     device: Device;
     /** The base itself as a voice, without training. */
     base: Voice;
@@ -144,16 +80,16 @@ export declare class Studio {
     prompts: Prompt[];
     /** Recordings and training that outlive the tab; null without the option `storage`, or where the browser has none. */
     storage: Storage | null;
-    /** Why `storage` is null although it was asked for: `storage-unavailable`, as in some private windows. */
+    /** Why `storage` is null although it was requested: `storage-unavailable`, as in some private windows. */
     storageError: {
         code: string;
         message: string;
     } | null;
     /** Whether the base voice is cached, so that the next visit does not fetch it. */
     cached: boolean;
-    /** Resolves when the worker has ended: `worker-crashed`, `device-lost` or `closed`. */
+    /** Resolves when the studio has ended for good: `closed`, or the reason where a worker could not be replaced. */
     ended: Promise<OwnvoiceError>;
-    /** Audio capture; requires `load({ microphone: true })`. @returns {Microphone} */
+    /** The microphone; requires `load({ microphone: true })`. @returns {Microphone} */
     get microphone(): Microphone;
     /**
      * Compiles the GPU pipelines of a training in advance, for example while the visitor records. On the CPU there is nothing to compile.
@@ -195,7 +131,7 @@ export declare class Studio {
         signal?: AbortSignal;
     }): Promise<PrecisionReport>;
     /**
-     * Trains a voice on clips.
+     * Trains a voice on clips. Where the worker ends meanwhile, the training continues in the next: from the stored checkpoint, or from its beginning.
      *
      * @param {Clip[]} clips About a minute of speech in all; one long recording is cut at its pauses.
      * @param {CloneOptions} [options]
@@ -203,7 +139,7 @@ export declare class Studio {
      */
     clone(clips: Clip[], { iterations, seed, precision, rehearsal, consent, preview, pictures, onStep, signal, stopSignal }?: CloneOptions): Promise<Voice>;
     /**
-     * Resumes a stored training that a closed tab, a lost device or a crashed worker interrupted.
+     * Resumes a stored training that ended before its voice was finished, for example with a closed tab.
      *
      * @param {ResumeOptions} [options]
      * @returns {Promise<Voice>}
@@ -216,16 +152,9 @@ export declare class Studio {
      * @returns {Promise<void>}
      */
     updateTraining(change: TrainingControls): Promise<void>;
-    /**
-     * Ends the worker and loads the same base in a new one, from memory and cache. Voices of the old studio are gone; `studio.storage` is not affected.
-     *
-     * @param {Pick<LoadOptions, "device" | "onProgress" | "signal">} [changed]
-     * @returns {Promise<Studio>} To be used in place of this one.
-     */
-    restart(changed?: Pick<LoadOptions, "device" | "onProgress" | "signal">): Promise<Studio>;
-    /** Bytes of WebAssembly memory, including the weights where the CPU computes. @returns {Promise<number>} */
+    /** Returns the bytes of WebAssembly memory, including the weights where the CPU computes. It never shrinks. @returns {Promise<number>} */
     memoryBytes(): Promise<number>;
-    /** Graphics memory; null on the CPU. @returns {Promise<DeviceMemory | null>} */
+    /** Returns the graphics memory in use; null on the CPU. @returns {Promise<DeviceMemory | null>} */
     deviceMemory(): Promise<DeviceMemory | null>;
     /**
      * Opens a saved voice.
@@ -238,7 +167,7 @@ export declare class Studio {
         signal?: AbortSignal;
     }): Promise<Voice>;
     /**
-     * Measures a recording, and with a `text` also whether it contains these words. Rejects with the reason where it is unfit for training.
+     * Measures a recording, and with a `text` also whether it contains these words. Rejects with the reason where the recording is unfit for training.
      *
      * @param {Audio & { text?: string }} clip
      * @param {{ signal?: AbortSignal }} [options]

@@ -1,5 +1,70 @@
 import type { Audio } from "./clip.js";
-import type { CloneProgress } from "./progress.js";
+import type { CloneProgress, LoadProgress } from "./progress.js";
+import type { Recovery } from "./recovery.js";
+/**
+ * Options of `load`.
+ */
+export type LoadOptions = {
+    /**
+     * Folder of the base voice: manifest.json and the files that it names.
+     */
+    base: string | URL;
+    /**
+     * `auto` (the default) takes WebGPU where there is a hardware adapter, otherwise the CPU.
+     */
+    device?: "auto" | "webgpu" | "cpu";
+    /**
+     * A JSON list of `{ id, text }`: sentences to be read aloud.
+     */
+    prompts?: string | URL;
+    /**
+     * Prepares `studio.microphone`, so that nothing is fetched when it opens.
+     */
+    microphone?: boolean;
+    /**
+     * Name of a folder in the browser's private file system, in which recordings and training outlive the tab. Without it nothing is stored.
+     */
+    storage?: string;
+    /**
+     * CPU cores that train a voice where there is no GPU: by default all, at most four, and two on a phone.
+     */
+    cores?: number;
+    /**
+     * Whether the browser caches the base voice, by hash (true).
+     */
+    cache?: boolean;
+    /**
+     * Called as the download proceeds.
+     */
+    onProgress?: (progress: LoadProgress) => void;
+    /**
+     * Called when the worker crashed or lost its GPU, and when a new one has taken its place.
+     */
+    onRecovery?: (event: Recovery) => void;
+    /**
+     * Ends the load with `cancelled`.
+     */
+    signal?: AbortSignal;
+    /**
+     * Address of `worker.js`, if not beside the package; it may be on another host.
+     */
+    workerUrl?: string | URL;
+    /**
+     * Address of the WebAssembly module, gzipped or not.
+     */
+    wasmUrl?: string | URL;
+    /**
+     * Address of `capture-worklet.js`.
+     */
+    workletUrl?: string | URL;
+};
+/**
+ * A sentence to be read aloud.
+ */
+export type Prompt = {
+    id: string;
+    text: string;
+};
 /**
  * The speaker's consent.
  */
@@ -26,7 +91,7 @@ export type ResumeOptions = {
      */
     pictures?: boolean;
     /**
-     * Called at each step.
+     * Called at each step; after a restart of the worker again from `aligning`.
      */
     onStep?: (progress: CloneProgress) => void;
     /**
@@ -55,7 +120,7 @@ export type TrainingOptions = {
      */
     precision?: "f32" | "mixed";
     /**
-     * Weight of rehearsed sentences in the loss, for half a minute of a usual voice; twice the speech has half the weight, a voice twice as far from the base four times the weight. Higher is clearer, lower is closer to the speaker; 0 to 10 (0.4).
+     * Weight of rehearsed sentences of the base in the loss, 0 to 10 (0.4). Higher is clearer, lower is closer to the speaker. The value holds for half a minute of a typical voice: twice the speech has half the weight, a voice twice as far from the base four times the weight.
      */
     rehearsal?: number;
     /**

@@ -1,4 +1,4 @@
-import type { Speech } from "./voice.js";
+import type { Speech } from "./speech.js";
 /**
  * The WebAssembly module is being fetched.
  */
@@ -58,15 +58,15 @@ export type TrainingStep = {
      */
     heldOutLoss: number | null;
     /**
-     * Iterations that were skipped because their gradients overflowed half precision.
+     * Iterations so far that were skipped because their gradients overflowed half precision.
      */
     overflows: number;
     /**
-     * The operation where this overflow began.
+     * The operation where the overflow of this iteration began, for the first few.
      */
     fault: string | null;
     /**
-     * In the last iteration, its reason: the limit, or no more gain on the held-out clips.
+     * Why this iteration is the last: the limit, or no more gain on the held-out clips; null before.
      */
     stop: "iterations" | "held-out" | null;
 };

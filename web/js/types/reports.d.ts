@@ -64,7 +64,7 @@ export type Profile = {
     deviceBytes: number | null;
 };
 /**
- * Distance of a tensor from the CPU's; NaN where either holds something that is no number.
+ * Distance of a tensor from the CPU's; NaN where either holds a non-finite value.
  */
 export type PrecisionMetrics = {
     /**
@@ -80,7 +80,7 @@ export type PrecisionMetrics = {
      */
     sqnrDb: number;
     /**
-     * Of one value.
+     * Largest difference of one value.
      */
     largestDifference: number;
 };
@@ -101,11 +101,11 @@ export type PrecisionRow = {
      */
     tensor: string;
     /**
-     * In the network, with all error that came before.
+     * Distance in the network, with all error of earlier operations.
      */
     whole: PrecisionMetrics | null;
     /**
-     * Of the operation by itself, on the CPU's inputs.
+     * Distance of the operation alone, computed on the CPU's inputs.
      */
     alone: PrecisionMetrics | null;
 };
@@ -114,7 +114,7 @@ export type PrecisionRow = {
  */
 export type PrecisionReport = {
     /**
-     * Whether nothing differs.
+     * Whether no tensor differs.
      */
     passes: boolean;
     /**
@@ -122,22 +122,22 @@ export type PrecisionReport = {
      */
     verdict: string;
     /**
-     * The first operation that makes something that is no number, else the first that is off by itself.
+     * The first operation with a non-finite result, otherwise the first that differs on the same inputs.
      */
     fault: {
         module: string;
         operation: string | null;
     } | null;
     /**
-     * How many were compared.
+     * Number of tensors that were compared.
      */
     tensors: number;
     /**
-     * Those that differ, the first divergence first.
+     * The tensors that differ, the first divergence first.
      */
     rows: PrecisionRow[];
     /**
-     * All of it, to be copied into a report. It holds no speech.
+     * The whole report as text. It holds no speech.
      */
     text: string;
 };
@@ -147,7 +147,7 @@ export type PrecisionReport = {
 export type DeviceMemory = {
     usedBytes: number;
     /**
-     * Including what is held for the next use.
+     * Memory held, including what is kept for the next use.
      */
     heldBytes: number;
 };

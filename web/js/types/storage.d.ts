@@ -1,30 +1,10 @@
-/**
- * A stored recording.
- */
-export type Recording = {
-    /**
-     * Any text; a recording of the same id is replaced.
-     */
-    id: string;
-    /**
-     * The words that are spoken.
-     */
-    text: string;
-    /**
-     * Mono, from -1 to 1.
-     */
-    samples: Float32Array;
-    /**
-     * Hz
-     */
-    sampleRate: number;
-};
+import type { Recording } from "./clip.js";
 /**
  * Space in use.
  */
 export type Usage = {
     /**
-     * Of recordings, training and voice.
+     * Bytes of recordings, training and voice.
      */
     bytes: number;
     /**
@@ -56,20 +36,20 @@ export type StoredTraining = {
 export declare class Storage {
     #private;
     /**
-     * Deletes everything stored under a name and ends a training that is stored there. Needs no studio.
+     * Deletes everything stored under a name and ends a training that is stored there. It needs no studio.
      *
      * @param {string} name The option `storage` of `load`.
      * @returns {Promise<void>}
      */
     static clear(name: string): Promise<void>;
     /**
-     * Space in use under a name. Needs no studio.
+     * Returns the space in use under a name. It needs no studio.
      *
      * @param {string} name The option `storage` of `load`.
      * @returns {Promise<Usage>}
      */
     static usage(name: string): Promise<Usage>;
-    /** All recordings, in the order of their ids. @returns {Promise<Recording[]>} */
+    /** Returns all recordings, in the order of their ids. @returns {Promise<Recording[]>} */
     recordings(): Promise<Recording[]>;
     /**
      * Stores a recording. Resolves once it is on disk; rejects with `storage-full` where there is no space.
@@ -80,9 +60,9 @@ export declare class Storage {
     put({ id, text, samples, sampleRate }: Recording): Promise<void>;
     /** Deletes a recording. @param {string} id @returns {Promise<void>} */
     remove(id: string): Promise<void>;
-    /** The stored part of the last training. @returns {Promise<StoredTraining>} */
+    /** Returns the stored part of the last training. @returns {Promise<StoredTraining>} */
     training(): Promise<StoredTraining>;
-    /** Space in use. @returns {Promise<Usage>} */
+    /** Returns the space in use. @returns {Promise<Usage>} */
     usage(): Promise<Usage>;
     /** Asks the browser not to evict the data; some ask the visitor. @returns {Promise<boolean>} Whether it promised. */
     persist(): Promise<boolean>;

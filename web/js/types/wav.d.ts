@@ -12,7 +12,7 @@ export type Origin = {
     ICMT?: string;
 };
 /**
- * A 16-bit WAV file.
+ * Returns a 16-bit WAV file.
  *
  * @param {Float32Array} samples Mono, from -1 to 1.
  * @param {number} sampleRate Hz

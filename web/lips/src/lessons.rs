@@ -1,4 +1,4 @@
-//! Lessons of one's own face and voice, and the tuning of a base with them.
+//! Lessons of the user's face and voice, and the tuning of a base on them.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use crate::{
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
-/** `windows` are what a tuning learns from, each a few seconds long. */
+/** `windows` is the number of training windows, each a few seconds long. */
 export interface LipTake { id: number; seconds: number; windows: number; leftOut: LeftOut[] }
 export interface LipStep { iteration: number; iterations: number; loss: number; heldOutLoss: number | null; stop: string | null }
 export interface LipTuning { iterations: number; seconds: number; before: number; after: number }
 "#;
 
-/// What a tuning learns from, take by take.
+/// The training data of a tuning, take by take.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct LipLessons {
@@ -37,13 +37,13 @@ impl LipLessons {
         Self::default()
     }
 
-    /// Windows without which nothing is learned.
+    /// Returns the least number of windows of a tuning.
     #[wasm_bindgen(getter, js_name = leastWindows)]
     pub fn least_windows(&self) -> u32 {
         HELD_OUT_EVERY as u32
     }
 
-    /// Takes a video and its sound, which begin together. Of what nothing can be learned from, `leftOut` says why.
+    /// Adds a video and its sound, which begin together. `leftOut` lists the unusable parts with reasons.
     #[wasm_bindgen(unchecked_return_type = "LipTake")]
     pub fn take(
         &mut self,
@@ -66,12 +66,12 @@ impl LipLessons {
         ]))
     }
 
-    /// Forgets a take.
+    /// Removes a take.
     pub fn remove(&mut self, id: u32) {
         self.takes.remove(&id);
     }
 
-    /// Begins to tune a base with all takes.
+    /// Starts the tuning of a base on all takes.
     pub async fn tuner(&self, reader: &LipReader, iterations: Option<u32>) -> Result<LipTuner, JsValue> {
         let standard = LipTuneOptions::default();
         let iterations = iterations.map_or(standard.iterations, |iterations| iterations as usize);
@@ -81,7 +81,7 @@ impl LipLessons {
     }
 }
 
-/// A tuning under way.
+/// A tuning in progress.
 #[wasm_bindgen]
 pub struct LipTuner {
     tuner: Tuner,
@@ -89,13 +89,13 @@ pub struct LipTuner {
 
 #[wasm_bindgen]
 impl LipTuner {
-    /// Loss of what is held out, before anything was learned.
+    /// Returns the held-out loss before the first iteration.
     #[wasm_bindgen(getter)]
     pub fn before(&self) -> f32 {
         self.tuner.held_out_before()
     }
 
-    /// One iteration.
+    /// Performs one iteration.
     #[wasm_bindgen(unchecked_return_type = "LipStep")]
     pub async fn step(&mut self) -> Result<JsValue, JsValue> {
         let step = self.tuner.step().await.map_err(fail)?;
@@ -108,13 +108,13 @@ impl LipTuner {
         ]))
     }
 
-    /// The best so far, of what was looked at.
+    /// Ends the tuning and returns the voice with the best held-out loss.
     pub async fn finish(self) -> Result<LipVoice, JsValue> {
         Ok(LipVoice { tuned: self.tuner.finish().await.map_err(fail)? })
     }
 }
 
-/// A base's voice that was tuned to somebody.
+/// A tuned voice of a base.
 #[wasm_bindgen]
 pub struct LipVoice {
     pub(crate) tuned: TunedLips,
@@ -122,17 +122,17 @@ pub struct LipVoice {
 
 #[wasm_bindgen]
 impl LipVoice {
-    /// Opens a file that `save` made: untrusted bytes.
+    /// Decodes a file of `save`. The bytes are untrusted.
     pub fn open(reader: &LipReader, bytes: &[u8]) -> Result<LipVoice, JsValue> {
         Ok(Self { tuned: TunedLips::open(&reader.base, bytes).map_err(fail)? })
     }
 
-    /// The bytes of its file.
+    /// Encodes the file.
     pub async fn save(&self, reader: &LipReader) -> Result<Vec<u8>, JsValue> {
         self.tuned.save(&reader.base).await.map_err(fail)
     }
 
-    /// How it was tuned.
+    /// Returns the figures of the tuning.
     #[wasm_bindgen(getter, unchecked_return_type = "LipTuning")]
     pub fn tuning(&self) -> JsValue {
         let TunedLips { iterations, seconds, held_out_loss: [before, after], .. } = self.tuned;

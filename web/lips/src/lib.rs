@@ -1,6 +1,6 @@
-//! The boundary between lips-to-speech and JavaScript: convert, call the crate, convert back. It holds no maths.
+//! The boundary between lip-to-speech and JavaScript: it converts arguments, calls the crate, and converts results.
 //!
-//! A module of its own: who only wants a voice fetches nothing of it.
+//! It is a separate WebAssembly module, so that users of text-to-speech do not download it.
 
 #[path = "../../src/constructors.rs"]
 mod constructors;
@@ -23,7 +23,7 @@ use wasm_bindgen::prelude::*;
 use convert::{fail, object};
 use lessons::LipVoice;
 
-/// Runs once, when the module is instantiated.
+/// Initialises the module when it is instantiated.
 #[wasm_bindgen(start)]
 fn start() {
     constructors::run();
@@ -51,11 +51,13 @@ impl LipFilm {
         Self { footage: Footage::default() }
     }
 
-    /// Takes the next picture, of 25 a second. Returns the faces in it where it is one that is searched, the largest first, in pixels; else null.
+    /// Appends the next picture, at 25 a second. Returns the faces in it, in pixels and the largest first, if the picture is one that is searched; otherwise
+    /// null.
     #[wasm_bindgen(unchecked_return_type = "Face[] | null")]
     pub fn look(&mut self, width: u32, height: u32, rgba: &[u8]) -> Result<JsValue, JsValue> {
-        let image = Image::from_rgba(width as usize, height as usize, rgba)
-            .ok_or_else(|| fail(Error::video_unreadable("a picture has other bytes than its size says")))?;
+        let image = Image::from_rgba(width as usize, height as usize, rgba).ok_or_else(|| {
+            fail(Error::video_unreadable("the number of bytes of a picture does not match its size"))
+        })?;
         let Some(faces) = self.footage.push(image).map_err(fail)? else { return Ok(JsValue::NULL) };
         let face = |square: &Square| {
             object([
@@ -68,7 +70,7 @@ impl LipFilm {
     }
 }
 
-/// A base of lips.
+/// A lip-to-speech base.
 #[wasm_bindgen]
 pub struct LipReader {
     base: LipBase,
@@ -76,27 +78,27 @@ pub struct LipReader {
 
 #[wasm_bindgen]
 impl LipReader {
-    /// Loads a base, on the CPU: it speaks faster than a video lasts.
+    /// Loads a base on the CPU, which is faster than real time.
     #[wasm_bindgen(constructor)]
     pub fn new(manifest: &str, weights: &[u8], vocoder: Option<Vec<u8>>) -> Result<LipReader, JsValue> {
         let files = LipBaseFiles { manifest_json: manifest, weights, vocoder: vocoder.as_deref() };
         Ok(Self { base: LipBase::load(files, &Device::flex()).map_err(fail)? })
     }
 
-    /// Names of the voices that it speaks with.
+    /// Returns the names of the base's voices.
     #[wasm_bindgen(getter, unchecked_return_type = "string[]")]
     pub fn speakers(&self) -> Array {
         self.base.manifest.speakers.iter().map(JsValue::from).collect()
     }
 
-    /// Speaks what the pictures show; of what cannot be read, `leftOut` says why.
+    /// Synthesises speech from the pictures. `leftOut` lists the unusable parts with reasons.
     #[wasm_bindgen(unchecked_return_type = "LipSpeech")]
     pub async fn speak(&self, film: &LipFilm, speaker: &str) -> Result<JsValue, JsValue> {
         let speaker = self.base.speaker(Some(speaker)).map_err(fail)?;
         speech(&self.base, film, speaker).await
     }
 
-    /// The same in a voice of one's own.
+    /// Synthesises speech in a tuned voice.
     #[wasm_bindgen(js_name = speakAs, unchecked_return_type = "LipSpeech")]
     pub async fn speak_as(&self, film: &LipFilm, voice: &LipVoice) -> Result<JsValue, JsValue> {
         speech(&voice.tuned.on(&self.base, "own"), film, 0).await
@@ -113,7 +115,7 @@ async fn speech(base: &LipBase, film: &LipFilm, speaker: usize) -> Result<JsValu
     ]))
 }
 
-/// What of a video was of no use, and why.
+/// Converts the unusable parts of a video and the reasons.
 fn left_out(stretches: Vec<(Error, Option<[f32; 2]>)>) -> JsValue {
     let stretch = |(error, seconds): (Error, Option<[f32; 2]>)| {
         let [begin, end] =

@@ -257,7 +257,10 @@ fn paths(span: &str) -> Vec<&str> {
 #[test]
 fn commands_exist() {
     let ours = subcommands();
-    assert!(["clone", "say", "train-aligner", "align"].iter().all(|verb| ours.contains(*verb)), "{ours:?}");
+    assert!(
+        ["clone", "say", "train-aligner", "verify-aligner"].iter().all(|verb| ours.contains(*verb)),
+        "{ours:?}"
+    );
     let known = verbs(&crate::HELP.lines().collect::<Vec<_>>(), "cargo xtask ");
     for (name, text) in documents().iter().filter(|(name, _)| !is_history(name)) {
         let spans = code_spans(text);

@@ -1,11 +1,11 @@
-//! What a face is drawn with: fills, soft spots and lines, within other shapes where needed.
+//! The drawing primitives of a face: fills, soft spots and lines, optionally clipped to other shapes.
 
 use tiny_skia::{
     Color, FillRule, GradientStop, LineCap, Mask, Paint, Path, PathBuilder, Pixmap, Point, RadialGradient,
     Shader, SpreadMode, Stroke, Transform,
 };
 
-/// Red, green, blue; 0 to 1 each.
+/// An RGB colour, 0 to 1 for each channel.
 pub(super) type Colour = [f32; 3];
 
 pub(super) fn mix(from: Colour, to: Colour, share: f32) -> Colour {
@@ -17,7 +17,7 @@ pub(super) fn colour(rgb: Colour, alpha: f32) -> Color {
     Color::from_rgba(red, green, blue, alpha.clamp(0.0, 1.0)).expect("within 0 and 1")
 }
 
-/// What is drawn on, with where the face is.
+/// A pixmap, and the transform of the face.
 pub(super) struct Canvas {
     pub pixmap: Pixmap,
     pub transform: Transform,
@@ -34,7 +34,7 @@ impl Canvas {
         self.pixmap.fill_path(path, &paint, FillRule::Winding, self.transform, None);
     }
 
-    /// Only what lies within another path.
+    /// Fills the part of a path that lies within another.
     pub(super) fn fill_in(&mut self, path: &Path, within: &Path, shader: Shader) {
         let mut mask = Mask::new(self.pixmap.width(), self.pixmap.height()).expect("as the picture");
         mask.fill_path(within, FillRule::Winding, true, self.transform);
@@ -42,13 +42,13 @@ impl Canvas {
         self.pixmap.fill_path(path, &paint, FillRule::Winding, self.transform, Some(&mask));
     }
 
-    /// A soft spot that fades out to its edge.
+    /// Draws a soft spot that fades towards its edge.
     pub(super) fn shade(&mut self, x: f32, y: f32, width: f32, height: f32, rgb: Colour, alpha: f32) {
         let (path, shader) = spot([x, y], [width, height], rgb, alpha);
         self.fill(&path, shader);
     }
 
-    /// The same, within a path.
+    /// Draws a soft spot, clipped to a path.
     pub(super) fn shade_in(
         &mut self,
         within: &Path,
@@ -61,7 +61,7 @@ impl Canvas {
         self.fill_in(&path, within, shader);
     }
 
-    /// A curve by its ends and the point between that pulls it.
+    /// Draws a quadratic curve through its ends with a control point in between.
     pub(super) fn line(&mut self, [from, control, to]: &[[f32; 2]; 3], width: f32, rgb: Colour, alpha: f32) {
         let mut path = PathBuilder::new();
         path.move_to(from[0], from[1]);
@@ -87,7 +87,7 @@ pub(super) fn radial(centre: Point, radius: f32, stops: Vec<GradientStop>) -> Sh
         .expect("an extent")
 }
 
-/// An oval whose colour fades from its centre out.
+/// Returns an oval whose colour fades outwards from its centre.
 fn spot([x, y]: [f32; 2], [width, height]: [f32; 2], rgb: Colour, alpha: f32) -> (Path, Shader<'static>) {
     let stops = vec![GradientStop::new(0.0, colour(rgb, alpha)), GradientStop::new(1.0, colour(rgb, 0.0))];
     let transform = Transform::from_scale(width, height).post_translate(x, y);

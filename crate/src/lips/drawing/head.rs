@@ -1,4 +1,4 @@
-//! The head but for its mouth: outline, shading, eyes and nose.
+//! The head without its mouth: outline, shading, eyes and nose.
 
 use tiny_skia::{GradientStop, Path, PathBuilder, Point, Shader};
 
@@ -9,7 +9,7 @@ use super::{
 };
 
 impl Face {
-    /// Outline of the face; the chin goes down with the jaw.
+    /// Returns the outline of the face; the chin follows the jaw.
     fn outline(&self, posture: &Posture) -> Path {
         let (breadth, jaw, chin) = (self.breadth, self.breadth * self.jaw, 1.0 + 0.16 * posture.jaw);
         let mut path = PathBuilder::new();
@@ -40,7 +40,7 @@ impl Face {
         ];
         let centre = Point::from_xy(from * 0.35, -0.25);
         canvas.fill(&outline, radial(centre, 1.35, stops));
-        // Cheeks, temples and what lies below the brows.
+        // Cheeks, temples and eye sockets.
         for side in [-1.0, 1.0] {
             canvas.shade(
                 side * self.eye_distance,

@@ -1,7 +1,7 @@
-//! A drawn face: parts as paths and gradients in the face's own coordinates, moved by a posture of the mouth and a pose of the head.
+//! A drawn face: paths and gradients in the face's own coordinates, controlled by a posture of the mouth and a pose of the head.
 //!
-//! The unit is half the face's height: its centre is (0, 0), the chin of a closed mouth (0, 1). What a detector of faces looks at has to be there and shaded:
-//! sockets, brows, the sides of the nose, the shadow below the lip (`drawn_faces_are_found` in `face.rs`).
+//! The unit is half the face's height: its centre is (0, 0), the chin of a closed mouth (0, 1). A face detector needs shaded features: eye sockets, brows, the
+//! sides of the nose, the shadow below the lip (`drawn_faces_are_found` in `face.rs`).
 
 mod canvas;
 mod head;
@@ -12,15 +12,12 @@ use std::f32::consts::TAU;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tiny_skia::{Point, Transform};
+use tiny_skia::Transform;
 
-use self::{
-    canvas::{Canvas, Colour, mix},
-    mouth::MOUTH,
-};
+use self::canvas::{Canvas, Colour, mix};
 use super::{image::Image, visemes::Posture};
 
-/// Who is drawn, and where: what does not change within a video.
+/// The appearance and position of a face, which are constant within a video.
 #[derive(Debug, Clone)]
 pub struct Face {
     skin: Colour,
@@ -29,52 +26,53 @@ pub struct Face {
     iris: Colour,
     cloth: Colour,
     wall: [Colour; 2],
-    /// Half of the face's, over half of its height.
+    /// The width of the face relative to its height.
     breadth: f32,
-    /// Of the jaw, over that of the cheeks.
+    /// The width of the jaw relative to that of the cheeks.
     jaw: f32,
     eye_distance: f32,
     eye_size: f32,
     brow: f32,
     nose: f32,
-    /// Half of the mouth's, at rest.
+    /// Half of the mouth's width at rest.
     mouth: f32,
     lip_thickness: [f32; 2],
     hair_length: f32,
-    /// Darkness of a beard; 0 is none.
+    /// The opacity of a beard; 0 is none.
     beard: f32,
-    /// Where the light comes from, -1 left to 1 right, and how much it shades.
+    /// The direction of the light, -1 left to 1 right, and the strength of its shading.
     light: [f32; 2],
-    /// Of the whole picture: gain of each channel.
+    /// The gain of each channel of the whole picture.
     cast: Colour,
-    /// Of a pixel, standard deviation.
+    /// The standard deviation of the noise of a pixel.
     noise: f32,
-    /// How much of the picture's smaller side the face's height takes.
+    /// The face's height relative to the picture's smaller side.
     size: f32,
     place: [f32; 2],
-    /// Amplitude and phases of the head's sway.
+    /// The amplitude of the head's motion.
     sway: f32,
+    /// The phases of the head's motion and blinks.
     phases: [f32; 6],
     seed: u64,
 }
 
-/// How the head is held at one moment.
+/// The pose of the head at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// Of the head, in halves of the face's height.
+    /// The shift of the head, in halves of the face's height.
     pub shift: [f32; 2],
-    /// In radians; clockwise.
+    /// The roll in radians, clockwise.
     pub roll: f32,
-    /// Of the size.
+    /// The relative size.
     pub zoom: f32,
-    /// Of the eyes: 0 shut, 1 open.
+    /// The opening of the eyes: 0 shut, 1 open.
     pub eyes: f32,
-    /// Of the brows: 0 at rest, 1 raised.
+    /// The position of the brows: 0 at rest, 1 raised.
     pub brows: f32,
 }
 
 impl Face {
-    /// A face by its number: the same number is the same face, and no two are alike.
+    /// Creates a random face; the same seed gives the same face.
     pub fn new(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut between = |low: f32, high: f32| random.random_range(low..high);
@@ -114,10 +112,10 @@ impl Face {
         }
     }
 
-    /// How this face's head is held at a time: a slow sway of several periods, and a blink every few seconds.
+    /// Returns the pose at a time: a slow motion of several periods, and a blink every few seconds.
     pub fn pose(&self, seconds: f32) -> Pose {
         let wave = |period: f32, phase: usize| (seconds * TAU / period + self.phases[phase]).sin();
-        // Blinks are a quarter of a second long; their distance changes by a slower wave.
+        // Blinks last a quarter of a second; their interval varies slowly.
         let cycle = 3.1 + 0.6 * wave(17.0, 5);
         let since = (seconds + self.phases[4]).rem_euclid(cycle);
         let blink = (1.0 - ((since - 0.13) / 0.13).abs()).max(0.0);
@@ -130,7 +128,7 @@ impl Face {
         }
     }
 
-    /// One frame of a video. `frame` seeds its noise.
+    /// Draws one picture of a video. `frame` seeds its noise.
     pub fn draw(&self, width: usize, height: usize, pose: &Pose, posture: &Posture, frame: u64) -> Image {
         let mut canvas = Canvas::new(width, height);
         self.draw_wall(&mut canvas);
@@ -146,10 +144,11 @@ impl Face {
         self.develop(&canvas.pixmap, frame)
     }
 
-    /// Centre of the mouth at rest in pixels, and the face's height: what a tracker has to find.
+    /// Returns the centre of the mouth at rest and the face's height, in pixels, to test a tracker.
+    #[cfg(test)]
     pub fn mouth_at(&self, width: usize, height: usize, pose: &Pose) -> ([f32; 2], f32) {
         let transform = self.placed(width, height, pose);
-        let mut mouth = Point::from_xy(0.0, MOUTH);
+        let mut mouth = tiny_skia::Point::from_xy(0.0, mouth::MOUTH);
         transform.map_point(&mut mouth);
         ([mouth.x, mouth.y], width.min(height) as f32 * self.size * pose.zoom)
     }
@@ -171,7 +170,7 @@ mod tests {
 
     const OPEN: Posture = Posture { jaw: 1.0, lips: 1.0, width: 0.0, tuck: 0.0, tongue: 0.0, teeth: 0.0 };
 
-    /// Pixels around the mouth that differ by more than noise does.
+    /// Counts the values around the mouth that differ by more than noise.
     fn changed(face: &Face, one: &Posture, other: &Posture) -> usize {
         let pose = face.pose(1.0);
         let ([x, y], height) = face.mouth_at(240, 240, &pose);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn each_articulator_is_seen() {
+    fn each_articulator_is_visible() {
         let spread = Posture { lips: 0.6, width: 0.8, ..Posture::REST };
         for seed in 0..4 {
             let face = Face::new(seed);
@@ -196,13 +195,16 @@ mod tests {
             ];
             for (one, other) in pairs {
                 let count = changed(&face, &one, &other);
-                assert!(count > 40, "face {seed}: {count} values of 4800 tell {one:?} from {other:?}");
+                assert!(
+                    count > 40,
+                    "face {seed}: {count} values of 4800 differ between {one:?} and {other:?}"
+                );
             }
         }
     }
 
     #[test]
-    fn a_number_is_a_face_and_heads_move() {
+    fn faces_depend_on_the_seed_and_heads_move() {
         let draw = |seed, seconds| {
             let face = Face::new(seed);
             face.draw(96, 128, &face.pose(seconds), &Posture::REST, 3)

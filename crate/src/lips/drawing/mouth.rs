@@ -1,4 +1,4 @@
-//! The mouth, as a posture has it: lips, teeth, tongue.
+//! The mouth in a posture: lips, teeth, tongue.
 
 use tiny_skia::{PathBuilder, Shader};
 
@@ -8,7 +8,7 @@ use super::{
     canvas::{Canvas, colour, mix, oval, rectangle},
 };
 
-/// Where the lips meet.
+/// The height at which the lips meet.
 pub(super) const MOUTH: f32 = 0.56;
 
 impl Face {
@@ -16,7 +16,7 @@ impl Face {
         let Posture { jaw, lips, width, tuck, tongue, teeth } = *posture;
         let rounded = (-width).max(0.0);
         let half = self.mouth * (1.0 + 0.22 * width.max(0.0) - 0.42 * rounded - 0.06 * jaw);
-        // Lips part by their own opening, and by the jaw below them.
+        // The gap depends on the lips' own opening and on the jaw.
         let gap = lips * (0.05 + 0.24 * jaw) + 0.03 * rounded * lips;
         let [upper_lip, lower_lip] =
             self.lip_thickness.map(|one| one * (1.0 + 0.3 * rounded) * (0.75 + 0.25 * lips.sqrt().max(0.3)));
@@ -40,7 +40,7 @@ impl Face {
             canvas.line(&[[side * self.nose * 1.4, 0.3], [x, y - 0.12], [x, y + 0.05]], 0.02, fold, 0.22);
             canvas.shade(side * (half + 0.015), corner, 0.035, 0.03, fold, 0.6);
         }
-        // Lips, the upper one darker and with its bow.
+        // The lips, the upper one darker and with its bow.
         canvas.fill(
             &lens(MOUTH, bottom + lower_lip * thin, half),
             Shader::SolidColor(colour(mix(self.lip, [1.0, 0.75, 0.72], 0.12), 1.0)),
@@ -60,7 +60,7 @@ impl Face {
             canvas.fill(&inside, Shader::SolidColor(colour([0.13, 0.03, 0.03], 1.0)));
             let ivory = colour([0.93, 0.9, 0.83], 1.0);
             let breadth = half * 0.78;
-            // The upper row stays with the skull, the lower one goes with the jaw.
+            // The upper teeth are fixed to the skull, the lower ones follow the jaw.
             let upper = rectangle(-breadth, MOUTH - 0.13, breadth * 2.0, 0.13 + 0.035);
             let lower_edge = MOUTH + 0.04 + 0.26 * jaw * (1.0 - 0.7 * teeth);
             let lower = rectangle(-breadth * 0.9, lower_edge, breadth * 1.8, 0.2);
@@ -79,7 +79,7 @@ impl Face {
                 let tip = oval(0.0, MOUTH + 0.075 - 0.02 * tongue, breadth * 0.5, 0.012 + 0.045 * tongue);
                 canvas.fill_in(&tip, &inside, Shader::SolidColor(colour(flesh, (tongue * 2.0).min(1.0))));
             }
-            // What the lips throw on what is behind them.
+            // The shadow of the lips.
             canvas.shade_in(&inside, [0.0, top], [half, 0.035], [0.08, 0.02, 0.02], 0.55);
         } else {
             let seam = mix(self.lip, [0.1, 0.02, 0.02], 0.75);

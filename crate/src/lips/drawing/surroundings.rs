@@ -1,4 +1,4 @@
-//! What is around a face: wall, shoulders and hair; and the camera that takes it all.
+//! The surroundings of a face: wall, shoulders and hair; and the camera's colour cast and noise.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +20,7 @@ impl Face {
         let end = Point::from_xy(width, height * 0.7);
         let gradient = LinearGradient::new(Point::zero(), end, stops, SpreadMode::Pad, Transform::identity());
         canvas.fill(&rectangle(0.0, 0.0, width, height), gradient.expect("two places"));
-        // Something hangs on it.
+        // A picture on the wall.
         let (x, y) = (width * (0.1 + 0.08 * self.phases[0]), height * 0.1);
         canvas.fill(
             &rectangle(x, y, width * 0.16, height * 0.22),
@@ -71,7 +71,7 @@ impl Face {
         canvas.fill(&path.finish().expect("a path"), radial(centre, 0.7, stops));
     }
 
-    /// As a camera takes it: the cast of its light, and noise.
+    /// Applies the camera's colour cast and noise.
     pub(super) fn develop(&self, pixmap: &Pixmap, frame: u64) -> Image {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ frame.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mut rgb = Vec::with_capacity(pixmap.data().len() / 4 * 3);

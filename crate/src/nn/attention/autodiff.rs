@@ -1,4 +1,4 @@
-//! The gradients of an attention step under autodiff, see [`AttentionBackwardOps`].
+//! Registers a step of attention with autodiff, see [`AttentionBackwardOps`].
 
 use super::{
     AttendInputs,
@@ -24,7 +24,7 @@ struct AttendBackward;
 #[derive(Debug, Clone)]
 struct Saved<T> {
     attended: T,
-    /// The parts of [`AttendInputs`].
+    /// The fields of [`AttendInputs`].
     with: [T; 6],
 }
 
@@ -45,7 +45,7 @@ impl<B: AttentionBackwardOps> Backward<B, 6> for AttendBackward {
 
 impl<B: AttentionBackwardOps, C: CheckpointStrategy> AttentionOps for Autodiff<B, C> {
     fn attend(with: AttendInputs<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self> {
-        assert!(!mask.is_tracked(), "no gradient reaches the mask");
+        assert!(!mask.is_tracked(), "the mask has no gradient");
         let parts = with.parts().map(|tensor| tensor.into_parts());
         let with = parts.each_ref().map(|(tensor, _)| tensor.clone());
         let nodes = parts.map(|(_, node)| node);

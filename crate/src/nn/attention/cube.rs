@@ -1,5 +1,4 @@
-//! A step of attention on GPUs: one dispatch forward and three backward, from one source for all of them. Each has eight buffers at most, which is
-//! what WebGPU promises.
+//! A step of attention on GPUs: one dispatch forward and three backward. Each has at most eight buffers, the number that WebGPU guarantees.
 
 use burn::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::{Shape, Slice};
@@ -17,10 +16,10 @@ use crate::nn::cube::{
     THREADS, cubes, dim, empty, empty_like, input, max_of_cube, output, sum_of_cube, tanh,
 };
 
-/// Far below any energy.
-const NOWHERE: f32 = -1e30;
+/// The energy of masked symbols, far below any other.
+const MASKED: f32 = -1e30;
 
-/// One unit of what a symbol's energy is the product of.
+/// Computes one unit of `tanh(query + key + location)` of a symbol.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn hidden(
@@ -38,7 +37,7 @@ fn hidden(
 ) -> f32 {
     let mut sum = query[item * width + unit] + keys[(item * symbols + symbol) * width + unit];
     for tap in 0..taps {
-        let ahead = symbol + tap; // half a kernel ahead
+        let ahead = symbol + tap; // the neighbour plus half a kernel
         if ahead >= comptime!(taps / 2) && ahead < symbols + comptime!(taps / 2) {
             let at = row + ahead - comptime!(taps / 2);
             let filter = 2 * tap * width + unit;
@@ -48,6 +47,7 @@ fn hidden(
     tanh(sum)
 }
 
+/// Computes a step. Each workgroup computes one item.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn attend_kernel(
@@ -69,10 +69,10 @@ fn attend_kernel(
     let row = item * (2 * symbols + channels);
     let place = UNIT_POS_X as usize;
     let mut shared = Shared::<[f32]>::new_slice(MAX_SYMBOLS);
-    let mut highest = NOWHERE.runtime();
+    let mut highest = MASKED.runtime();
     let mut symbol = place;
     while symbol < symbols {
-        let mut sum = NOWHERE.runtime();
+        let mut sum = MASKED.runtime();
         if mask[item * symbols + symbol] > 0.0f32 {
             sum = 0.0f32;
             for unit in 0..width {
@@ -117,7 +117,7 @@ fn attend_kernel(
     }
 }
 
-/// The gradients of energies and values; an item is a workgroup.
+/// Computes the gradients of energies and values. Each workgroup computes one item.
 #[cube(launch_unchecked)]
 fn energies_kernel(
     grad: &[f32],           // [B, 2 L + C]
@@ -161,7 +161,8 @@ fn energies_kernel(
     }
 }
 
-/// What each unit is responsible for; an item is a workgroup. The parameters' gradients are a part for each item.
+/// Computes the gradients of keys, query, energy weights and location filters. Each workgroup computes one item, each thread some units. The gradients of the
+/// parameters are written for each item, to be summed over the batch.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn units_kernel(
@@ -172,7 +173,7 @@ fn units_kernel(
     location: &[f32],   // [2 K, A]
     before: &[f32],     // [B, 2 L + C]
     d_keys: &mut [f32], // [B, L, A]
-    parts: &mut [f32],  // [B, 2 + 2 K, A]: of query, energy and location
+    parts: &mut [f32],  // [B, 2 + 2 K, A]: query, energy and location
     symbols: u32,
     width: u32,
     channels: u32,
@@ -216,7 +217,7 @@ fn units_kernel(
     }
 }
 
-/// The gradient of the step before, from that of the keys: a dispatch of its own, since it reads what other threads wrote.
+/// Computes the gradient of the step before from that of the keys. It is a dispatch of its own since it reads values that other threads wrote.
 #[cube(launch_unchecked)]
 fn before_kernel(
     grad: &[f32],
@@ -243,7 +244,7 @@ fn before_kernel(
                 sum = grad[at];
             }
             for tap in 0..taps {
-                let symbol = neighbour + comptime!(taps / 2); // a tap ahead
+                let symbol = neighbour + comptime!(taps / 2); // the symbol plus the tap
                 if symbol >= tap && symbol < symbols + tap {
                     let key = (item * symbols + symbol - tap) * width;
                     let filter = (2 * tap + channel) * width;
@@ -258,7 +259,7 @@ fn before_kernel(
     }
 }
 
-/// Batch, symbols, width, channels, taps.
+/// Returns batch, symbols, width, channels and taps.
 fn sizes(keys: &CubeTensor, values: &CubeTensor, location: &CubeTensor) -> [usize; 5] {
     let [batch, symbols, width] = keys.shape().dims::<3>();
     [batch, symbols, width, values.shape().dims::<3>()[2], location.shape().dims::<2>()[0] / 2]
@@ -270,7 +271,8 @@ impl AttentionOps for CubeBackend {
         let [batch, symbols, width, channels, taps] = sizes(&keys, &values, &location);
         let attended = empty_like(&before);
         let client = keys.client.clone();
-        // SAFETY: a workgroup stays in its item, its threads in the symbols, units and channels; the energies fit, see `Attended::attend`.
+        // SAFETY: a workgroup stays within its item, and its threads within symbols, units and channels. `Attended::attend` checks that the energies fit the
+        // shared memory.
         unsafe {
             attend_kernel::launch_unchecked(
                 &client,

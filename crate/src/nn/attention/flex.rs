@@ -1,4 +1,4 @@
-//! A step of attention on the CPU: matmuls over an item's symbols, and one pass over them each way.
+//! A step of attention on the CPU: for each item, matmuls over its symbols and one pass over them.
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
@@ -12,17 +12,13 @@ use crate::nn::flex::{
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
-    /// L
-    pub symbols: usize,
-    /// A
-    pub width: usize,
-    /// C
-    pub channels: usize,
-    /// K
-    pub taps: usize,
+    pub symbols: usize,  // L
+    pub width: usize,    // A
+    pub channels: usize, // C
+    pub taps: usize,     // K
 }
 
-/// What steps attend to, of all items.
+/// The inputs of [`super::Attended`] for the whole batch.
 pub(super) struct Memory {
     pub keys: FlexTensor,
     pub energy: FlexTensor,
@@ -51,7 +47,7 @@ impl Memory {
     }
 }
 
-/// What all steps of one item share.
+/// The inputs of [`super::Attended`] for one item.
 pub(super) struct Item<'a> {
     /// `[L, A]`
     keys: &'a [f32],
@@ -64,9 +60,9 @@ pub(super) struct Item<'a> {
     sizes: Sizes,
 }
 
-/// Memory that a step works in: taken once for all of them.
+/// Buffers of a step, allocated once for all steps.
 pub(super) struct Scratch {
-    /// Weights of the step before, and of all steps, with room for half a kernel on both sides.
+    /// The weights of the step before and their sum over all steps, with half a kernel of zeros at both ends.
     padded: [Vec<f32>; 2],
     /// `[L, A]`
     hidden: Vec<f32>,
@@ -88,7 +84,7 @@ impl Scratch {
     }
 }
 
-/// Gradients of what all steps of an item share; each step adds its own.
+/// Gradients of inputs that all steps of an item share; each step adds to them.
 pub(super) struct Shared<'a> {
     /// `[L, A]`
     pub keys: &'a mut [f32],
@@ -108,15 +104,16 @@ pub(super) fn add(sum: &mut [f32], factor: f32, values: &[f32]) {
     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// Symbols up to the last that counts.
+/// Returns the number of symbols up to the last with a nonzero weight.
 fn count(weights: &[f32]) -> usize {
     weights.iter().rposition(|&weight| weight != 0.0).map_or(0, |last| last + 1)
 }
 
 impl Item<'_> {
-    /// What the energies of the first `count` symbols are products of, `[L, A]`. `before` holds the weights of the step before and of all
-    /// steps, `[L]` each.
-    fn hide(&self, count: usize, query: &[f32], before: [&[f32]; 2], scratch: &mut Scratch) {
+    /// Computes `tanh(query + key + location)` of the first `count` symbols into `scratch.hidden`, `[L, A]`.
+    ///
+    /// * `before`: the weights of the step before and their sum over all steps, `[L]` each
+    fn compute_hidden(&self, count: usize, query: &[f32], before: [&[f32]; 2], scratch: &mut Scratch) {
         let Sizes { symbols, width, taps, .. } = self.sizes;
         let hidden = &mut scratch.hidden[..count * width];
         pulp::Arch::new().dispatch(|| {
@@ -130,7 +127,7 @@ impl Item<'_> {
         });
         for (channel, (padded, before)) in scratch.padded.iter_mut().zip(before).enumerate() {
             padded[taps / 2..][..symbols].copy_from_slice(&before[..symbols]);
-            // A symbol's neighbours lie side by side: rows that overlap.
+            // The neighbours of a symbol are contiguous, so that the rows of this matrix overlap.
             let filters = Matrix::row_major(&self.location[channel * width..], 2 * width);
             matmul_add(
                 ONE_CORE,
@@ -143,7 +140,7 @@ impl Item<'_> {
         pulp::Arch::new().dispatch(|| hidden.iter_mut().for_each(|hidden| *hidden = tanh(*hidden)));
     }
 
-    /// Writes the new weights and their sum over all steps, `[L]` each, and the weighted mean of the values, `[C]`; these three hold zeros before.
+    /// Writes the new weights and their sum over all steps, `[L]` each, and the context, `[C]`, into outputs that hold zeros.
     pub fn forward(
         &self,
         query: &[f32],
@@ -158,7 +155,7 @@ impl Item<'_> {
         if count == 0 {
             return;
         }
-        self.hide(count, query, before, scratch);
+        self.compute_hidden(count, query, before, scratch);
         pulp::Arch::new().dispatch(|| {
             let weights = &mut weights[..count];
             let mut highest = f32::NEG_INFINITY;
@@ -181,8 +178,9 @@ impl Item<'_> {
         });
     }
 
-    /// The way back. `grad` holds the gradients of weights, of their sum, and of the context; adds those of the query and of both of `before`.
-    /// The gradient of the values is left to the caller: over several steps it is one matmul.
+    /// Adds the gradients of the inputs to `d_query`, `d_before` and `shared`, given those of the weights, of their sum and of the context.
+    ///
+    /// The gradient of the values is left to the caller, for whom it is one matmul over several steps.
     #[expect(clippy::too_many_arguments, reason = "slices of one step, three of them grouped already")]
     pub fn backward(
         &self,
@@ -201,7 +199,7 @@ impl Item<'_> {
         if count == 0 {
             return;
         }
-        self.hide(count, query, before, scratch);
+        self.compute_hidden(count, query, before, scratch);
         pulp::Arch::new().dispatch(|| {
             let energies = &mut scratch.energies[..count];
             let mut mean = 0.0;
@@ -254,7 +252,7 @@ impl Item<'_> {
     }
 }
 
-/// Sums of what each item added up for itself.
+/// Sums the parts of all items, `[B, length]`.
 pub(super) fn sums(parts: &[f32], length: usize) -> Vec<f32> {
     let mut sums = vec![0.0; length];
     parts.chunks_exact(length).for_each(|part| add(&mut sums, 1.0, part));

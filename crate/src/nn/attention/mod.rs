@@ -1,6 +1,13 @@
-//! One step of location-sensitive attention (Chorowski et al. 2015, section 2.2) as one operation, forward and backward.
+//! One step of location-sensitive attention (Chorowski et al. 2015, "Attention-Based Models for Speech Recognition", section 2.2; Shen et al. 2018,
+//! "Tacotron 2") as one operation, forward and backward.
 //!
-//! What is attended feeds back, so the steps cannot be joined; from plain tensors each is some thirty operations, and on a GPU as many dispatches.
+//! For each symbol, the energy is `v . tanh(query + key + F * [weights, cumulative weights])`, where F is a convolution over the weights of the step before and
+//! over their sum of all steps. The new weights are the softmax of the energies over the symbols under a mask, and the context is the mean of the values under
+//! these weights. The weights feed back into the next step, so that the steps of a sequence run one after the other. A step of plain tensor operations takes
+//! about thirty of them, and as many dispatches on a GPU.
+//!
+//! It is fused on the CPU (`flex`) and on GPUs (`cube`, up to 2048 symbols: one dispatch forward, three backward). [`Attended::attend_with_tensors`] is the
+//! plain reference. [`attention_lstm`] fuses a whole sequence of steps and their LSTM on the CPU.
 
 pub mod attention_lstm;
 mod autodiff;
@@ -18,26 +25,24 @@ use ops::AttentionOps;
 
 use super::{Compute, Operation, conv::unfold_with_tensors, is_fused};
 
-/// What a step attends to; all but the query and the step before are the same for all steps.
-///
-/// Keys and values may be of any text; longer ones than 2048 symbols are not fused on GPUs.
+/// The inputs of attention that are the same for all steps of a sequence.
 #[derive(Debug, Clone)]
 pub struct Attended {
     /// `[B, L, A]`
     pub keys: Tensor<3>,
     /// `[B, L, C]`
     pub values: Tensor<3>,
-    /// `[B, L]`, one where there is a symbol
+    /// `[B, L]`, 1 where there is a symbol and 0 elsewhere
     pub mask: Tensor<2>,
     /// `[A, 1]`
     pub energy: Tensor<2>,
-    /// Convolution over the weights of the step before and over those of all steps, `[2 K, A]`, taps slowest
+    /// The convolution over the weights of the step before and over the sum of all weights, `[2 K, A]`, taps slowest
     pub location: Tensor<2>,
-    /// How its steps compute. They are recorded as one, see [`Attended::scan`].
+    /// How the steps are computed. All steps are recorded as one call, see [`Attended::scan`].
     pub compute: Compute,
 }
 
-/// Inputs of a step, or their gradients; the rest is as in [`Attended`].
+/// The inputs of a step, or their gradients. Undocumented fields are as in [`Attended`].
 #[derive(ExtensionType)]
 pub struct AttendInputs<B: Backend> {
     /// `[B, A]`
@@ -45,19 +50,21 @@ pub struct AttendInputs<B: Backend> {
     pub keys: FloatTensor<B>,
     pub energy: FloatTensor<B>,
     pub location: FloatTensor<B>,
-    /// What the step before returned, `[B, 2 L + C]`
+    /// The output of the step before, `[B, 2 L + C]`
     pub before: FloatTensor<B>,
     pub values: FloatTensor<B>,
 }
 
-/// Symbols whose energies a workgroup's memory holds.
+/// The most symbols whose energies fit the shared memory of a workgroup: half of the 16 KiB that WebGPU guarantees.
 const MAX_SYMBOLS: usize = 2048;
 
 impl Attended {
-    /// * `query`:  `[B, A]`
-    /// * `before`: `[B, 2 L + C]`, what the step before returned
+    /// Computes one step.
     ///
-    /// Returns weights, their sum over all steps, and the weighted mean of the values, `[B, 2 L + C]`.
+    /// * `query`:  `[B, A]`
+    /// * `before`: `[B, 2 L + C]`, the output of the step before, or [`Self::nothing`]
+    ///
+    /// Returns the weights, their sum over all steps, and the context, concatenated: `[B, 2 L + C]`.
     pub fn attend(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {
         let plain = self.compute.is_plain(Operation::Attention);
         if plain || !is_fused(&self.keys.device(), self.symbols() <= MAX_SYMBOLS) {
@@ -78,7 +85,7 @@ impl Attended {
         Tensor::from_dispatch(Dispatch::attend(with, self.mask.clone().into_dispatch()))
     }
 
-    /// The same from plain tensor operations: the reference for the fused one.
+    /// Computes [`Self::attend`] from plain tensor operations: the reference of the fused operation.
     pub fn attend_with_tensors(&self, query: Tensor<2>, before: Tensor<2>) -> Tensor<2> {
         let [batch, symbols, width] = self.keys.dims();
         let taps = self.location.dims()[0] / 2;
@@ -97,18 +104,18 @@ impl Attended {
         Tensor::cat(vec![weights.clone(), cumulative + weights, context], 1)
     }
 
-    /// What stands before the first step, `[B, 2 L + C]`.
+    /// Returns the state before the first step, zeros `[B, 2 L + C]`.
     pub fn nothing(&self) -> Tensor<2> {
         let [batch, symbols, channels] = self.values.dims();
         Tensor::zeros([batch, 2 * symbols + channels], &self.values.device())
     }
 
-    /// `[B, L]` of what a step returned.
+    /// Returns the weights `[B, L]` of the output of a step.
     pub fn weights(&self, attended: &Tensor<2>) -> Tensor<2> {
         attended.clone().narrow(1, 0, self.symbols())
     }
 
-    /// `[B, C]` of what a step returned.
+    /// Returns the context `[B, C]` of the output of a step.
     pub fn context(&self, attended: &Tensor<2>) -> Tensor<2> {
         attended.clone().narrow(1, 2 * self.symbols(), self.values.dims()[2])
     }

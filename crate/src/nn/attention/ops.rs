@@ -1,19 +1,19 @@
-//! A step of attention as a backend operation with hand-written gradients.
+//! A step of attention as a backend operation with a hand-written backward pass.
 
 use burn::backend::{Backend, backend_extension, tensor::FloatTensor};
 
 use super::AttendInputs;
 
-/// No gradient reaches `mask`, `[B, L]`.
+/// A step of attention. `mask`, `[B, L]`, has no gradient.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait AttentionOps: Backend {
-    /// Returns weights, their sum over all steps and the weighted mean of the values, `[B, 2 L + C]`.
+    /// Returns the weights, their sum over all steps and the context, concatenated: `[B, 2 L + C]`.
     fn attend(#[extension_type] with: AttendInputs<Self>, mask: FloatTensor<Self>) -> FloatTensor<Self>;
 }
 
-/// Gradients of [`AttentionOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+/// The backward pass of [`AttentionOps`], from which `Autodiff` gets its implementation. Second derivatives are not supported.
 pub trait AttentionBackwardOps: AttentionOps {
-    /// Returns the gradients of `with`.
+    /// Returns the gradients of `with`. `attended` is the output of [`AttentionOps::attend`].
     fn attend_backward(
         grad: FloatTensor<Self>,
         attended: FloatTensor<Self>,

@@ -1,7 +1,8 @@
-//! Activations that are fused with what comes before them.
+//! Activation functions that are fused with the normalisation before them.
 
 use serde::{Deserialize, Serialize};
 
+/// An activation function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {

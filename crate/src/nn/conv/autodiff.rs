@@ -1,4 +1,4 @@
-//! The gradients of a convolution under autodiff, see [`ConvBackwardOps`].
+//! Registers the parts of a convolution layer with autodiff, see [`ConvBackwardOps`].
 
 use burn::backend::AutodiffBackend;
 
@@ -26,7 +26,7 @@ impl<B: ConvBackwardOps> Backward<B, 1> for UnfoldBackward {
 struct ConvolveBackward;
 
 impl<B: ConvBackwardOps> Backward<B, 2> for ConvolveBackward {
-    /// What was kept, the weight, taps.
+    /// The second result of [`ConvOps::convolve`], the weight, and the number of taps.
     type State = (B::FloatTensorPrimitive, B::FloatTensorPrimitive, usize);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
@@ -131,7 +131,7 @@ impl<B: ConvBackwardOps, C: CheckpointStrategy> ConvOps for Autodiff<B, C> {
         epsilon: f32,
         activation: Activation,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        assert!(!mean.is_tracked() && !variance.is_tracked(), "no gradient reaches the statistics");
+        assert!(!mean.is_tracked() && !variance.is_tracked(), "the statistics have no gradient");
         let (mean, variance) = (mean.into_primitive(), variance.into_primitive());
         let (input, input_node) = input.into_parts();
         let (gamma, gamma_node) = gamma.into_parts();

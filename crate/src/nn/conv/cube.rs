@@ -1,6 +1,4 @@
-//! A convolution's parts on GPUs: one dispatch each.
-//!
-//! One long file: kernels of a few lines each, and the dispatch of each beside it.
+//! The parts of a convolution layer on GPUs: one dispatch each.
 
 use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::{FloatDType, Shape};
@@ -21,9 +19,10 @@ use crate::nn::{
     matmul::cube::{Operand, burns_own, has_units, matmul},
 };
 
-/// Columns of a workgroup that sums over rows; as many threads as there are left share each column's rows.
+/// The columns of a workgroup that sums over rows. The rows of a column are divided among `THREADS / COLUMNS` threads.
 const COLUMNS: usize = 32;
 
+/// Concatenates the neighbours of each step.
 #[cube(launch_unchecked)]
 fn unfold_kernel<F: Float>(
     input: &[F],
@@ -39,7 +38,7 @@ fn unfold_kernel<F: Float>(
         let channel = at % channels;
         let tap = (at / channels) % taps;
         let row = at / (channels * taps);
-        let neighbour = row % steps + tap; // half a kernel ahead
+        let neighbour = row % steps + tap; // the neighbour plus half a kernel
         let mut value = F::new(0.0);
         if neighbour >= comptime!(taps / 2) && neighbour < steps + comptime!(taps / 2) {
             value = input[(row + tap - comptime!(taps / 2)) * channels + channel];
@@ -49,6 +48,7 @@ fn unfold_kernel<F: Float>(
     }
 }
 
+/// Computes the adjoint of [`unfold_kernel`].
 #[cube(launch_unchecked)]
 fn fold_kernel<F: Float>(
     input: &[F],
@@ -66,7 +66,7 @@ fn fold_kernel<F: Float>(
         let mut sum = 0.0f32;
         #[unroll]
         for tap in 0..taps {
-            let step = row % steps + comptime!(taps / 2); // a tap ahead
+            let step = row % steps + comptime!(taps / 2); // the step plus the tap
             if step >= tap && step < steps + tap {
                 sum += f32::cast_from(
                     input[((row + comptime!(taps / 2) - tap) * taps + tap) * channels + channel],
@@ -87,7 +87,7 @@ fn activated(value: f32, #[comptime] activation: Activation) -> f32 {
     }
 }
 
-/// By what a gradient passes through, from the output.
+/// Returns the derivative of the activation, given its output.
 #[cube]
 fn slope(output: f32, #[comptime] activation: Activation) -> f32 {
     match comptime!(activation) {
@@ -146,6 +146,7 @@ fn normalise_kernel(
     }
 }
 
+/// Computes the gradients of input, scale and shift. Each workgroup sums over all rows of [`COLUMNS`] columns.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn normalise_backward_kernel(
@@ -194,12 +195,13 @@ fn normalise_backward_kernel(
     }
 }
 
-/// How [`unfold_kernel`] and [`fold_kernel`] are launched: input, output, count, steps, channels, taps.
+/// The launch function of [`unfold_kernel`] and [`fold_kernel`]: input, output, count, steps, channels, taps.
 type TapsKernel = unsafe fn(&Client, CubeCount, CubeDim, BufferArg, BufferArg, u32, u32, u32, usize);
 
-/// Launches one of two kernels, for f32 and for f16, over all values of its output.
+/// Launches the kernel for f32 or that for f16 over all values of its output.
 ///
 /// # Safety
+///
 /// The kernel must stay inside its buffers.
 unsafe fn launch_taps(
     [single, half]: [TapsKernel; 2],
@@ -211,7 +213,7 @@ unsafe fn launch_taps(
     let client = tensor.client.clone();
     let launch = if tensor.dtype == DType::F16 { half } else { single };
     let (steps, channels) = (steps as u32, channels as u32);
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees it.
     unsafe {
         launch(
             &client,
@@ -233,7 +235,7 @@ impl ConvOps for CubeBackend {
         let unfolded = empty_of(&tensor, [batch, steps, taps * channels], tensor.dtype);
         let kernels: [TapsKernel; 2] =
             [unfold_kernel::launch_unchecked::<f32>, unfold_kernel::launch_unchecked::<f16>];
-        // SAFETY: indices stop at the output's last value and stay inside the item's steps.
+        // SAFETY: indices end at the last value of the output and stay within the steps of an item.
         unsafe { launch_taps(kernels, tensor, &unfolded, [steps, channels, taps]) };
         unfolded
     }
@@ -266,7 +268,7 @@ impl ConvOps for CubeBackend {
         let activated = empty_like(&tensor);
         let count = tensor.shape().num_elements();
         let client = tensor.client.clone();
-        // SAFETY: indices stop at `count`.
+        // SAFETY: indices end at `count`.
         unsafe {
             activate_kernel::launch_unchecked(
                 &client,
@@ -293,7 +295,7 @@ impl ConvOps for CubeBackend {
         let [rows, channels] = tensor.shape().dims::<2>();
         let (activated, normalised) = (empty_like(&tensor), empty_like(&tensor));
         let client = tensor.client.clone();
-        // SAFETY: indices stop at the last value of `tensor`; the others are `[C]`.
+        // SAFETY: indices end at the last value of `tensor`, and the other inputs are `[C]`.
         unsafe {
             normalise_kernel::launch_unchecked(
                 &client,

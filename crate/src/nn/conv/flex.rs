@@ -1,4 +1,4 @@
-//! A convolution's parts on the CPU: one pass each, and matmuls that read each step's neighbours in place.
+//! The parts of a convolution layer on the CPU: one pass each, and matmuls that read the neighbours of each step in place.
 
 use burn::backend::{DType, Flex, flex::FlexTensor, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::FloatDType;
@@ -12,7 +12,7 @@ use crate::nn::flex::{
     ALL_CORES, Matrix, contiguous, dims, for_each, matmul_add, tanh, tensor, values, values_mut,
 };
 
-/// The part of an item that a tap reads.
+/// The steps of an item for which a tap reads a step inside the item.
 struct Overlap {
     first_step: usize,
     first_neighbour: usize,
@@ -25,7 +25,7 @@ fn overlap(steps: usize, tap: usize, taps: usize) -> Overlap {
     Overlap { first_step: before, first_neighbour: after, steps: steps.saturating_sub(before + after) }
 }
 
-/// `[B, T, C]` with half a kernel of zeros at both ends of each item: a step and its neighbours are one piece of `K C` values.
+/// `[B, T, C]` with half a kernel of zeros at both ends of each item, so that the `K C` values of a step and its neighbours are contiguous.
 struct Signal {
     values: Vec<f32>,
     batch: usize,
@@ -58,7 +58,7 @@ impl Signal {
         tensor(self.values, shape)
     }
 
-    /// With `[K C, Cout]`, to `[B, T, Cout]`. One matmul over all items: the rows that reach from one item into the next are left out afterwards.
+    /// Convolves with `[K C, Cout]` to `[B, T, Cout]`: one matmul over all items, after which the rows that reach from one item into the next are removed.
     fn convolve(&self, weight: &[f32]) -> FlexTensor {
         let width = self.taps * self.channels;
         let outputs = weight.len() / width;
@@ -80,7 +80,7 @@ impl Signal {
     }
 }
 
-/// `[K Cin, Cout]` to the weight that takes gradients back: `[K Cout, Cin]`, its taps in the other order.
+/// Maps a weight `[K Cin, Cout]` to that of the backward pass, `[K Cout, Cin]` with the taps in reverse order.
 fn reversed(weight: &[f32], outputs: usize, taps: usize) -> Vec<f32> {
     let channels = weight.len() / (taps * outputs);
     let mut reversed = vec![0.0; weight.len()];
@@ -94,7 +94,7 @@ fn reversed(weight: &[f32], outputs: usize, taps: usize) -> Vec<f32> {
     reversed
 }
 
-/// In the precision of what it was made from. No CPU gains by half precision: it is there so that what a GPU does can be tried without one.
+/// Casts a result to the type of the operands. f16 makes nothing faster on the CPU; it is supported so that mixed precision can be tested without a GPU.
 fn cast(tensor: FlexTensor, dtype: DType) -> FlexTensor {
     if dtype == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F16) }
 }
@@ -108,7 +108,7 @@ fn activate_all(activation: Activation, values: &mut [f32]) {
     }
 }
 
-/// By what a gradient passes through, from the output.
+/// Returns the derivative of the activation, given its output.
 #[inline(always)]
 fn slope(activation: Activation, output: f32) -> f32 {
     match activation {
@@ -123,7 +123,7 @@ fn sizes(signal: &FlexTensor) -> winograd::Sizes {
     winograd::Sizes { batch: dims[0], steps: dims[1] }
 }
 
-/// Rows that one core normalises at a time.
+/// The rows that a core normalises at a time.
 const ROWS: usize = 256;
 
 impl ConvOps for Flex {
@@ -260,7 +260,7 @@ impl ConvBackwardOps for Flex {
             return tensor(weight, vec![taps * inputs, outputs]);
         }
         let (grad, width) = (Signal::padded(grad, taps), taps * dims(&kept)[2]);
-        // One matmul over all items: where a row of neighbours reaches into the next item, the gradient is its zeros.
+        // One matmul over all items: where the neighbours of a step reach into the next item, the gradient is the zero padding.
         let mut grad_weight = vec![0.0; width * grad.channels];
         let (rows, aligned) =
             (grad.batch * grad.padded_steps() + 1 - taps, &grad.values[taps / 2 * grad.channels..]);

@@ -1,4 +1,11 @@
-//! Convolution over time with batch normalisation and activation, as one matmul on `[B, T, C]`.
+//! Convolution over time, batch normalisation (Ioffe & Szegedy 2015) and activation, on `[B, T, C]`, forward and backward.
+//!
+//! A convolution has an odd number of taps and zero padding that keeps the length. It is one matmul that reads the neighbours of each step in place. On the CPU
+//! (`flex`), convolutions of five taps use Winograd's minimal filtering (`winograd`); GPUs (`cube`) use the kernel of [`super::matmul`], or burn's matmul where
+//! the device has matrix units. With running statistics, normalisation and activation are one operation; batch statistics are burn's on a single rank, and
+//! synchronised over all ranks of a data-parallel training otherwise.
+//!
+//! The plain references are [`convolve_with_tensors`], [`normalise_with_tensors`], [`activate_with_tensors`] and [`unfold_with_tensors`].
 
 pub(super) mod activation;
 mod autodiff;
@@ -28,22 +35,23 @@ use super::{
 };
 use crate::ranks::Ranks;
 
-/// A convolution of odd width over time that keeps the length, then batch normalisation.
+/// A convolution over time that keeps the length, followed by batch normalisation and activation.
 #[derive(Module, Debug)]
 pub struct ConvNorm {
-    /// `[K Cin, Cout]`, taps slowest. No bias: the normalisation has one.
+    /// `[K Cin, Cout]`, taps slowest. There is no bias, since the normalisation has one.
     pub weight: Param<Tensor<2>>,
     pub norm: BatchNorm,
     taps: usize,
-    /// Of its operations.
+    /// How its operations are computed.
     #[module(skip)]
     compute: Compute,
-    /// Over whose batches its statistics are taken.
+    /// The ranks over whose batches the statistics are taken in training.
     #[module(skip)]
     ranks: Ranks,
 }
 
 impl ConvNorm {
+    /// Initialises the weight uniformly as Glorot & Bengio (2010), and the normalisation as the identity.
     pub fn new(inputs: usize, outputs: usize, taps: usize, device: &Device) -> Self {
         assert!(taps % 2 == 1, "a convolution that keeps its length has an odd number of taps");
         let bound = (6.0 / ((inputs + outputs) * taps) as f64).sqrt();
@@ -60,17 +68,17 @@ impl ConvNorm {
         Self { compute: scope.compute(), ..self }
     }
 
-    /// Several one after the other; `scope` is that of their list.
+    /// Sets how the layers of a list compute. `scope` is that of the list.
     pub fn all_computing(layers: Vec<Self>, scope: &Scope) -> Vec<Self> {
         layers.into_iter().enumerate().map(|(number, layer)| layer.computing(&scope.at(number))).collect()
     }
 
-    /// In training its statistics are those of all ranks' shards together.
+    /// Takes batch statistics over the batches of all ranks.
     pub fn with_ranks(self, ranks: Ranks) -> Self {
         Self { ranks, ..self }
     }
 
-    /// `[B, T, Cin]` to `[B, T, Cout]`; beyond both ends the input is zero.
+    /// Maps `[B, T, Cin]` to `[B, T, Cout]`. The input is padded with zeros at both ends.
     pub fn forward(&self, input: Tensor<3>, activation: Activation, mode: Mode) -> Tensor<3> {
         let [batch, steps, _] = input.dims();
         let output = self.compute.convolve(input, self.weight.val(), self.taps);
@@ -82,7 +90,7 @@ impl ConvNorm {
             }
             Mode::Train => {
                 let normed = self.norm.forward(output);
-                // Otherwise the statistics lag one update behind, and a checkpoint would lose it.
+                // burn applies an update of the statistics at the next read; without this, a checkpoint would lose the last one.
                 self.norm.running_mean.value_sync();
                 self.norm.running_var.value_sync();
                 self.compute.activate(normed, activation)
@@ -92,14 +100,14 @@ impl ConvNorm {
         activated.reshape([batch, steps, outputs])
     }
 
-    /// By the statistics of all ranks' batches, of which `[N, C]` is a shard: as the whole batch would be normalised on one rank (synchronised batch
-    /// normalisation). One exchange forward, and one backward.
+    /// Normalises a shard `[N, C]` of the batch by the statistics of the whole batch (synchronised batch normalisation), with one exchange forward and one
+    /// backward.
     fn normalise_together(&self, input: Tensor<2>) -> Tensor<2> {
         let ([rows, channels], device) = (input.dims(), input.device());
         let norm = &self.norm;
         let running = [&norm.running_mean, &norm.running_var];
         let [running_mean, running_var] = running.map(|value| value.value_sync().to_device(&device));
-        // Squares are summed around the running mean, which all ranks share: a sum around zero loses what is small beside the mean.
+        // Squares are summed around the running mean, which all ranks share: around zero, a variance that is small beside the mean would be lost to rounding.
         let shifted = input - running_mean.clone().unsqueeze::<2>(); // (N, C)
         let sums = Tensor::cat(
             vec![
@@ -127,7 +135,7 @@ impl ConvNorm {
         shifted * scale.unsqueeze::<2>() + shift.unsqueeze::<2>()
     }
 
-    /// By the running statistics: `[N, C]`.
+    /// Normalises `[N, C]` by the running statistics, and activates.
     fn normalise(&self, input: Tensor<2>, activation: Activation) -> Tensor<2> {
         let device = input.device();
         let mean = self.norm.running_mean.value().to_device(&device);
@@ -138,7 +146,7 @@ impl ConvNorm {
 }
 
 impl Compute {
-    /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`, recorded. Beyond both ends the input is zero.
+    /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`, recorded. The input is padded with zeros at both ends.
     pub fn convolve(&self, input: Tensor<3>, weight: Tensor<2>, taps: usize) -> Tensor<3> {
         const CONVOLUTION: Operation = Operation::Convolution;
         let inputs = self.inputs(|| [("input", Value::of(&input)), ("weight", Value::of(&weight))]);
@@ -210,7 +218,7 @@ impl Compute {
         self.record(ACTIVATE, Attributes::Activation(activation), inputs, output)
     }
 
-    /// [`unfold`], recorded.
+    /// Computes [`unfold`], recorded.
     pub fn unfold(&self, input: Tensor<3>, taps: usize) -> Tensor<3> {
         const UNFOLD: Operation = Operation::Unfold;
         let inputs = self.inputs(|| [("input", Value::of(&input))]);
@@ -223,7 +231,7 @@ impl Compute {
     }
 }
 
-/// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`.
+/// Concatenates the `taps` neighbours of each step: maps `[B, T, C]` to `[B, T, K C]`. The input is padded with zeros at both ends.
 pub fn unfold(input: Tensor<3>, taps: usize) -> Tensor<3> {
     Tensor::from_dispatch(Dispatch::unfold_taps(input.into_dispatch(), taps))
 }
@@ -239,14 +247,14 @@ mod tests {
         assert_eq!(unfold(input, 3).into_data(), expected);
     }
 
-    /// Each rank has half of the rows: outputs, gradients and running statistics are those of the whole.
+    /// Each of two ranks has half of the rows. Outputs, gradients and running statistics equal those of one rank with all rows.
     #[test]
-    fn ranks_normalise_as_one() {
+    fn two_ranks_normalise_as_one() {
         let device = Device::flex().autodiff();
         let values: Vec<f32> = (0..8 * 6).map(|at| ((at * 37) % 19) as f32 * 0.3 + 4.0).collect();
         let whole = Tensor::<3>::from_data(TensorData::new(values, [4, 6, 2]), &device);
         let list = |tensor: Tensor<1>| tensor.into_data().try_to_vec::<f32>().unwrap();
-        // Twice, so that the statistics are shifted by others than the first.
+        // The second pass is shifted by running statistics that the first has changed.
         let train = |ranks: Ranks| {
             let mut conv = ConvNorm::new(2, 3, 3, &device).with_ranks(ranks.clone());
             let weights = (0..18).map(|at| ((at * 7) % 5) as f32 * 0.1 - 0.15).collect();
@@ -289,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn steady_mode_uses_running_statistics() {
+    fn evaluation_uses_running_statistics() {
         let device = Device::flex();
         let mut conv = ConvNorm::new(1, 1, 1, &device);
         conv.weight = Param::from_tensor(Tensor::from_floats([[2.0]], &device));
         let output =
             conv.forward(Tensor::from_floats([[[3.0], [-1.0]]], &device), Activation::None, Mode::Eval);
-        // Fresh statistics: mean 0, variance 1.
+        // The initial statistics are mean 0 and variance 1.
         let expected = TensorData::from([[[6.0f32], [-2.0]]]);
         output.into_data().assert_approx_eq::<f32>(&expected, burn::tensor::Tolerance::absolute(1e-4));
     }

@@ -1,4 +1,4 @@
-//! What a convolution is made of, from plain tensor operations: the references of the fused ones.
+//! The parts of a convolution layer from plain tensor operations: the references of the fused operations.
 
 use burn::{
     prelude::*,
@@ -11,7 +11,7 @@ use burn::{
 use super::Activation;
 use crate::nn::matmul::plain;
 
-/// Lays each step's `taps` neighbours side by side: `[B, T, C]` to `[B, T, K C]`, in f32 or in f16.
+/// Concatenates the `taps` neighbours of each step: maps `[B, T, C]` to `[B, T, K C]`, in f32 or f16.
 pub fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
     let [batch, steps, channels] = input.dims();
     let edge = Tensor::<3>::zeros([batch, taps / 2, channels], &input.device())
@@ -20,7 +20,7 @@ pub fn unfold_with_tensors(input: Tensor<3>, taps: usize) -> Tensor<3> {
     Tensor::cat((0..taps).map(|tap| padded.clone().narrow(1, tap, steps)).collect(), 2)
 }
 
-/// `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`: both in f32 or both in f16.
+/// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`, both in f32 or both in f16.
 pub fn convolve_with_tensors(input: Tensor<3>, weight: Tensor<2>, taps: usize) -> Tensor<3> {
     let ([batch, steps, _], [rows, columns]) = (input.dims(), weight.dims());
     let unfolded = unfold_with_tensors(input, taps).reshape([batch * steps, rows]);
@@ -40,6 +40,7 @@ pub fn normalise_with_tensors(
     activate_with_tensors(normed * row(gamma) + row(beta), activation)
 }
 
+/// Activates each value.
 pub fn activate_with_tensors<const D: usize>(input: Tensor<D>, activation: Activation) -> Tensor<D> {
     match activation {
         Activation::None => input,

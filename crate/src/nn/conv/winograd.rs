@@ -1,37 +1,39 @@
-//! Convolutions of five taps on the CPU, in two fifths of the multiplications: minimal filtering over time (Winograd 1980; Lavin & Gray 2016).
+//! Convolutions of five taps on the CPU with two fifths of the multiplications: minimal filtering over time, F(4, 5) (Winograd 1980; Lavin & Gray 2016,
+//! "Fast Algorithms for Convolutional Neural Networks").
 //!
-//! A tile of eight frames and the five taps are polynomials. Evaluated at eight places, they take eight matmuls, where four frames that are
-//! made step by step take twenty; what was evaluated is made frames again by the transpose. Gradients go the same way back.
+//! A tile of eight input frames and the five taps are transformed to the values of polynomials at eight points. Eight matmuls, one for each point, take the
+//! place of the twenty of four output frames; the transposed transform maps the products to frames. Gradients take the same way in reverse.
 
 use std::array::from_fn;
 
 use crate::nn::flex::{Matrix, ONE_CORE, Unwritten, cores, for_each, matmul_into, written};
 
 const TAPS: usize = 5;
-/// Frames that a tile makes, and frames that it reads: as many as there are places.
+/// The output frames of a tile, and its input frames, which are as many as there are points.
 const MADE: usize = 4;
 pub const READ: usize = MADE + TAPS - 1;
-/// Places beside 0 and infinity, each with its negative. Small ones and their inverses keep what is summed small.
+/// The points besides 0 and infinity, each with its negative. Small numbers and their inverses keep rounding errors small.
 const PAIRS: [f64; 3] = [1.0, 0.5, 2.0];
-/// What is multiplied at 0, at infinity and at the positive places; at a negative one, odd powers change their sign.
+/// The factors at 0, at infinity and at the positive points. At a negative point, odd powers change their sign.
 type Transform<const N: usize> = [[f32; N]; 2 + PAIRS.len()];
 
-/// Channels computed at a time: a register of the widest processors, or of wasm.
+/// The channels computed at a time: a register of AVX-512, or of WebAssembly.
 const LANES: usize = if cfg!(target_arch = "wasm32") { 4 } else { 16 };
 type Lanes = [f32; LANES];
 
+/// The sizes of a signal `[B, T, C]` without its channels.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
     pub batch: usize,
     pub steps: usize,
 }
 
-/// Whether it computes these: whole registers of channels, and enough of them that what is saved outweighs evaluating.
+/// Returns whether this method is used: the channels must be whole registers, and enough of them that the products saved outweigh the transforms.
 pub fn fits(taps: usize, inputs: usize, outputs: usize) -> bool {
     taps == TAPS && inputs.is_multiple_of(LANES) && outputs.is_multiple_of(LANES) && inputs.min(outputs) >= 32
 }
 
-/// Values of polynomials of so many coefficients.
+/// Returns the factors that evaluate a polynomial of N coefficients.
 const fn powers<const N: usize>() -> Transform<N> {
     let mut matrix = [[0.0; N]; 2 + PAIRS.len()];
     (matrix[0][0], matrix[1][N - 1]) = (1.0, 1.0);
@@ -47,9 +49,9 @@ const fn powers<const N: usize>() -> Transform<N> {
     matrix
 }
 
-/// Lagrange's polynomials of all places but for their denominators, and those: at each place one that is zero at all others.
+/// Returns the numerators and denominators of the Lagrange polynomials, each of which is zero at all points but one.
 const fn lagrange() -> (Transform<READ>, [f32; 2 + PAIRS.len()]) {
-    // x (x² - 1) (x² - 1/4) (x² - 4), zero at all places: what belongs to infinity.
+    // x (x² - 1) (x² - 1/4) (x² - 4), which is zero at all finite points: the polynomial of infinity.
     let mut all = [0.0; READ];
     all[1] = 1.0;
     let mut pair = 0;
@@ -69,7 +71,7 @@ const fn lagrange() -> (Transform<READ>, [f32; 2 + PAIRS.len()]) {
             1 => f64::INFINITY,
             row => PAIRS[row - 2],
         };
-        // Divided by x - place, from the highest power on; the value there by Horner's rule.
+        // Divides by (x - place) from the highest power down, and evaluates the quotient there by Horner's rule.
         let (mut carried, mut value, mut at) = (0.0, 0.0, READ - 1);
         while row != 1 && at > 0 {
             carried = all[at] + place * carried;
@@ -92,7 +94,7 @@ const fn lagrange() -> (Transform<READ>, [f32; 2 + PAIRS.len()]) {
 
 const LAGRANGE: Transform<READ> = lagrange().0;
 const OUTPUTS: Transform<MADE> = powers();
-/// Of the taps, with the denominators.
+/// The transform of the taps, which includes the denominators.
 const KERNEL_TRANSFORM: Transform<TAPS> = {
     let (mut matrix, denominators) = (powers(), lagrange().1);
     let mut at = 0;
@@ -103,7 +105,7 @@ const KERNEL_TRANSFORM: Transform<TAPS> = {
     matrix
 };
 
-/// Evaluates a column of `N` rows at all places, `[8, C]`, and writes every value of those.
+/// Evaluates the polynomial whose coefficients are `N` rows of C channels at all points, and writes all values, `[8, C]`.
 #[inline(always)]
 fn evaluate<const N: usize>(matrix: &Transform<N>, rows: [&[f32]; N], places: &mut Unwritten) {
     let channels = rows[0].len();
@@ -113,7 +115,7 @@ fn evaluate<const N: usize>(matrix: &Transform<N>, rows: [&[f32]; N], places: &m
             places[place * channels + channel..][..LANES].write_copy_of_slice(&values);
         };
         for (place, factors) in matrix.iter().enumerate() {
-            let mut sums = [[0.0; LANES]; 2]; // of even and of odd powers
+            let mut sums = [[0.0; LANES]; 2]; // even and odd powers
             for (power, value) in values.iter().enumerate() {
                 (0..LANES).for_each(|lane| sums[power % 2][lane] += factors[power] * value[lane]);
             }
@@ -128,7 +130,7 @@ fn evaluate<const N: usize>(matrix: &Transform<N>, rows: [&[f32]; N], places: &m
     }
 }
 
-/// The transpose of [`evaluate`], added to what `out` holds at those rows; `None` takes none.
+/// Computes the transpose of [`evaluate`] and adds it to `rows` of `out`. `None` drops a row.
 #[inline(always)]
 fn collect<const N: usize>(matrix: &Transform<N>, places: &[f32], out: &mut [f32], rows: [Option<usize>; N]) {
     let channels = places.len() / READ;
@@ -152,23 +154,23 @@ fn collect<const N: usize>(matrix: &Transform<N>, places: &[f32], out: &mut [f32
 }
 
 impl Sizes {
-    /// Of an item.
+    /// Returns the number of tiles of an item.
     fn tiles(self) -> usize {
         self.steps.div_ceil(MADE)
     }
 
-    /// A tile's frames of its item, `before` of them before what it makes; `None` beyond its ends.
+    /// Returns the frames of a tile, beginning `before` frames before its first output frame. A frame outside the item is `None`.
     fn frames<const N: usize>(self, tile: usize, before: usize) -> [Option<usize>; N] {
         from_fn(|at| (tile * MADE + at).checked_sub(before).filter(|&frame| frame < self.steps))
     }
 }
 
-/// Rows of so many, in as many shares as there are cores.
+/// Returns the number of rows of each core.
 fn share(rows: usize) -> usize {
     rows.div_ceil(cores())
 }
 
-/// `[B, T, C]` at all places, a tile of `N` frames every four: `[B T / 4, 8, C]`. Beyond an item's ends there are zeros.
+/// Evaluates the tiles of a signal `[B, T, C]`, `N` frames every four, at all points: `[B T / 4, 8, C]`. Frames outside an item are zero.
 fn evaluate_signal<const N: usize>(
     matrix: &Transform<N>,
     signal: &[f32],
@@ -188,11 +190,11 @@ fn evaluate_signal<const N: usize>(
             }
         });
     };
-    // SAFETY: each tile is evaluated.
+    // SAFETY: `write` evaluates every tile of a share.
     unsafe { written(sizes.batch * sizes.tiles() * row, share * row, write) }
 }
 
-/// The transpose of [`evaluate_signal`].
+/// Computes the transpose of [`evaluate_signal`].
 fn collect_signal<const N: usize>(
     matrix: &Transform<N>,
     places: &[f32],
@@ -214,7 +216,7 @@ fn collect_signal<const N: usize>(
     signal
 }
 
-/// `[5 Cin, Cout]` at all places: `[Cin, 8, Cout]`.
+/// Evaluates a weight `[5 Cin, Cout]` at all points: `[Cin, 8, Cout]`.
 fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
     let (row, inputs) = (READ * outputs, weight.len() / (TAPS * outputs));
     let share = share(inputs);
@@ -230,11 +232,11 @@ fn evaluate_weight(weight: &[f32], outputs: usize) -> Vec<f32> {
             }
         });
     };
-    // SAFETY: each input is evaluated.
+    // SAFETY: `write` evaluates every input of a share.
     unsafe { written(inputs * row, share * row, write) }
 }
 
-/// A matmul at each place: `[M, 8, N]`. `places` are the strides from place to place in both matrices.
+/// Multiplies matrices at each point: `[M, 8, N]`. `places` are the strides from point to point in both operands.
 fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> Vec<f32> {
     let share = share(m);
     let write = |number: usize, made: &mut Unwritten| {
@@ -250,16 +252,16 @@ fn matmuls([m, k, n]: [usize; 3], a: Matrix, b: Matrix, places: [usize; 2]) -> V
             );
         }
     };
-    // SAFETY: rows of so many columns at each place leave nothing out.
+    // SAFETY: the products of all points fill each share.
     unsafe { written(m * READ * n, share * READ * n, write) }
 }
 
-/// `[B, T, Cin]` in the form of [`convolve`] and [`backward_weight`], `[tiles, 8, Cin]`.
+/// Transforms an input `[B, T, Cin]` for [`convolve`] and [`backward_weight`]: `[tiles, 8, Cin]`.
 pub fn tiles(input: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
     evaluate_signal(&LAGRANGE, input, sizes, inputs, TAPS / 2)
 }
 
-/// With `[5 Cin, Cout]` to `[B, T, Cout]`.
+/// Convolves a transformed input with a weight `[5 Cin, Cout]` to `[B, T, Cout]`.
 pub fn convolve(tiles: &[f32], weight: &[f32], sizes: Sizes, inputs: usize) -> Vec<f32> {
     let (rows, outputs) = (tiles.len() / (READ * inputs), weight.len() / (TAPS * inputs));
     let weight = evaluate_weight(weight, outputs);
@@ -272,7 +274,7 @@ pub fn convolve(tiles: &[f32], weight: &[f32], sizes: Sizes, inputs: usize) -> V
     collect_signal(&OUTPUTS, &made, sizes, outputs, 0)
 }
 
-/// The gradient of the input, from that of the output.
+/// Returns the gradient of the input, `[B, T, Cin]`.
 pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize) -> Vec<f32> {
     let inputs = weight.len() / (TAPS * outputs);
     let (grads, weight) =
@@ -287,7 +289,7 @@ pub fn backward_input(grad: &[f32], weight: &[f32], sizes: Sizes, outputs: usize
     collect_signal(&LAGRANGE, &made, sizes, inputs, TAPS / 2)
 }
 
-/// The gradient of the weight, `[5 Cin, Cout]`.
+/// Returns the gradient of the weight, `[5 Cin, Cout]`.
 pub fn backward_weight(grad: &[f32], tiles: &[f32], sizes: Sizes, [inputs, outputs]: [usize; 2]) -> Vec<f32> {
     let grads = evaluate_signal(&OUTPUTS, grad, sizes, outputs, 0);
     let rows = grads.len() / (READ * outputs);

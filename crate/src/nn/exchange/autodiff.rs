@@ -1,4 +1,4 @@
-//! The gradient of the sum over ranks.
+//! Registers the sum over ranks with autodiff.
 
 use super::ops::ExchangeOps;
 use crate::nn::backward_prelude::*;
@@ -12,7 +12,7 @@ impl<B: ExchangeOps> Backward<B, 1> for SumBackward {
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        // Every rank is in its own backward pass here, whether its parent needs a gradient or not.
+        // All ranks take part in the exchange, also those whose parent needs no gradient.
         let grad = B::sum_over_ranks(grad, ops.state);
         if let [Some(parent)] = ops.parents {
             grads.register::<B>(parent.id, grad);

@@ -1,4 +1,4 @@
-//! A sum over all ranks as an operation with a gradient: for layers whose output hangs on the whole batch.
+//! A sum over all ranks of a data-parallel training as a differentiable operation, for layers whose output depends on the whole batch.
 
 mod autodiff;
 mod ops;
@@ -8,7 +8,7 @@ use ops::ExchangeOps;
 
 use crate::ranks::Ranks;
 
-/// The sum over all ranks, `[N]`; its gradient is the sum of all ranks' gradients. Where an exchange fails the values stay as they are, and
+/// Returns the sum of `[N]` over all ranks. The gradient is the sum of the gradients of all ranks. If the exchange fails, the values are returned unchanged and
 /// [`Ranks::check`] fails from then on.
 pub fn sum_over_ranks(values: Tensor<1>, ranks: &Ranks) -> Tensor<1> {
     Tensor::from_dispatch(Dispatch::sum_over_ranks(values.into_dispatch(), ranks.clone()))
@@ -26,7 +26,7 @@ mod tests {
             let device = Device::flex().autodiff();
             let own = Tensor::<1>::from_floats([rank + 1.0, 10.0], &device).require_grad();
             let sum = sum_over_ranks(own.clone(), &ranks);
-            // Loss r: (r + 1) (s . s), so the gradient of all losses is 2 s (1 + 2).
+            // The loss of rank r is (r + 1) (s . s), so that the gradient of all losses is 2 s (1 + 2).
             let loss = (sum.clone() * sum.clone()).sum().mul_scalar(rank + 1.0);
             let gradient = own.grad(&loss.backward()).unwrap();
             [sum.inner(), gradient].map(|tensor| tensor.into_data().try_to_vec::<f32>().unwrap())

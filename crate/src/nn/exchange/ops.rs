@@ -11,9 +11,10 @@ use burn_cubecl::CubeBackend;
 
 use crate::ranks::Ranks;
 
+/// The sum over ranks.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait ExchangeOps: Backend {
-    /// The sum over all ranks of `[N]` in f32: by their devices, where these can, otherwise by the host.
+    /// Returns the sum of `[N]` in f32 over all ranks. The devices compute it if they can exchange tensors, otherwise the host does.
     fn sum_over_ranks(values: FloatTensor<Self>, ranks: Ranks) -> FloatTensor<Self>;
 }
 
@@ -31,7 +32,7 @@ impl ExchangeOps for CubeBackend {
 }
 
 fn sum_over_ranks<B: Backend>(values: FloatTensor<B>, ranks: &Ranks) -> FloatTensor<B> {
-    // A page has one rank: the program it fetches goes without.
+    // A page has a single rank, so that the exchange between devices is left out of the WebAssembly.
     #[cfg(not(target_arch = "wasm32"))]
     if let Some(devices) = ranks.devices() {
         ranks.count(values.shape().num_elements());
@@ -42,6 +43,6 @@ fn sum_over_ranks<B: Backend>(values: FloatTensor<B>, ranks: &Ranks) -> FloatTen
     let data = pollster::block_on(B::float_into_data(values)).expect("the device answers");
     let shape = data.shape();
     let mut sums = data.try_to_vec::<f32>().expect("computed in f32");
-    let _ = ranks.sum(&mut sums); // The ranks remember the failure.
+    let _ = ranks.sum(&mut sums); // `Ranks::check` reports a failure.
     B::float_from_data(TensorData::new(sums, shape), &device)
 }

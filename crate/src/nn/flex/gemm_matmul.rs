@@ -1,19 +1,19 @@
-//! Products natively, by the gemm library.
+//! Native matrix products with the `gemm` library.
 
 use std::mem::MaybeUninit;
 
 use super::{Matrix, ONE_CORE, Unwritten, written};
 
-/// Where the last element of a matrix lies.
+/// Returns the index of the last element of a matrix.
 fn last(rows: usize, columns: usize, [row, column]: [usize; 2]) -> usize {
     (rows - 1) * row + (columns - 1) * column
 }
 
-/// `a b` for `a: [m, k]`, `b: [k, n]`, added to what `out` holds or put in its place.
+/// Computes `a b` for `a: [m, k]`, `b: [k, n]`, and adds it to `out` or overwrites `out`.
 ///
 /// # Safety
 ///
-/// `out` has `m` rows of `n` values, `out_row` apart, to which no other reference exists, and that are initialised where they are added to.
+/// `out` must have `m` rows of `n` values, `out_row` apart, to which no other reference exists. If `adds`, they must be initialised.
 unsafe fn call(
     on: gemm::Parallelism,
     [m, k, n]: [usize; 3],
@@ -26,7 +26,7 @@ unsafe fn call(
     let [out_row, a_row, a_column, b_row, b_column] =
         [out_row, a.strides[0], a.strides[1], b.strides[0], b.strides[1]].map(|stride| stride as isize);
     let (a, b, kept) = (a.values.as_ptr(), b.values.as_ptr(), if adds { 1.0 } else { 0.0 });
-    // SAFETY: the assertion bounds the furthest element of `a` and `b`, the caller that of `out`.
+    // SAFETY: the assertion bounds the last element of `a` and of `b`, the caller that of `out`.
     unsafe {
         gemm::gemm(
             m, n, k, out, 1, out_row, adds, a, a_column, a_row, b, b_column, b_row, kept, 1.0, false, false,
@@ -35,7 +35,7 @@ unsafe fn call(
     };
 }
 
-/// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
+/// Computes `out += a b` for `a: [m, k]`, `b: [k, n]`. The rows of `out` are contiguous values, `out_row` apart.
 pub fn matmul_add(
     on: gemm::Parallelism,
     sizes: [usize; 3],
@@ -46,13 +46,13 @@ pub fn matmul_add(
     let [m, _, n] = sizes;
     assert!(
         n <= out_row && last(m, n, [out_row, 1]) < out.len(),
-        "rows lie within what is written, and do not overlap"
+        "the rows of the output are within its buffer and do not overlap"
     );
-    // SAFETY: as asserted, and `out` is borrowed mutably.
+    // SAFETY: the assertion bounds `out`, which is borrowed mutably.
     unsafe { call(on, sizes, (out.as_mut_ptr(), out_row), true, a, b) };
 }
 
-/// The same in place of what `out` holds.
+/// Computes `out = a b`, as [`matmul_add`] otherwise.
 pub fn matmul_into(
     on: gemm::Parallelism,
     sizes: [usize; 3],
@@ -63,14 +63,14 @@ pub fn matmul_into(
     let [m, _, n] = sizes;
     assert!(
         n <= out_row && last(m, n, [out_row, 1]) < out.len(),
-        "rows lie within what is written, and do not overlap"
+        "the rows of the output are within its buffer and do not overlap"
     );
-    // SAFETY: as asserted, and `out` is borrowed mutably; what it holds is not read.
+    // SAFETY: the assertion bounds `out`, which is borrowed mutably and not read.
     unsafe { call(on, sizes, (out.as_mut_ptr().cast(), out_row), false, a, b) };
 }
 
-/// A matrix that every step multiplies by. For many steps it is cut into panels of columns, each in one piece and row by row: a matmul then
-/// reads memory in order and packs nothing.
+/// A matrix that every step multiplies by. For many steps it is packed into panels of columns, each contiguous and row-major, so that a product reads memory in
+/// order and does not pack it again.
 pub struct PackedWeights<'a> {
     matrix: Matrix<'a>,
     inputs: usize,
@@ -78,15 +78,15 @@ pub struct PackedWeights<'a> {
     panels: Option<Vec<f32>>,
 }
 
-/// Columns of a panel: as many as fill the registers of the widest processors, whole cache lines for all.
+/// The columns of a panel: whole cache lines that fill the registers of AVX-512.
 const PANEL: usize = 64;
-/// Packing costs about as much as this many matmuls of few rows gain.
-const WORTH_CUTTING: usize = 8;
+/// The number of steps from which packing takes less time than it saves.
+const WORTH_PACKING: usize = 8;
 
 impl<'a> PackedWeights<'a> {
     pub fn new(matrix: Matrix<'a>, [inputs, outputs]: [usize; 2], steps: usize) -> Self {
         let Matrix { values, strides: [row, column] } = matrix;
-        let panels = (steps >= WORTH_CUTTING).then(|| {
+        let panels = (steps >= WORTH_PACKING).then(|| {
             let cut = |number: usize, panel: &mut Unwritten| {
                 let first = number * PANEL;
                 for (input, cut) in panel.chunks_exact_mut(PANEL.min(outputs - first)).enumerate() {
@@ -94,14 +94,14 @@ impl<'a> PackedWeights<'a> {
                     cut.iter_mut().zip(from).for_each(|(cut, &value)| *cut = MaybeUninit::new(value));
                 }
             };
-            // SAFETY: a panel has so many columns of all inputs.
+            // SAFETY: `cut` writes all columns of a panel for all inputs.
             unsafe { written(inputs * outputs, inputs * PANEL, cut) }
         });
         Self { matrix, inputs, outputs, panels }
     }
 
-    /// `out += a W` for some rows of `a`, each of the two with the distance of its rows. Every other step begins with the last columns, which the step before
-    /// has left in the cache.
+    /// Computes `out += a W` for some rows of `a`. `out_row` and `a_row` are the distances between rows. Every other step begins with the last columns, which the
+    /// step before left in the cache.
     pub fn matmul_add(
         &self,
         step: usize,

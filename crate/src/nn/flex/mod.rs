@@ -1,4 +1,5 @@
-//! What fused operations on the CPU share: tensors as slices, matmul, and functions without branches or calls, so that the compiler vectorises them.
+//! Helpers shared by the fused operations on the CPU: tensors as slices, matrix products, and functions without branches or calls, which the compiler
+//! vectorises.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod gemm_matmul;
@@ -19,71 +20,74 @@ use burn::backend::{
 };
 use burn::tensor::{Bytes, FloatDType, Shape};
 
+/// Makes a contiguous tensor in f32.
 pub fn tensor(values: Vec<f32>, shape: Vec<usize>) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(Shape::from(shape)), DType::F32)
 }
 
+/// Returns the shape.
 pub fn dims(tensor: &FlexTensor) -> Vec<usize> {
     tensor.layout().shape().iter().copied().collect()
 }
 
-/// Contiguous, from the start of its buffer and in f32, so that [`values`] are exactly its own.
+/// Returns a tensor in f32 whose buffer holds exactly its values, row-major, as [`values`] requires.
 pub fn contiguous(tensor: FlexTensor) -> FlexTensor {
     let tensor =
         if tensor.dtype() == DType::F32 { tensor } else { Flex::float_cast(tensor, FloatDType::F32) };
     tensor.to_contiguous()
 }
 
+/// Returns the values of a tensor of [`contiguous`].
 pub fn values(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice::<f32>().expect("packed")
 }
 
-/// A packed tensor's values to be changed: in place where nobody else holds them, in a copy otherwise.
+/// Returns the values of a tensor of [`contiguous`] for writing. They are copied first if another tensor shares the buffer.
 pub fn values_mut(tensor: &mut FlexTensor) -> &mut [f32] {
     let count = tensor.layout().num_elements();
     &mut tensor.storage_mut::<f32>()[..count]
 }
 
-/// A matrix as it lies in memory. Its rows may overlap.
+/// A strided view of a matrix. Its rows may overlap.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     pub values: &'a [f32],
-    /// Values from one row to the next, and from one column to the next.
+    /// The distance in values from one row to the next, and from one column to the next.
     pub strides: [usize; 2],
 }
 
 impl<'a> Matrix<'a> {
-    /// Values of a row side by side, rows `stride` apart.
+    /// Views rows of contiguous values, `stride` values apart.
     pub fn row_major(values: &'a [f32], stride: usize) -> Self {
         Self { values, strides: [stride, 1] }
     }
 
-    /// Values of a column side by side, columns `stride` apart: the transpose of what [`Self::row_major`] makes of the same values.
+    /// Views columns of contiguous values, `stride` values apart: the transpose of [`Self::row_major`].
     pub fn column_major(values: &'a [f32], stride: usize) -> Self {
         Self { values, strides: [1, stride] }
     }
 
-    /// A tensor of two dimensions, transposed or not.
+    /// Views a tensor of rank 2, which may be transposed.
     pub fn of(tensor: &'a FlexTensor) -> Self {
         let [row, column] = tensor.layout().strides() else { unreachable!("two dimensions") };
         let strides = [*row, *column].map(|stride| usize::try_from(stride).expect("never flipped"));
         Self { values: &tensor.storage::<f32>()[tensor.layout().start_offset()..], strides }
     }
 
-    /// The part whose first value lies `offset` values further on.
+    /// Returns the view whose first value is `offset` values further on.
     pub fn from(self, offset: usize) -> Self {
         Self { values: &self.values[offset..], ..self }
     }
 }
 
-/// A buffer that is written before it is read: clearing a large one takes as long as filling it.
+/// A buffer that is written before it is read. Initialising a large buffer would take as long as filling it.
 pub type Unwritten = [MaybeUninit<f32>];
 
-/// So many values, on all cores, in shares of the given size.
+/// Returns a buffer of `count` values that `write` fills on all cores, in shares of the given size.
 ///
 /// # Safety
 ///
-/// `write`, which is given a share's number and its values, writes all of them.
+/// `write`, which is given the number of a share and its values, must write all of them.
 pub unsafe fn written(
     count: usize,
     share: usize,
@@ -91,24 +95,27 @@ pub unsafe fn written(
 ) -> Vec<f32> {
     let mut values = Box::new_uninit_slice(count);
     for_each(values.chunks_mut(share).enumerate().collect(), |(number, values)| write(number, values));
-    // SAFETY: as promised, for each of them.
+    // SAFETY: the caller guarantees that `write` has written every value.
     unsafe { values.assume_init() }.into_vec()
 }
 
-/// `a b` for `a: [m, k]`, `b: [k, n]`.
+/// Returns `a b` for `a: [m, k]`, `b: [k, n]`, where `sizes` is `[m, k, n]`.
 pub fn matmul(on: gemm::Parallelism, sizes: [usize; 3], a: Matrix, b: Matrix) -> Vec<f32> {
     let [m, _, n] = sizes;
-    // SAFETY: rows of so many columns that lie side by side leave nothing out.
+    // SAFETY: m contiguous rows of n values fill the buffer.
     unsafe { written(m * n, m * n, |_, made| matmul_into(on, sizes, (made, n), a, b)) }
 }
 
+/// Computes a product on one core.
 pub const ONE_CORE: gemm::Parallelism = gemm::Parallelism::None;
+/// Computes a product on all cores.
 #[cfg(feature = "parallel")]
 pub const ALL_CORES: gemm::Parallelism = gemm::Parallelism::Rayon(0);
+/// Computes a product on all cores, of which there is one.
 #[cfg(not(feature = "parallel"))]
 pub const ALL_CORES: gemm::Parallelism = ONE_CORE;
 
-/// Cores that [`for_each`] works on.
+/// Returns the number of cores that [`for_each`] uses.
 pub fn cores() -> usize {
     #[cfg(feature = "parallel")]
     return rayon::current_num_threads();
@@ -116,7 +123,7 @@ pub fn cores() -> usize {
     return 1;
 }
 
-/// Does all of `work`, on all cores where there are several.
+/// Calls `each` with every item of `work`, on all cores.
 pub fn for_each<T: Send>(work: Vec<T>, each: impl Fn(T) + Send + Sync) {
     #[cfg(feature = "parallel")]
     if work.len() > 1 {
@@ -128,15 +135,15 @@ pub fn for_each<T: Send>(work: Vec<T>, each: impl Fn(T) + Send + Sync) {
     work.into_iter().for_each(each);
 }
 
-/// `e^x` to a few ulp for the range that gates need.
+/// Computes `e^x` to a few ulp, with x clamped to the range of f32.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    /// Added and taken away it rounds to the nearest integer, which stands in the low bits meanwhile.
+    /// Adding and subtracting it rounds to the nearest integer. After the addition, the integer is in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 87.0);
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
-    let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4; // ln 2 in two parts
+    let r = (x - n * 0.693_359_4) + n * 2.121_944_4e-4; // ln 2 split into two parts
     let p = 1.987_569_1e-4f32;
     let p = p * r + 1.398_2e-3;
     let p = p * r + 8.333_452e-3;
@@ -147,11 +154,13 @@ fn exp(x: f32) -> f32 {
     (p * r * r + r + 1.0) * power
 }
 
+/// Computes the logistic function.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
+/// Computes the hyperbolic tangent.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     1.0 - 2.0 / (exp(2.0 * x) + 1.0)

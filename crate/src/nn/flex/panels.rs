@@ -1,15 +1,16 @@
-//! Matmul in a browser. gemm's wasm kernel spills registers; these 3x12 and 4x8 kernels do not. 3 rows by 12 columns is the fastest, 4 by 8 serves few rows.
+//! Matrix products in WebAssembly. The kernel of `gemm` spills registers there; these kernels of 3 by 12 and 4 by 8 values do not. 3 by 12 is the fastest, 4 by
+//! 8 is for column counts that 12 does not divide, and for few rows.
 
 use std::{mem::MaybeUninit, sync::OnceLock};
 
 use super::{Matrix, Unwritten};
 
-/// Rows of the left matrix, and terms of the sums, that stay in the fastest memory meanwhile.
+/// The rows of the left matrix, and the terms of the sums, that stay in the fastest cache at a time.
 const BLOCK: usize = 64;
 const TERMS: usize = 256;
 
-/// Multiplies up to three rows, which lie term by term, by a panel of twelve columns, or up to four by one of eight, and adds that to `out`, whose rows lie
-/// `out_row` values apart.
+/// Multiplies up to three rows, stored term by term, by a panel of twelve columns, or up to four rows by one of eight columns, and adds the product to `out`,
+/// whose rows are `out_row` values apart.
 pub type MicroKernel = unsafe extern "C" fn(
     rows: usize,
     columns: usize,
@@ -20,31 +21,31 @@ pub type MicroKernel = unsafe extern "C" fn(
     out_row: usize,
 );
 
-/// The browser's own, see [`use_micro_kernel`].
+/// The kernel set by [`use_micro_kernel`].
 static MICRO_KERNEL: OnceLock<MicroKernel> = OnceLock::new();
 
-/// Takes a faster one than what every browser can run: one that multiplies and adds in one instruction.
+/// Sets a kernel that is faster than the portable one: relaxed SIMD multiplies and adds in one instruction, which not every browser supports.
 ///
 /// # Safety
 ///
-/// It computes what [`MicroKernel`] specifies, and has no other effect.
+/// The kernel must compute what [`MicroKernel`] specifies, and have no other effect.
 pub unsafe fn use_micro_kernel(micro_kernel: MicroKernel) {
     let _ = MICRO_KERNEL.set(micro_kernel);
 }
 
-/// A matrix to multiply by, cut into panels of its columns that are read in order: `[N / C, K, C]`, the last filled up with zeros. So many rows and columns are made
-/// at a time.
+/// A right operand packed into panels of columns that are read in order: `[N / COLUMNS, K, COLUMNS]`, the last padded with zeros. `ROWS` by `COLUMNS` values of
+/// the product are computed at a time.
 pub struct Panels<const ROWS: usize, const COLUMNS: usize> {
     panels: Vec<[f32; COLUMNS]>,
     terms: usize,
     columns: usize,
 }
 
-/// What each step multiplies a few rows by.
+/// A matrix that each step multiplies a few rows by.
 pub type PackedWeights = Panels<4, 8>;
 
 impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
-    /// Worth it even for one step, since every matmul needs it.
+    /// Packs a matrix. Every product needs a packed matrix, whatever the number of steps.
     pub fn new(
         Matrix { values, strides: [row, column] }: Matrix,
         [terms, columns]: [usize; 2],
@@ -54,12 +55,11 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
         for first in (0..columns).step_by(COLUMNS) {
             let (from, width) = (&values[first * column..], COLUMNS.min(columns - first));
             if column == 1 && width == COLUMNS {
-                panels
-                    .extend((0..terms).map(|term| {
-                        *from[term * row..].first_chunk::<COLUMNS>().expect("a whole row of it")
-                    }));
+                panels.extend((0..terms).map(|term| {
+                    *from[term * row..].first_chunk::<COLUMNS>().expect("a whole row of the panel")
+                }));
             } else if row == 1 && width == COLUMNS {
-                side_by_side::<COLUMNS>((from, column), terms, |turned| panels.extend_from_slice(turned));
+                transpose::<COLUMNS>((from, column), terms, |turned| panels.extend_from_slice(turned));
             } else {
                 let value =
                     |term: usize, at: usize| if at < width { from[term * row + at * column] } else { 0.0 };
@@ -69,7 +69,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
         Self { panels, terms, columns }
     }
 
-    /// `out += a W` for some rows of `a`, each of the two with the distance of its rows.
+    /// Computes `out += a W` for some rows of `a`. `out_row` and `a_row` are the distances between rows.
     pub fn matmul_add(
         &self,
         _step: usize,
@@ -78,13 +78,15 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
         (a, a_row): (&[f32], usize),
     ) {
         assert!((rows - 1) * out_row + self.columns <= out.len());
-        // SAFETY: as asserted.
+        // SAFETY: the assertion bounds `out`, which is borrowed mutably.
         unsafe { self.matmul_add_of(rows, (out.as_mut_ptr(), out_row), Matrix::row_major(a, a_row)) };
     }
 
+    /// Computes `out += a W`.
+    ///
     /// # Safety
     ///
-    /// `out` has so many rows of as many values as there are columns, `out_row` apart, to which no other reference exists.
+    /// `out` must have `rows` rows of `self.columns` values, `out_row` apart, to which no other reference exists.
     unsafe fn matmul_add_of(&self, rows: usize, (out, out_row): (*mut f32, usize), a: Matrix) {
         let &Self { ref panels, terms, columns } = self;
         let micro_kernel = MICRO_KERNEL.get();
@@ -97,10 +99,10 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
                 for &(first, count) in &strips {
                     let from = a.from(first * a.strides[0] + term * a.strides[1]);
                     match count {
-                        1 => take::<1>(&mut block, from, depth),
-                        2 => take::<2>(&mut block, from, depth),
-                        3 => take::<3>(&mut block, from, depth),
-                        _ => take::<4>(&mut block, from, depth),
+                        1 => pack::<1>(&mut block, from, depth),
+                        2 => pack::<2>(&mut block, from, depth),
+                        3 => pack::<3>(&mut block, from, depth),
+                        _ => pack::<4>(&mut block, from, depth),
                     }
                 }
                 for (panel, first) in panels.chunks_exact(terms).zip((0..columns).step_by(COLUMNS)) {
@@ -108,7 +110,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
                     let mut rest = &block[..];
                     for &(at, count) in &strips {
                         let (strip, others) = rest.split_at(count * depth);
-                        // SAFETY: strip and panel hold as many terms, and rows and columns are some of those that `out` has.
+                        // SAFETY: strip and panel hold `depth` terms, and the rows and columns are within `out`.
                         unsafe {
                             let out = out.add(at * out_row + first);
                             match (micro_kernel.filter(|_| width == COLUMNS), count) {
@@ -143,7 +145,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Panels<ROWS, COLUMNS> {
     }
 }
 
-/// `out += a b` for `a: [m, k]`, `b: [k, n]`; `out` is dense but for the distance of its rows.
+/// Computes `out += a b` for `a: [m, k]`, `b: [k, n]`. The rows of `out` are contiguous values, `out_row` apart.
 pub fn matmul_add(
     _on: gemm::Parallelism,
     sizes: [usize; 3],
@@ -153,11 +155,11 @@ pub fn matmul_add(
 ) {
     let [m, _, n] = sizes;
     assert!((m - 1) * out_row + n <= out.len());
-    // SAFETY: as asserted.
+    // SAFETY: the assertion bounds `out`, which is borrowed mutably.
     unsafe { matmul_add_of(sizes, (out.as_mut_ptr(), out_row), a, b) };
 }
 
-/// The same in place of what `out` holds.
+/// Computes `out = a b`, as [`matmul_add`] otherwise.
 pub fn matmul_into(
     _on: gemm::Parallelism,
     sizes: [usize; 3],
@@ -170,15 +172,17 @@ pub fn matmul_into(
     for row in 0..m {
         out[row * out_row..][..n].fill(MaybeUninit::new(0.0));
     }
-    // SAFETY: as asserted, and all that is added to was written just now.
+    // SAFETY: the assertion bounds `out`, which is borrowed mutably, and the loop above initialised it.
     unsafe { matmul_add_of(sizes, (out.as_mut_ptr().cast(), out_row), a, b) };
 }
 
+/// Computes `out += a b`.
+///
 /// # Safety
 ///
-/// `out` has `m` rows of `n` values, `out_row` apart, to which no other reference exists.
+/// `out` must have `m` rows of `n` values, `out_row` apart, to which no other reference exists.
 unsafe fn matmul_add_of([m, k, n]: [usize; 3], out: (*mut f32, usize), a: Matrix, b: Matrix) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe {
         if n.is_multiple_of(12) {
             Panels::<3, 12>::new(b, [k, n], 1).matmul_add_of(m, out, a);
@@ -188,15 +192,15 @@ unsafe fn matmul_add_of([m, k, n]: [usize; 3], out: (*mut f32, usize), a: Matrix
     }
 }
 
-/// Rows in strips of at most so many, as even as can be: first row and count.
+/// Splits rows into strips of at most `most` rows, of nearly equal size. Returns the first row and the count of each.
 fn strips(top: usize, rows: usize, most: usize) -> Vec<(usize, usize)> {
     let count = rows.div_ceil(most);
     let edge = |number: usize| top + number * rows / count;
     (0..count).map(|number| (edge(number), edge(number + 1) - edge(number))).collect()
 }
 
-/// So many rows, `distance` values apart, term by term: four terms are turned at a time, as registers hold them.
-fn side_by_side<const R: usize>(
+/// Passes `R` rows, `distance` values apart, to `take` term by term. Four terms are transposed at a time, as many as registers hold.
+fn transpose<const R: usize>(
     (values, distance): (&[f32], usize),
     terms: usize,
     mut take: impl FnMut(&[[f32; R]]),
@@ -207,7 +211,7 @@ fn side_by_side<const R: usize>(
     for first in (0..whole).step_by(TURNED) {
         let mut turned = [[0.0; R]; TURNED];
         for (at, row) in rows.iter().enumerate() {
-            let four: &[f32; TURNED] = row[first..].first_chunk().expect("so many are left");
+            let four: &[f32; TURNED] = row[first..].first_chunk().expect("`whole` is a multiple of four");
             (0..TURNED).for_each(|term| turned[term][at] = four[term]);
         }
         take(&turned);
@@ -215,15 +219,15 @@ fn side_by_side<const R: usize>(
     (whole..terms).for_each(|term| take(&[rows.map(|row| row[term])]));
 }
 
-/// Lays so many rows side by side, term by term.
-fn take<const R: usize>(
+/// Appends `R` rows to a strip, term by term.
+fn pack<const R: usize>(
     strip: &mut Vec<f32>,
     Matrix { values: a, strides: [row, column] }: Matrix,
     terms: usize,
 ) {
     strip.reserve(R * terms);
     if column == 1 {
-        side_by_side::<R>((a, row), terms, |turned| strip.extend_from_slice(turned.as_flattened()));
+        transpose::<R>((a, row), terms, |turned| strip.extend_from_slice(turned.as_flattened()));
     } else if row == 1 {
         (0..terms).for_each(|term| {
             strip.extend_from_slice(a[term * column..].first_chunk::<R>().expect("all rows"));
@@ -233,11 +237,11 @@ fn take<const R: usize>(
     }
 }
 
-/// A strip of rows, term by term, times a panel.
+/// Multiplies a strip of rows by a panel and adds the product to `out`.
 ///
 /// # Safety
 ///
-/// `out` has `R` rows of `width` values, `out_row` apart, to which no other reference exists.
+/// `out` must have `R` rows of `width` values, `out_row` apart, to which no other reference exists.
 #[inline(never)]
 unsafe fn micro_kernel_add<const R: usize, const C: usize>(
     strip: &[f32],
@@ -254,7 +258,7 @@ unsafe fn micro_kernel_add<const R: usize, const C: usize>(
         }
     }
     for (row, sums) in sums.iter().enumerate() {
-        // SAFETY: a row of those.
+        // SAFETY: the caller guarantees that `out` has this row.
         let out = unsafe { std::slice::from_raw_parts_mut(out.add(row * out_row), width) };
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
     }
@@ -268,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_are_the_librarys_for_all_sizes_and_either_matrix_transposed() {
+    fn products_equal_those_of_gemm_for_all_sizes_and_layouts() {
         let noise = |count: usize| {
             (0..count).map(|index| (index * 7919 % 1009) as f32 / 504.5 - 1.0).collect::<Vec<f32>>()
         };
@@ -303,7 +307,7 @@ mod tests {
                         let mut out =
                             noise(m * distance).into_iter().map(MaybeUninit::new).collect::<Vec<_>>();
                         matmul_into(ONE_CORE, [m, k, n], (&mut out, distance), a, b);
-                        // SAFETY: all of it was written from the start.
+                        // SAFETY: all values were initialised above.
                         out.into_iter().map(|value| unsafe { value.assume_init() }).collect::<Vec<f32>>()
                     });
                     for [ours, theirs] in [added, put] {
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_micro_kernel_of_the_browser_takes_whole_panels() {
+    fn a_custom_micro_kernel_computes_whole_panels() {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         unsafe extern "C" fn micro_kernel(
             rows: usize,
@@ -336,7 +340,7 @@ mod tests {
                 };
             }
         }
-        // SAFETY: this one is slow, and does nothing but what it should.
+        // SAFETY: this kernel computes what `MicroKernel` specifies.
         unsafe { use_micro_kernel(micro_kernel) };
         let (a, b) = (vec![0.5; 6 * 300], vec![2.0; 300 * 20]);
         let mut out = vec![1.0; 6 * 20];
@@ -350,7 +354,7 @@ mod tests {
         assert_eq!(out, vec![301.0; 6 * 20]);
         assert!(
             CALLS.load(Relaxed) >= 8,
-            "two strips, two whole panels and two blocks of terms; of the last panel only half is wanted"
+            "two strips, two whole panels and two blocks of terms; the half panel uses the portable kernel"
         );
         let mut wide = vec![1.0; 6 * 24];
         matmul_add(
@@ -364,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_overlap_and_weights_are_cut_once() {
+    fn rows_may_overlap_and_packed_weights_are_reused() {
         let (a, b) = ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0]);
         let weights = PackedWeights::new(Matrix::row_major(&b, 1), [2, 1], 2);
         let mut out = [0.0; 3];

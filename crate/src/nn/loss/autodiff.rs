@@ -1,4 +1,4 @@
-//! The gradient of the spectrogram loss under autodiff, see [`LossBackwardOps`].
+//! Registers the spectrogram loss with autodiff, see [`LossBackwardOps`].
 
 use super::ops::{LossBackwardOps, LossOps};
 use crate::nn::backward_prelude::*;

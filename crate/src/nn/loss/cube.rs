@@ -1,4 +1,4 @@
-//! The error of a spectrogram on GPUs: one dispatch each way.
+//! The spectrogram loss on GPUs: one dispatch forward and one backward.
 
 use burn::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{
@@ -9,12 +9,12 @@ use burn_cubecl::{
 use super::ops::{LossBackwardOps, LossOps, PARTS};
 use crate::nn::cube::{THREADS, cubes, dim, empty, empty_like, input, output, sum_of_cube};
 
-/// A workgroup sums one part's frames.
+/// Sums the frames of one part in each workgroup.
 #[cube(launch_unchecked)]
 fn errors_kernel(predicted: &[f32], targets: &[f32], mask: &[f32], sums: &mut [f32], frames: u32, mels: u32) {
     let (frames, mels) = (frames as usize, mels as usize);
     let part = CUBE_POS_X as usize;
-    let mut own = UNIT_POS_X as usize; // among the part's values
+    let mut own = UNIT_POS_X as usize; // index among the values of the part
     let mut sum = 0.0f32;
     let mut frame = part + own / mels * PARTS;
     while frame < frames {
@@ -60,7 +60,7 @@ impl LossOps for CubeBackend {
         let [batch, steps, mels] = predicted.shape().dims::<3>();
         let sums = empty(&predicted, [PARTS]);
         let client = predicted.client.clone();
-        // SAFETY: reads stop at the last frame; each workgroup writes its own sum.
+        // SAFETY: reads end at the last frame, and each workgroup writes its own sum.
         unsafe {
             errors_kernel::launch_unchecked(
                 &client,
@@ -89,7 +89,7 @@ impl LossBackwardOps for CubeBackend {
         let count = batch * steps * mels;
         let grad_predicted = empty_like(&predicted);
         let client = predicted.client.clone();
-        // SAFETY: indices stop at the last value.
+        // SAFETY: indices end at the last value.
         unsafe {
             errors_backward_kernel::launch_unchecked(
                 &client,

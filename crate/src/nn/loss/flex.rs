@@ -1,11 +1,11 @@
-//! The error of a spectrogram on the CPU.
+//! The spectrogram loss on the CPU.
 
 use burn::backend::{Flex, tensor::FloatTensor};
 
 use super::ops::{LossBackwardOps, LossOps, PARTS};
 use crate::nn::flex::{contiguous, dims, tensor, values, values_mut};
 
-/// Sums that run side by side over a frame, so that they vectorise.
+/// The number of independent sums over a frame, so that the compiler vectorises them.
 const LANES: usize = 16;
 
 impl LossOps for Flex {

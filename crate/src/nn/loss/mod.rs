@@ -1,4 +1,8 @@
-//! The error of a spectrogram as one operation.
+//! L1 + L2 loss of a spectrogram under a mask as one operation, forward and backward.
+//!
+//! For the error `e = (predicted - targets) * mask` of each value, the loss is the mean of `|e| + e^2` over the valid frames. It is fused on the CPU (`flex`)
+//! and on GPUs (`cube`); [`spectrogram_loss_with_tensors`] is the plain reference. The partial sums are added in a fixed order, so that a device always returns
+//! the same value for the same inputs.
 
 mod autodiff;
 #[cfg(feature = "cube")]
@@ -14,10 +18,11 @@ use super::{
     trace::{Attributes, Value},
 };
 
-/// L1 + L2 over the frames that count.
+/// Computes the L1 + L2 loss, `[1]`. Only `predicted` has a gradient.
 ///
 /// * `predicted`, `targets`: `[B, T, M]`
-/// * `mask`:                 `[B, T, 1]`
+/// * `mask`:                 `[B, T, 1]`, 1 for valid frames and 0 for others
+/// * `valid_frames`:         the number of valid frames, by which the sum is divided
 pub fn spectrogram_loss(
     predicted: Tensor<3>,
     targets: Tensor<3>,
@@ -29,7 +34,7 @@ pub fn spectrogram_loss(
     Tensor::<1>::from_dispatch(sums).sum().div_scalar((valid_frames * mels) as f32)
 }
 
-/// The same from plain tensor operations: its reference.
+/// Computes [`spectrogram_loss`] from plain tensor operations: the reference of the fused operation.
 pub fn spectrogram_loss_with_tensors(
     predicted: Tensor<3>,
     targets: Tensor<3>,
@@ -42,7 +47,7 @@ pub fn spectrogram_loss_with_tensors(
 }
 
 impl Compute {
-    /// [`spectrogram_loss`], recorded.
+    /// Computes [`spectrogram_loss`], recorded.
     pub fn spectrogram_loss(
         &self,
         predicted: Tensor<3>,

@@ -1,4 +1,4 @@
-//! Registers the fused scan with autodiff: the backward pass is hand-written, see [`LstmBackwardOps::lstm_backward`].
+//! Registers the recurrence with autodiff, see [`LstmBackwardOps`].
 
 use super::{
     ScanOptions,
@@ -9,7 +9,7 @@ use crate::nn::backward_prelude::*;
 #[derive(Debug)]
 struct LstmBackward;
 
-/// What the backward pass needs besides the gradient.
+/// The inputs of the backward pass other than the gradient.
 #[derive(Debug, Clone)]
 struct Saved<T> {
     states: T,

@@ -1,11 +1,8 @@
-//! The fused scan on GPUs: the whole sequence in one dispatch, forward and backward, from one source for WebGPU, Vulkan, Metal and CUDA.
+//! The recurrence on GPUs: the whole sequence in one dispatch, forward and backward.
 //!
-//! A workgroup owns a few batch items and all their hidden units, so that no step needs another workgroup and none is a dispatch of
-//! its own: a dispatch costs a browser 24 to 71 us, and a step of `small` reads 2.4 MB of weights, some 25 us from one core's cache.
-//! Threads lie along the units: what they read of the weights is contiguous, each weight is read once for all items of the workgroup,
-//! and the state stands in shared memory.
-//!
-//! One long file: the forward and the backward kernel mirror each other.
+//! A workgroup computes a few batch items with all their hidden units, so that steps need no synchronisation between workgroups and no dispatch of their own. A
+//! dispatch takes a browser 24 to 71 us; a step of 384 units reads 2.4 MB of weights, which takes about 25 us from the cache of one core. Each thread computes
+//! some units, so that reads of the weights are contiguous and each weight is read once for all items of the workgroup. The hidden state is in shared memory.
 
 use burn::backend::{DType, TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn::tensor::{FloatDType, Shape};
@@ -25,18 +22,17 @@ use crate::nn::{
     matmul::ops::MatmulOps,
 };
 
-/// Items of a workgroup, whose values stand in a [`Four`]: each weight that it reads serves all of them. Items past the batch's end compute what the
-/// last one does, and write nothing.
+/// The items of a workgroup, whose values form a [`Four`]. Items past the end of the batch repeat the computation of the last one and write nothing.
 const ITEMS: usize = 4;
 
-/// How a scan's units lie on the device.
+/// The distribution of units over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Layout {
     hidden: usize,
-    /// Units of a thread, `threads` apart.
+    /// The units of a thread, which are `threads` apart.
     units: usize,
     threads: usize,
-    /// Weights that are read before the first of them is used.
+    /// The unrolling of the loop over the weights, so that several are read before the first is used.
     ahead: usize,
     reverse: bool,
 }
@@ -58,7 +54,7 @@ impl Layout {
     }
 }
 
-/// Past an item's length the state is carried unchanged, and the gates are stored accordingly: forget gate open, input and output gates shut.
+/// Runs all steps forward. Past the length of an item the state stays unchanged, and the gates are stored accordingly: forget gate 1, input and output gates 0.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn forward_kernel<W: Float>(
@@ -145,7 +141,7 @@ fn forward_kernel<W: Float>(
                 }
             }
         }
-        sync_cube(); // Everyone has read the old state.
+        sync_cube(); // All threads have read the old state.
         #[unroll]
         for u in 0..comptime!(layout.units) {
             let unit = first_unit + comptime!(u * layout.threads);
@@ -191,8 +187,8 @@ fn forward_kernel<W: Float>(
     }
 }
 
-/// From the last step that ran to the first. One gate's gradients of a step at a time stand in shared memory while they meet the weights: all
-/// four of so many items would not fit.
+/// Runs all steps backward. The gradients of one gate at a time are in shared memory while they are multiplied by the weights: those of all four gates
+/// would not fit.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn backward_kernel<W: Float>(
@@ -203,7 +199,7 @@ fn backward_kernel<W: Float>(
     initial: &[f32],          // [B, 2H]
     grad_gates: &mut [f32],   // [T, B, 4H]
     grad_initial: &mut [f32], // [B, 2H]
-    previous: &mut [f32],     // [T, B, H]: the hidden state that each step saw
+    previous: &mut [f32],     // [T, B, H]: the hidden state before each step
     steps: u32,
     batch: u32,
     #[comptime] layout: Layout,
@@ -264,7 +260,7 @@ fn backward_kernel<W: Float>(
                 let d_candidate = d_cell * input * (1.0f32 - candidate * candidate);
                 let d_output = d_hidden * squashed * output * (1.0f32 - output);
                 d_cell_state.insert(b, d_cell * forget);
-                // A frozen step hands the hidden state's gradient on; any other makes it anew below.
+                // A step past the length passes the gradient of the hidden state on; for any other step, the products below compute it.
                 d_hidden_state.insert(b, select(output == 0.0f32, d_hidden, 0.0f32));
                 d_inputs.insert(b, d_input);
                 d_forgets.insert(b, d_forget);
@@ -309,7 +305,7 @@ fn backward_kernel<W: Float>(
                     }
                 }
             }
-            sync_cube(); // Everyone has read the gate's gradients.
+            sync_cube(); // All threads have read the gradients of the gate.
         }
     }
 
@@ -345,7 +341,7 @@ impl LstmOps for CubeBackend {
         let lengths = scan.lengths.map(|lengths| {
             let lengths: Vec<u32> = lengths.into_iter().map(|length| length as u32).collect();
             let handle = client.create_from_slice(u32::as_bytes(&lengths));
-            // SAFETY: the buffer holds one length an item.
+            // SAFETY: the buffer holds one length for each item.
             unsafe { BufferArg::from_raw_parts(handle, batch) }
         });
         // SAFETY: indices stop at the last item and the last unit, and all shapes follow from `projected`.
@@ -414,7 +410,7 @@ impl LstmBackwardOps for CubeBackend {
                 layout,
             );
         }
-        // Weights: one matmul over time and batch.
+        // The gradient of the weights is one matmul over time and batch.
         let rows = |tensor, width| {
             let rows = Self::float_reshape(tensor, Shape::from([steps * batch, width]));
             if half { Self::float_cast(rows, FloatDType::F16) } else { rows }

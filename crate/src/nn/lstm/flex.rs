@@ -1,4 +1,4 @@
-//! The fused scan on the CPU: each core takes some items of the batch through all steps, a matmul and a pass over the gates each, and waits for no other core.
+//! The recurrence on the CPU: each core takes some items of the batch through all steps, each a matmul and a pass over the gates, independently of the other cores.
 
 use burn::backend::{Flex, flex::FlexTensor, tensor::FloatTensor};
 
@@ -11,7 +11,7 @@ use crate::nn::flex::{
     tensor, values, values_mut,
 };
 
-/// Splits one item's gates into input, forget, candidate and output.
+/// Splits the gates of an item into input, forget, candidate and output.
 #[inline(always)]
 fn split_gates(gates: &mut [f32], hidden: usize) -> [&mut [f32]; 4] {
     let (input, rest) = gates.split_at_mut(hidden);
@@ -20,7 +20,7 @@ fn split_gates(gates: &mut [f32], hidden: usize) -> [&mut [f32]; 4] {
     [input, forget, candidate, &mut output[..hidden]]
 }
 
-/// One item's step: activates the gates in place and writes the new state, hidden then cell.
+/// Computes one step of one item: activates the gates in place and writes the new state, hidden then cell.
 #[inline(always)]
 pub(in crate::nn) fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32], hidden: usize) {
     let [input, forget, candidate, output] = split_gates(gates, hidden);
@@ -37,7 +37,7 @@ pub(in crate::nn) fn cell_forward(gates: &mut [f32], old: &[f32], new: &mut [f32
     }
 }
 
-/// One item's step backwards: `carried` is the gradient of its new state and becomes that of the old cell, `d_gates` is written.
+/// Computes one step of one item backward: replaces the gradient of the new state, `carried`, by that of the old cell state, and writes `d_gates`.
 #[inline(always)]
 pub(in crate::nn) fn cell_backward(
     gates: &[f32],
@@ -60,10 +60,11 @@ pub(in crate::nn) fn cell_backward(
         d_candidate[j] = d_c * input[j] * (1.0 - candidate[j] * candidate[j]);
         d_forget[j] = d_c * old_cell[j] * forget[j] * (1.0 - forget[j]);
         d_cell[j] = d_c * forget[j];
-        d_hidden[j] = 0.0; // Refilled by the matmul that follows.
+        d_hidden[j] = 0.0; // The matmul with the weights refills it.
     }
 }
 
+#[derive(Debug, Clone, Copy)]
 struct Sizes {
     steps: usize,
     batch: usize,
@@ -76,7 +77,7 @@ impl Sizes {
         Self { steps: dims[0], batch: dims[1], hidden: dims[2] / 4 }
     }
 
-    /// Steps in the order they run, each with the step before it.
+    /// Returns the steps in the order in which they run, each with the step before it.
     fn order(&self, scan: &ScanOptions) -> Vec<(usize, Option<usize>)> {
         let mut order: Vec<usize> = (0..self.steps).collect();
         if scan.reverse {
@@ -90,11 +91,15 @@ impl Sizes {
     }
 }
 
+/// Returns whether a step is within the length of an item.
 fn runs(scan: &ScanOptions, item: usize, step: usize) -> bool {
     scan.lengths.as_ref().is_none_or(|lengths| step < lengths[item])
 }
 
-/// Cuts `[T, B, W]` into shares of some items, each a list of its steps.
+/// Splits `[T, B, W]` into shares of items, each a list of steps.
+///
+/// * `row`:   values of a step
+/// * `share`: values of a share's items at a step
 pub(in crate::nn) fn shares(values: &mut [f32], row: usize, share: usize) -> Vec<Vec<&mut [f32]>> {
     let mut shares: Vec<Vec<_>> = (0..row.div_ceil(share)).map(|_| Vec::new()).collect();
     for step in values.chunks_exact_mut(row) {
@@ -103,7 +108,7 @@ pub(in crate::nn) fn shares(values: &mut [f32], row: usize, share: usize) -> Vec
     shares
 }
 
-/// Activates `gates`, which hold the projected inputs, and returns the states. Items do not meet: each core takes some through all steps.
+/// Activates `gates`, which hold the projected inputs, and returns the states.
 fn forward(gates: &mut [f32], w_hh: &[f32], initial: &[f32], sizes: &Sizes, scan: &ScanOptions) -> Vec<f32> {
     let Sizes { steps, batch, hidden } = *sizes;
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
@@ -167,7 +172,7 @@ fn backward(
     let (items, order) = (batch.div_ceil(cores()), sizes.order(scan));
     let weights = PackedWeights::new(Matrix::column_major(w_hh, 4 * hidden), [4 * hidden, hidden], steps);
     let mut grad_projected = vec![0.0; steps * gate_row];
-    // Gradient of the state that leaves the current step, hidden then cell, `[B, 2H]`.
+    // The gradient of the state after the current step, hidden then cell, `[B, 2H]`.
     let mut grad_state = vec![0.0; state_row];
     let work = shares(&mut grad_projected, gate_row, items * 4 * hidden)
         .into_iter()
@@ -197,7 +202,7 @@ fn backward(
             weights.matmul_add(step, count, (carried, 2 * hidden), (grad_gates, 4 * hidden));
         }
     });
-    // Weights: one matmul over time and batch for all steps that have a step before them. Before the first step the state is mostly zero.
+    // The gradient of the weights is one matmul over time and batch for all steps but the first, and one for the first step, whose old state is mostly zero.
     let (first, before, after) = if scan.reverse { (steps - 1, state_row, 0) } else { (0, 0, gate_row) };
     let size = |rows: usize| [hidden, rows, 4 * hidden];
     let mut grad_w_hh = match steps {

@@ -1,8 +1,9 @@
-//! LSTM over a whole sequence as one operation, forward and backward.
+//! An LSTM (Hochreiter & Schmidhuber 1997; with the forget gate of Gers et al. 2000) over a whole sequence as one operation, forward and backward.
 //!
-//! With known inputs only `h W_hh` is sequential: the input projection is one matmul before the scan, the weight
-//! gradient one after it. The scan is fused on the CPU (`flex`) and on GPUs (`cube`); elsewhere it is a plain loop of tensor operations.
-//! Gates stand in PyTorch's order: input, forget, cell, output.
+//! If the inputs are known, only `h W_hh` is sequential: the input projection is one matmul before the recurrence, the weight gradient one after it. The
+//! recurrence, [`scan`], is fused on the CPU (`flex`) and on GPUs (`cube`, up to 1024 units). [`scan_with_tensors`] is the plain reference.
+//!
+//! States are packed, hidden then cell, `[.., 2H]`. Gates are in PyTorch's order: input, forget, cell, output.
 
 mod autodiff;
 #[cfg(feature = "cube")]
@@ -28,7 +29,13 @@ use super::{
     trace::{Attributes, Value},
 };
 
-/// Runs the recurrence on whatever device the tensors are on. Shapes as in `LstmOps`; returns the states `[T, B, 2H]`.
+/// Runs the recurrence, fused where the device supports it.
+///
+/// * `projected`: `[T, B, 4H]`, inputs times `W_ih` plus bias
+/// * `w_hh`:      `[H, 4H]`, in f32 or f16
+/// * `initial`:   `[B, 2H]`
+///
+/// Returns the states `[T, B, 2H]`.
 pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: ScanOptions) -> Tensor<3> {
     if is_fused(&projected.device(), w_hh.dims()[0] <= MAX_GPU_HIDDEN) {
         let (states, _gates) = Dispatch::lstm_forward(
@@ -43,7 +50,7 @@ pub fn scan(projected: Tensor<3>, w_hh: Tensor<2>, initial: Tensor<2>, scan: Sca
     }
 }
 
-/// The same recurrence from plain tensor operations: the reference for every fused one.
+/// Computes [`scan`] from plain tensor operations: the reference of the fused operation.
 pub fn scan_with_tensors(
     projected: Tensor<3>,
     w_hh: Tensor<2>,
@@ -80,7 +87,7 @@ pub fn scan_with_tensors(
 }
 
 impl Compute {
-    /// The recurrence, recorded; see [`scan`]. All are in f32, and what is multiplied at each step is rounded to f16 in mixed precision.
+    /// Computes [`scan`], recorded. All tensors are in f32; in mixed precision `w_hh` is rounded to f16.
     pub fn scan(
         &self,
         projected: Tensor<3>,
@@ -114,10 +121,10 @@ pub fn split_state(state: Tensor<2>) -> [Tensor<2>; 2] {
     [state.clone().narrow(1, 0, hidden_width), state.narrow(1, hidden_width, hidden_width)]
 }
 
-/// The hidden states of a workgroup's four items in the least memory that WebGPU promises it, 16 KiB.
+/// The most hidden units whose states, for the four items of a workgroup, fit the 16 KiB of shared memory that WebGPU guarantees.
 const MAX_GPU_HIDDEN: usize = 1024;
 
-/// One direction of one layer. Parameters transpose PyTorch's and sum its two biases.
+/// One direction of one LSTM layer. The weights are the transposes of PyTorch's, and the bias is the sum of its two biases.
 #[derive(Module, Debug)]
 pub struct Lstm {
     /// `[D, 4H]`
@@ -126,13 +133,13 @@ pub struct Lstm {
     pub w_hh: Param<Tensor<2>>,
     /// `[4H]`
     pub bias: Param<Tensor<1>>,
-    /// Of its matmuls and its recurrence.
+    /// How the input projection and the recurrence are computed.
     #[module(skip)]
     compute: Compute,
 }
 
 impl Lstm {
-    /// Uniform initialisation as PyTorch's, with the forget gate's bias at one so that long memory is the start.
+    /// Initialises the weights uniformly as PyTorch does, and the biases with 1 for the forget gate, so that the cell remembers at first, and 0 for the others.
     pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
         let bound = 1.0 / (hidden_width as f64).sqrt();
         let uniform = Fill::Uniform(bound);
@@ -146,7 +153,7 @@ impl Lstm {
         }
     }
 
-    /// From given tensors, which may depend on others: to compute recorded inputs again.
+    /// Makes a layer of given tensors, which may be part of an autodiff graph, to compute recorded inputs again.
     #[cfg(feature = "pretraining")]
     pub(crate) fn of(w_ih: Tensor<2>, w_hh: Tensor<2>, bias: Tensor<1>, compute: Compute) -> Self {
         use burn::module::ParamId;
@@ -162,11 +169,13 @@ impl Lstm {
         self.w_hh.dims()[0]
     }
 
-    /// Hidden and cell at rest, `[B, 2H]`.
+    /// Returns the initial state, zeros `[B, 2H]`.
     pub fn zero_state(&self, batch: usize, device: &Device) -> Tensor<2> {
         Tensor::zeros([batch, 2 * self.hidden_width()], device)
     }
 
+    /// Runs the layer over a sequence.
+    ///
     /// * `inputs`: `[T, B, D]`
     /// * `state`:  `[B, 2H]`
     ///
@@ -178,7 +187,7 @@ impl Lstm {
         self.run(projected.reshape([steps, batch, 4 * self.hidden_width()]), state, how)
     }
 
-    /// The same where some inputs stay the same at all steps.
+    /// Runs the layer over a sequence in which some inputs are the same at all steps.
     ///
     /// * `inputs`: `[T, B, D - J]`
     /// * `steady`: `[B, J]`
@@ -192,7 +201,7 @@ impl Lstm {
         self.run(self.compute.matmul_concat(inputs, steady, self.w_ih.val()), state, how)
     }
 
-    /// From the projected inputs, `[T, B, 4H]`.
+    /// Runs the layer on projected inputs without bias, `[T, B, 4H]`.
     fn run(&self, projected: Tensor<3>, state: Tensor<2>, how: ScanOptions) -> (Tensor<3>, Tensor<2>) {
         let [steps, batch, _] = projected.dims();
         let hidden_width = self.hidden_width();
@@ -203,13 +212,13 @@ impl Lstm {
         (states.narrow(2, 0, hidden_width), final_state)
     }
 
-    /// A sequence of one step: `[B, D]` and `[B, 2H]` to `[B, 2H]`.
+    /// Runs one step: maps an input `[B, D]` and a state `[B, 2H]` to the next state `[B, 2H]`.
     pub fn step(&self, input: Tensor<2>, state: Tensor<2>) -> Tensor<2> {
         self.forward(input.unsqueeze_dim(0), state, ScanOptions::default()).1
     }
 }
 
-/// Both directions, concatenated.
+/// A bidirectional LSTM layer (Schuster & Paliwal 1997): the outputs of both directions, concatenated.
 #[derive(Module, Debug)]
 pub struct BiLstm {
     pub forward: Lstm,
@@ -224,7 +233,7 @@ impl BiLstm {
         }
     }
 
-    /// `hidden_width` is that of one direction.
+    /// Initialises both directions with `hidden_width` units each.
     pub fn new(input_width: usize, hidden_width: usize, device: &Device) -> Self {
         Self {
             forward: Lstm::new(input_width, hidden_width, device),
@@ -232,10 +241,12 @@ impl BiLstm {
         }
     }
 
-    /// * `inputs`:  `[B, L, D]`
-    /// * `lengths`: valid symbols of each item
+    /// Runs both directions.
     ///
-    /// Returns `[B, L, 2H]`. Beyond an item's length the values are finite and mean nothing.
+    /// * `inputs`:  `[B, L, D]`
+    /// * `lengths`: valid steps of each item
+    ///
+    /// Returns `[B, L, 2H]`. Values past the length of an item are finite and have no meaning.
     pub fn forward(&self, inputs: Tensor<3>, lengths: &[usize]) -> Tensor<3> {
         let [batch, _, _] = inputs.dims();
         let device = inputs.device();

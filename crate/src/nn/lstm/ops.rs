@@ -1,15 +1,17 @@
-//! The recurrence as a backend operation with hand-written gradients.
+//! The recurrence as a backend operation with a hand-written backward pass.
 
 use burn::backend::{Backend, backend_extension, tensor::FloatTensor};
 
 use super::ScanOptions;
 
+/// The recurrence of an LSTM.
+///
 /// * `projected`: `[T, B, 4H]`, inputs times `W_ih` plus bias
-/// * `w_hh`:      `[H, 4H]`, in f32 or in f16
+/// * `w_hh`:      `[H, 4H]`, in f32 or f16
 /// * `initial`:   `[B, 2H]`, hidden then cell state
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait LstmOps: Backend {
-    /// Returns states `[T, B, 2H]` and activated gates `[T, B, 4H]`, those for the backward pass alone: only the states carry a gradient.
+    /// Returns the states `[T, B, 2H]`, and the activated gates `[T, B, 4H]` for the backward pass only: the gates have no gradient.
     fn lstm_forward(
         projected: FloatTensor<Self>,
         w_hh: FloatTensor<Self>,
@@ -18,7 +20,7 @@ pub trait LstmOps: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// Gradients of [`LstmOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+/// The backward pass of [`LstmOps`], from which `Autodiff` gets its implementation. Second derivatives are not supported.
 pub trait LstmBackwardOps: LstmOps {
     /// Returns the gradients of `projected`, `w_hh` and `initial`.
     fn lstm_backward(

@@ -1,12 +1,12 @@
-//! How a recurrence runs over time.
+//! The direction and the lengths of a recurrence.
 
 use serde::{Deserialize, Serialize};
 
-/// How a scan runs over time.
+/// The direction and the lengths of a recurrence.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScanOptions {
-    /// From the last step to the first.
+    /// Whether it runs from the last step to the first.
     pub reverse: bool,
-    /// Valid steps of each batch item; beyond them the state is carried unchanged. `None`: all steps of all items.
+    /// The valid steps of each batch item, past which the state stays unchanged. `None` for all steps of all items.
     pub lengths: Option<Vec<usize>>,
 }

@@ -1,4 +1,4 @@
-//! The gradients of matmuls under autodiff: matmuls again.
+//! Registers matrix products with autodiff. Their gradients are matrix products too.
 
 use burn::backend::TensorMetadata;
 use burn::tensor::Shape;
@@ -8,7 +8,7 @@ use crate::nn::backward_prelude::*;
 
 #[derive(Debug)]
 struct MatmulBackward {
-    /// Whether burn's own matmul computes it.
+    /// Whether burn's matmul computes the gradients.
     plain: bool,
 }
 
@@ -41,7 +41,7 @@ impl<B: MatmulOps> Backward<B, 3> for MatmulConcatBackward {
         let [a, steady, weight] = ops.state;
         let ([count, width], batch, columns) =
             (a.shape().dims::<2>(), steady.shape().dims::<2>()[0], grad.shape().dims::<2>()[1]);
-        // The operand that is constant over time takes the sum over all steps.
+        // The gradient of the operand that is the same at all steps is a sum over the steps.
         let steps = B::float_reshape(grad.clone(), Shape::new([count / batch, batch, columns]));
         let grad_steady = B::float_reshape(B::float_sum_dim(steps, 0), Shape::new([batch, columns]));
         if let Some(node) = of_a {

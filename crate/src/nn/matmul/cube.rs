@@ -1,7 +1,7 @@
-//! Matmul on GPUs: a workgroup makes a square of the result, a thread 8 by 8 of it, from pieces of both operands in shared memory.
+//! Matrix products on GPUs: a workgroup computes a square tile of the result and a thread 8 by 8 values of it, from tiles of both operands in shared memory.
 //!
-//! It takes a convolution's windows as they lie in the signal, so that no step's neighbours are laid side by side first. burn's own matmul
-//! is chosen by trying many, which a browser cannot wait for; the one that it takes untried is a tenth as fast on SwiftShader.
+//! An operand can be the windows of a convolution, which are read from the signal without being materialised. burn's matmul is autotuned over many kernels, which
+//! takes too long for a browser; the kernel that it uses without autotuning has a tenth of this one's speed on SwiftShader.
 
 #[cfg(not(target_family = "wasm"))]
 use burn::backend::ops::FloatTensorOps;
@@ -16,58 +16,58 @@ use half::f16;
 use super::ops::MatmulOps;
 use crate::nn::cube::{Four, empty_of, input, output};
 
-/// Rows and columns of the result that a workgroup makes.
+/// The rows and columns of the result that a workgroup computes.
 const TILE: usize = 64;
-/// Terms of each sum that are in shared memory at a time.
+/// The terms of each sum that are in shared memory at a time.
 const DEPTH: usize = 16;
-/// Values stand in shared memory four by four: a piece has so many fours a term.
+/// The [`Four`]s of a term of a tile in shared memory.
 const FOURS: usize = TILE / 4;
-/// How far apart a piece's terms lie: threads that store one row's terms then meet different banks.
+/// The stride of the terms of a tile, padded so that threads that store the terms of one row use different banks.
 const PITCH: usize = FOURS + 1;
-/// Fours of rows that a thread makes, and fours of columns.
+/// The [`Four`]s of rows that a thread computes, and those of columns.
 const EACH: usize = 2;
-/// Threads along rows, and along columns. A thread's fours lie so far apart: neighbours then read and write neighbours.
+/// The threads along rows, and along columns. It is also the stride of a thread's fours, so that neighbouring threads read and write neighbouring values.
 const ALONG: usize = FOURS / EACH;
 const THREADS: usize = ALONG * ALONG;
-/// Terms added between two tests of the loop.
+/// The unrolling of the loop over the terms.
 const AHEAD: usize = 4;
 
-/// How an operand's rows and columns lie in its buffer.
+/// The memory layout of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lies {
-    /// Row by row.
+    /// Row-major.
     Rows,
-    /// Column by column.
+    /// Column-major.
     Columns,
-    /// A signal `[B, T, C]`: a row is a step with half a kernel of neighbours on both sides, zero beyond an item's ends.
+    /// The windows of a signal `[B, T, C]`: a row is a step with half a kernel of neighbours on both sides, zero outside the item.
     Windows,
-    /// The transpose of those.
+    /// The transpose of [`Self::Windows`].
     WindowsAcross,
-    /// The weight of a convolution `[K Cin, Cout]` as its gradient meets it: `[K Cout, Cin]`, taps in the other order.
+    /// The weight of a convolution `[K Cin, Cout]` as that of its backward pass, `[K Cout, Cin]` with the taps in reverse order.
     TapsBack,
 }
 
 impl Lies {
-    /// Whether what lies side by side is of one column.
+    /// Returns whether the values of a column are contiguous.
     fn down(self) -> bool {
         matches!(self, Self::Columns | Self::WindowsAcross | Self::TapsBack)
     }
 }
 
-/// A matrix in a buffer, and what its places are reckoned from.
+/// A matrix in a buffer, with its layout.
 pub struct Operand {
     tensor: CubeTensor,
     lies: Lies,
-    /// Values of a row, of a column, of a step; inputs of a weight.
+    /// The values of a row, of a column or of a step; for a weight, its inputs.
     width: usize,
-    /// Steps of an item; taps of a weight.
+    /// The steps of an item; for a weight, its taps.
     steps: usize,
-    /// Values of the neighbours before a step; outputs of a weight.
+    /// The values of the neighbours before a step; for a weight, its outputs.
     shift: usize,
 }
 
 impl Operand {
-    /// A matrix is copied only if it lies neither row by row nor column by column.
+    /// Returns a matrix as an operand. It is copied only if it is neither row-major nor column-major.
     pub fn matrix(tensor: CubeTensor) -> Self {
         let [rows, columns] = tensor.shape().dims::<2>();
         let transposed = tensor.meta.strides().iter().eq(&[1, rows]) && columns > 1;
@@ -94,7 +94,7 @@ impl Operand {
     }
 }
 
-/// An operand's value: zero beyond its ends.
+/// Returns a value of an operand, zero outside of it.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn value<W: Float>(
@@ -131,6 +131,7 @@ fn value<W: Float>(
     value
 }
 
+/// Computes a tile of the result in each workgroup.
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
 fn matmul_kernel<W: Float>(
@@ -168,7 +169,7 @@ fn matmul_kernel<W: Float>(
         #[unroll]
         for share in 0..comptime!(FOURS * DEPTH / THREADS) {
             let at = place + comptime!(share * THREADS);
-            // Threads side by side read what lies side by side.
+            // Neighbouring threads read neighbouring values.
             let (four, term) =
                 if comptime!(a_lies.down()) { (at % FOURS, at / FOURS) } else { (at / DEPTH, at % DEPTH) };
             let mut loaded = Four::new(0.0f32);
@@ -256,7 +257,7 @@ fn matmul_kernel<W: Float>(
     }
 }
 
-/// `[rows, terms]` times `[terms, columns]`, both in f32 or both in f16, in the same.
+/// Multiplies `[rows, terms]` by `[terms, columns]`. Operands and result are all in f32 or all in f16.
 pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> CubeTensor {
     let dtype = a.tensor.dtype;
     let made = empty_of(&a.tensor, [rows, columns], dtype);
@@ -265,7 +266,7 @@ pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> Cub
     let [a_places, b_places] =
         [&a, &b].map(|operand| [operand.width as u32, operand.steps as u32, operand.shift as u32]);
     let (a_lies, b_lies) = (a.lies, b.lies);
-    // SAFETY: what lies beyond an operand's ends is not read, and what lies beyond the result's not written.
+    // SAFETY: the kernel reads and writes only inside the operands and the result.
     unsafe {
         let launch = if dtype == DType::F16 {
             matmul_kernel::launch_unchecked::<f16>
@@ -295,13 +296,12 @@ pub fn matmul([rows, terms, columns]: [usize; 3], a: Operand, b: Operand) -> Cub
     made
 }
 
-/// Whether a device has matrix units, which burn's own matmul uses. WebGPU offers none, and then burn's matmul, a fifth of the program
-/// that a page loads, is not built in.
+/// Returns whether a device has matrix units, which burn's matmul uses. WebGPU has none, and burn's matmul, a fifth of the WebAssembly, is left out there.
 pub fn has_units(tensor: &CubeTensor) -> bool {
     cfg!(not(target_family = "wasm")) && !tensor.client.features().matmul.cmma.is_empty()
 }
 
-/// burn's own matmul, where it is built in.
+/// Multiplies with burn's matmul, or with ours in WebAssembly.
 pub fn burns_own(a: CubeTensor, b: CubeTensor) -> CubeTensor {
     #[cfg(target_family = "wasm")]
     return CubeBackend::matmul(a, b);

@@ -1,8 +1,8 @@
-//! Products of matrices on the CPU.
+//! Matrix products on the CPU.
 
 use burn::backend::{DType, Flex, ops::FloatTensorOps, tensor::FloatTensor};
 
-use super::ops::{MatmulOps, beside, rows, stacked};
+use super::ops::{MatmulOps, concat, rows, stacked};
 use crate::nn::flex::{
     ALL_CORES, Matrix, Unwritten, dims, matmul, matmul_add, matmul_into, tensor, values, written,
 };
@@ -26,7 +26,7 @@ impl MatmulOps for Flex {
         weight: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         if a.dtype() != DType::F32 {
-            return beside::<Self>(a, steady, weight);
+            return concat::<Self>(a, steady, weight);
         }
         let [[m, k], [batch, width], [_, n]] =
             [&a, &steady, &weight].map(|tensor| [dims(tensor)[0], dims(tensor)[1]]);
@@ -51,7 +51,7 @@ impl MatmulOps for Flex {
             matmul_into(ALL_CORES, [above, dims(&a)[1], n], (first, n), Matrix::of(&a), Matrix::of(&b));
             matmul_into(ALL_CORES, [below, dims(&c)[1], n], (second, n), Matrix::of(&c), Matrix::of(&d));
         };
-        // SAFETY: the two matmuls are all there is.
+        // SAFETY: the two products fill the buffer.
         let made = unsafe { written((above + below) * n, (above + below) * n, put) };
         tensor(made, vec![above + below, n])
     }

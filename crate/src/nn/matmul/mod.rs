@@ -1,8 +1,11 @@
-//! Matmul in single or in half precision.
+//! Matrix products in single or mixed precision, forward and backward.
 //!
-//! Mixed precision (Micikevicius et al. 2018): the operands of a matmul, and so what the backward pass keeps of them, are f16; sums
-//! up in f32 where the device does, and master weights, losses and all other arithmetic stay f32. Gradients come back through the casts as
-//! f32; [`crate::train::adam`] scales the loss so that small ones survive.
+//! In mixed precision (Micikevicius et al. 2018) the operands of a product, and with them the copies that the backward pass keeps, are f16. Sums are in f32 where
+//! the device supports it; master weights, losses and all other arithmetic stay f32. Gradients are cast back to f32. The loss must be scaled so that small
+//! gradients do not vanish in f16, as [`crate::train::adam`] does.
+//!
+//! The CPU (`flex`) uses the `gemm` library natively and own kernels in WebAssembly. GPUs (`cube`) use a tiled kernel, or burn's matmul where the device has
+//! matrix units; burn's is a fifth of the WebAssembly and is left out there. The references are [`plain`] and [`matmul_concat_with_tensors`].
 
 mod autodiff;
 #[cfg(feature = "cube")]
@@ -19,21 +22,21 @@ use super::{
     trace::{Attributes, Value},
 };
 
-/// Precision of the matmuls in training.
+/// The precision of matrix products.
 #[warn(missing_docs)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// Single precision.
+    /// All arithmetic is in f32.
     #[default]
     F32,
-    /// Products in f16, all else in f32.
+    /// The operands of products are f16, all other arithmetic is in f32.
     Mixed,
 }
 
 #[warn(missing_docs)]
 impl Precision {
-    /// `f32` or `mixed`.
+    /// Returns `f32` or `mixed`.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -41,18 +44,18 @@ impl Precision {
         }
     }
 
-    /// The precision of that [`name`](Self::name).
+    /// Returns the precision of a [`name`](Self::name).
     pub fn by_name(name: &str) -> Option<Self> {
         [Self::F32, Self::Mixed].into_iter().find(|precision| precision.name() == name)
     }
 
-    /// Whether a device supports it.
+    /// Returns whether a device supports this precision.
     pub fn runs_on(self, device: &Device) -> bool {
         self == Self::F32 || device.supports_dtype(FloatDType::F16)
     }
 }
 
-/// A tensor as an operand of a matmul: f16 in mixed precision.
+/// Casts an operand of a product: to f16 in mixed precision.
 pub fn operand<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::F32 => tensor,
@@ -60,7 +63,7 @@ pub fn operand<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tenso
     }
 }
 
-/// The result of a matmul in f32, for all other arithmetic.
+/// Casts the result of a product to f32.
 pub fn result<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor<D> {
     match precision {
         Precision::F32 => tensor,
@@ -68,7 +71,7 @@ pub fn result<const D: usize>(tensor: Tensor<D>, precision: Precision) -> Tensor
     }
 }
 
-/// `[N, K]` times `[K, M]`.
+/// Multiplies `[N, K]` by `[K, M]`.
 pub fn matmul(input: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<2> {
     let made = Dispatch::matmul(
         operand(input, precision).into_dispatch(),
@@ -77,12 +80,14 @@ pub fn matmul(input: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tens
     result(Tensor::from_dispatch(made), precision)
 }
 
-/// Reference via burn's matmul. GPU wasm builds omit that for its size, a fifth of the program, so never call `Tensor::matmul` in what the page reaches.
+/// Multiplies `[N, K]` by `[K, M]` with burn's matmul: the reference.
+///
+/// WebAssembly builds for GPUs leave out burn's matmul for its size and use ours here, so that code reachable from a page must not call `Tensor::matmul`.
 pub fn plain(a: Tensor<2>, b: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::plain_matmul(a.into_dispatch(), b.into_dispatch()))
 }
 
-/// Batched matmul, `[B, N, K]` times `[B, K, M]`, unrecorded. In a page item by item, see [`plain`]: there are few, and none in a training.
+/// Multiplies `[B, N, K]` by `[B, K, M]`, unrecorded. WebAssembly builds multiply item by item, see [`plain`]; products of this kind are few there.
 pub fn batched(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
     #[cfg(not(target_family = "wasm"))]
     return a.matmul(b);
@@ -94,7 +99,8 @@ pub fn batched(a: Tensor<3>, b: Tensor<3>) -> Tensor<3> {
     }
 }
 
-/// `[T, B, K]` and, beside each of its steps, `steady: [B, J]`, times `[K + J, M]`, to `[T, B, M]`. Where `a` needs no gradient, none is computed.
+/// Multiplies `[T, B, K]`, concatenated at each step with `steady: [B, J]`, by `[K + J, M]` to `[T, B, M]`. The concatenation is not materialised on the CPU. The
+/// gradient of `a` is computed only if it is required.
 pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precision: Precision) -> Tensor<3> {
     let ([steps, batch, width], [_, columns]) = (a.dims(), weight.dims());
     let [a, steady, weight] = [a.reshape([steps * batch, width]), steady, weight]
@@ -103,7 +109,7 @@ pub fn matmul_concat(a: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>, precisi
         .reshape([steps, batch, columns])
 }
 
-/// [`matmul_concat`] from plain tensor operations: its reference.
+/// Computes [`matmul_concat`] from plain tensor operations: the reference of the fused operation.
 pub fn matmul_concat_with_tensors(
     a: Tensor<3>,
     steady: Tensor<2>,
@@ -120,9 +126,9 @@ pub fn matmul_concat_with_tensors(
 }
 
 impl Compute {
-    /// [`matmul`], recorded.
+    /// Computes [`matmul`], recorded.
     ///
-    /// * `name`: the weight's, in its module
+    /// * `name`: the name of the weight in its module
     pub fn matmul(&self, input: Tensor<2>, weight: Tensor<2>, name: &'static str) -> Tensor<2> {
         const MATMUL: Operation = Operation::Matmul;
         let inputs = self.inputs(|| [("input", Value::of(&input)), (name, Value::of(&weight))]);
@@ -136,7 +142,7 @@ impl Compute {
         self.record(MATMUL, Attributes::None, inputs, made)
     }
 
-    /// [`matmul_concat`], recorded. The weight is its module's `w_ih`.
+    /// Computes [`matmul_concat`], recorded. The weight is the module's `w_ih`.
     pub fn matmul_concat(&self, input: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>) -> Tensor<3> {
         const CONCAT: Operation = Operation::MatmulConcat;
         let inputs = self.inputs(|| {
@@ -146,14 +152,14 @@ impl Compute {
             matmul_concat_with_tensors(input, steady, weight, self.precision)
         } else {
             let (input, weight) = (self.input(CONCAT, "input", input), self.input(CONCAT, "w_ih", weight));
-            // Both factors that stand beside the weight have to grow for the output to shrink back.
+            // An overflow scales the output back as a whole, so that it has to act on both parts of the left operand.
             let steady = self.input(CONCAT, "input", steady);
             self.output(CONCAT, matmul_concat(input, steady, weight, self.precision))
         };
         self.record(CONCAT, Attributes::None, inputs, made)
     }
 
-    /// A layer's matmul, recorded, and its bias: `[.., K]` to `[.., M]`.
+    /// Computes a linear layer, whose product is recorded: maps `[.., K]` to `[.., M]`.
     pub fn linear<const D: usize>(&self, layer: &Linear, input: Tensor<D>) -> Tensor<D> {
         let mut shape = input.dims();
         let rows: usize = shape[..D - 1].iter().product();
@@ -173,7 +179,7 @@ mod tests {
     use burn::tensor::{Distribution, Tolerance};
 
     #[test]
-    fn a_half_product_is_near_and_its_gradients_are_single() {
+    fn a_product_in_half_precision_is_close_and_has_gradients_in_f32() {
         let device = Device::flex().autodiff();
         device.seed(3);
         let random = |shape: [usize; 2]| {
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn half_products_beside_what_stays_the_same_are_near() {
+    fn a_concatenated_product_in_half_precision_is_close() {
         let device = Device::flex().autodiff();
         device.seed(4);
         let random = |shape: [usize; 2]| {

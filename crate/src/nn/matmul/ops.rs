@@ -1,4 +1,4 @@
-//! Products of matrices as backend operations.
+//! Matrix products as backend operations.
 
 use burn::{
     backend::{Backend, TensorMetadata, backend_extension, tensor::FloatTensor},
@@ -6,24 +6,25 @@ use burn::{
     tensor::Shape,
 };
 
+/// Matrix products.
 #[backend_extension(Flex, Cube: cfg(feature = "cube"), Autodiff)]
 pub trait MatmulOps: Backend {
-    /// `[N, K]` times `[K, M]`, both in f32 or both in f16, in the same.
+    /// Multiplies `[N, K]` by `[K, M]`. Operands and result are all in f32 or all in f16.
     fn matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 
-    /// The same by burn's own matmul; on a browser's GPU by ours, see [`super::plain`].
+    /// Multiplies with burn's matmul, or with ours on the GPU of a browser, see [`super::plain`].
     fn plain_matmul(a: FloatTensor<Self>, b: FloatTensor<Self>) -> FloatTensor<Self>;
 
-    /// `[T B, K]` and, beside each of its T steps, `steady: [B, J]`, times `[K + J, M]`, to `[T B, M]`; all in f32 or all in f16.
+    /// Multiplies `[T B, K]`, concatenated at each of its T steps with `steady: [B, J]`, by `[K + J, M]` to `[T B, M]`, all in f32 or all in f16.
     fn matmul_concat(
         a: FloatTensor<Self>,
         steady: FloatTensor<Self>,
         weight: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        beside::<Self>(a, steady, weight)
+        concat::<Self>(a, steady, weight)
     }
 
-    /// `a b`, and below it `c d`, of as many columns.
+    /// Returns the rows of `a b` followed by those of `c d`, which has as many columns.
     fn matmul_stacked(
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,
@@ -34,8 +35,8 @@ pub trait MatmulOps: Backend {
     }
 }
 
-/// [`MatmulOps::matmul_concat`] by concatenation of both operands at each step.
-pub(super) fn beside<B: MatmulOps>(
+/// Computes [`MatmulOps::matmul_concat`] by concatenating both operands at each step.
+pub(super) fn concat<B: MatmulOps>(
     a: FloatTensor<B>,
     steady: FloatTensor<B>,
     weight: FloatTensor<B>,
@@ -48,7 +49,7 @@ pub(super) fn beside<B: MatmulOps>(
     B::matmul(B::float_cat(vec![a, B::float_reshape(repeated, Shape::new([rows, width]))], 1), weight)
 }
 
-/// [`MatmulOps::matmul_stacked`] by two matmuls.
+/// Computes [`MatmulOps::matmul_stacked`] by two products.
 pub(super) fn stacked<B: MatmulOps>(
     a: FloatTensor<B>,
     b: FloatTensor<B>,
@@ -58,7 +59,7 @@ pub(super) fn stacked<B: MatmulOps>(
     B::float_cat(vec![B::matmul(a, b), B::matmul(c, d)], 0)
 }
 
-/// Rows of a matrix from `first` up to `end`.
+/// Returns the rows of a matrix from `first` up to `end`.
 pub(super) fn rows<B: Backend>(matrix: FloatTensor<B>, first: usize, end: usize) -> FloatTensor<B> {
     let columns = matrix.shape().dims::<2>()[1];
     B::float_slice(matrix, &s![first..end, 0..columns])

@@ -1,4 +1,4 @@
-//! The gradient of patches under autodiff, see [`PatchBackwardOps`].
+//! Registers patches with autodiff, see [`PatchBackwardOps`].
 
 use burn::backend::TensorMetadata;
 
@@ -12,7 +12,7 @@ use crate::nn::backward_prelude::*;
 struct UnfoldBackward;
 
 impl<B: PatchBackwardOps> Backward<B, 1> for UnfoldBackward {
-    /// The input's shape.
+    /// The shape of the input.
     type State = ([usize; 5], Patch);
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {

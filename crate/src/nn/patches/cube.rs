@@ -1,4 +1,4 @@
-//! Patches on GPUs: one dispatch each way, a thread a value.
+//! Patches on GPUs: one dispatch forward and one backward, in which a thread computes one value at a time.
 
 use burn::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_cubecl::{
@@ -13,9 +13,9 @@ use super::{
 };
 use crate::nn::cube::{THREADS, cubes, dim, empty, input, output};
 
-/// A thread a value of the output: of the patches, or, where it is a `fold`, of the picture.
+/// Computes the values of the patches, or, if `fold`, those of the picture.
 ///
-/// * `height`, `width`: of the picture
+/// * `height`, `width`: the size of the picture
 #[cube(launch_unchecked)]
 fn patch_kernel(
     input: &[f32],
@@ -45,7 +45,7 @@ fn patch_kernel(
             for down in 0..side {
                 #[unroll]
                 for across in 0..side {
-                    // Of the patch's first tap, which may lie outside the picture, half a patch ahead.
+                    // The position of the patch's first tap plus half a patch; the tap may be outside the picture.
                     let (top, left) = (y + comptime!(side / 2), x + comptime!(side / 2));
                     if top >= down && left >= across {
                         let (top, left) = (top - down, left - across);
@@ -68,7 +68,7 @@ fn patch_kernel(
             let (picture, place) = (place % length, place / length);
             let (column, place) = (place % columns, place / columns);
             let (row, item) = (place % rows, place / rows);
-            // Half a patch ahead.
+            // The position plus half a patch.
             let (y, x) = (row * stride + tap / side, column * stride + tap % side);
             if y >= comptime!(side / 2)
                 && y < height + comptime!(side / 2)
@@ -84,8 +84,10 @@ fn patch_kernel(
     }
 }
 
-/// * `picture`: `[B, H, W, L, C]`
-/// * `shape`:   of what is made
+/// Launches the kernel.
+///
+/// * `shape`:   the shape of the result
+/// * `picture`: the shape of the picture, `[B, H, W, L, C]`
 fn launch(
     tensor: CubeTensor,
     shape: [usize; 5],
@@ -96,7 +98,7 @@ fn launch(
     let [_, height, width, length, channels] = picture;
     let (made, client) = (empty(&tensor, shape), tensor.client.clone());
     let count = shape.iter().product::<usize>();
-    // SAFETY: indices stop at the output's last value and stay inside the item's picture; patches that do not exist are left out.
+    // SAFETY: indices end at the last value of the output and stay inside the picture of an item.
     unsafe {
         patch_kernel::launch_unchecked(
             &client,

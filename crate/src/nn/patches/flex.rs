@@ -1,4 +1,4 @@
-//! Patches on the CPU: rows of pictures on all cores.
+//! Patches on the CPU: the rows of pictures are divided among all cores.
 
 use std::mem::MaybeUninit;
 
@@ -15,12 +15,12 @@ fn five(tensor: &FlexTensor) -> [usize; 5] {
 }
 
 impl Patch {
-    /// The place that a patch's tap reads, if it is in the picture.
+    /// Returns the place that a tap of a patch reads, or `None` outside the picture.
     fn neighbour(self, patch: usize, tap: usize, places: usize) -> Option<usize> {
         (patch * self.stride + tap).checked_sub(self.side / 2).filter(|&place| place < places)
     }
 
-    /// Patches that read a place, and by which tap.
+    /// Returns the patches that read a place, each with the tap that reads it.
     fn readers(self, place: usize, places: usize) -> impl Iterator<Item = (usize, usize)> {
         let ahead = place + self.side / 2;
         let first = (ahead + 1).saturating_sub(self.side).div_ceil(self.stride);
@@ -36,7 +36,7 @@ impl PatchOps for Flex {
         let (rows, columns, taps) = (patch.count(height), patch.count(width), patch.side * patch.side);
         let row = columns * length * taps * channels;
         let from = values(&input);
-        // SAFETY: a share is a row of patches, all of which are written for all of time.
+        // SAFETY: a share is a row of patches, and every patch is written for every picture.
         let unfolded = unsafe {
             written(batch * rows * row, row, |number, made| {
                 let (item, at) = (number / rows, number % rows);

@@ -1,7 +1,8 @@
-//! Patches of pictures side by side, so that a convolution over space and time is one over time alone.
+//! Patches of pictures (im2col) as one operation, forward and backward: the neighbours of each pixel become channels of it.
 //!
-//! A video is laid out as `[B, D, W, N, C]`, height and width first: what a place shows over time lies in one piece, and the neighbours of a place
-//! become more channels of it.
+//! A convolution over space and time then is one over time, [`super::conv`], or a linear layer. A video is `[B, D, W, N, C]`: height D, width W, N pictures, so
+//! that the values of a pixel over time are contiguous. It is fused on the CPU (`flex`) and on GPUs (`cube`); [`unfold_patches_with_tensors`] is the plain
+//! reference.
 
 mod autodiff;
 #[cfg(feature = "cube")]
@@ -21,14 +22,15 @@ use super::{
     trace::{Attributes, Value},
 };
 
-/// `[B, D, W, N, C]` to `[B, D / stride, W / stride, N, side side C]`, rounded up, rows of a patch slowest.
+/// Maps `[B, D, W, N, C]` to `[B, D / stride, W / stride, N, side side C]`, where divisions round up. Within the channels, the rows of a patch vary slowest. Pixels
+/// outside the picture are zero.
 pub fn unfold_patches(input: Tensor<5>, patch: Patch) -> Tensor<5> {
     assert!(patch.side % 2 == 1 && patch.stride > 0, "a patch has a centre");
     Tensor::from_dispatch(Dispatch::unfold_patches(input.into_dispatch(), patch))
 }
 
 impl Compute {
-    /// [`unfold_patches`], recorded.
+    /// Computes [`unfold_patches`], recorded.
     pub fn unfold_patches(&self, input: Tensor<5>, patch: Patch) -> Tensor<5> {
         const PATCHES: Operation = Operation::UnfoldPatches;
         let inputs = self.inputs(|| [("input", Value::of(&input))]);

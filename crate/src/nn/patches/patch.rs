@@ -1,18 +1,18 @@
-//! Which neighbours of a place are laid side by side.
+//! The size and the stride of patches.
 
 use serde::{Deserialize, Serialize};
 
-/// How places of a picture become places of the next one.
+/// The size and the stride of patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
-    /// Height and width, odd.
+    /// The height and width of a patch, odd.
     pub side: usize,
-    /// Places from one patch to the next, in both directions.
+    /// The pixels from one patch to the next, in both directions.
     pub stride: usize,
 }
 
 impl Patch {
-    /// Patches in a row of so many places, the first and the last of which are centres where the stride allows it; beyond them is zero.
+    /// Returns the number of patches along a side of `places` pixels. The first pixel is the centre of the first patch.
     pub fn count(self, places: usize) -> usize {
         places.div_ceil(self.stride)
     }

@@ -1,10 +1,10 @@
-//! Patches from plain tensor operations: the reference of the fused ones.
+//! Patches from plain tensor operations: the reference of the fused operation.
 
 use burn::prelude::*;
 
 use super::Patch;
 
-/// `[B, D, W, N, C]` to `[B, D / stride, W / stride, N, side side C]`, rounded up, rows of a patch slowest.
+/// Maps `[B, D, W, N, C]` to `[B, D / stride, W / stride, N, side side C]`, see [`super::unfold_patches`].
 pub fn unfold_patches_with_tensors(input: Tensor<5>, Patch { side, stride }: Patch) -> Tensor<5> {
     let [batch, height, width, length, channels] = input.dims();
     let (edge, device) = (side / 2, input.device());

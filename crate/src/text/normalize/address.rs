@@ -1,14 +1,14 @@
-//! Addresses of the web and of mail, file names, hashtags and handles.
+//! Web and mail addresses, file names, hashtags and handles.
 
 use super::numerals::number_or_year;
-use super::place::{Place, Reading};
+use super::place::{Reading, TokenContext};
 
 const DOMAINS: &[&str] = &[
     "com", "org", "net", "edu", "gov", "io", "dev", "ai", "app", "uk", "us", "de", "fr", "eu", "ca", "info",
     "tv", "me", "co", "rs", "ly", "fm", "biz", "mil", "xyz", "gg", "gl", "jp", "au", "nz", "nl", "ch", "ru",
     "cn", "br", "mx", "pl", "tech", "cloud", "blog", "shop", "store", "online", "site", "club",
 ];
-/// Words as well: domains where a path follows.
+/// Top-level domains that are also words, so that they count only before a path.
 const SHORT_DOMAINS: &[&str] = &["at", "be", "cc", "in", "is", "it", "no", "se", "to", "link", "page"];
 #[rustfmt::skip]
 const FILES: &[&str] = &[
@@ -18,8 +18,9 @@ const FILES: &[&str] = &[
 ];
 const SEPARATORS: [char; 11] = ['.', '@', '/', '-', '_', ':', '?', '=', '&', '#', '+'];
 
-pub fn read(place: &Place) -> Reading {
-    let body = place.chunk(0)?.body;
+/// Reads an address, a path, a hashtag or a handle.
+pub fn read(context: &TokenContext) -> Reading {
+    let body = context.chunk(0)?.body;
     let (body, possessive) = match body.strip_suffix("'s").filter(|tag| tag.starts_with(['#', '@'])) {
         Some(tag) => (tag, "'s"),
         None => (body, ""),
@@ -33,6 +34,7 @@ pub fn read(place: &Place) -> Reading {
     is_address(body).then(|| (spell(body), 1))
 }
 
+/// Whether a chunk is an address, a path or a file name.
 fn is_address(body: &str) -> bool {
     let lower = body.to_ascii_lowercase();
     let body = lower.as_str();
@@ -54,9 +56,10 @@ fn is_address(body: &str) -> bool {
         || body.starts_with("https://")
         || body.starts_with("www.")
         || body.split_once('@').is_some_and(|(user, host)| name(user) && host.contains('.'))
-        || ends_like_one && !super::abbreviations::is_initials(body)
+        || ends_like_one && !super::short_forms::is_initials(body)
 }
 
+/// Returns the words of an address and of its separators.
 fn spell(body: &str) -> String {
     let body = body.trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/');
     let mut words: Vec<String> = Vec::new();
@@ -71,7 +74,7 @@ fn spell(body: &str) -> String {
         let word = part.trim_end_matches(SEPARATORS);
         words.push(match word {
             word if index == 0 && word.eq_ignore_ascii_case("www") => "W W W".to_string(),
-            // A country, or two letters that are no word.
+            // These are domains of countries or abbreviations, not words.
             "uk" | "us" | "ai" | "io" | "tv" | "js" | "rs" | "py" | "sh" | "ts" | "md" if index > 0 => {
                 letters(word)
             }
@@ -101,11 +104,12 @@ fn spell(body: &str) -> String {
     words.join(" ")
 }
 
+/// Returns the letters of a word, separated by spaces.
 fn letters(word: &str) -> String {
     word.chars().map(|letter| letter.to_ascii_uppercase().to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// "throwbackThursday" as two words, "2024goals" as a number and a word; capitals alone stay.
+/// Splits "throwbackThursday" into two words and "2024goals" into a number and a word. Capitals are kept.
 fn camel(word: &str) -> String {
     let bytes = word.as_bytes();
     let mut words: Vec<&str> = Vec::new();

@@ -1,9 +1,9 @@
-//! What capitals tell: initials, acronyms, names with a capital inside, names that are words in lower case.
+//! Words whose reading depends on their capitals: initials, acronyms, names with a capital inside, names that are words in lower case.
 
-use super::abbreviations::is_initials;
-use super::place::{Place, Reading, starts_with_digit};
+use super::place::{Reading, TokenContext, starts_with_digit};
+use super::short_forms::is_initials;
 
-/// Read letter by letter although they are words in lower case too.
+/// Abbreviations that are read letter by letter although they are words in lower case.
 const SPELLED: &[&str] = &[
     "ACA", "ACC", "ADA", "ADD", "AD", "AFT", "ALS", "BCE", "BIS", "BOE", "CGI", "CIS", "COB", "COD", "COO",
     "CST", "DEA", "DOB", "DOE", "DOT", "EEG", "ERA", "EST", "GAO", "GED", "GMT", "INS", "KOH", "IRA", "LAX",
@@ -11,24 +11,24 @@ const SPELLED: &[&str] = &[
     "UPS", "US", "USS", "UTC", "UVA", "WHO",
 ];
 
-/// Two capitals that are a word, in capitals for emphasis; others are letters.
+/// Words of two letters that are written in capitals for emphasis. Other pairs of capitals are read letter by letter.
 const SHORT_WORDS: &[&str] = &[
     "AH", "AM", "AN", "AS", "AT", "BE", "BY", "DO", "DR", "EX", "GO", "HA", "HE", "HI", "HO", "IF", "IN",
     "IS", "IT", "JR", "ME", "MR", "MY", "NO", "OF", "OH", "ON", "OR", "SO", "SR", "TO", "UH", "UM", "UP",
     "WE", "YO",
 ];
 
-/// What names with a capital inside begin with; they are one word.
+/// Prefixes of names that are one word in spite of a capital inside.
 const NAME_PREFIXES: &[&str] = &["Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Von", "Fitz", "O"];
 
-/// "U.S.", "F." of a name, "IT" behind an article.
-pub fn initials(place: &Place, body: &str) -> Reading {
+/// Reads initials and single letters: "U.S.", "F." of a name, "IT" after an article.
+pub fn initials(context: &TokenContext, body: &str) -> Reading {
     if is_initials(body) {
         return Some((spelled(&body.to_ascii_uppercase()), 1));
     }
-    let chunk = place.chunk(0)?;
+    let chunk = context.chunk(0)?;
     // "SR 520" is a road.
-    if body == "SR" && place.body(1).is_some_and(starts_with_digit) {
+    if body == "SR" && context.body(1).is_some_and(starts_with_digit) {
         return Some((spelled(body), 1));
     }
     let initial = chunk.close == "."
@@ -36,45 +36,45 @@ pub fn initials(place: &Place, body: &str) -> Reading {
         && body.bytes().all(|byte| byte.is_ascii_uppercase())
         && body != "I";
     let department = body == "IT"
-        && !place.shouted
-        && ["the", "our", "an", "in", "their", "your", "my"].contains(&place.word_before().as_str());
-    let before_operator = |operators: &[&str]| place.raw(1).is_some_and(|next| operators.contains(&next));
+        && !context.shouted
+        && ["the", "our", "an", "in", "their", "your", "my"].contains(&context.word_before().as_str());
+    let before_operator = |operators: &[&str]| context.raw(1).is_some_and(|next| operators.contains(&next));
     let variable = body.eq_ignore_ascii_case("a")
         && before_operator(&["+", "*", "/", "×", "->", "=", "<", ">", "≈", "≠", "≤", "≥"])
         || body == "A" && before_operator(&["+", "&"]);
     (initial || department || variable).then(|| (spelled(&body.to_ascii_uppercase()), 1))
 }
 
-/// "Polish food", "in Nice": a capital that tells a name from a word.
-pub fn namesake(place: &Place, body: &str) -> Reading {
-    let before = place.word_before();
+/// Keeps the capital of a name that is another word in lower case: "Polish food", "in Nice".
+pub fn namesake(context: &TokenContext, body: &str) -> Reading {
+    let before = context.word_before();
     let meant = match body {
         "Polish" => {
-            !place.begins()
-                || place
+            !context.begins()
+                || context
                     .body(1)
                     .is_some_and(|next| !["a", "it", "my", "the", "them", "up", "your"].contains(&next))
         }
         "Mobile" | "Nice" | "Reading" => {
             ["from", "in", "near", "of", "to"].contains(&before.as_str())
-                || place.chunk(0)?.close == ","
-                    && place.body_behind_period(1).starts_with(|c: char| c.is_ascii_uppercase())
-                    && !place.begins()
+                || context.chunk(0)?.close == ","
+                    && context.body_after_period(1).starts_with(|c: char| c.is_ascii_uppercase())
+                    && !context.begins()
         }
         _ => false,
     };
-    (meant && !place.shouted).then(|| (body.to_string(), 1))
+    (meant && !context.shouted).then(|| (body.to_string(), 1))
 }
 
-/// "the ACT", which is "act" in other capitals.
-pub fn test(place: &Place) -> Reading {
+/// Reads "the ACT", the test, letter by letter.
+pub fn test(context: &TokenContext) -> Reading {
     let near = ["a", "an", "and", "or", "sat", "score", "scores", "test", "the"];
-    let next = place.body_behind_period(1).to_ascii_lowercase();
-    (!place.shouted && (near.contains(&place.word_before().as_str()) || near.contains(&next.as_str())))
+    let next = context.body_after_period(1).to_ascii_lowercase();
+    (!context.shouted && (near.contains(&context.word_before().as_str()) || near.contains(&next.as_str())))
         .then(|| ("A C T".into(), 1))
 }
 
-/// The words of "OwnVoice" and "SpaceX"; names like "McDonald" are one.
+/// Splits "OwnVoice" and "SpaceX" into words. Names like "McDonald" are not split.
 pub fn camel_case(word: &str) -> Option<(&str, &str)> {
     let at = word
         .bytes()
@@ -88,7 +88,7 @@ pub fn camel_case(word: &str) -> Option<(&str, &str)> {
     (is_word(first) && goes_on && !NAME_PREFIXES.contains(&first)).then_some((first, second))
 }
 
-/// "JPMorgan", and "IMDb" as letters alone.
+/// Splits "JPMorgan" into letters and a word, and "IMDb" into letters alone.
 pub fn capitals_and_word(word: &str) -> Option<(&str, &str)> {
     let capitals = word.bytes().take_while(u8::is_ascii_uppercase).count();
     let small = word[capitals..].bytes().all(|byte| byte.is_ascii_lowercase());
@@ -101,7 +101,7 @@ pub fn capitals_and_word(word: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Whether capitals, in a text that has small letters too, are read as letters although the dictionary may have a word of them.
+/// Whether a word in capitals is read letter by letter although the dictionary may have it, unless the whole text is in capitals.
 pub fn is_spelled(capitals: &str) -> bool {
     SPELLED.contains(&capitals)
         || capitals.len() == 2
@@ -109,7 +109,7 @@ pub fn is_spelled(capitals: &str) -> bool {
             && !SHORT_WORDS.contains(&capitals)
 }
 
-/// The letters of an abbreviation, one by one.
+/// Returns the letters of an abbreviation, separated by spaces.
 pub fn spelled(word: &str) -> String {
     let letters = word.chars().filter(char::is_ascii_alphabetic);
     letters.map(|letter| letter.to_ascii_uppercase().to_string()).collect::<Vec<_>>().join(" ")

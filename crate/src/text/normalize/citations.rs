@@ -1,11 +1,11 @@
-//! Citations of scripture and of law: "1 Cor. 13:4-7", "Ps. 23", "501(c)(3)".
+//! Citations of scripture and law: "1 Cor. 13:4-7", "Ps. 23", "501(c)(3)".
 
 use super::numerals::{in_pairs, integer, is_digits};
-use super::place::{Chunk, Place, Reading, is_capitalized};
+use super::place::{Chunk, Reading, TokenContext, is_capitalized};
 use super::roman::is_numeral;
 use crate::text::numbers::cardinal;
 
-/// Books by their short and full names.
+/// Books of scripture: abbreviation and full name.
 #[rustfmt::skip]
 const BOOKS: &[(&str, &str)] = &[
     ("gen", "genesis"), ("ex", "exodus"), ("exod", "exodus"), ("lev", "leviticus"), ("num", "numbers"), ("deut", "deuteronomy"), ("josh", "joshua"), ("judg", "judges"), ("sam", "samuel"),
@@ -15,7 +15,7 @@ const BOOKS: &[(&str, &str)] = &[
     ("col", "colossians"), ("thess", "thessalonians"), ("tim", "timothy"), ("heb", "hebrews"), ("jas", "james"), ("pet", "peter"), ("rev", "revelation"), ("ruth", "ruth"), ("job", "job"),
     ("acts", "acts"), ("psalms", "psalms"), ("surah", "surah"), ("quran", "quran"), ("amos", "amos"), ("joel", "joel"), ("titus", "titus"), ("jude", "jude"), ("jonah", "jonah"), ("luke", "luke"),
 ];
-/// These come in more than one: "First Kings".
+/// Books that exist more than once: "First Kings".
 const NUMBERED: &[&str] = &[
     "chronicles",
     "corinthians",
@@ -28,6 +28,7 @@ const NUMBERED: &[&str] = &[
     "timothy",
 ];
 
+/// Returns the full name of a book.
 fn book(word: &str) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
     BOOKS
@@ -36,12 +37,12 @@ fn book(word: &str) -> Option<&'static str> {
         .map(|(_, full)| *full)
 }
 
-/// Whether a word is the short name of a book.
+/// Whether a word is the abbreviation of a book.
 pub fn is_book(word: &str) -> bool {
     book(word).is_some_and(|full| !full.eq_ignore_ascii_case(word))
 }
 
-/// "3:16", "5:3-12", "23" behind a psalm.
+/// Reads chapter and verses: "3:16", "5:3-12".
 fn verse(text: &str) -> Option<String> {
     let number = |digits: &str| integer(digits).filter(|_| digits.len() <= 3).map(cardinal);
     let (chapter, verses) = text.split_once(':')?;
@@ -52,9 +53,9 @@ fn verse(text: &str) -> Option<String> {
     Some(format!("{} {verses}", number(chapter)?))
 }
 
-/// A book with its chapter and verse, perhaps with its number.
-pub fn scripture(place: &Place) -> Reading {
-    let chunk = place.chunk(0)?;
+/// Reads a book with its chapter and verse, perhaps with its number.
+pub fn scripture(context: &TokenContext) -> Reading {
+    let chunk = context.chunk(0)?;
     if !chunk.body.starts_with(|first: char| first.is_ascii_uppercase() || "123".contains(first)) {
         return None;
     }
@@ -65,9 +66,9 @@ pub fn scripture(place: &Place) -> Reading {
         _ => None,
     };
     let at = usize::from(ordinal.is_some());
-    let named = place.chunk(at).filter(|named| matches!(named.close, "" | ".") && named.open.is_empty())?;
+    let named = context.chunk(at).filter(|named| matches!(named.close, "" | ".") && named.open.is_empty())?;
     let name = book(named.body)?;
-    let reference = place.chunk(at + 1).map(|reference| reference.body).unwrap_or_default();
+    let reference = context.chunk(at + 1).map(|reference| reference.body).unwrap_or_default();
     let words = match verse(reference) {
         Some(verse) => Some((format!("{name} {verse}"), 2)),
         None if ["psalm", "psalms"].contains(&name) && is_digits(reference) && named.close == "." => {
@@ -91,9 +92,9 @@ pub fn scripture(place: &Place) -> Reading {
     }
 }
 
-/// Sections with letters and numbers in parentheses; the last parenthesis stands outside a chunk.
-pub fn section(place: &Place) -> Reading {
-    let Chunk { body, close, .. } = place.chunk(0)?;
+/// Reads a section with letters and numbers in parentheses, the last of which is the chunk's punctuation: "501(c)(3)".
+pub fn section(context: &TokenContext) -> Reading {
+    let Chunk { body, close, .. } = context.chunk(0)?;
     let (number, labels) = body.split_once('(')?;
     if !close.starts_with(')') || !is_digits(number) || !(2..=4).contains(&number.len()) {
         return None;

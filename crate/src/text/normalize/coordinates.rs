@@ -1,8 +1,9 @@
-//! Places on the globe: "51°30'26"N".
+//! Geographic coordinates: "51°30'26"N".
 
 use super::numerals::Number;
 use super::place::Reading;
 
+/// Reads degrees with minutes, seconds or a side of the compass.
 pub fn read(body: &str) -> Reading {
     let (degrees, mut rest) = Number::scan(body)?;
     rest = rest.strip_prefix('°')?;
@@ -15,7 +16,7 @@ pub fn read(body: &str) -> Reading {
             rest = behind;
         }
     }
-    match super::abbreviations::side(rest) {
+    match super::geography::side(rest) {
         Some(side) => Some((format!("{words} {side}"), 1)),
         None => (rest.is_empty() && words.contains("minute")).then_some((words, 1)),
     }

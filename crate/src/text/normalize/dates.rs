@@ -1,21 +1,22 @@
 //! Times of day, dates and decades.
 
 use super::numerals::{Number, integer, is_digits, short_year, split_fraction};
-use super::place::{Chunk, Place, Reading, is_capitalized, starts_with_digit};
+use super::place::{Chunk, Reading, TokenContext, is_capitalized, starts_with_digit};
 use super::short_forms::{MONTHS, calendar_name};
 use crate::text::numbers::{self, cardinal, decade, ordinal};
 
+/// Whether a word is the name of a month, perhaps abbreviated.
 pub fn is_month(word: &str) -> bool {
     calendar_name(word).is_some_and(|name| MONTHS.contains(&name))
 }
 
-/// A month or season in lower case, or what goes before one: a year follows.
+/// Whether a year may follow a word in lower case: a month, a season, or "early", "late" and the like.
 pub fn is_season(word: &str) -> bool {
     MONTHS.contains(&word)
         || ["spring", "summer", "fall", "autumn", "winter", "early", "late", "mid", "circa"].contains(&word)
 }
 
-/// A time of day and what follows it. A plain hour, or one with a dot, is one only before "am" or "pm".
+/// A time of day and the text after it. A plain hour, or one with a dot, is a time only before "am" or "pm".
 struct Time<'a> {
     words: String,
     half: &'static str,
@@ -24,7 +25,7 @@ struct Time<'a> {
     rest: &'a str,
 }
 
-/// "am", "p.m" and the like at the start of a text, and what follows.
+/// Parses "am", "p.m" and the like at the start of a text. Returns their words and the rest.
 fn half_of_day(text: &str) -> Option<(&'static str, &str)> {
     let lower = text.to_ascii_lowercase();
     let (name, length) =
@@ -35,6 +36,7 @@ fn half_of_day(text: &str) -> Option<(&'static str, &str)> {
     (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some((name, rest))
 }
 
+/// Parses a time of day at the start of a text.
 fn time(text: &str) -> Option<Time<'_>> {
     let dotted = !text.contains(':');
     let mark = if dotted { '.' } else { ':' };
@@ -81,11 +83,12 @@ fn time(text: &str) -> Option<Time<'_>> {
     })
 }
 
-/// "3:45 am", "10am-5pm", "10:30-11:30", "12-1 pm", "17:30", "6.30 p.m. ET".
-pub fn clock(place: &Place) -> Reading {
-    let body = place.body(0).filter(|body| starts_with_digit(body))?;
+/// Reads times of day and ranges of them: "3:45 am", "10am-5pm", "10:30-11:30", "12-1 pm", "17:30", "6.30 p.m. ET".
+pub fn clock(context: &TokenContext) -> Reading {
+    let body = context.body(0).filter(|body| starts_with_digit(body))?;
     // "dilute 1:10"
-    if ["dilute", "diluted", "mixed", "odds", "of", "ratio", "scale"].contains(&place.word_before().as_str())
+    if ["dilute", "diluted", "mixed", "odds", "of", "ratio", "scale"]
+        .contains(&context.word_before().as_str())
         && body.starts_with("1:")
     {
         return None;
@@ -106,13 +109,15 @@ pub fn clock(place: &Place) -> Reading {
     let mut used = 1;
     let mut following = String::new();
     if last_half.is_empty()
-        && let Some((half, rest)) = place.body(1).and_then(half_of_day)
+        && let Some((half, rest)) = context.body(1).and_then(half_of_day)
     {
         // "9 am–5 pm"
         if let Some(until) = rest.strip_prefix(['-', '–']) {
-            let chunks: Vec<&str> =
-                [until].into_iter().chain(place.chunks[place.index + 2..].iter().copied().take(2)).collect();
-            let (words, more) = clock(&Place { chunks: &chunks, index: 0, ..*place })?;
+            let chunks: Vec<&str> = [until]
+                .into_iter()
+                .chain(context.chunks[context.index + 2..].iter().copied().take(2))
+                .collect();
+            let (words, more) = clock(&TokenContext { chunks: &chunks, index: 0, ..*context })?;
             return Some((format!("{} {half} to {words}", first.words), 1 + more));
         }
         if rest.is_empty() {
@@ -127,8 +132,8 @@ pub fn clock(place: &Place) -> Reading {
         return None;
     }
     if !(last_half.is_empty() && following.is_empty())
-        && let Some(zone) = place.chunk(used).filter(|zone| ["ET", "PT", "CT", "MT"].contains(&zone.body))
-        && matches!(place.chunk(used - 1)?.close, "" | ".")
+        && let Some(zone) = context.chunk(used).filter(|zone| ["ET", "PT", "CT", "MT"].contains(&zone.body))
+        && matches!(context.chunk(used - 1)?.close, "" | ".")
     {
         following = format!("{following} {}", super::spelled(zone.body));
         used += 1;
@@ -150,16 +155,16 @@ pub fn clock(place: &Place) -> Reading {
     is_time.then(|| (format!("{words} {following}"), used))
 }
 
-/// "12/25/2020", "25.12.2020", "2024-07-04", and "7/4" behind "on". Behind "from" and "to" only what no one writes as a fraction.
-pub fn numeric_date(place: &Place, body: &str) -> Reading {
-    // "12/24–1/2", since no one writes a fraction so
+/// Reads forms that can only be dates: "12/24–1/2", "2024-07-04T15:30:00Z", "4-Jul-2024", "2019/20".
+fn unmistakable_date(context: &TokenContext, body: &str) -> Reading {
+    // "12/24–1/2" cannot be a range of fractions.
     if let Some((from, to)) = body.split_once(['–', '-'])
         && let (Some((month, day)), Some((_, last))) = (split_fraction(from), split_fraction(to))
         && (day > 16 || last > 16 || month >= day)
     {
         let chunks = ["on", from, "on", to];
-        let [from, to] =
-            [1, 3].map(|index| numeric_date(&Place { chunks: &chunks, index, ..*place }, chunks[index]));
+        let [from, to] = [1, 3]
+            .map(|index| numeric_date(&TokenContext { chunks: &chunks, index, ..*context }, chunks[index]));
         return Some((format!("{} to {}", from?.0, to?.0), 1));
     }
     // "2024-07-04T15:30:00Z"
@@ -167,7 +172,7 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
         && date.len() == 10
         && let Some(time) = time(clock.get(..5)?)
     {
-        let date = numeric_date(place, date)?.0;
+        let date = numeric_date(context, date)?.0;
         let zone = if clock.ends_with('Z') { " U T C" } else { "" };
         return Some((format!("{date} at {}{zone}", time.words), 1));
     }
@@ -187,6 +192,15 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
     {
         return Some((format!("{} {}", numbers::year(year), short_year(to)), 1));
     }
+    None
+}
+
+/// Reads a date in digits: "12/25/2020", "25.12.2020", "2024-07-04", and "7/4" after "on". After "from" and "to" a pair is a date only if it is an
+/// unlikely fraction.
+pub fn numeric_date(context: &TokenContext, body: &str) -> Reading {
+    if let Some(reading) = unmistakable_date(context, body) {
+        return Some(reading);
+    }
     let separator = body.chars().find(|c| !c.is_ascii_digit()).filter(|c| "/-.".contains(*c))?;
     let parts: Vec<&str> = body.split(separator).collect();
     let numbers: Vec<u64> = parts.iter().map(|part| integer(part)).collect::<Option<_>>()?;
@@ -196,8 +210,8 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
         ([_, _, year], [a, b, value]) if year.len() == 2 && body.contains('/') => {
             (Some(if *value < 40 { value + 2000 } else { value + 1900 }), *a, *b)
         }
-        ([_, _], [a, b]) if body.contains('/') => match place.word_before().as_str() {
-            "by" if place.back(2).is_some_and(|word| {
+        ([_, _], [a, b]) if body.contains('/') => match context.word_before().as_str() {
+            "by" if context.back(2).is_some_and(|word| {
                 ["divid", "multipl"].iter().any(|stem| word.to_ascii_lowercase().starts_with(stem))
             }) =>
             {
@@ -209,7 +223,7 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             _ if *a < 8
                 && [2, 3, 4, 8].contains(b)
                 && a < b
-                && place.body(1).is_some_and(|next| {
+                && context.body(1).is_some_and(|next| {
                     next.bytes().all(|byte| byte.is_ascii_lowercase())
                         && !super::words::FUNCTION_WORDS.contains(&next)
                 }) =>
@@ -218,11 +232,11 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             }
             "on" | "by" | "since" | "until" | "before" | "after" | "begins" | "closes" | "dated"
             | "deadline" | "due" | "effective" | "ends" | "expires" | "opens" | "starts" => (None, *a, *b),
-            // No one cuts a whole into that many parts: "expires 12/25".
+            // The denominator is too unusual for a fraction: "expires 12/25".
             _ if *a <= 12
                 && (13..=31).contains(b)
                 && ![16, 20].contains(b)
-                && place.body(1) != Some("of") =>
+                && context.body(1) != Some("of") =>
             {
                 (None, *a, *b)
             }
@@ -230,7 +244,7 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
             _ if body.starts_with('0') && body.len() == 5 => (None, *a, *b),
             "and" | "between" | "from" | "through" | "to" if *b == 1 || *b > 10 && *b != 16 => (None, *a, *b),
             // "Tues 3/5"
-            _ if place.before().is_some_and(|before| calendar_name(Chunk::new(before).body).is_some()) => {
+            _ if context.before().is_some_and(|before| calendar_name(Chunk::new(before).body).is_some()) => {
                 (None, *a, *b)
             }
             _ => return None,
@@ -245,9 +259,9 @@ pub fn numeric_date(place: &Place, body: &str) -> Reading {
     Some((format!("{} {}{year}", MONTHS[month as usize - 1], ordinal(day)), 1))
 }
 
-/// "March 3", "Mar. 3rd", "March 3-5", "Mon-Fri".
-pub fn named_date(place: &Place) -> Reading {
-    let chunk = place.chunk(0)?;
+/// Reads a date with a named month, or a range of days or months: "March 3", "Mar. 3rd", "March 3-5", "Mon-Fri".
+pub fn named_date(context: &TokenContext) -> Reading {
+    let chunk = context.chunk(0)?;
     if let Some((from, to)) = chunk.body.split_once(['-', '–']) {
         let from = calendar_name(from.trim_end_matches('.'))?;
         return Some((format!("{from} to {}", calendar_name(to.trim_end_matches('.'))?), 1));
@@ -255,7 +269,7 @@ pub fn named_date(place: &Place) -> Reading {
     let month = calendar_name(chunk.body).filter(|name| MONTHS.contains(name))?;
     let abbreviated = chunk.close == "." && !MONTHS.contains(&chunk.body.to_ascii_lowercase().as_str());
     let day =
-        place.chunk(1).filter(|day| day.open.is_empty() && (chunk.close.is_empty() || abbreviated))?.body;
+        context.chunk(1).filter(|day| day.open.is_empty() && (chunk.close.is_empty() || abbreviated))?.body;
     let one_day = |day: &str| {
         let digits = day.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let value = integer(digits).filter(|value| digits.len() <= 2 && (1..=31).contains(value))?;
@@ -264,7 +278,7 @@ pub fn named_date(place: &Place) -> Reading {
     // "May 31-June 2", "Feb. 28–Mar. 3"
     if let Some((from, to)) = day.split_once(['-', '–'])
         && let Some(last_month) = calendar_name(to).filter(|name| MONTHS.contains(name))
-        && let Some(last) = place.chunk(2)
+        && let Some(last) = context.chunk(2)
     {
         return Some((format!("{month} {} to {last_month} {}", one_day(from)?, one_day(last.body)?), 3));
     }
@@ -275,8 +289,8 @@ pub fn named_date(place: &Place) -> Reading {
     Some((format!("{month} {days}"), 2))
 }
 
-/// "1990s", "'80s", "1960's", "'99", "1980s-1990s".
-pub fn decades(place: &Place, body: &str) -> Reading {
+/// Reads decades and short years: "1990s", "'80s", "1960's", "'99", "1980s-1990s".
+pub fn decades(context: &TokenContext, body: &str) -> Reading {
     let one = |body: &str| {
         let (short, rest) = body.strip_prefix('\'').map_or((false, body), |rest| (true, rest));
         let digits = rest.strip_suffix("'s").or_else(|| rest.strip_suffix('s'));
@@ -299,22 +313,22 @@ pub fn decades(place: &Place, body: &str) -> Reading {
         Some((from, to)) => format!("{} to {}", one(from)?, one(to)?),
         None => one(body)?,
     };
-    // "10s later", "after 30s" are times, not decades.
+    // "10s later" and "after 30s" are durations.
     let waited =
-        ["after", "every", "timeout", "within"].contains(&place.word_before().as_str()) && body.len() == 3;
+        ["after", "every", "timeout", "within"].contains(&context.word_before().as_str()) && body.len() == 3;
     let seconds = waited
-        || place.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next))
+        || context.body(1).is_some_and(|next| ["later", "ago", "timer", "delay"].contains(&next))
             && !body.starts_with('\'');
     (!seconds).then_some((words, 1))
 }
 
-/// "4 July" as "the fourth of july".
-pub fn day_before_month(number: &Number, place: &Place) -> Reading {
+/// Reads a day before its month: "4 July" as "the fourth of july".
+pub fn day_before_month(number: &Number, context: &TokenContext) -> Reading {
     let day = number.value().filter(|day| (1..=31).contains(day) && number.whole.len() <= 2)?;
-    let month = place
+    let month = context
         .body(1)
         .filter(|next| is_capitalized(next) && next.len() > 2 && is_month(next))
         .and_then(calendar_name)?;
-    let article = if place.word_before() == "the" { "" } else { "the " };
+    let article = if context.word_before() == "the" { "" } else { "the " };
     Some((format!("{article}{} of {month}", ordinal(day)), 2))
 }

@@ -1,11 +1,11 @@
-//! Chunks of digits that are no amounts: idioms, fractions, scores and versions.
+//! Chunks of digits that are not amounts: idioms, fractions, scores and versions.
 
 use super::numerals::{Number, fraction, in_pairs, integer, is_digits, number_or_year, split_fraction};
-use super::place::{Place, Reading};
+use super::place::{Reading, TokenContext};
 use super::unit_behind::{marks_inches, unit_of};
 use crate::text::numbers::cardinal;
 
-/// What looks like a fraction or a date and is a name.
+/// Reads idioms that look like a fraction or a date.
 pub fn idiom(body: &str) -> Reading {
     const IDIOMS: &[(&str, &str)] = &[
         ("24/7", "twenty four seven"),
@@ -28,8 +28,8 @@ pub fn idiom(body: &str) -> Reading {
     IDIOMS.iter().find(|(idiom, _)| *idiom == body).map(|(_, words)| (words.to_string(), 1))
 }
 
-/// "3/4", "8/10", "50/50", "120/80"; what follows a hyphen is a word: "3/4-inch".
-pub fn slashed(place: &Place, body: &str) -> Reading {
+/// Reads numbers around a slash: "3/4", "8/10", "50/50", "120/80".
+pub fn slashed(context: &TokenContext, body: &str) -> Reading {
     // "4.5/5"
     if let Some((score, best)) = body.split_once('/')
         && let (Some((score, "")), Some((best, ""))) = (Number::scan(score), Number::scan(best))
@@ -46,23 +46,23 @@ pub fn slashed(place: &Place, body: &str) -> Reading {
         return Some((fraction(top, bottom)?, 1));
     }
     let (top, bottom) = split_fraction(body)?;
-    let rated = place.body(1).is_some_and(|next| ["stars", "points", "rating"].contains(&next));
+    let rated = context.body(1).is_some_and(|next| ["stars", "points", "rating"].contains(&next));
     // "the 80/20 rule"
     let split = top + bottom == 100 && top >= bottom;
     let words = if split {
         format!("{} {}", cardinal(top), cardinal(bottom))
     } else if rated || bottom == 10 && top == 10 || bottom == 100 && top > 1 {
         format!("{} out of {}", cardinal(top), cardinal(bottom))
-    } else if top == bottom || place.body(1) == Some("vision") {
+    } else if top == bottom || context.body(1) == Some("vision") {
         format!("{} {}", cardinal(top), cardinal(bottom))
     } else {
         match fraction(top, bottom).filter(|_| top < bottom) {
             Some(parts) => {
                 // "3/4 tsp."
-                if marks_inches(place) {
+                if marks_inches(context) {
                     return Some((format!("{parts} inch"), 1));
                 }
-                let unit = unit_of(place, "").filter(|_| place.raw(1).is_some());
+                let unit = unit_of(context, "").filter(|_| context.raw(1).is_some());
                 return Some(
                     unit.map_or((parts.clone(), 1), |((one, _), used)| (format!("{parts} {one}"), used)),
                 );
@@ -70,7 +70,7 @@ pub fn slashed(place: &Place, body: &str) -> Reading {
             None => {
                 let over = format!("{} over {}", cardinal(top), cardinal(bottom));
                 // "120/80 mmHg"
-                return Some(match unit_of(place, "").filter(|(_, used)| *used > 1) {
+                return Some(match unit_of(context, "").filter(|(_, used)| *used > 1) {
                     Some(((_, many), used)) if many.contains("mercury") => (format!("{over} {many}"), used),
                     _ => (over, 1),
                 });
@@ -80,8 +80,8 @@ pub fn slashed(place: &Place, body: &str) -> Reading {
     Some((words, 1))
 }
 
-/// Numbers of more than one point, and "3.11" behind the name of a program.
-pub fn version(place: &Place, body: &str) -> Reading {
+/// Reads numbers with more than one point, and "3.11" after the name of a program.
+pub fn version(context: &TokenContext, body: &str) -> Reading {
     // "a V6" is an engine.
     let (named, digits) =
         match body.strip_prefix(['v', 'V']).filter(|digits| body.starts_with('v') || digits.contains('.')) {
@@ -90,7 +90,7 @@ pub fn version(place: &Place, body: &str) -> Reading {
         };
     let groups: Vec<&str> = digits.split('.').collect();
     if !groups.iter().all(|group| is_digits(group))
-        || groups.len() < 3 && !named && !(groups.len() == 2 && is_program(place))
+        || groups.len() < 3 && !named && !(groups.len() == 2 && is_program(context))
     {
         return None;
     }
@@ -115,10 +115,11 @@ pub fn version(place: &Place, body: &str) -> Reading {
     Some((if named { format!("version {words}") } else { words }, 1))
 }
 
-fn is_program(place: &Place) -> bool {
+/// Whether the word before is the name of a program that has versions.
+fn is_program(context: &TokenContext) -> bool {
     const PROGRAMS: &[&str] = &[
         "python", "ios", "android", "macos", "java", "rust", "ruby", "php", "node", "chrome", "firefox",
         "safari", "ubuntu", "debian", "linux",
     ];
-    PROGRAMS.contains(&place.word_before().as_str())
+    PROGRAMS.contains(&context.word_before().as_str())
 }

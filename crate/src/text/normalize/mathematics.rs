@@ -1,7 +1,7 @@
-//! Expressions written together: "E=mc^2", "6.6×10^-34", "f(x)", "2x" in an equation.
+//! Expressions without spaces: "E=mc^2", "6.6×10^-34", "f(x)", "2x" in an equation.
 
 use super::numerals::{Number, integer, is_digits};
-use super::place::{Place, Reading};
+use super::place::{Reading, TokenContext};
 use super::units::unit;
 use crate::text::numbers::{cardinal, ordinal};
 
@@ -10,49 +10,50 @@ const OPERATORS: &[&str] = &["+", "-", "*", "/", "=", "==", "<", ">", "≤", "�
 const FUNCTIONS: &[(&str, &str)] = &[
     ("cos", "cosine"), ("exp", "exponential"), ("lim", "limit"), ("ln", "natural log"), ("log", "log"), ("max", "max"), ("min", "min"), ("sin", "sine"), ("sqrt", "square root"), ("tan", "tangent"),
 ];
-/// Longer expressions are no language.
+/// Longer chunks, in bytes, are not read as expressions.
 const MAX_EXPRESSION: usize = 30;
 
-pub fn read(place: &Place, body: &str) -> Reading {
+/// Reads an expression, a term next to an operator, or a function.
+pub fn read(context: &TokenContext, body: &str) -> Reading {
     scientific(body)
-        .or_else(|| function(place))
+        .or_else(|| function(context))
         .or_else(|| {
-            let near_operator = place.before().is_some_and(|before| OPERATORS.contains(&before))
-                || place.raw(1).is_some_and(|next| OPERATORS.contains(&next));
+            let near_operator = context.before().is_some_and(|before| OPERATORS.contains(&before))
+                || context.raw(1).is_some_and(|next| OPERATORS.contains(&next));
             let quotient = |body: &str| {
                 let operand = |part: &str| integer(part).map(cardinal).or_else(|| term(part));
                 let (above, below) = body.split_once('/')?;
                 is_variable(body).then(|| Some(format!("{} over {}", operand(above)?, operand(below)?)))?
             };
-            (near_operator && place.chunk(0)?.open.is_empty())
+            (near_operator && context.chunk(0)?.open.is_empty())
                 .then(|| term(body).or_else(|| quotient(body)))?
         })
         .or_else(|| body.contains(['^', '=', '*', '<', '>', '≤', '≥']).then(|| expression(body))?)
         .map(|words| {
             // "10^-27 kg"
             let unit =
-                super::unit_behind::unit_of(place, "").filter(|_| super::place::starts_with_digit(body));
+                super::unit_behind::unit_of(context, "").filter(|_| super::place::starts_with_digit(body));
             unit.map_or((words.clone(), 1), |((_, many), used)| (format!("{words} {many}"), used))
         })
 }
 
-/// Whether a quotient has a variable and not only numbers, which are a fraction: "b/2".
+/// Whether a quotient has a variable: "b/2". A quotient of numbers is a fraction.
 fn is_variable(body: &str) -> bool {
     body.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether a sign between operands is one of an equation: "5x - 3 = 12".
-pub fn is_equation(place: &Place) -> bool {
+/// Whether a sign between operands belongs to an equation: "5x - 3 = 12".
+pub fn is_equation(context: &TokenContext) -> bool {
     let operand = |word: &str| {
         let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
         letters < 2 && word.bytes().any(|byte| byte.is_ascii_alphanumeric())
     };
-    let near =
-        place.chunks[place.index.saturating_sub(6)..(place.index + 7).min(place.chunks.len())].contains(&"=");
-    near && place.before().is_some_and(operand) && place.raw(1).is_some_and(operand)
+    let near = context.chunks[context.index.saturating_sub(6)..(context.index + 7).min(context.chunks.len())]
+        .contains(&"=");
+    near && context.before().is_some_and(operand) && context.raw(1).is_some_and(operand)
 }
 
-/// "1.5e-5"
+/// Reads scientific notation: "1.5e-5".
 fn scientific(body: &str) -> Option<String> {
     let (number, rest) = Number::scan(body)?;
     let exponent = rest.strip_prefix(['e', 'E'])?;
@@ -64,15 +65,16 @@ fn scientific(body: &str) -> Option<String> {
     Some(format!("{} times ten to the {power}", number.count()))
 }
 
+/// Returns the words of an exponent with a sign.
 fn signed(exponent: &str) -> Option<String> {
     let digits = exponent.trim_start_matches(['+', '-']);
     let value = cardinal(digits.parse().ok().filter(|_| is_digits(digits) && digits.len() < 4)?);
     Some(if exponent.starts_with('-') { format!("minus {value}") } else { value })
 }
 
-/// "f(x)", "sin(2x)"; the parenthesis at the end stands outside a chunk.
-fn function(place: &Place) -> Option<String> {
-    let chunk = place.chunk(0).filter(|chunk| chunk.close.starts_with(')'))?;
+/// Reads a function: "f(x)", "sin(2x)". The last parenthesis is the chunk's punctuation.
+fn function(context: &TokenContext) -> Option<String> {
+    let chunk = context.chunk(0).filter(|chunk| chunk.close.starts_with(')'))?;
     let (name, argument) = chunk.body.split_once('(')?;
     let event = argument.len() == 1 && argument.bytes().all(|byte| byte.is_ascii_uppercase());
     let argument = if event {
@@ -94,7 +96,7 @@ fn function(place: &Place) -> Option<String> {
     Some(format!("{name} of {argument}"))
 }
 
-/// A number and a variable: "2x", "3ab", "x".
+/// Reads a variable, perhaps with a factor: "2x", "3ab", "x".
 fn term(body: &str) -> Option<String> {
     let digits = body.find(|c: char| !c.is_ascii_digit()).unwrap_or(body.len());
     let (number, letters) = body.split_at(digits);
@@ -119,7 +121,7 @@ fn term(body: &str) -> Option<String> {
     })
 }
 
-/// Numbers, variables of one or two letters and operators; a sign belongs to the number behind it.
+/// Reads numbers, variables of one or two letters, and operators.
 fn expression(body: &str) -> Option<String> {
     let measured = body.split_once('/').is_some_and(|(_, below)| unit(below).is_some());
     if body.len() > MAX_EXPRESSION || measured || unit(body).is_some() {
@@ -177,13 +179,14 @@ fn expression(body: &str) -> Option<String> {
         words.push(name.to_string());
         operand = first == ')';
     }
-    // A sign at either end is a mark of something else.
+    // With a sign at either end it is not an expression.
     let ends = |edge: Option<&String>| {
         edge.is_some_and(|word| word.is_empty() || word == "minus" || word.starts_with("is "))
     };
     (words.len() > 1 && !ends(words.first()) && operand_ends(body)).then(|| words.join(" "))
 }
 
+/// Whether an expression ends with an operand.
 fn operand_ends(body: &str) -> bool {
     body.ends_with(|c: char| c.is_ascii_alphanumeric() || c == ')')
 }

@@ -1,26 +1,24 @@
-//! Written English to words: numbers, dates, times, money, units, abbreviations and symbols are written out, Unicode is folded.
+//! Writes English out in words: numbers, dates, times, money, units, abbreviations and symbols. Unicode is folded to ASCII.
 //!
-//! The result holds words of letters and apostrophes, separated by single spaces, and `,` `.` `?` `!` after words. It is lower case but for
-//! abbreviations in capitals, which [`super::Phonemizer`] looks up and else spells.
+//! The result consists of words of letters and apostrophes, separated by single spaces, with `,` `.` `?` `!` after words. It is in lower case, except
+//! abbreviations in capitals, which [`super::Phonemizer`] looks up, or spells if the dictionary lacks them.
 //!
-//! A text is cut at blanks into chunks. Each is offered to one reader after another, from the most particular to the most general; a reader sees
-//! the neighbours and answers with words and how many chunks they stand for. What no reader takes is read in parts.
+//! A text is split at whitespace into chunks (tokens). Each chunk is offered to one reader after another, from the most specific to the most general. A
+//! reader sees the neighbouring chunks and returns words, and the number of chunks that they replace. A chunk that no reader accepts is read in parts.
 
 mod abbreviations;
 mod address;
 mod amount;
 mod capitals;
-mod chemistry;
-mod chess;
 mod citations;
 mod coordinates;
 mod dates;
 mod digits;
 mod figures;
+mod geography;
 mod labels;
 mod mathematics;
 mod money;
-mod music;
 mod numerals;
 mod operators;
 pub(super) mod place;
@@ -36,24 +34,25 @@ mod units;
 mod words;
 mod writer;
 
-pub use sentences::sentences;
+pub use sentences::{NormalizedSentence, normalized_sentences, sentences};
 
 use super::fold::fold;
 use crate::{Error, Result};
 use capitals::spelled;
-use place::{Place, Reading};
+use place::{Reading, TokenContext};
 use writer::Writer;
 
-/// Longer chunks are no numbers, dates or names; they are read in runs of letters and digits.
+/// Longer chunks, in bytes, are not offered to the readers but split into runs of letters and of digits.
 const MAX_CHUNK: usize = 100;
-/// Writes a text out in words. Fails where it holds nothing to speak: `text-empty` for blanks, `text-unsupported` otherwise.
+
+/// Writes a text out in words. Fails with `text-empty` if it is blank, and with `text-unsupported` if it has nothing to speak.
 pub fn normalize(text: &str) -> Result<String> {
     if text.trim().is_empty() {
         return Err(Error::text_empty());
     }
     let folded = fold(text);
     let mut chunks: Vec<&str> = Vec::new();
-    // A blank line ends a sentence even where no period does; a single line break is a space.
+    // A blank line ends a sentence without a period; a single line break is a space.
     for line in folded.lines() {
         chunks.extend(line.split_whitespace());
         if line.trim().is_empty() {
@@ -64,43 +63,37 @@ pub fn normalize(text: &str) -> Result<String> {
     let mut writer = Writer::default();
     let mut index = 0;
     while index < chunks.len() {
-        index += writer.chunk(&Place { chunks: &chunks, index, shouted });
+        index += writer.chunk(&TokenContext { chunks: &chunks, index, shouted });
     }
     writer.finish().ok_or_else(|| Error::text_unsupported(text))
 }
 
-/// The readers, from the most particular to the most general.
-fn read(place: &Place, body: &str) -> Reading {
+/// Offers a chunk to the readers, from the most specific to the most general.
+fn read(context: &TokenContext, body: &str) -> Reading {
     if body.is_empty() || body.len() > MAX_CHUNK {
         return None;
     }
-    let reading = digits::idiom(body)
-        .or_else(|| shorthand::read(place, body))
-        .or_else(|| citations::scripture(place))
-        .or_else(|| citations::section(place))
-        .or_else(|| music::read(place, body))
-        .or_else(|| chess::read(body))
-        .or_else(|| chemistry::read(body))
+    digits::idiom(body)
+        .or_else(|| shorthand::read(context, body))
+        .or_else(|| citations::scripture(context))
+        .or_else(|| citations::section(context))
         .or_else(|| coordinates::read(body))
-        .or_else(|| dates::named_date(place))
-        .or_else(|| abbreviations::read(place))
-        .or_else(|| dates::numeric_date(place, body));
-    let reading = reading.or_else(|| telephone::read(place));
-    reading
-        .or_else(|| address::read(place))
-        .or_else(|| unit_behind::unit_behind_word(place, body))
-        .or_else(|| roman::is_counted(place).then(|| roman::read(place))?)
-        .or_else(|| capitals::initials(place, body))
-        .or_else(|| roman::read(place))
-        .or_else(|| capitals::namesake(place, body))
-        .or_else(|| {
-            (["Fe", "Cu"].contains(&body) && place.word_before() != "santa").then(|| (spelled(body), 1))
-        })
-        .or_else(|| (body == "ACT").then(|| capitals::test(place))?)
-        .or_else(|| mathematics::read(place, body))
-        .or_else(|| operators::numeric(place, body))
+        .or_else(|| dates::named_date(context))
+        .or_else(|| abbreviations::read(context))
+        .or_else(|| dates::numeric_date(context, body))
+        .or_else(|| telephone::read(context))
+        .or_else(|| address::read(context))
+        .or_else(|| unit_behind::unit_after_word(context, body))
+        .or_else(|| roman::is_counted(context).then(|| roman::read(context))?)
+        .or_else(|| capitals::initials(context, body))
+        .or_else(|| roman::read(context))
+        .or_else(|| capitals::namesake(context, body))
+        .or_else(|| (body == "ACT").then(|| capitals::test(context))?)
+        .or_else(|| mathematics::read(context, body))
+        .or_else(|| operators::numeric(context, body))
 }
 
+/// Whether a character can be part of a word.
 fn is_letter(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '\''
 }
@@ -207,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_speakable_is_an_error() {
+    fn text_without_words_is_an_error() {
         assert_eq!(normalize("").unwrap_err().code(), "text-empty");
         assert_eq!(normalize("  \n ").unwrap_err().code(), "text-empty");
         assert_eq!(normalize("你好").unwrap_err().code(), "text-unsupported");
@@ -215,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_text_stays_as_it_is() {
+    fn normalising_twice_changes_nothing() {
         for text in
             ["Dr. Smith paid $5.50 on March 3rd, 1995, at 3:45 p.m.!", "NASA's 1990s budget: 3.5% (or less)?"]
         {
@@ -225,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end_where_they_end() {
+    fn sentences_end_at_full_stops_but_not_at_abbreviations() {
         assert_eq!(
             sentences("Dr. Smith came. \"Did he?\" Yes! It cost 3.5 dollars, e.g. J. Doe's"),
             ["Dr. Smith came.", "\"Did he?\"", "Yes!", "It cost 3.5 dollars, e.g. J. Doe's",]
@@ -235,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn long_sentences_split_at_commas_then_spaces_then_anywhere() {
+    fn long_sentences_split_at_commas_else_spaces_else_anywhere() {
         let commas = format!("{}, {}.", "a".repeat(200), "b".repeat(100));
         assert_eq!(sentences(&commas), [format!("{},", "a".repeat(200)), format!("{}.", "b".repeat(100))]);
         let spaces = "word ".repeat(100);

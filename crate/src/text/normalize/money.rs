@@ -1,12 +1,12 @@
-//! Money: amounts with a mark or a name of a currency.
+//! Money: amounts with the symbol or the code of a currency.
 
 use super::amount::{Amount, SCALES, is_adjective};
 use super::numerals::{Number, integer};
-use super::place::{Place, Reading, starts_with_digit};
+use super::place::{Reading, TokenContext, starts_with_digit};
 use super::units::simple_unit;
 use crate::text::numbers::{self, cardinal};
 
-/// Mark, one, many, the hundredth, hundredths.
+/// The symbol, the unit in singular and plural, and the hundredth in singular and plural.
 type Currency = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -29,13 +29,14 @@ const CURRENCIES: &[Currency] = &[
     ("NZD", "new zealand dollar", "new zealand dollars", "cent", "cents"), ("HKD", "hong kong dollar", "hong kong dollars", "cent", "cents"), ("KRW", "won", "won", "jeon", "jeon"),
     ("RMB", "yuan", "yuan", "fen", "fen"), ("BTC", "bitcoin", "bitcoin", "cent", "cents"), ("ZAR", "rand", "rand", "cent", "cents"),
 ];
-/// One and many of a currency by its code.
+
+/// Returns the singular and plural of a currency of three letters.
 pub fn named(code: &str) -> Option<(String, String)> {
     let currency = CURRENCIES.iter().find(|(mark, ..)| *mark == code && code.len() == 3)?;
     Some((currency.1.to_string(), currency.2.to_string()))
 }
 
-/// "bn", "million"
+/// Returns the word of a scale: "bn", "million".
 fn scale(word: &str) -> Option<&'static str> {
     match word {
         "k" | "K" => Some("thousand"),
@@ -49,30 +50,30 @@ fn scale(word: &str) -> Option<&'static str> {
     }
 }
 
-/// "$10-20", "$3.5 million", "£3.99", "$10/hr"; the mark may stand behind: "20€", "100 USD".
-pub fn read(place: &Place, body: &str) -> Reading {
+/// Reads amounts of money: "$10-20", "$3.5 million", "£3.99", "$10/hr". The symbol may come last: "20€", "100 USD".
+pub fn read(context: &TokenContext, body: &str) -> Reading {
     let before = CURRENCIES.iter().find(|(mark, ..)| {
         body.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
     });
     if let Some(currency) = before {
         let written = &body[currency.0.len()..];
-        if let Some(reading) = euro_decimals(place, written, currency)
+        if let Some(reading) = euro_decimals(context, written, currency)
             .or_else(|| scaled_range(written, currency))
-            .or_else(|| scaled_series(place, written, currency))
+            .or_else(|| scaled_series(context, written, currency))
         {
             return Some(reading);
         }
         let (amount, rest) = Amount::scan(written, currency.0)?;
-        return priced(place, &amount, rest, 1, currency);
+        return priced(context, &amount, rest, 1, currency);
     }
     // "CHF 1.5M", "Rs. 500"
     let code = body.trim_end_matches('.');
     if let Some(currency) = CURRENCIES.iter().find(|(mark, ..)| *mark == code)
         && code.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && matches!(place.chunk(0)?.close, "" | ".")
-        && let Some(written) = place.chunk(1).map(|next| next.body).filter(|next| starts_with_digit(next))
+        && matches!(context.chunk(0)?.close, "" | ".")
+        && let Some(written) = context.chunk(1).map(|next| next.body).filter(|next| starts_with_digit(next))
     {
-        let behind = Place { index: place.index + 1, ..*place };
+        let behind = TokenContext { index: context.index + 1, ..*context };
         let (amount, rest) = Amount::scan(written, "")?;
         let (words, used) = priced(&behind, &amount, rest, 1, currency)?;
         return Some((words, used + 1));
@@ -81,24 +82,24 @@ pub fn read(place: &Place, body: &str) -> Reading {
     if let Some((_, one, many, ..)) =
         CURRENCIES.iter().find(|(mark, ..)| *mark == body && mark.len() > 1 && mark.ends_with('$'))
     {
-        return Some((if place.word_before() == "per" { one } else { many }.to_string(), 1));
+        return Some((if context.word_before() == "per" { one } else { many }.to_string(), 1));
     }
     let (amount, rest) = Amount::scan(body, "")?;
     let is_mark = |word: &str| CURRENCIES.iter().find(|(mark, ..)| *mark == word);
     match rest {
-        "" => priced(place, &amount, "", 2, is_mark(place.body(1)?)?),
-        mark => priced(place, &amount, "", 1, is_mark(mark)?),
+        "" => priced(context, &amount, "", 2, is_mark(context.body(1)?)?),
+        mark => priced(context, &amount, "", 1, is_mark(mark)?),
     }
 }
 
-/// "€19,99"
-fn euro_decimals(place: &Place, written: &str, currency: &Currency) -> Reading {
+/// Reads "€19,99".
+fn euro_decimals(context: &TokenContext, written: &str, currency: &Currency) -> Reading {
     let (whole, cents) = written.split_once(',').filter(|(_, cents)| cents.len() == 2)?;
     let amount = Amount { from: Number { whole, decimals: cents }, to: None };
-    integer(whole).zip(integer(cents)).and_then(|_| priced(place, &amount, "", 1, currency))
+    integer(whole).zip(integer(cents)).and_then(|_| priced(context, &amount, "", 1, currency))
 }
 
-/// "$1.2M-$1.5M"
+/// Reads "$1.2M-$1.5M".
 fn scaled_range(written: &str, (mark, _, many, ..): &Currency) -> Reading {
     let (from, to) = written.split_once(['-', '–'])?;
     let one = |text: &str| {
@@ -108,18 +109,19 @@ fn scaled_range(written: &str, (mark, _, many, ..): &Currency) -> Reading {
     Some((format!("{} to {} {many}", one(from)?, one(to.strip_prefix(mark).unwrap_or(to))?), 1))
 }
 
-/// "$1.5 and $2 million": what the second is counted in, the first is.
-fn scaled_series(place: &Place, written: &str, (mark, ..): &Currency) -> Reading {
+/// Reads the first amount of "$1.5 and $2 million", which shares the scale of the second.
+fn scaled_series(context: &TokenContext, written: &str, (mark, ..): &Currency) -> Reading {
     let (number, "") = Number::scan(written)? else { return None };
-    let second = Number::scan(place.body(2)?.strip_prefix(mark)?)?;
+    let second = Number::scan(context.body(2)?.strip_prefix(mark)?)?;
     let scaled =
-        SCALES.contains(&place.body(3).unwrap_or("")) && second.1.is_empty() || scale(second.1).is_some();
-    let joined = ["and", "or", "to"].contains(&place.body(1)?) && number.decimals.len() != 2;
+        SCALES.contains(&context.body(3).unwrap_or("")) && second.1.is_empty() || scale(second.1).is_some();
+    let joined = ["and", "or", "to"].contains(&context.body(1)?) && number.decimals.len() != 2;
     (scaled && joined && number.whole.len() < 4).then(|| (number.count(), 1))
 }
 
+/// Reads an amount of a currency, with its scale and with the text attached to it. `used` is the number of chunks so far.
 fn priced(
-    place: &Place,
+    context: &TokenContext,
     amount: &Amount,
     rest: &str,
     used: usize,
@@ -138,15 +140,15 @@ fn priced(
     }
     let (scaled, rest, used) = match (
         scale(&rest[..letters]),
-        place.body(used).and_then(|next| scale(next).filter(|_| next != "t" && next != "b")),
+        context.body(used).and_then(|next| scale(next).filter(|_| next != "t" && next != "b")),
     ) {
         (Some(scale), _) if letters > 0 => (Some(scale), &rest[letters..], used),
         (_, Some(scale)) if rest.is_empty() => (Some(scale), rest, used + 1),
         _ => (None, rest, used),
     };
     // "$20 USD"
-    let used = used + usize::from(many == &"dollars" && rest.is_empty() && place.body(used) == Some("USD"));
-    let singular = is_adjective(place, used) || rest.starts_with('-');
+    let used = used + usize::from(many == &"dollars" && rest.is_empty() && context.body(used) == Some("USD"));
+    let singular = is_adjective(context, used) || rest.starts_with('-');
     let unit = if singular || amount.is_one() && scaled.is_none() { one } else { many };
     let from = &amount.from;
     let mut words = if let Some(scale) = scaled {

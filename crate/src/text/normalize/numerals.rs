@@ -1,4 +1,4 @@
-//! Numbers in digits, and the words of them: counts, years, pairs, ranges, parts of a whole.
+//! Numbers in digits, and their words: counts, years, pairs of digits, ranges, fractions.
 
 use crate::text::numbers::{self, cardinal, one_by_one, ordinal};
 
@@ -10,7 +10,7 @@ pub struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// The number that a text begins with, and what follows. Commas belong to it where three digits follow each.
+    /// Returns the number at the start of a text, and the rest. Commas belong to the number if groups of three digits (or two, as in Indian numbers) follow.
     pub fn scan(text: &'a str) -> Option<(Self, &'a str)> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let mut end = digits(text);
@@ -33,20 +33,22 @@ impl<'a> Number<'a> {
         Some((Self { whole, decimals }, rest))
     }
 
-    /// The value of a whole number of at most 15 digits.
+    /// Returns the value of a whole number of at most 15 digits.
     pub fn value(&self) -> Option<u64> {
         if self.decimals.is_empty() { integer(&self.whole.replace(',', "")) } else { None }
     }
 
+    /// Whether its value is one, so that a singular follows.
     pub fn is_one(&self) -> bool {
         self.value() == Some(1)
     }
 
+    /// Whether it is read as a year: four digits from 1100 to 2099.
     pub fn is_year(&self) -> bool {
         self.decimals.is_empty() && is_year(self.whole)
     }
 
-    /// As a count: "one thousand nine hundred".
+    /// Returns its words as a count: "one thousand nine hundred".
     pub fn count(&self) -> String {
         let plain = self.whole.replace(',', "");
         let whole = match integer(&plain) {
@@ -58,17 +60,18 @@ impl<'a> Number<'a> {
         if self.decimals.is_empty() { whole } else { format!("{whole} point {}", one_by_one(self.decimals)) }
     }
 
-    /// Four digits from 1100 to 2099 as a year, else as a count.
+    /// Returns its words as a year if it may be one, otherwise as a count.
     pub fn words(&self) -> String {
         if self.is_year() { number_or_year(self.whole) } else { self.count() }
     }
 }
 
-/// A whole number of at most 15 digits.
+/// Parses a whole number of at most 15 digits.
 pub fn integer(digits: &str) -> Option<u64> {
     if digits.is_empty() || digits.len() > 15 || !is_digits(digits) { None } else { digits.parse().ok() }
 }
 
+/// Whether a text consists of digits.
 pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -77,7 +80,7 @@ fn is_year(digits: &str) -> bool {
     digits.len() == 4 && integer(digits).is_some_and(|value| (1100..2100).contains(&value))
 }
 
-/// Four digits from 1100 to 2099 are read as a year; what begins with a zero or is too long, digit by digit.
+/// Returns the words of digits: as a year from 1100 to 2099, digit by digit if they begin with a zero or are too long, otherwise as a count.
 pub fn number_or_year(digits: &str) -> String {
     match integer(digits) {
         Some(value) if is_year(digits) => numbers::year(value),
@@ -86,7 +89,7 @@ pub fn number_or_year(digits: &str) -> String {
     }
 }
 
-/// Two digits of a year: "ninety one", "oh five".
+/// Returns the words of the last two digits of a year: "ninety one", "oh five".
 pub fn short_year(digits: &str) -> String {
     match digits.strip_prefix('0') {
         Some(last) if last != "0" => format!("oh {}", number_or_year(last)),
@@ -94,7 +97,7 @@ pub fn short_year(digits: &str) -> String {
     }
 }
 
-/// "737" as "seven thirty seven", "101" as "one oh one".
+/// Returns the words of digits in pairs: "737" as "seven thirty seven", "101" as "one oh one".
 pub fn in_pairs(digits: &str) -> String {
     match (digits.len(), integer(digits)) {
         (3, Some(value)) if value % 100 != 0 && value > 99 => {
@@ -105,7 +108,7 @@ pub fn in_pairs(digits: &str) -> String {
     }
 }
 
-/// Two numbers joined by a dash: "ten to twenty", "nineteen ninety to ninety one".
+/// Returns the words of two numbers joined by a dash: "ten to twenty", "nineteen ninety to ninety one".
 pub fn range(from: &Number, to: &Number) -> String {
     // "0900-1700"
     if from.whole.starts_with('0')
@@ -124,7 +127,7 @@ pub fn range(from: &Number, to: &Number) -> String {
     format!("{}{}{}", from.count(), if from == to { " " } else { " to " }, to.count())
 }
 
-/// Parts of a whole; `None` where the denominator is none: "one half", "three quarters".
+/// Returns the words of a fraction, "one half" or "three quarters". Returns `None` if the denominator is not 2 to 100.
 pub fn fraction(top: u64, bottom: u64) -> Option<String> {
     let name = match bottom {
         2 => "half".to_string(),
@@ -137,13 +140,13 @@ pub fn fraction(top: u64, bottom: u64) -> Option<String> {
     Some(format!("{} {name}{many}", cardinal(top)))
 }
 
-/// Two whole numbers around a slash.
+/// Parses two whole numbers of at most four digits with a slash between them.
 pub fn split_fraction(text: &str) -> Option<(u64, u64)> {
     let (top, bottom) = text.split_once('/')?;
     integer(top).zip(integer(bottom)).filter(|_| top.len() <= 4 && bottom.len() <= 4)
 }
 
-/// "0630" as "zero six thirty", "2200" as "twenty two hundred"; nothing where it is no time.
+/// Returns the words of a military time: "0630" as "zero six thirty", "2200" as "twenty two hundred". Returns `None` if it is not a time.
 pub fn military_time(digits: &str) -> Option<String> {
     let (hours, minutes) = digits.split_at_checked(2).filter(|(_, minutes)| minutes.len() == 2)?;
     if integer(hours)? > 24 || integer(minutes)? > 59 {

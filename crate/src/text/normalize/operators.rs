@@ -1,11 +1,11 @@
-//! Signs before numbers and between blanks: "~5", "-40", "5 < 6", "File > Save As".
+//! Signs before numbers, and signs with spaces around them: "~5", "-40", "5 < 6", "File > Save As".
 
-use super::place::{Place, Reading, is_capitalized, starts_with_digit};
+use super::place::{Reading, TokenContext, is_capitalized, starts_with_digit};
 use super::{dates, digits, mathematics, money, numerals, quantity};
 use crate::text::numbers::cardinal;
 
-/// What begins like a number, perhaps behind a sign.
-pub fn numeric(place: &Place, body: &str) -> Reading {
+/// Reads a chunk that begins like a number, perhaps after a sign.
+pub fn numeric(context: &TokenContext, body: &str) -> Reading {
     const SIGNS: [(&str, &str); 12] = [
         ("+/-", "plus or minus"),
         ("≤", "at most"),
@@ -20,7 +20,7 @@ pub fn numeric(place: &Place, body: &str) -> Reading {
         ("@", "at"),
         ("=", "equals"),
     ];
-    if let Some(reading) = dates::decades(place, body).or_else(|| digits::version(place, body)) {
+    if let Some(reading) = dates::decades(context, body).or_else(|| digits::version(context, body)) {
         return Some(reading);
     }
     for (mark, sign) in SIGNS {
@@ -28,21 +28,21 @@ pub fn numeric(place: &Place, body: &str) -> Reading {
             .strip_prefix(mark)
             .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "$£€¥.".contains(c)))
         {
-            let (words, used) = numeric(place, rest)?;
+            let (words, used) = numeric(context, rest)?;
             return Some((format!("{sign} {words}"), used));
         }
     }
-    if let Some(reading) = money::read(place, body) {
+    if let Some(reading) = money::read(context, body) {
         return Some(reading);
     }
     if !starts_with_digit(body.trim_start_matches('.')) {
         return None;
     }
-    let reading = dates::clock(place).or_else(|| digits::slashed(place, body));
-    reading.or_else(|| ratio(body)).or_else(|| quantity::number(place, body))
+    let reading = dates::clock(context).or_else(|| digits::slashed(context, body));
+    reading.or_else(|| ratio(body)).or_else(|| quantity::number(context, body))
 }
 
-/// "2:1", "16:9"
+/// Reads a ratio or a time of a game: "2:1", "16:9", "45:00".
 pub fn ratio(body: &str) -> Reading {
     let (a, b) = body.split_once(':')?;
     let seconds = b.len() == 2;
@@ -62,21 +62,21 @@ pub fn ratio(body: &str) -> Reading {
     Some((format!("{} to {}", cardinal(a), cardinal(b)), 1))
 }
 
-/// A sign between blanks. Nothing to say is a pause.
-pub fn operator(place: &Place) -> Option<&'static str> {
-    let digit_before = place
+/// Returns the words of a sign with spaces around it. An empty string is a pause.
+pub fn operator(context: &TokenContext) -> Option<&'static str> {
+    let digit_before = context
         .before()
         .is_some_and(|before| before.trim_end_matches(['\'', '"']).ends_with(|c: char| c.is_ascii_digit()));
     let digit_after =
-        place.raw(1).is_some_and(|next| starts_with_digit(next.trim_start_matches(['$', '£', '€'])));
+        context.raw(1).is_some_and(|next| starts_with_digit(next.trim_start_matches(['$', '£', '€'])));
     let between = digit_before && digit_after;
-    let measured =
-        place.back(2).is_some_and(starts_with_digit) && place.before().is_some_and(|unit| unit.len() <= 3);
-    let compares = place.before().is_some() && place.raw(1).is_some();
-    Some(match place.raw(0)? {
+    let measured = context.back(2).is_some_and(starts_with_digit)
+        && context.before().is_some_and(|unit| unit.len() <= 3);
+    let compares = context.before().is_some() && context.raw(1).is_some();
+    Some(match context.raw(0)? {
         "<" if compares => "is less than",
         // "File > Save As"
-        ">" if [place.before(), place.raw(1)]
+        ">" if [context.before(), context.raw(1)]
             .into_iter()
             .flatten()
             .all(|word| word.len() > 1 && is_capitalized(word)) =>
@@ -93,7 +93,7 @@ pub fn operator(place: &Place) -> Option<&'static str> {
         "#" => "number",
         "*" if between => "times",
         "/" if between => "divided by",
-        "-" if between || mathematics::is_equation(place) => "minus",
+        "-" if between || mathematics::is_equation(context) => "minus",
         "–" if between => "to",
         "->" | "=>" if compares => "to",
         "-" | "--" | "–" | "—" => "",
@@ -101,14 +101,14 @@ pub fn operator(place: &Place) -> Option<&'static str> {
         "~" | "≈" => "about",
         "×" if compares => "times",
         // "I ♥ NY"
-        "♥" if place.before().is_some_and(|who| ["I", "we", "We", "they", "They"].contains(&who))
-            && place.raw(1).is_some() =>
+        "♥" if context.before().is_some_and(|who| ["I", "we", "We", "they", "They"].contains(&who))
+            && context.raw(1).is_some() =>
         {
             "love"
         }
         "♥" => "",
         "x" | "X" if digit_after && (digit_before || measured) => {
-            if place.raw(2) == Some("=") {
+            if context.raw(2) == Some("=") {
                 "times"
             } else {
                 "by"

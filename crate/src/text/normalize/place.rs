@@ -1,9 +1,9 @@
-//! A place in a text: the chunk there, without the punctuation around it, and its neighbours.
+//! A chunk (token) of a text without its punctuation, and its context.
 
-/// Words of a reading, separated by spaces, with `,` behind a word that a pause follows; and how many chunks were read.
+/// The words of a reading, separated by spaces, with `,` after a word that a pause follows; and the number of chunks that were read.
 pub type Reading = Option<(String, usize)>;
 
-/// A chunk of text between blanks: `("U.S.-based",` opens with `("`, closes with `",`.
+/// A chunk of text between spaces: `("U.S.-based",` opens with `("`, closes with `",`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk<'a> {
     pub open: &'a str,
@@ -12,6 +12,7 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
+    /// Separates a chunk from the punctuation around it.
     pub fn new(chunk: &'a str) -> Self {
         let core = chunk.trim_start_matches(is_opening);
         let body = core.trim_end_matches(is_closing);
@@ -22,25 +23,27 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// All chunks of a text, and which one is read. A line break that ends a sentence is a chunk of its own.
+/// All chunks of a text, and the index of the current one. A line break that ends a sentence is a chunk of its own.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct TokenContext<'a> {
     pub chunks: &'a [&'a str],
     pub index: usize,
-    /// Capitals are emphasis here, since there is nothing else.
+    /// Whether the text is all in capitals, so that they mean nothing.
     pub shouted: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> TokenContext<'a> {
+    /// Returns the chunk `ahead` places after the current one, with its punctuation. Returns `None` past the end of the sentence.
     pub fn raw(&self, ahead: usize) -> Option<&'a str> {
         self.chunks.get(self.index + ahead).copied().filter(|chunk| *chunk != "\n")
     }
 
+    /// Returns the same as [`TokenContext::raw`], separated from its punctuation.
     pub fn chunk(&self, ahead: usize) -> Option<Chunk<'a>> {
         self.raw(ahead).map(Chunk::new)
     }
 
-    /// The chunk that many places ahead, or nothing where punctuation stands between.
+    /// Returns the body of the chunk `ahead` places after the current one. Returns `None` if there is punctuation in between.
     pub fn body(&self, ahead: usize) -> Option<&'a str> {
         let joined = (0..ahead).all(|at| {
             self.chunk(at).is_some_and(|chunk| chunk.close.is_empty())
@@ -49,20 +52,22 @@ impl<'a> Place<'a> {
         self.chunk(ahead).filter(|chunk| joined && !chunk.body.is_empty()).map(|chunk| chunk.body)
     }
 
-    /// The chunk that many places ahead, or an empty one, whatever stands between.
-    pub fn body_behind_period(&self, ahead: usize) -> &'a str {
+    /// Returns the body of the chunk `ahead` places after the current one, regardless of punctuation. Returns an empty string past the end.
+    pub fn body_after_period(&self, ahead: usize) -> &'a str {
         self.chunk(ahead).map_or("", |chunk| chunk.body)
     }
 
+    /// Returns the chunk before the current one, with its punctuation.
     pub fn before(&self) -> Option<&'a str> {
         self.back(1)
     }
 
+    /// Returns the chunk `places` before the current one, with its punctuation. Returns `None` before the start of the sentence.
     pub fn back(&self, places: usize) -> Option<&'a str> {
         self.index.checked_sub(places).map(|index| self.chunks[index]).filter(|chunk| *chunk != "\n")
     }
 
-    /// The word before, in lower case; nothing where punctuation stands between.
+    /// Returns the word before the current chunk in lower case, or an empty string if punctuation separates them.
     pub fn word_before(&self) -> String {
         self.before()
             .map(Chunk::new)
@@ -70,25 +75,28 @@ impl<'a> Place<'a> {
             .map_or_else(String::new, |chunk| chunk.body.to_ascii_lowercase())
     }
 
-    /// Whether the text, or a sentence of it, begins here.
+    /// Whether the current chunk begins the text or a sentence.
     pub fn begins(&self) -> bool {
         self.before().is_none_or(|before| Chunk::new(before).close.contains(['.', '?', '!']))
     }
 }
 
+/// Whether a character before a word is punctuation.
 pub fn is_opening(c: char) -> bool {
     matches!(c, '(' | '[' | '{' | '"' | '*')
 }
 
+/// Whether a character after a word is punctuation.
 pub fn is_closing(c: char) -> bool {
     matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | ']' | '}' | '"' | '*' | '–' | '—')
 }
 
+/// Whether a word begins with a capital.
 pub fn is_capitalized(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// Whether a word in lower case ends like the plural of a noun.
+/// Whether a word is in lower case and looks like the plural of a noun.
 pub fn is_plural(word: &str) -> bool {
     const SINGULAR: &[&str] = &[
         "across",
@@ -110,6 +118,7 @@ pub fn is_plural(word: &str) -> bool {
     plural && !SINGULAR.contains(&word)
 }
 
+/// Whether a text begins with a digit.
 pub fn starts_with_digit(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -1,13 +1,13 @@
-//! Where a period ends a sentence. [`super::sentences`] and the pauses of the normaliser share it.
+//! Decides whether a period ends a sentence, for [`super::sentences`] and for the pauses of the normaliser.
 
-use super::abbreviations::{is_initials, is_label};
 use super::place::{Chunk, is_capitalized, starts_with_digit};
 use super::short_forms::When::{Always, Capital, Counting, Inside, MayEnd};
 use super::short_forms::{SHORT_BEFORE_WORDS, SHORTENED_STATES, calendar_name, find};
+use super::short_forms::{is_initials, is_label};
 use super::units::is_short_unit;
 use super::words::is_starter;
 
-/// Whether a sentence ends behind `chunk`, seen from its punctuation and the word that follows.
+/// Whether a sentence ends after `chunk`, judged by its punctuation and by the next word.
 pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
     let bare = chunk.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '*']);
     // "3! = 6"
@@ -57,10 +57,10 @@ pub fn ends_sentence(chunk: &str, next: Option<&str>) -> bool {
         let capitals = bare.len() > 1 && !bare.contains(|c: char| c.is_ascii_lowercase());
         return is_capitalized(bare) && !capitals && calendar_name(bare).is_none() && !ZONES.contains(&bare);
     }
-    if super::abbreviations::is_state_of(word, next_word) {
+    if super::geography::is_state_of(word, next_word) {
         return false;
     }
-    if super::abbreviations::is_office(word, next_word) {
+    if super::short_forms::is_office(word, next_word) {
         return false;
     }
     if matches!(lower.as_str(), "st" | "dr") || is_initials(word) && !matches!(lower.as_str(), "e.g" | "i.e")

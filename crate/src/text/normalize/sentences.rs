@@ -1,9 +1,30 @@
-//! Splits a text at the ends of its sentences.
+//! Splits a text into sentences.
 
-use super::sentence_end::ends_sentence;
+use super::{normalize, sentence_end::ends_sentence};
+use crate::{Error, Result};
 
-/// Longer sentences are split for the sake of memory and latency.
+/// Longer sentences, in characters, are split to limit memory and latency.
 const MAX_SENTENCE: usize = 250;
+
+/// A sentence that can be spoken, as it is written and as it is normalised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NormalizedSentence {
+    pub written: String,
+    /// The output of [`normalize`](super::normalize()).
+    pub normalized: String,
+}
+
+/// Splits a text as [`sentences`] does and normalises each sentence. Sentences without anything to speak are left out; fails if none is left.
+pub fn normalized_sentences(text: &str) -> Result<Vec<NormalizedSentence>> {
+    if text.trim().is_empty() {
+        return Err(Error::text_empty());
+    }
+    let sentences: Vec<_> = sentences(text)
+        .into_iter()
+        .filter_map(|written| Some(NormalizedSentence { normalized: normalize(&written).ok()?, written }))
+        .collect();
+    if sentences.is_empty() { Err(Error::text_unsupported(text)) } else { Ok(sentences) }
+}
 
 /// Splits a text at the ends of its sentences, and sentences of more than 250 characters at commas or spaces.
 pub fn sentences(text: &str) -> Vec<String> {
@@ -26,10 +47,10 @@ pub fn sentences(text: &str) -> Vec<String> {
     sentences
 }
 
-/// Adds a sentence, in parts where it is too long. Parts without a letter or digit are joined to nothing and left out.
+/// Appends a sentence, in parts if it is too long. Parts without a letter or digit are left out.
 fn push_split(sentences: &mut Vec<String>, sentence: &str) {
     let mut rest = sentence.trim();
-    // Phones in braces take some four characters for each letter, and a word of them is not cut.
+    // Phones in braces take about four characters a letter, and a word of them must not be cut.
     let (longest, word_end) =
         if sentence.contains('{') { (4 * MAX_SENTENCE, '}') } else { (MAX_SENTENCE, ' ') };
     while let Some((limit, _)) = rest.char_indices().nth(longest) {
@@ -48,6 +69,7 @@ fn push_split(sentences: &mut Vec<String>, sentence: &str) {
     push_speakable(sentences, rest);
 }
 
+/// Appends a part that has a letter or a digit.
 fn push_speakable(sentences: &mut Vec<String>, part: &str) {
     if part.chars().any(char::is_alphanumeric) {
         sentences.push(part.to_string());

@@ -1,19 +1,21 @@
-//! Short forms and what they stand for: titles, measures of text, streets, states, months.
+//! Abbreviations and their full forms: titles, parts of a text, streets, states, months.
 
 use super::place::is_capitalized;
+use super::roman::is_numeral;
+use super::words::is_starter;
 
-/// Where a word with a period is an abbreviation.
+/// The contexts in which a word with a period is an abbreviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Always; it never ends a sentence that goes on.
+    /// Everywhere; its period does not end a sentence unless the text ends.
     Always,
-    /// Always; a sentence may end with it.
+    /// Everywhere; its period may end a sentence.
     MayEnd,
-    /// Before another word: a title or what a name begins with.
+    /// Before another word: a title, or the first word of a name.
     Inside,
-    /// Before a number or a letter that counts: `fig. 3a`.
+    /// Before a number or a letter used as one: `fig. 3a`.
     Counting,
-    /// With a capital: months and weekdays, streets.
+    /// With a capital: months, weekdays and streets.
     Capital,
 }
 use When::{Always, Capital, Counting, Inside, MayEnd};
@@ -60,13 +62,13 @@ const ABBREVIATIONS: &[(&str, &str, When)] = &[
     ("thur", "thursday", Capital), ("thurs", "thursday", Capital), ("fri", "friday", Capital), ("sat", "saturday", Capital), ("sun", "sunday", Capital),
 ];
 
-/// Words as well: without a neighbour that shows the abbreviation they are read as they stand.
+/// Abbreviations that are also words, and are read as words unless a neighbour shows otherwise.
 pub const ALSO_WORDS: &[&str] = &[
     "mar", "jun", "jul", "mon", "wed", "sat", "sun", "fri", "dec", "co", "sen", "rep", "gen", "hon", "max",
     "min",
 ];
 
-/// Names of towns go on with a saint behind these.
+/// Words before "St." in names of towns, where it stands for "saint".
 pub const BEFORE_SAINT: &[&str] = &[
     "Cape", "East", "Fort", "Ft.", "Lake", "Mount", "Mt.", "New", "North", "Old", "Port", "Pt.", "Sault",
     "South", "West",
@@ -96,7 +98,7 @@ pub const WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("bldg", "building"),
 ];
 
-/// Capitalized, behind a name or an ordinal number.
+/// Streets without a period; they are capitalized, after a name or an ordinal number.
 pub const STREETS_WITHOUT_PERIOD: &[(&str, &str)] = &[
     ("Ave", "avenue"),
     ("Blvd", "boulevard"),
@@ -127,7 +129,7 @@ pub const STATES: &[(&str, &str)] = &[
     ("WA", "washington"), ("WV", "west virginia"), ("WI", "wisconsin"), ("WY", "wyoming"),
 ];
 
-/// As newspapers shorten them, behind the name of a town.
+/// States as newspapers abbreviate them, after the name of a town.
 #[rustfmt::skip]
 pub const SHORTENED_STATES: &[(&str, &str)] = &[
     ("ala", "alabama"), ("ariz", "arizona"), ("ark", "arkansas"), ("calif", "california"), ("colo", "colorado"), ("conn", "connecticut"), ("del", "delaware"), ("fla", "florida"),
@@ -137,7 +139,7 @@ pub const SHORTENED_STATES: &[(&str, &str)] = &[
     ("wyo", "wyoming"),
 ];
 
-/// Of these, words or names as well.
+/// The abbreviations of states that are also words or names.
 pub const SHORTENED_WORDS: &[&str] =
     &["ala", "ark", "del", "ga", "ill", "ind", "la", "mass", "miss", "mo", "ore", "pa", "va", "wash"];
 
@@ -156,7 +158,7 @@ pub const SHORT_BEFORE_WORDS: &[(&str, &str)] = &[
     ("temps", "temperatures"),
 ];
 
-/// What a number is of: "tel. no.", "serial no."
+/// Words before "no." that show that it stands for "number": "tel. no.", "serial no.".
 pub const NUMBERED: &[&str] = &[
     "account",
     "house",
@@ -189,14 +191,43 @@ pub const MONTHS: [&str; 12] = [
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// An abbreviation in lower case, without its period.
+/// Finds an abbreviation in lower case, without its period.
 pub fn find(lower: &str) -> Option<&'static (&'static str, &'static str, When)> {
     ABBREVIATIONS.iter().find(|(short, ..)| *short == lower)
 }
 
-/// The full name of a month or weekday, abbreviated or not.
+/// Returns the full name of a capitalized month or weekday, which may be abbreviated.
 pub fn calendar_name(word: &str) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
     let full = find(&lower).map_or(lower.as_str(), |(_, full, _)| full);
     MONTHS.into_iter().chain(WEEKDAYS).find(|name| is_capitalized(word) && *name == full)
+}
+
+/// Whether "Sec." is a secretary: "Sec. Blinken", "Sec. of State", but not "sec. 5".
+pub fn is_office(abbreviation: &str, next: &str) -> bool {
+    let name = is_capitalized(next) && next.len() > 2 && !is_numeral(next) && !is_starter(next);
+    abbreviation == "Sec" && (name || next == "of")
+}
+
+/// Whether `next` is a letter used as a number after "Fig." and the like. "fig. A" may be a fruit and an article.
+pub fn is_label(abbreviation: &str, next: &str) -> bool {
+    let letter = next.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let letter = letter.split(['-', '–']).next().unwrap_or(letter);
+    if letter.len() > 1 && is_numeral(&letter.to_ascii_uppercase()) {
+        return true;
+    }
+    let named = letter.len() == 1
+        && is_capitalized(letter)
+        && (letter != "I" || ["Art", "Bk", "Ch", "Pt", "Vol"].contains(&abbreviation))
+        && (letter != "A" || is_capitalized(abbreviation));
+    named && !abbreviation.eq_ignore_ascii_case("no")
+}
+
+/// Whether a text is initials such as "U.S." and "U.S.A.", but not "a.".
+pub fn is_initials(body: &str) -> bool {
+    let letters: Vec<&str> = body.split('.').filter(|part| !part.is_empty()).collect();
+    letters.len() >= 2
+        && body.len() <= 12
+        && letters.iter().all(|part| part.len() == 1 && part.as_bytes()[0].is_ascii_alphabetic())
+        && body.len() >= 2 * letters.len() - 1
 }

@@ -1,8 +1,8 @@
-//! Shorthand without periods: of chat, of forms, of keyboards.
+//! Shorthand without periods, from chats, forms and keyboards.
 
-use super::place::{Place, Reading, starts_with_digit};
+use super::place::{Reading, TokenContext, starts_with_digit};
 
-/// Read letter by letter, though the letter rules would make words of them.
+/// Abbreviations that are read letter by letter although the letter-to-sound rules would read them as words.
 #[rustfmt::skip]
 const LETTERS: &[&str] = &[
     "af", "afaik", "afk", "aka", "ama", "eod", "faq", "fwiw", "hbu", "hmu", "icymi", "idc", "idgaf", "idk", "iirc", "ikr", "ily", "imho", "imo", "irl", "iykyk", "lmao", "lmfao", "omg", "omw", "ootd",
@@ -16,18 +16,19 @@ const SHORTENED: &[(&str, &str)] = &[
     ("srsly", "seriously"), ("sry", "sorry"), ("str8", "straight"), ("thnx", "thanks"), ("thx", "thanks"), ("tl;dr", "T L D R"), ("tmr", "tomorrow"), ("tmrw", "tomorrow"), ("tnx", "thanks"),
     ("u", "you"), ("ur", "your"), ("w/e", "whatever"), ("w/in", "within"), ("w8", "wait"), ("y/o", "year old"),
 ];
-/// Keys; what else they could be is rarely joined with a plus sign.
+/// Names of keys, which are recognised in combinations with a plus sign.
 #[rustfmt::skip]
 const KEYS: &[(&str, &str)] = &[
     ("cmd", "command"), ("ctrl", "control"), ("del", "delete"), ("esc", "escape"), ("ins", "insert"), ("opt", "option"), ("pgdn", "page down"), ("pgup", "page up"), ("prtsc", "print screen"),
 ];
-/// Keys that are nothing else.
+/// Keys whose abbreviations have no other meaning.
 const CERTAIN_KEYS: &[&str] = &["ctrl", "pgdn", "pgup", "prtsc"];
 
-/// Longer words are none.
+/// Longer words, in bytes, are not shorthand.
 const MAX_SHORT: usize = 7;
 
-pub fn read(place: &Place, body: &str) -> Reading {
+/// Reads shorthand.
+pub fn read(context: &TokenContext, body: &str) -> Reading {
     if body.len() > MAX_SHORT {
         return None;
     }
@@ -35,7 +36,7 @@ pub fn read(place: &Place, body: &str) -> Reading {
     let find = |table: &[(&str, &str)]| {
         table.iter().find(|(short, _)| *short == lower).map(|(_, words)| (words.to_string(), 1))
     };
-    // A capital alone is a letter, as in "Plan U".
+    // A single capital is a letter, as in "Plan U".
     let letter = body.len() == 1 && body != lower;
     if let Some(reading) = find(SHORTENED).filter(|_| !letter && !["MSG", "UR"].contains(&body)) {
         return Some(reading);
@@ -45,13 +46,13 @@ pub fn read(place: &Place, body: &str) -> Reading {
     }
     let one_case = body.get(1..) == lower.get(1..) || body == body.to_ascii_uppercase();
     // "44 bc" is a year.
-    if body == "bc" && !place.before().is_some_and(starts_with_digit) {
+    if body == "bc" && !context.before().is_some_and(starts_with_digit) {
         return Some(("because".into(), 1));
     }
     (one_case && LETTERS.contains(&lower.as_str())).then(|| (super::spelled(&lower.to_ascii_uppercase()), 1))
 }
 
-/// The name of a key in a combination: "Ctrl+Alt+Del".
+/// Returns the name of a key in a combination: "Ctrl+Alt+Del".
 pub fn key(part: &str) -> Option<&'static str> {
     let lower = part.to_ascii_lowercase();
     KEYS.iter().find(|(short, _)| *short == lower).map(|(_, name)| *name)

@@ -1,21 +1,22 @@
-//! The unit that stands behind a number or a word.
+//! Finds the unit after a number or a word.
 
-use super::place::{Chunk, Place, Reading};
+use super::place::{Chunk, Reading, TokenContext};
 use super::units::{simple_unit, unit};
 use super::words::is_starter;
 
-/// Units that are words or letters when a blank stands before them.
+/// Abbreviations that are units only without a space before them; after a space they are words or letters.
 const ATTACHED_ONLY: &[&str] =
     &["in", "x", "l", "v", "cal", "mo", "pt", "ac", "ha", "ct", "T", "M", "F", "A", "H"];
-/// Quotes are not longer, in words.
+/// The longest quotation that is searched for its opening mark, in chunks.
 const MAX_QUOTE: usize = 100;
 
-/// The unit behind a number: attached, in the next chunk, or in the next two ("sq. ft.", "° F").
-pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
-    let next = place.body(1);
+/// Returns the unit after a number, singular and plural, and the number of chunks up to its end. `rest` is the text attached to the number; without it
+/// the unit is in the next one or two chunks ("sq. ft.", "° F").
+pub fn unit_of(context: &TokenContext, rest: &str) -> Option<((String, String), usize)> {
+    let next = context.body(1);
     if rest == "°" || rest.is_empty() && next == Some("°") {
         let at = if rest.is_empty() { 2 } else { 1 };
-        if let Some(scale) = place.body(at).filter(|scale| ["C", "F", "N", "S", "E", "W"].contains(scale)) {
+        if let Some(scale) = context.body(at).filter(|scale| ["C", "F", "N", "S", "E", "W"].contains(scale)) {
             return Some((unit(&format!("°{scale}"))?, at + 1));
         }
     }
@@ -23,7 +24,7 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
         return Some((unit(rest)?, 1));
     }
     let next = next?;
-    let behind = place.chunk(2).map(|chunk| chunk.body);
+    let behind = context.chunk(2).map(|chunk| chunk.body);
     if let "sq" | "cu" = next
         && let Some((one, many)) = behind.and_then(simple_unit)
     {
@@ -39,10 +40,6 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
     {
         return Some((both, 3));
     }
-    // "0.1 M NaOH"
-    if next == "M" && behind.is_some_and(|solute| super::chemistry::read(solute).is_some()) {
-        return Some((("molar".into(), "molar".into()), 2));
-    }
     // "50 hrs./wk."
     if let Some((above, below)) = next.split_once("./")
         && let Some(both) = unit(&format!("{above}/{below}"))
@@ -51,9 +48,11 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
     }
     let dimension = behind
         .is_none_or(|next| ["tall", "long", "wide", "high", "deep", "thick", "x", "by"].contains(&next));
-    let close = place.chunk(1)?.close;
+    let close = context.chunk(1)?.close;
     // "1 c. milk"
-    if next == "c" && close == "." && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
+    if next == "c"
+        && close == "."
+        && context.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
     {
         return Some((("cup".into(), "cups".into()), 2));
     }
@@ -63,12 +62,12 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
         "t" => Some(("teaspoon", "teaspoons")),
         _ => None,
     } && close == "."
-        && place.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
+        && context.raw(2).is_some_and(|after| after.starts_with(char::is_lowercase))
     {
         return Some(((one.into(), many.into()), 2));
     }
     // "42 W. 5th St."
-    let goes_on = place.raw(2).is_some_and(|after| {
+    let goes_on = context.raw(2).is_some_and(|after| {
         after.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()) && !is_starter(after)
     });
     if next.len() == 1
@@ -89,10 +88,10 @@ pub fn unit_of(place: &Place, rest: &str) -> Option<((String, String), usize)> {
     Some((unit(next)?, 2))
 }
 
-/// A unit behind a word that one follows: "350 nautical mi.", "per kg".
-pub fn unit_behind_word(place: &Place, body: &str) -> Reading {
-    // Every word comes here; few stand behind one of these.
-    let before = place.before().filter(|_| body.bytes().all(|byte| byte.is_ascii_lowercase()))?;
+/// Reads a unit after a word that announces one: "350 nautical mi.", "per kg".
+pub fn unit_after_word(context: &TokenContext, body: &str) -> Reading {
+    // This is tried for every word, so the cheap test comes first.
+    let before = context.before().filter(|_| body.bytes().all(|byte| byte.is_ascii_lowercase()))?;
     let one = ["each", "every", "per"].contains(&before);
     let many = ["nautical", "square", "cubic"].contains(&before)
         || ["few", "more", "several"].contains(&before) && body.len() > 1 && body != "in";
@@ -103,11 +102,11 @@ pub fn unit_behind_word(place: &Place, body: &str) -> Reading {
     Some((if one { singular } else { plural }, 1))
 }
 
-/// Whether the quotation mark behind a chunk stands for inches: one that opened before would close here instead.
-pub fn marks_inches(place: &Place) -> bool {
-    let Some(chunk) = place.chunk(0).filter(|chunk| chunk.close.starts_with('"')) else { return false };
+/// Whether the quotation mark after a chunk stands for inches, because it does not close an open quotation.
+pub fn marks_inches(context: &TokenContext) -> bool {
+    let Some(chunk) = context.chunk(0).filter(|chunk| chunk.close.starts_with('"')) else { return false };
     let mut open = 0;
-    for chunk in &place.chunks[place.index.saturating_sub(MAX_QUOTE)..place.index] {
+    for chunk in &context.chunks[context.index.saturating_sub(MAX_QUOTE)..context.index] {
         let chunk = Chunk::new(chunk);
         open += chunk.open.matches('"').count();
         open -= chunk.close.matches('"').count().min(open);

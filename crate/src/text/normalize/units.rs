@@ -1,4 +1,4 @@
-//! Units of measure: their symbols, and what products and quotients of them are called.
+//! Units of measure: their symbols, and the names of their powers and quotients.
 
 #[rustfmt::skip]
 const UNITS: &[(&str, &str, &str)] = &[
@@ -32,7 +32,7 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("Nm", "newton meter", "newton meters"), ("lm", "lumen", "lumens"), ("lx", "lux", "lux"), ("kVA", "kilovolt amp", "kilovolt amps"), ("Mt", "megaton", "megatons"), ("Gt", "gigaton", "gigatons"),
     ("lb-ft", "pound foot", "pound feet"), ("ft-lb", "foot pound", "foot pounds"), ("ft-lbs", "foot pound", "foot pounds"),
 ];
-/// Symbol, one, many, and the prefixes that it is written with, in exact letters.
+/// Case-sensitive symbol, singular, plural, and the metric prefixes that it takes.
 #[rustfmt::skip]
 const PREFIXED: &[(&str, &str, &str, &str)] = &[
     ("Hz", "hertz", "hertz", "mT"), ("J", "joule", "joules", "mkMGT"), ("N", "newton", "newtons", "mkM"), ("Pa", "pascal", "pascals", "hkMG"), ("W", "watt", "watts", "nµmkMGT"),
@@ -45,13 +45,13 @@ const PREFIXED: &[(&str, &str, &str, &str)] = &[
 const PREFIXES: &[(char, &str)] = &[
     ('f', "femto"), ('p', "pico"), ('n', "nano"), ('µ', "micro"), ('m', "milli"), ('c', "centi"), ('d', "deci"), ('h', "hecto"), ('k', "kilo"), ('M', "mega"), ('G', "giga"), ('T', "tera"),
 ];
-/// Without a prefix these are words or other abbreviations more often than units.
+/// Symbols that without a prefix are more often words or other abbreviations.
 const ONLY_PREFIXED: &[&str] = &["N", "A", "F", "H", "T", "M", "pc"];
 
-/// One and many of a unit; `m^2`, `km/h` and `mg/dL` are put together.
+/// Returns the singular and plural of a unit, including powers and quotients: `m^2`, `km/h`, `mg/dL`.
 pub fn unit(text: &str) -> Option<(String, String)> {
     if let Some((above, below)) = text.split_once('/') {
-        // A speed counts bits: "100 Mb/s".
+        // "Mb/s" are megabits, although "Mb" alone is read as megabytes.
         let (one, many) = match above.strip_suffix('b').filter(|_| below == "s") {
             Some(prefix) => {
                 let (one, _) = simple_unit(&format!("{prefix}bps"))?;
@@ -78,7 +78,7 @@ pub fn unit(text: &str) -> Option<(String, String)> {
     }
 }
 
-/// What a quantity is divided by: "second squared", "cubic meter", "hundred kilometers", "month".
+/// Returns the words of a denominator: "second squared", "cubic meter", "hundred kilometers", "month".
 fn per(below: &str) -> Option<String> {
     if let Some(root) = below.strip_suffix("^2").filter(|root| *root == "s") {
         return Some(format!("{} squared", simple_unit(root)?.0));
@@ -93,7 +93,7 @@ fn per(below: &str) -> Option<String> {
     unit(below).map(|(one, _)| one).or_else(word)
 }
 
-/// One and many, by the exact letters, or in any case where there are two letters or more.
+/// Returns the singular and plural of a symbol. Symbols of two or more letters match in any case if none matches exactly.
 pub fn simple_unit(text: &str) -> Option<(String, String)> {
     let found = |(_, one, many): &(&str, &str, &str)| (one.to_string(), many.to_string());
     if let Some(exact) = UNITS.iter().find(|(short, ..)| *short == text) {
@@ -117,7 +117,7 @@ pub fn simple_unit(text: &str) -> Option<(String, String)> {
     prefixed.or_else(|| any_case().map(found))
 }
 
-/// Whether a word is the short form of a unit and nothing else: "tbsp", not "in".
+/// Whether a word is the symbol of a unit and nothing else: "tbsp", but not "in".
 pub fn is_short_unit(word: &str) -> bool {
     word.len() > 1
         && !["in", "ac", "mo", "pt", "cal", "sec", "min"].contains(&word)

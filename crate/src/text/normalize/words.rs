@@ -1,15 +1,15 @@
-//! Words by what they do in a sentence.
+//! Words by their role in a sentence.
 
 use super::place::is_capitalized;
 
-/// Words that no noun phrase goes on with: "a 5 km and a 10 km run".
+/// Words that cannot be part of a noun phrase: "a 5 km and a 10 km run".
 #[rustfmt::skip]
 pub const FUNCTION_WORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "away", "but", "by", "came", "can", "each", "for", "from", "goes", "had", "has", "have", "he", "i", "if", "in", "is", "it", "of", "off", "on",
     "or", "paid", "per", "she", "should", "so", "spent", "than", "that", "the", "they", "this", "to", "was", "we", "went", "were", "when", "which", "will", "with", "would", "you",
 ];
 
-/// Words that begin a sentence far more often than they follow an abbreviation with a capital.
+/// Words that, with a capital after an abbreviation, almost always begin a sentence.
 #[rustfmt::skip]
 const STARTERS: &[&str] = &[
     "a", "after", "all", "also", "although", "an", "and", "are", "as", "at", "because", "before", "but", "by", "can", "could", "did", "do", "does", "each", "every",
@@ -18,17 +18,17 @@ const STARTERS: &[&str] = &[
     "our", "perhaps", "please", "she", "should", "since", "so", "some", "someone", "soon", "still", "that", "that's", "the", "their", "then", "there", "there's", "these",
     "they", "they're", "this", "those", "though", "to", "today", "was", "we", "we're", "we'll", "were", "what", "when", "where", "which", "while", "who", "why", "will",
     "with", "would", "yes", "yet", "you", "you're", "your",
-    // Requests.
+    // Imperatives.
     "add", "ask", "bring", "call", "come", "get", "give", "go", "keep", "leave", "look", "make", "meet", "mix", "put", "read", "see", "send", "stir", "stop", "take", "tell", "try",
     "turn", "use", "wait", "write",
 ];
 
-/// Whether a capitalized word begins a sentence rather than going on with a name.
+/// Whether a capitalized word begins a sentence rather than being part of a name.
 pub fn is_starter(word: &str) -> bool {
     let bare = word
         .trim_start_matches(['"', '\'', '(', '[', '“', '‘'])
         .trim_end_matches(|c: char| !c.is_alphanumeric());
-    // An initial is none: "A. B. Lee".
+    // An initial does not begin a sentence: "A. B. Lee".
     let initial = bare.len() == 1 && bare != "I" && word.ends_with('.');
     is_capitalized(bare)
         && !initial

@@ -1,9 +1,9 @@
-//! Writes words and pauses; takes chunks apart that no reader takes whole.
+//! Writes words and pauses, and splits chunks that no reader accepts as a whole.
 
 use super::capitals::{camel_case, capitals_and_word, is_spelled, spelled};
 use super::numerals::{self, number_or_year};
 use super::operators::operator;
-use super::place::{Chunk, Place, starts_with_digit};
+use super::place::{Chunk, TokenContext, starts_with_digit};
 use super::sentence_end::ends_sentence;
 use super::{MAX_CHUNK, is_letter, read, shorthand};
 use crate::text::numbers::cardinal;
@@ -12,14 +12,14 @@ const EMOTICONS: &[&str] = &["<3", ":D", ":P", ":p", ":-D", ":-P", ";D", ":o", "
 
 const ISOTOPES: &[&str] = &["americium", "cesium", "iodine", "plutonium", "radium", "thorium", "uranium"];
 
-/// Names that their capitals alone would have read otherwise.
+/// Names whose reading does not follow from their capitals.
 #[rustfmt::skip]
 const CASED: &[(&str, &str)] = &[
     ("CoV", "cov"), ("GaN", "G A N"), ("IaaS", "I A A S"), ("LaTeX", "la tech"), ("MiG", "mig"), ("MiGs", "migs"), ("PaaS", "pass"), ("PostgreSQL", "postgres Q L"), ("SaaS", "sass"),
     ("VoIP", "voip"), ("Wi-Fi", "wifi"), ("WiFi", "wifi"),
 ];
 
-/// The words written so far, and the pause that waits to be written behind the last.
+/// The words written so far, and the pause to be written after the last of them.
 #[derive(Default)]
 pub struct Writer {
     out: String,
@@ -27,7 +27,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Writes the words of `text`, separated by spaces; they are letters and apostrophes, and a comma behind one asks for a pause.
+    /// Writes the words of `text`, which are separated by spaces and consist of letters and apostrophes. A comma after a word makes a pause.
     fn words(&mut self, text: &str) {
         for word in text.split(' ').filter(|word| word.bytes().any(|byte| byte.is_ascii_alphabetic())) {
             if let Some(pause) = self.pause.take().filter(|_| !self.out.is_empty()) {
@@ -43,16 +43,16 @@ impl Writer {
         }
     }
 
-    /// The strongest of the pauses between two words wins.
+    /// Requests a pause after the last word. Of several requests the strongest mark is written.
     fn pause(&mut self, mark: char) {
         let strength =
-            |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |place| place + 1);
+            |mark: Option<char>| mark.and_then(|mark| ",.!?".find(mark)).map_or(0, |rank| rank + 1);
         if strength(Some(mark)) > strength(self.pause) {
             self.pause = Some(mark);
         }
     }
 
-    /// The text, with the period, question or exclamation mark at its end; nothing where there are no words.
+    /// Returns the text, ended by a period, a question mark or an exclamation mark. Returns `None` if there are no words.
     pub fn finish(mut self) -> Option<String> {
         if self.out.is_empty() {
             return None;
@@ -61,9 +61,9 @@ impl Writer {
         Some(self.out)
     }
 
-    /// Writes the chunk at a place and what belongs to it; returns how many were written.
-    pub fn chunk(&mut self, place: &Place) -> usize {
-        let Some(raw) = place.raw(0) else {
+    /// Writes the current chunk, and those that are read together with it. Returns the number of chunks written.
+    pub fn chunk(&mut self, context: &TokenContext) -> usize {
+        let Some(raw) = context.raw(0) else {
             self.pause('.');
             return 1;
         };
@@ -71,13 +71,13 @@ impl Writer {
             return 1;
         }
         // "3! = 6"
-        if let Some(number) = raw.strip_suffix('!').filter(|_| place.raw(1) == Some("="))
+        if let Some(number) = raw.strip_suffix('!').filter(|_| context.raw(1) == Some("="))
             && let Some(number) = numerals::integer(number)
         {
             self.words(&format!("{} factorial", cardinal(number)));
             return 1;
         }
-        if let Some(words) = operator(place) {
+        if let Some(words) = operator(context) {
             if words.is_empty() {
                 self.pause(',');
             } else {
@@ -89,28 +89,28 @@ impl Writer {
         if chunk.open.contains(['(', '[', '{']) {
             self.pause(',');
         }
-        let used = match read(place, chunk.body) {
+        let used = match read(context, chunk.body) {
             Some((words, used)) => {
                 self.words(&words);
                 used
             }
             None => {
-                self.parts(chunk.body, place);
+                self.parts(chunk.body, context);
                 1
             }
         };
         let last = used - 1;
-        let close = place.chunk(last).map_or("", |chunk| chunk.close);
+        let close = context.chunk(last).map_or("", |chunk| chunk.close);
         for mark in close.chars() {
             match mark {
                 ';' | ':' | ',' | ')' | ']' | '}' | '–' | '—' => self.pause(','),
                 '.' if close.contains("..") => self.pause(','),
                 // "5 in. long"
                 '.' if used > 1
-                    && place
+                    && context
                         .raw(used)
                         .is_some_and(|next| next.starts_with(|c: char| c.is_ascii_lowercase())) => {}
-                '.' if !ends_sentence(place.raw(last).unwrap_or(""), place.raw(used)) => {}
+                '.' if !ends_sentence(context.raw(last).unwrap_or(""), context.raw(used)) => {}
                 '.' | '?' | '!' => self.pause(mark),
                 _ => {}
             }
@@ -118,11 +118,11 @@ impl Writer {
         used
     }
 
-    /// A chunk of parts with marks between, each read by itself: "mid-1990s", "AT&T", "2+2=4".
-    fn parts(&mut self, body: &str, place: &Place) {
+    /// Writes a chunk whose parts are separated by marks and read one by one: "mid-1990s", "AT&T", "2+2=4".
+    fn parts(&mut self, body: &str, context: &TokenContext) {
         const MARKS: [char; 15] = ['-', '–', '/', '+', '=', '*', '×', '^', '&', '<', '>', '≤', '≥', '≠', '#'];
         if body.len() > MAX_CHUNK || !body.contains(MARKS) {
-            return self.mixed(body, place.shouted);
+            return self.mixed(body, context.shouted);
         }
         // A school grade: "A-", "B+".
         if let [letter @ b'A'..=b'F', b'-'] = body.as_bytes() {
@@ -131,15 +131,15 @@ impl Writer {
         // "A-flat", "A-list"
         if let Some(("A", rest)) = body.split_once('-').filter(|(_, rest)| rest.len() > 2) {
             self.words("A");
-            return self.parts(rest, place);
+            return self.parts(rest, context);
         }
-        // A hyphen binds least: "post-9/11", "3/4-inch".
+        // A hyphen binds more weakly than the other marks: "post-9/11", "3/4-inch".
         if body.contains('-') && body.contains(|mark| mark != '-' && MARKS.contains(&mark)) {
             for part in body.split('-').filter(|part| !part.is_empty()) {
                 let chunks = [part];
-                match read(&Place { chunks: &chunks, index: 0, ..*place }, part) {
+                match read(&TokenContext { chunks: &chunks, index: 0, ..*context }, part) {
                     Some((words, _)) => self.words(&words),
-                    None => self.parts(part, place),
+                    None => self.parts(part, context),
                 }
             }
             return;
@@ -149,45 +149,21 @@ impl Writer {
         for piece in body.split_inclusive(MARKS) {
             let part = piece.trim_end_matches(MARKS);
             let chunks = [part];
-            let alone = Place { chunks: &chunks, index: 0, shouted: place.shouted };
+            let alone = TokenContext { chunks: &chunks, index: 0, shouted: context.shouted };
             // "CX-5"
             let goes_on = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
             let letters = piece.ends_with('-')
                 && starts_with_digit(goes_on)
                 && (super::roman::is_numeral(part)
-                    || part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_uppercase())
-                    || super::chemistry::is_isotope(part, goes_on));
+                    || part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_uppercase()));
             let key = shorthand::key(part).filter(|_| body.contains('+'));
-            // "Uranium-235", "MiG-29"
-            let model = !before.is_empty()
-                && before.bytes().all(|byte| byte.is_ascii_alphabetic())
-                && (before.starts_with(|c: char| c.is_ascii_uppercase()) || ISOTOPES.contains(&before))
-                && body.contains('-');
-            // "two P-51s"
-            let (number, many) = part.strip_suffix('s').map_or((part, false), |number| (number, true));
-            // "the under-21s"
-            let ages = many
-                && numerals::is_digits(number)
-                && ["over", "under"].contains(&before.to_ascii_lowercase().as_str());
-            // "C-130J"
-            let bare = number.trim_end_matches(|c: char| c.is_ascii_uppercase());
-            let suffix = &number[bare.len()..];
-            let number = if suffix.len() == 1 { bare } else { number };
-            let model =
-                model && numerals::is_digits(number) && (number.len() == 3 || many || suffix.len() == 1);
-            match key
+            let numbered = numbered_part(body, before, part);
+            let reading = key
                 .map(|key| (key.to_string(), 1))
                 .or_else(|| read(&alone, part))
-                .filter(|_| !part.is_empty())
-            {
-                _ if ages => self.words(&super::quantity::plural(&numerals::number_or_year(number))),
-                _ if model && many => self.words(&super::quantity::plural(&numerals::in_pairs(number))),
-                _ if model => {
-                    self.words(&numerals::in_pairs(number));
-                    self.words(&spelled(suffix));
-                }
-                _ if letters => self.words(&spelled(part)),
-                Some((words, _)) => self.words(&words),
+                .filter(|_| !part.is_empty());
+            match numbered.or_else(|| letters.then(|| spelled(part))).or(reading.map(|(words, _)| words)) {
+                Some(words) => self.words(&words),
                 // "M&Ms"
                 None if joined && matches!(part.as_bytes(), [b'A'..=b'Z', b's']) => {
                     self.words(&format!("{}'s", &part[..1]));
@@ -199,47 +175,53 @@ impl Writer {
                 None if part.len() == 1 && piece.ends_with(['^', '=']) => {
                     self.words(&spelled(&part.to_ascii_uppercase()));
                 }
-                None => self.mixed(part, place.shouted),
+                None => self.mixed(part, context.shouted),
             }
-            let rest = &body[piece.as_ptr() as usize - body.as_ptr() as usize + piece.len()..];
-            let digits = (part.is_empty() && before.ends_with(|c: char| c.is_ascii_digit())
-                || part.ends_with(|c: char| c.is_ascii_digit()))
-                && starts_with_digit(rest);
-            match &piece[part.len()..] {
-                "/" if digits => self.words("over"),
-                "*" | "×" if digits => self.words("times"),
-                "<" if digits => self.words("is less than"),
-                ">" if digits => self.words("is greater than"),
-                "≤" => self.words("is less than or equal to"),
-                "≥" => self.words("is greater than or equal to"),
-                "≠" => self.words("is not equal to"),
-                "^" if matches!(rest, "2" | "3") => {
-                    self.words(if rest == "2" { "squared" } else { "cubed" });
-                    return;
-                }
-                "^" if digits => self.words("to the power of"),
-                "-" if matches!(part, "UTC" | "GMT") && numerals::is_digits(rest) => self.words("minus"),
-                "-" if part.is_empty() && before.is_empty() && rest.is_empty() => self.pause(','),
-                "-" if part.is_empty() => self.pause(','),
-                // "yes–no", not "K–12"
-                "–" if part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase()) => {
-                    self.pause(',');
-                }
-                "–" if part.ends_with(|c: char| c.is_ascii_digit()) && super::dates::is_month(rest) => {
-                    self.words("to");
-                }
-                "–" if part.is_empty() || rest.is_empty() => self.pause(','),
-                "+" => self.words("plus"),
-                "=" => self.words("equals"),
-                "&" => self.words("and"),
-                "#" if part.len() == 1 => self.words("sharp"),
-                _ => {}
+            if !self.mark(&piece[part.len()..], part, before, goes_on) {
+                return;
             }
             before = part;
         }
     }
 
-    /// Letters, digits and marks in any order: each run of letters is a word, each of digits a number.
+    /// Writes the words of a mark after `part`. Returns false if they include the rest of the chunk.
+    fn mark(&mut self, mark: &str, part: &str, before: &str, rest: &str) -> bool {
+        let digits = (part.is_empty() && before.ends_with(|c: char| c.is_ascii_digit())
+            || part.ends_with(|c: char| c.is_ascii_digit()))
+            && starts_with_digit(rest);
+        match mark {
+            "/" if digits => self.words("over"),
+            "*" | "×" if digits => self.words("times"),
+            "<" if digits => self.words("is less than"),
+            ">" if digits => self.words("is greater than"),
+            "≤" => self.words("is less than or equal to"),
+            "≥" => self.words("is greater than or equal to"),
+            "≠" => self.words("is not equal to"),
+            "^" if matches!(rest, "2" | "3") => {
+                self.words(if rest == "2" { "squared" } else { "cubed" });
+                return false;
+            }
+            "^" if digits => self.words("to the power of"),
+            "-" if matches!(part, "UTC" | "GMT") && numerals::is_digits(rest) => self.words("minus"),
+            "-" if part.is_empty() => self.pause(','),
+            // "yes–no", not "K–12"
+            "–" if part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+                self.pause(',');
+            }
+            "–" if part.ends_with(|c: char| c.is_ascii_digit()) && super::dates::is_month(rest) => {
+                self.words("to");
+            }
+            "–" if part.is_empty() || rest.is_empty() => self.pause(','),
+            "+" => self.words("plus"),
+            "=" => self.words("equals"),
+            "&" => self.words("and"),
+            "#" if part.len() == 1 => self.words("sharp"),
+            _ => {}
+        }
+        true
+    }
+
+    /// Writes letters, digits and marks in any order. Each run of letters is a word, each run of digits a number.
     fn mixed(&mut self, body: &str, shouted: bool) {
         let mut rest = body;
         let mut after_digit = false;
@@ -294,7 +276,7 @@ impl Writer {
         }
     }
 
-    /// A run of letters: capitals are kept where they may be an abbreviation or the name of a letter.
+    /// Writes a run of letters. Capitals are kept if they may be an abbreviation or the name of a letter.
     fn word(&mut self, word: &str, shouted: bool) {
         let capitals = word.bytes().all(|byte| byte.is_ascii_uppercase());
         let in_capitals =
@@ -339,5 +321,32 @@ impl Writer {
         } else {
             self.words(&word.to_ascii_lowercase());
         }
+    }
+}
+
+/// Returns the words of a number after a hyphen that names a model or an age group.
+fn numbered_part(body: &str, before: &str, part: &str) -> Option<String> {
+    // "Uranium-235", "MiG-29"
+    let model = !before.is_empty()
+        && before.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && (before.starts_with(|c: char| c.is_ascii_uppercase()) || ISOTOPES.contains(&before))
+        && body.contains('-');
+    // "two P-51s"
+    let (number, many) = part.strip_suffix('s').map_or((part, false), |number| (number, true));
+    // "the under-21s"
+    let ages = many
+        && numerals::is_digits(number)
+        && ["over", "under"].contains(&before.to_ascii_lowercase().as_str());
+    // "C-130J"
+    let bare = number.trim_end_matches(|c: char| c.is_ascii_uppercase());
+    let suffix = &number[bare.len()..];
+    let number = if suffix.len() == 1 { bare } else { number };
+    let model = model && numerals::is_digits(number) && (number.len() == 3 || many || suffix.len() == 1);
+    if ages {
+        Some(super::quantity::plural(&numerals::number_or_year(number)))
+    } else if model && many {
+        Some(super::quantity::plural(&numerals::in_pairs(number)))
+    } else {
+        model.then(|| format!("{} {}", numerals::in_pairs(number), spelled(suffix)))
     }
 }

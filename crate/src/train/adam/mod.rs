@@ -8,8 +8,8 @@ mod ops;
 mod plain;
 
 use burn::{
-    backend::{Dispatch, DispatchTensor},
-    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    backend::Dispatch,
+    module::{Module, ModuleMapper, Param},
     prelude::*,
     tensor::Gradients,
 };
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     nn::{Operation, Precision, Scope},
-    weights::track_path,
+    weights::{track_path, visit},
 };
 
 #[derive(Debug, Clone)]
@@ -115,18 +115,18 @@ impl Adam {
     /// One update of every parameter that has a gradient, unless one of these is no number. `rate` gives each path its learning rate.
     pub fn step<M: Module>(&mut self, module: M, gradients: &Gradients, rate: impl Fn(&str) -> f64) -> M {
         self.updates += 1;
-        let mut gathered = Gathered { gradients, found: Vec::new() };
-        module.visit(&mut gathered);
-        let Some((_, device)) = gathered.found.first() else { return module };
-        let scaling = self.scaling(device);
+        let mut found = Vec::new();
+        visit(&module, |_, parameter| found.extend(parameter.gradient(gradients)));
+        let Some(device) = found.first().map(Tensor::device) else { return module };
+        let scaling = self.scaling(&device);
         let grows = self.config.precision == Precision::Mixed;
         let (factor, scaling) = if self.config.plain {
             plain::clip(plain::squared_norm(&module, gradients), scaling, self.config.clip_norm, grows)
         } else {
-            let parts = Tensor::<1>::zeros([gathered.found.len() * PARTS], device).into_dispatch();
-            let gradients_in_order = gathered.found.into_iter().map(|(gradient, _)| gradient).enumerate();
-            let parts = gradients_in_order
-                .fold(parts, |parts, (place, gradient)| Dispatch::squares(parts, gradient, place));
+            let parts = Tensor::<1>::zeros([found.len() * PARTS], &device).into_dispatch();
+            let parts = found.into_iter().enumerate().fold(parts, |parts, (place, gradient)| {
+                Dispatch::squares(parts, gradient.into_dispatch(), place)
+            });
             let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
             let (factor, scaling) = Dispatch::clip(
                 squared_norm.into_dispatch(),
@@ -141,21 +141,7 @@ impl Adam {
     }
 }
 
-/// The gradients of all parameters that have one.
-struct Gathered<'a> {
-    gradients: &'a Gradients,
-    found: Vec<(DispatchTensor, Device)>,
-}
-
-impl ModuleVisitor for Gathered<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = param.val().grad(self.gradients) {
-            let device = gradient.device();
-            self.found.push((gradient.into_dispatch(), device));
-        }
-    }
-}
-
+/// Updates each parameter in place, for which it takes the parameter's values: nothing else may hold them.
 struct Update<'a, R> {
     adam: &'a mut Adam,
     gradients: &'a Gradients,

@@ -1,33 +1,20 @@
 //! The update from plain tensor operations: the reference of [`super::ops::AdamOps`].
 
-use burn::{
-    module::{Module, ModuleVisitor, Param},
-    prelude::*,
-    tensor::Gradients,
-};
+use burn::{module::Module, prelude::*, tensor::Gradients};
 
 use super::{
     Moments, SCALING,
     ops::{GROW_AFTER, MAX_SCALE, Settings},
 };
+use crate::weights::visit;
 
 /// The squared norm of the gradients of all parameters together, `[1]`.
 pub fn squared_norm<M: Module>(module: &M, gradients: &Gradients) -> Tensor<1> {
-    let mut squares = Squares { gradients, sums: Vec::new() };
-    module.visit(&mut squares);
-    Tensor::cat(squares.sums, 0).sum()
-}
-
-struct Squares<'a> {
-    gradients: &'a Gradients,
-    sums: Vec<Tensor<1>>,
-}
-
-impl ModuleVisitor for Squares<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let gradient = param.val().grad(self.gradients);
-        self.sums.extend(gradient.map(|gradient| gradient.powi_scalar(2).sum()));
-    }
+    let mut sums = Vec::new();
+    visit(module, |_, parameter| {
+        sums.extend(parameter.gradient(gradients).map(|gradient| gradient.powi_scalar(2).sum()));
+    });
+    Tensor::cat(sums, 0).sum()
 }
 
 /// As [`super::ops::AdamOps::clip`]. Nothing is read back: every case is computed, and masks choose.

@@ -25,7 +25,7 @@ use crate::{
         excitation::Excitation,
         mel::{Mel, MelConfig},
     },
-    text::symbols::SYMBOL_COUNT,
+    text::symbols::Symbol,
 };
 use frames::{FrameFile, Frames};
 pub use writer::FeatureWriter;
@@ -39,7 +39,7 @@ pub struct Utterance {
     pub text: String,
     pub first_frame: usize,
     pub frames: usize,
-    pub symbols: Vec<u8>,
+    pub symbols: Vec<Symbol>,
     /// Frames of each symbol; absent until aligned.
     pub durations: Option<Vec<u32>>,
 }
@@ -50,7 +50,7 @@ pub struct Spoken<'a> {
     pub speaker: &'a str,
     pub id: String,
     pub text: String,
-    pub symbols: Vec<u8>,
+    pub symbols: Vec<Symbol>,
     /// Frames of each symbol. With them, pauses at both ends are cut to `EDGE_FRAMES`: a model need not learn long silence.
     pub durations: Option<Vec<u32>>,
     pub mel: &'a Mel,
@@ -218,7 +218,6 @@ impl Features {
             item.speaker < features.speakers.len()
                 && item.frames > 0
                 && item.first_frame.checked_add(item.frames).is_some_and(|end| end <= total)
-                && item.symbols.iter().all(|&symbol| usize::from(symbol) < SYMBOL_COUNT)
                 && item.durations.as_ref().is_none_or(|durations| {
                     durations.len() == item.symbols.len()
                         && durations.iter().map(|&frames| u64::from(frames)).sum::<u64>()
@@ -255,7 +254,7 @@ mod tests {
                 speaker: id,
                 id: id.into(),
                 text: "hello".into(),
-                symbols: vec![1, 9, 1],
+                symbols: crate::text::symbols::parse("_ DH _").unwrap(),
                 durations: Some(vec![12, 8, 10]),
                 mel: &mel,
                 f0_hz: &[hz; 30],

@@ -49,18 +49,8 @@ pub struct Calibration {
 
 impl Calibration {
     /// * `speaker`: the speaker of the base whose timing and melody are followed
-    ///
-    /// `None` where the decoder is autoregressive: it would have to run step by step.
-    pub async fn of(
-        base: &Base,
-        clips: &[AlignedClip],
-        speaker: usize,
-        prosody: &Prosody,
-    ) -> Result<Option<Self>> {
+    pub async fn of(base: &Base, clips: &[AlignedClip], speaker: usize, prosody: &Prosody) -> Result<Self> {
         let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
-        if config.autoregressive {
-            return Ok(None);
-        }
         let voice = prosody.of_base_speaker(base, speaker);
         let mut sentences = Vec::with_capacity(SENTENCES.len());
         for sentence in SENTENCES {
@@ -73,7 +63,7 @@ impl Calibration {
         clips.iter().for_each(|clip| recorded.add(&clip.spectrogram(config.mels), &clip.phones()));
         let symbols = sentences.iter().map(AlignedClip::phones).collect();
         let store = assemble(base, &sentences, config.reduction);
-        Ok(Some(Self { store, symbols, recorded, config, mel_config }))
+        Ok(Self { store, symbols, recorded, config, mel_config })
     }
 
     /// Speaks the sentences; `None` where nothing is loud enough, or has no phone of the clips.
@@ -85,7 +75,7 @@ impl Calibration {
         let TacotronConfig { mels, reduction, .. } = self.config;
         let mut said = SpectralStats::default();
         for (&Span { first, frames }, symbols) in self.store.clips.iter().zip(&self.symbols) {
-            let window = self.store.gather(&[first], frames.next_multiple_of(reduction), reduction);
+            let window = self.store.gather(&[first], frames.next_multiple_of(reduction));
             let predicted = predict(parts, &window).1.narrow(1, 0, frames).reshape([frames * mels]);
             let mel = self.config.log_mels(read(predicted).await?, &self.mel_config);
             said.add(&scale_variance(mel, variance_scale), symbols);

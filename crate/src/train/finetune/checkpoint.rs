@@ -38,7 +38,6 @@ struct TrainerState {
     /// Metrics of the parameters that are kept; `None` where none are.
     best: Option<ValidationMetrics>,
     /// Whether parameters are stored as what they differ by from the base's.
-    #[serde(default)]
     differences: bool,
 }
 

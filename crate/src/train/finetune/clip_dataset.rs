@@ -49,7 +49,7 @@ impl ClipDataset {
     ///
     /// * `in_cooldown`: whether the held-out clips are drawn from as well
     pub fn windows(&self, iteration: usize, in_cooldown: bool, shard: Shard) -> WindowBatch {
-        let SamplerConfig { seed, clips, batch, window, reduction, rehearsed, .. } = self.sampler;
+        let SamplerConfig { seed, clips, batch, window, rehearsed, .. } = self.sampler;
         // Seeded by iteration: a resumed run draws the same windows as an uninterrupted one.
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(iteration as u64));
         self.store.targets.device().seed(rng.random());
@@ -60,13 +60,13 @@ impl ClipDataset {
             (starts, frames)
         };
         let (starts, valid_frames) = draw(&self.store, clips, batch);
-        let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window, reduction) };
+        let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window) };
         let Some(rehearsal) = &self.rehearsal else { return windows };
         let (starts, rehearsed_frames) = draw(rehearsal, &rehearsal.clips, rehearsed);
         if shard.of(&starts).is_empty() {
             return windows;
         }
-        let rehearsed = rehearsal.gather(shard.of(&starts), window, reduction);
+        let rehearsed = rehearsal.gather(shard.of(&starts), window);
         windows.and(
             rehearsed,
             self.sampler.rehearsal_at(iteration) * valid_frames as f32 / rehearsed_frames as f32,
@@ -133,7 +133,6 @@ mod tests {
         let store = FrameStore {
             context: frames(2),
             targets: frames(3),
-            previous: None,
             mask: frames(1).ones_like(),
             clips: [0, 40].map(|first| Span { first, frames: 40 }).to_vec(),
         };
@@ -155,7 +154,6 @@ mod tests {
         let store = FrameStore {
             context: frames(2),
             targets: frames(3),
-            previous: None,
             mask: frames(1),
             clips: vec![Span { first: 0, frames: 40 }],
         };

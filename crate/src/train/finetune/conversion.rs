@@ -148,11 +148,11 @@ impl Differences {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::symbols::{SILENCE, id};
+    use crate::text::symbols::SILENCE;
 
     #[test]
     fn each_phone_is_moved_by_its_own_difference_and_an_unknown_one_by_that_of_its_class() {
-        let symbol = |name| id(name).unwrap();
+        let symbol = |name| Symbol::from_name(name).unwrap();
         let (aa, iy, s, f) = (symbol("AA0"), symbol("IY0"), symbol("S"), symbol("F"));
         let frames = 2000;
         let spoken: Vec<Symbol> =
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn frames_of_a_phone_are_moved_as_those_are_that_are_like_them() {
-        let aa = id("AA0").unwrap();
+        let aa = Symbol::from_name("AA0").unwrap();
         let spoken = vec![aa; 2000];
         let said: Vec<f32> =
             (0..2 * spoken.len()).map(|at| if at < spoken.len() { 0.0 } else { 2.0 }).collect();

@@ -19,8 +19,6 @@ pub struct FrameStore {
     pub context: Tensor<3>,
     /// `[1, F, M]`, normalised
     pub targets: Tensor<3>,
-    /// `[1, F, M]`, the targets one frame later; `None` where the decoder is not autoregressive
-    pub previous: Option<Tensor<3>>,
     /// `[1, F, 1]`, one where there is a frame
     pub mask: Tensor<3>,
     pub clips: Vec<Span>,
@@ -37,7 +35,6 @@ pub struct Span {
 pub struct WindowBatch {
     pub context: Tensor<3>,
     pub targets: Tensor<3>,
-    pub previous: Option<Tensor<3>>,
     /// The weight of each frame in the loss.
     pub mask: Tensor<3>,
     /// Frames that the loss is a mean over.
@@ -45,28 +42,20 @@ pub struct WindowBatch {
 }
 
 impl FrameStore {
-    pub fn gather(&self, starts: &[usize], window: usize, reduction: usize) -> WindowBatch {
-        let device = self.targets.device();
-        let index = |stride: usize| {
-            let frames: Vec<i32> = starts
-                .iter()
-                .flat_map(|start| (0..window).step_by(stride).map(move |frame| (start + frame) as i32))
-                .collect();
-            let count = frames.len();
-            Tensor::<1, Int>::from_data(TensorData::new(frames, [count]), &device)
-        };
-        let take = |from: &Tensor<3>, index: &Tensor<1, Int>| {
+    pub fn gather(&self, starts: &[usize], window: usize) -> WindowBatch {
+        let frames: Vec<i32> =
+            starts.iter().flat_map(|start| (0..window).map(move |frame| (start + frame) as i32)).collect();
+        let shape = [frames.len()];
+        let frames = Tensor::<1, Int>::from_data(TensorData::new(frames, shape), &self.targets.device());
+        let take = |from: &Tensor<3>| {
             let width = from.dims()[2];
-            let rows = index.dims()[0] / starts.len();
-            from.clone().select(1, index.clone()).reshape([starts.len(), rows, width])
+            from.clone().select(1, frames.clone()).reshape([starts.len(), window, width])
         };
-        let frames = index(1);
         let valid_frames = starts.iter().map(|&start| self.valid(start, window)).sum();
         WindowBatch {
-            context: take(&self.context, &frames),
-            targets: take(&self.targets, &frames),
-            previous: self.previous.as_ref().map(|previous| take(previous, &index(reduction))),
-            mask: take(&self.mask, &frames),
+            context: take(&self.context),
+            targets: take(&self.targets),
+            mask: take(&self.mask),
             valid_frames,
         }
     }
@@ -113,8 +102,7 @@ pub fn predict(parts: &Adapted, windows: &WindowBatch) -> (Tensor<3>, Tensor<3>)
     let width = speaker.dims()[1];
     let speakers = speaker.expand([batch, width]);
     let state = parts.decoder.start(batch, &windows.targets.device());
-    let (frames, _) =
-        parts.decoder.forward(windows.previous.clone(), windows.context.clone(), speakers, state);
+    let (frames, _) = parts.decoder.forward(windows.context.clone(), speakers, state);
     let residual = parts.postnet.forward(frames.clone(), Mode::Eval);
     (frames.clone(), frames + residual)
 }
@@ -133,7 +121,6 @@ impl WindowBatch {
         Self {
             context: join(self.context, others.context),
             targets: join(self.targets, others.targets),
-            previous: self.previous.zip(others.previous).map(|(these, others)| join(these, others)),
             mask: join(self.mask, others.mask.mul_scalar(weight)),
             valid_frames: self.valid_frames,
         }
@@ -148,18 +135,10 @@ impl WindowBatch {
 impl FrameStore {
     /// Adds the tensors to `weights`, their names prefixed by `prefix`.
     pub fn put(&self, prefix: &str, weights: &mut Weights) {
-        let named = [
-            ("context", Some(&self.context)),
-            ("targets", Some(&self.targets)),
-            ("previous", self.previous.as_ref()),
-            ("mask", Some(&self.mask)),
-        ];
-        for (name, tensor) in named {
-            if let Some(tensor) = tensor {
-                let shape = tensor.dims().to_vec();
-                let values = tensor.clone().reshape([shape.iter().product::<usize>()]);
-                weights.insert(format!("{prefix}{name}"), Weight { shape, values });
-            }
+        for (name, tensor) in [("context", &self.context), ("targets", &self.targets), ("mask", &self.mask)] {
+            let shape = tensor.dims().to_vec();
+            let values = tensor.clone().reshape([shape.iter().product::<usize>()]);
+            weights.insert(format!("{prefix}{name}"), Weight { shape, values });
         }
     }
 
@@ -169,13 +148,7 @@ impl FrameStore {
             let (shape, values) = weights.remove(&format!("{prefix}{name}"))?;
             Some(Tensor::<3>::from_data(TensorData::new(values, <[usize; 3]>::try_from(shape).ok()?), device))
         };
-        Some(Self {
-            context: tensor("context")?,
-            targets: tensor("targets")?,
-            previous: tensor("previous"),
-            mask: tensor("mask")?,
-            clips,
-        })
+        Some(Self { context: tensor("context")?, targets: tensor("targets")?, mask: tensor("mask")?, clips })
     }
 }
 
@@ -183,8 +156,7 @@ impl FrameStore {
 pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore {
     let (config, device) = (base.config(), &base.device);
     let mels = config.mels;
-    let (mut contexts, mut targets, mut previous, mut mask, mut spans) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut contexts, mut targets, mut mask, mut spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut first = 0;
     for clip in clips {
         let frames = clip.frames();
@@ -192,15 +164,10 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
         contexts
             .push(base.with_excitation(base.contexts(&clip.symbols, &clip.durations, padded), &clip.f0_hz));
         let normalised: Vec<f32> =
-            clip.mel.iter().map(|value| (value - config.mel_mean) / config.mel_scale).collect();
+            clip.mel.iter().map(|&value| config.mel_normalisation().apply(value)).collect();
         let frame = |index: usize| &normalised[index.min(frames - 1) * mels..][..mels];
         for index in 0..padded {
             targets.extend_from_slice(frame(index));
-            match index {
-                _ if !config.autoregressive => (),
-                0 => previous.extend(std::iter::repeat_n(0.0, mels)),
-                _ => previous.extend_from_slice(frame(index - 1)),
-            }
             mask.push(if index < frames { 1.0f32 } else { 0.0 });
         }
         spans.push(Span { first, frames });
@@ -212,7 +179,6 @@ pub fn assemble(base: &Base, clips: &[AlignedClip], window: usize) -> FrameStore
     FrameStore {
         context: Tensor::cat(contexts, 1),
         targets: tensor(targets, mels),
-        previous: config.autoregressive.then(|| tensor(previous, mels)),
         mask: tensor(mask, 1),
         clips: spans,
     }

@@ -11,6 +11,7 @@ use crate::{
     },
     model::TacotronConfig,
     nn::{Compute, readback::read},
+    text::symbols::Symbol,
     train::{clip::AlignedClip, options::ValidationMetrics, segment::ONE_IN},
     voice::{Adapted, Base},
 };
@@ -20,7 +21,7 @@ const MAX_HELD_OUT: usize = 4;
 
 struct HeldClip {
     first: usize,
-    symbols: Vec<u8>,
+    symbols: Vec<Symbol>,
     recorded: Mel,
 }
 
@@ -91,8 +92,7 @@ impl HeldOut {
     ) -> Result<ValidationMetrics> {
         let windows_of = |clip: &HeldClip| (clip.first..clip.first + clip.recorded.frames()).step_by(window);
         let starts: Vec<usize> = self.clips.iter().flat_map(windows_of).collect();
-        store.targets.device().seed(0); // The prenet drops the same values at each validation.
-        let windows = store.gather(&starts, window, self.config.reduction);
+        let windows = store.gather(&starts, window);
         let (before, after) = predict(parts, &windows);
         let fused = Compute::default();
         let loss = read(windows.loss(&fused, before) + windows.loss(&fused, after.clone())).await?[0];

@@ -2,7 +2,7 @@
 //! a helper is a worker with a module and a memory of its own, since shared memory requires headers that few servers send.
 
 use burn::{
-    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    module::{Module, Param},
     prelude::*,
     tensor::Gradients,
 };
@@ -15,7 +15,7 @@ use crate::{
     nn::{Precision, Scope, readback::read_data},
     ranks::Shard,
     voice::{Adapted, Base, adaptable},
-    weights::{Metadata, Storage, apply, collect, deserialize, serialize, track_path},
+    weights::{Metadata, Storage, apply, collect, deserialize, map, serialize, visit},
 };
 
 /// Weights, or their gradients in the same order, concatenated, and a loss last. In a page it is an array that workers transfer to each other; values are
@@ -80,13 +80,17 @@ impl Helper {
         shard: Shard,
     ) -> Result<()> {
         let places = Places::of(&self.parts, buffer)?;
-        self.parts = self.parts.clone().map(&mut Set { path: Vec::new(), places: &places, buffer });
+        self.parts = map(self.parts.clone(), |path, old| {
+            let &Place { at, count } = places.0.get(path)?;
+            Some(Tensor::from_data(TensorData::new(buffer.get(at, count), [count]), &old.device()))
+        });
         let loss = loss(&self.parts, &self.dataset.windows(iteration, in_cooldown, shard));
-        let mut found =
-            CollectGradients { gradients: &mut loss.backward(), path: Vec::new(), values: BTreeMap::new() };
-        self.parts.visit(&mut found);
+        let (mut gradients, mut found) = (loss.backward(), BTreeMap::new());
+        visit(&self.parts, |path, parameter| {
+            found.extend(parameter.take_gradient(&mut gradients).map(|values| (path.to_string(), values)));
+        });
         for (name, &Place { at, count }) in &places.0 {
-            match found.values.remove(name) {
+            match found.remove(name) {
                 Some(gradient) => put(from_mut(buffer), at, gradient).await?,
                 None => buffer.put(at, &vec![0.0; count]),
             }
@@ -150,7 +154,13 @@ pub fn add(
     helped: &impl FlatBuffer,
 ) -> Result<Tensor<1>> {
     let places = Places::of(parts, helped)?;
-    parts.visit(&mut Add { gradients, path: Vec::new(), places: &places, helped });
+    visit(parts, |path, parameter| {
+        let Some(&Place { at, count }) = places.0.get(path) else { return };
+        let Some(gradient) = parameter.gradient(gradients) else { return };
+        let helped = Tensor::from_data(TensorData::new(helped.get(at, count), [count]), &gradient.device());
+        // The sum is written into `helped`, whose buffer nothing else holds.
+        parameter.replace_gradient(gradients, helped + gradient);
+    });
     Ok(loss.add_scalar(helped.get(helped.size() - 1, 1)[0]))
 }
 
@@ -176,63 +186,5 @@ impl Places {
         } else {
             Err(Error::option_invalid("these weights are of another model"))
         }
-    }
-}
-
-struct Set<'a, E> {
-    path: Vec<String>,
-    places: &'a Places,
-    buffer: &'a E,
-}
-
-impl<E: FlatBuffer> ModuleMapper for Set<'_, E> {
-    track_path!();
-
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let Some(&Place { at, count }) = self.places.0.get(&self.path.join(".")) else { return param };
-        param.map(|old| {
-            Tensor::from_data(TensorData::new(self.buffer.get(at, count), old.dims()), &old.device())
-                .require_grad()
-        })
-    }
-}
-
-struct CollectGradients<'a> {
-    gradients: &'a mut Gradients,
-    path: Vec<String>,
-    values: BTreeMap<String, Tensor<1>>,
-}
-
-impl ModuleVisitor for CollectGradients<'_> {
-    track_path!();
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = param.val().grad_remove(self.gradients) {
-            let count = gradient.shape().num_elements();
-            self.values.insert(self.path.join("."), gradient.reshape([count]));
-        }
-    }
-}
-
-struct Add<'a, E> {
-    gradients: &'a mut Gradients,
-    path: Vec<String>,
-    places: &'a Places,
-    helped: &'a E,
-}
-
-impl<E: FlatBuffer> ModuleVisitor for Add<'_, E> {
-    track_path!();
-
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let value = param.val();
-        let Some(&Place { at, count }) = self.places.0.get(&self.path.join(".")) else { return };
-        let Some(gradient) = value.grad(self.gradients) else { return };
-        let helped = Tensor::<D>::from_data(
-            TensorData::new(self.helped.get(at, count), gradient.dims()),
-            &gradient.device(),
-        );
-        // Into what nobody else holds.
-        value.grad_replace(self.gradients, helped + gradient);
     }
 }

@@ -147,8 +147,7 @@ pub struct FineTuner {
     adam: Adam,
     dataset: ClipDataset,
     held_out: Option<HeldOut>,
-    /// `None` where the decoder is autoregressive.
-    calibration: Option<Calibration>,
+    calibration: Calibration,
     shown: Shown,
     /// `[1, V]`
     timing_speaker: Tensor<2>,
@@ -272,7 +271,6 @@ impl FineTuner {
         let store = FrameStore {
             context: nothing(config.context_width()),
             targets: nothing(config.mels),
-            previous: config.autoregressive.then(|| nothing(config.mels)),
             mask: nothing(1) + 1.0,
             clips: vec![Span { first: 0, frames: options.window }],
         };
@@ -280,7 +278,7 @@ impl FineTuner {
             .parts
             .train()
             .computing(&Scope::new(options.compute()));
-        let windows = |count: usize| store.gather(&vec![0; count], options.window, config.reduction);
+        let windows = |count: usize| store.gather(&vec![0; count], options.window);
         let windows = match options.rehearsed() {
             0 => windows(options.batch),
             count => windows(options.batch).and(windows(count), options.rehearsal),
@@ -458,10 +456,8 @@ impl FineTuner {
     #[doc(hidden)]
     pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
         let &Span { first, frames } = self.dataset.store.clips.last().expect("counted");
-        let reduction = self.dataset.sampler.reduction;
-        let padded = frames.next_multiple_of(reduction);
-        self.device.seed(0);
-        let windows = self.dataset.store.gather(&[first], padded, reduction);
+        let padded = frames.next_multiple_of(self.dataset.sampler.reduction);
+        let windows = self.dataset.store.gather(&[first], padded);
         let predicted = read(
             predict(&self.parts.valid(), &windows)
                 .1
@@ -506,10 +502,7 @@ impl FineTuner {
             self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
         let variance_scale = self.variance_scale();
         let parts = self.best.map_or(self.parts, |(_, best)| best).valid().with_precision(Precision::F32);
-        let spectral_match = match &self.calibration {
-            Some(calibration) => calibration.spectral_match(&parts, variance_scale).await?,
-            None => None,
-        };
+        let spectral_match = self.calibration.spectral_match(&parts, variance_scale).await?;
         let info =
             VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice {
@@ -577,15 +570,14 @@ async fn losses_of(
     starts: &[usize],
     CloneOptions { batch, window, .. }: &CloneOptions,
 ) -> Result<Vec<f32>> {
-    let (reduction, count) = (base.config().reduction, starts.len());
+    let count = starts.len();
     let rows = batch.next_multiple_of(count);
     let speaker_of = |row: usize| base.speaker(speakers[(row / count).min(speakers.len() - 1)]);
     let of_rows = Tensor::cat((0..rows).map(speaker_of).collect(), 0);
     let parts =
         Adapted { speaker: Param::from_tensor(of_rows), ..Voice::of_base_speaker(base, speakers[0]).parts };
-    base.device.seed(0);
-    let (before, after) = predict(&parts, &store.gather(&starts.repeat(rows / count), *window, reduction));
-    let (windows, fused) = (store.gather(starts, *window, reduction), Compute::default());
+    let (before, after) = predict(&parts, &store.gather(&starts.repeat(rows / count), *window));
+    let (windows, fused) = (store.gather(starts, *window), Compute::default());
     let losses = (0..speakers.len()).map(|speaker| {
         let loss =
             |frames: &Tensor<3>| windows.loss(&fused, frames.clone().narrow(0, speaker * count, count));
@@ -630,9 +622,12 @@ mod tests {
     fn blank(base: &Base, frames: usize) -> FrameStore {
         let mels = base.config().mels;
         FrameStore {
-            context: base.contexts(&[1, 9, 20, 30, 1], &[32, 64, 64, 64, 32], frames),
+            context: base.contexts(
+                &crate::text::symbols::parse("_ DH R AA0 _").unwrap(),
+                &[32, 64, 64, 64, 32],
+                frames,
+            ),
             targets: Tensor::zeros([1, frames, mels], &base.device),
-            previous: None,
             mask: Tensor::ones([1, frames, 1], &base.device),
             clips: vec![Span { first: 0, frames }],
         }
@@ -646,7 +641,7 @@ mod tests {
         // One window, which all looks are at, half way between two speakers.
         let blank = blank(&base, options.window);
         let says = |speaker: usize| {
-            let window = blank.gather(&[0], options.window, base.config().reduction);
+            let window = blank.gather(&[0], options.window);
             predict(&Voice::of_base_speaker(&base, speaker).parts, &window).1
         };
         let store = FrameStore { targets: (says(4) + says(28)).mul_scalar(0.5), ..blank.clone() };
@@ -678,12 +673,12 @@ mod tests {
         let models = include!("../../../tests/common/tiny_folder.rs");
         let base = Base::open(models.path().join("base"), &Device::flex()).unwrap();
         let (window, frames, mels) = (16, 256, base.config().mels);
-        let (clip, reduction) = (frames / 2, base.config().reduction);
+        let clip = frames / 2;
         let options = CloneOptions { batch: 8, window, ..CloneOptions::default() };
         let blank = blank(&base, frames);
         let starts: Vec<usize> = (0..frames).step_by(window).collect();
         let says = |speaker: usize, range: Range<usize>| {
-            let windows = blank.gather(&starts, window, reduction);
+            let windows = blank.gather(&starts, window);
             let (_, after) = predict(&Voice::of_base_speaker(&base, speaker).parts, &windows);
             after.reshape([1, frames, mels]).slice([0..1, range, 0..mels])
         };

@@ -13,7 +13,7 @@ use crate::{
     Result,
     audio::excitation::EXCITATION_WIDTH,
     model::{
-        pitch::{Contour, Intonation, PitchPredictor, SPREADS, Voicing},
+        pitch::{Contour, Intonation, PitchPredictor, SPREADS},
         readout::Readout,
     },
     nn::readback::read,
@@ -112,7 +112,7 @@ async fn intonation(
     };
     let ratio = range(&mut recorded) / range(&mut predicted).max(1e-3);
     let spread = (WIDENED * ratio).clamp(*SPREADS.start(), *SPREADS.end());
-    Ok(Some(Intonation { mean_hz, spread, voicing: Voicing::default() }))
+    Ok(Some(Intonation { mean_hz, spread }))
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
         let base = Base::open("../models/base", &Device::flex()).unwrap();
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
-        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7, ..own });
+        let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7 });
         let voice =
             Prosody { duration_scale: 1.3, intonation, ..Prosody::default() }.of_base_speaker(&base, speaker);
         let texts = [
@@ -144,7 +144,7 @@ mod tests {
         let mut clips: Vec<AlignedClip> = texts.iter().map(clip).collect();
         let found = prosody(&base, &clips, speaker);
         assert!((found.duration_scale - 1.3).abs() < 0.02, "{}", found.duration_scale);
-        let Intonation { mean_hz, spread, .. } = found.intonation.unwrap();
+        let Intonation { mean_hz, spread } = found.intonation.unwrap();
         assert!((spread - 0.7 * WIDENED).abs() < 0.05, "{spread}");
         assert!((mean_hz / own.mean_hz - 1.2).abs() < 0.1, "{mean_hz} of {} Hz", own.mean_hz);
         clips.iter_mut().for_each(|clip| clip.foreign = true);
@@ -163,7 +163,7 @@ mod tests {
         let plain = Voice::of_base_speaker(&base, speaker);
         let texts =
             ["Nobody knew many of the men.", "My aunt may remember none of them, and Norman no more."];
-        let nasals = ["M", "N", "NG"].map(|name| symbols::id(name).unwrap());
+        let nasals = ["M", "N", "NG"].map(|name| symbols::Symbol::from_name(name).unwrap());
         let clip = |text: &&str| {
             let mut clip = pollster::block_on(AlignedClip::said(&base, &plain, text)).unwrap();
             let phones = clip.phones();

@@ -2,15 +2,12 @@
 //!
 //! Moments are rounded themselves, parameters in their difference from the base's: to 0.4 % of the change, where a voice file keeps 8 bits a row.
 
-use burn::{
-    module::{Module, ModuleMapper, Param},
-    prelude::*,
-};
+use burn::prelude::*;
 
 use crate::{
     train::adam::{Adam, Moments},
     voice::{Adapted, adaptable},
-    weights::{Weight, Weights, track_path},
+    weights::{Weight, Weights, map},
 };
 
 /// To the 8 significant bits of bfloat16, by a multiplication and two differences (Dekker 1971, section 5): no device needs to have the type.
@@ -55,26 +52,7 @@ pub fn sum(parts: Adapted, origin: &Weights) -> Adapted {
 
 /// Maps each parameter, flattened, with that of the same name.
 fn each(parts: Adapted, origin: &Weights, change: impl Fn(Tensor<1>, Tensor<1>) -> Tensor<1>) -> Adapted {
-    struct Each<'a, F> {
-        path: Vec<String>,
-        origin: &'a Weights,
-        change: F,
-    }
-    impl<F: Fn(Tensor<1>, Tensor<1>) -> Tensor<1>> ModuleMapper for Each<'_, F> {
-        track_path!();
-
-        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-            let Some(origin) = self.origin.get(&self.path.join(".")) else { return param };
-            param.map(|values| {
-                let shape = values.dims();
-                let values = values.inner();
-                let count = values.shape().num_elements();
-                let changed = (self.change)(values.reshape([count]), origin.values.clone());
-                Tensor::from_inner(changed.reshape(shape)).require_grad()
-            })
-        }
-    }
-    parts.map(&mut Each { path: Vec::new(), origin, change })
+    map(parts, |path, values| Some(change(values, origin.get(path)?.values.clone())))
 }
 
 #[cfg(test)]

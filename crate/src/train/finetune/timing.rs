@@ -14,7 +14,7 @@ use crate::{Result, model::readout::Readout, nn::readback::read, text::symbols::
 /// How much the weights are drawn towards the base's, as so many phones' worth.
 const PENALTY: f64 = 30.0;
 /// Nepers by which a phone's length differs from the predicted one at most: beyond, the aligner did not find it.
-const MOST_APART: f64 = 1.5;
+const MAX_LOG_RATIO: f64 = 1.5;
 
 /// How a speaker's durations differ from those of the speaker of the base.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ impl Phones {
         let apart = self.recorded.iter().zip(&self.predicted);
         let apart = DVector::from_iterator(
             count,
-            apart.map(|(frames, log)| (frames.ln() - log).clamp(-MOST_APART, MOST_APART)),
+            apart.map(|(frames, log)| (frames.ln() - log).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)),
         );
         let normal = states.tr_mul(&states) + DMatrix::from_diagonal(&penalties(width, PENALTY));
         let mut weights = Cholesky::new(normal)?.solve(&states.tr_mul(&apart));

@@ -18,8 +18,8 @@ use crate::{
 /// How much the weights are drawn towards the base's, as so many frames' worth.
 const PENALTY: f64 = 100.0;
 /// Of Newton's method, which takes about ten.
-const MOST_STEPS: usize = 30;
-const MOST_HALVINGS: usize = 12;
+const MAX_STEPS: usize = 30;
+const MAX_HALVINGS: usize = 12;
 /// Of the cost, below which a step changes nothing.
 const TOLERANCE: f64 = 1e-6;
 
@@ -87,7 +87,7 @@ fn logistic(features: &DMatrix<f64>, frames: &[Frame], penalty: &DVector<f64>) -
     };
     let mut weights = DVector::zeros(features.ncols());
     let mut least = cost(&weights);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let added = features * &weights;
         // Over the frames of each step: how far they are from their labels, and how unsure.
         let (mut missing, mut unsure) = (DVector::zeros(added.len()), DVector::<f64>::zeros(added.len()));
@@ -104,7 +104,7 @@ fn logistic(features: &DMatrix<f64>, frames: &[Frame], penalty: &DVector<f64>) -
         let curvature = scaled.tr_mul(&scaled) + DMatrix::from_diagonal(penalty);
         let step = Cholesky::new(curvature)?.solve(&gradient);
         // Where known logits are sure and wrong the curvature is small, and a whole step goes too far.
-        let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(MOST_HALVINGS);
+        let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(MAX_HALVINGS);
         let nearer = lengths.map(|length| &weights + length * &step).find_map(|next| {
             let cost = cost(&next);
             (cost < least).then_some((next, cost))

@@ -30,6 +30,7 @@ use crate::{
     model::{Tacotron, TacotronConfig},
     nn::{Mode, Precision, loss::spectrogram_loss, readback::read},
     ranks::Ranks,
+    text::symbols::Symbol,
     vocoder::Vocoder,
 };
 
@@ -256,7 +257,7 @@ pub async fn profile(
     clock.alone("feeder", || drop(draw())).await?;
 
     let batch = draw();
-    let Batch { symbols, durations, times, positions, previous, targets, mask, .. } = &batch;
+    let Batch { symbols, durations, times, positions, targets, mask, .. } = &batch;
     device.seed(0); // The same weights on all ranks.
     let mut model = Tacotron::new(config, device).with_precision(precision).with_ranks(ranks);
     let encoded = model.encode(symbols, mode).detach().require_grad(); // (B, L, E)
@@ -269,12 +270,8 @@ pub async fn profile(
         None => timed.clone(),
     };
     let context = context.require_grad(); // (B, T, C)
-    let decode = || {
-        model
-            .decoder
-            .forward(previous.clone(), context.clone(), speaker.clone(), model.decoder.start(items, device))
-            .0
-    };
+    let decode =
+        || model.decoder.forward(context.clone(), speaker.clone(), model.decoder.start(items, device)).0;
     let frames = decode().detach().require_grad(); // (B, T, M)
     clock.both("encoder", || model.encode(symbols, mode)).await?;
     clock
@@ -355,7 +352,7 @@ fn noise(mels: usize, frames: usize) -> Mel {
 fn corpus(mels: usize, speakers: usize) -> Features {
     let mut features = Features::new(MelConfig::speech_16k());
     for number in 0..speakers {
-        let symbols: Vec<u8> = (0..SYMBOLS).map(|index| 10 + (index % 30) as u8).collect();
+        let symbols = (0..SYMBOLS).filter_map(|index| Symbol::from_index(10 + index % 30)).collect();
         let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
         features.push(Spoken {
             speaker: &number.to_string(),

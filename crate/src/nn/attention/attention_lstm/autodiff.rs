@@ -1,4 +1,4 @@
-//! Registers the scan with autodiff: the backward pass is hand-written, see [`AttentionLstmBackwardOps::attention_lstm_backward`].
+//! Registers the sequence with autodiff, see [`AttentionLstmBackwardOps`].
 
 use burn::backend::AutodiffBackend;
 
@@ -27,7 +27,7 @@ struct AttentionLstmBackward;
 struct Saved<T> {
     rows: T,
     gates: T,
-    /// The parts of [`AttentionLstmInputs`].
+    /// The fields of [`AttentionLstmInputs`].
     with: [T; 7],
 }
 
@@ -52,7 +52,7 @@ impl<B: AttentionLstmBackwardOps, C: CheckpointStrategy> AttentionLstmOps for Au
         with: AttentionLstmInputs<Self>,
         mask: FloatTensor<Self>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        assert!(!mask.is_tracked(), "no gradient reaches the mask");
+        assert!(!mask.is_tracked(), "the mask has no gradient");
         let (projected, projected_node) = projected.into_parts();
         let parts = with.parts().map(|tensor| tensor.into_parts());
         let with = parts.each_ref().map(|(tensor, _)| tensor.clone());

@@ -1,6 +1,10 @@
-//! The attention LSTM and attention over a whole sequence as one operation, for training on the CPU.
+//! A whole sequence of attention steps and their LSTM as one operation, for training with known inputs.
 //!
-//! Step by step, weights are read anew and their gradients added up at each step; here once. GPUs take [`Attended::attend`] step by step.
+//! At each step the LSTM reads the inputs and the context of the step before, its hidden state times `query` is the query of [`Attended::attend`], and the new
+//! context feeds back: the attention RNN of Tacotron 2 (Shen et al. 2018, section 2.2).
+//!
+//! It is fused on the CPU, where weights are packed once for all steps and each weight gradient is one matmul over all steps. Other devices run
+//! [`Attended::scan_by_steps`], which is also the reference.
 
 mod autodiff;
 mod flex;
@@ -19,11 +23,12 @@ use crate::nn::{
     trace::Value,
 };
 
-/// Inputs of the sequence, or their gradients. A row is what the step before hands to a step, and what training reads of each:
-/// `R = C + 2 H + 2 L` wide, context, hidden and cell state, weights, their sum over all steps. The rest is as in [`Attended`].
+/// The inputs of the sequence, or their gradients. Undocumented fields are as in [`Attended`].
+///
+/// A row is the state after a step, `R = C + 2 H + 2 L` values: context, hidden state, cell state, weights, and the sum of the weights over all steps.
 #[derive(ExtensionType)]
 pub struct AttentionLstmInputs<B: Backend> {
-    /// Of context and hidden state, `[C + H, 4H]`
+    /// The LSTM's weights of context and hidden state, `[C + H, 4H]`
     pub weights: FloatTensor<B>,
     /// `[H, A]`
     pub query: FloatTensor<B>,
@@ -31,29 +36,30 @@ pub struct AttentionLstmInputs<B: Backend> {
     pub energy: FloatTensor<B>,
     pub location: FloatTensor<B>,
     pub values: FloatTensor<B>,
-    /// `[B, R]`
+    /// The row before the first step, `[B, R]`
     pub initial: FloatTensor<B>,
 }
 
-/// Outputs of all steps.
+/// The outputs of all steps.
 pub struct AttentionLstmOutputs {
     /// `[N, B, C]`
     pub context: Tensor<3>,
-    /// Of the LSTM, `[N, B, H]`
+    /// The hidden states of the LSTM, `[N, B, H]`
     pub hidden: Tensor<3>,
     /// `[N, B, L]`
     pub weights: Tensor<3>,
-    /// Of the LSTM after the last step, `[B, 2H]`
+    /// The state of the LSTM after the last step, hidden then cell, `[B, 2H]`
     pub state: Tensor<2>,
-    /// What the last step's [`Attended::attend`] would have returned, `[B, 2 L + C]`
+    /// The output of [`Attended::attend`] at the last step, `[B, 2 L + C]`
     pub attended: Tensor<2>,
 }
 
 impl Attended {
-    /// All steps of a sequence whose inputs are known, recorded as one call whose output is context, hidden and weights, `[N, B, C + H + L]`.
+    /// Computes all steps of a sequence whose inputs are known. They are recorded as one call, whose output is context, hidden state and weights,
+    /// `[N, B, C + H + L]`.
     ///
-    /// * `inputs`:   `[N, B, D]`, the LSTM's inputs that precede the context; there may be none, D = 0
-    /// * `lstm`:     of `D + C` inputs
+    /// * `inputs`:   `[N, B, D]`, the inputs of the LSTM that precede the context; D may be 0
+    /// * `lstm`:     has `D + C` inputs
     /// * `query`:    `[H, A]`
     /// * `state`:    `[B, 2H]`
     /// * `attended`: `[B, 2 L + C]`
@@ -147,7 +153,7 @@ impl Attended {
         }
     }
 
-    /// The same step by step: what GPUs run, and the reference for the above.
+    /// Computes [`Self::scan`] step by step: for GPUs, and as the reference of the fused operation.
     pub fn scan_by_steps(
         &self,
         inputs: Tensor<3>,
@@ -176,7 +182,7 @@ impl Attended {
         }
     }
 
-    /// One step: `inputs` is `[B, D]`, the others as in [`Self::scan`]. Returns the next state and what is attended next.
+    /// Computes one step. `inputs` is `[B, D]`, the other arguments are as in [`Self::scan`]. Returns the next `state` and the next `attended`.
     pub fn step(
         &self,
         inputs: Tensor<2>,

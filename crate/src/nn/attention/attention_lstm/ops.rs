@@ -1,13 +1,16 @@
-//! The sequence as a backend operation with hand-written gradients.
+//! The sequence as a backend operation with a hand-written backward pass.
 
 use burn::backend::{Backend, backend_extension, tensor::FloatTensor};
 
 use super::AttentionLstmInputs;
 
-/// `projected`, `[N, B, 4H]`, are the LSTM's inputs besides the context, times their weights, plus bias. No gradient reaches `mask`.
+/// All steps of attention and its LSTM.
+///
+/// * `projected`: `[N, B, 4H]`, the inputs of the LSTM other than the context, times their weights, plus bias
+/// * `mask`:      `[B, L]`, which has no gradient
 #[backend_extension(Flex, Autodiff)]
 pub trait AttentionLstmOps: Backend {
-    /// Returns a row a step `[N, B, R]`, and activated gates `[N, B, 4H]`, those for the backward pass alone.
+    /// Returns one row for each step, `[N, B, R]`, see [`AttentionLstmInputs`], and the activated gates, `[N, B, 4H]`, for the backward pass only.
     fn attention_lstm(
         projected: FloatTensor<Self>,
         #[extension_type] with: AttentionLstmInputs<Self>,
@@ -15,7 +18,7 @@ pub trait AttentionLstmOps: Backend {
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// Gradients of [`AttentionLstmOps`], from which `Autodiff` builds its implementation. No derivative of second order exists.
+/// The backward pass of [`AttentionLstmOps`], from which `Autodiff` gets its implementation. Second derivatives are not supported.
 pub trait AttentionLstmBackwardOps: AttentionLstmOps {
     /// Returns the gradients of `projected` and of `with`.
     fn attention_lstm_backward(

@@ -1,0 +1,61 @@
+// One worker with a base loaded in it.
+
+import { coresFor } from "./cores.js";
+import { isLost } from "./errors.js";
+import { Microphone } from "./microphone.js";
+import { Remote } from "./rpc.js";
+import { startWorker } from "./start.js";
+
+/** @import { OwnvoiceError } from "./errors.js" */
+/** @import { FailedAdapter, LeaderMethods, Testing } from "./leader.js" */
+/** @import { LoadOptions } from "./options.js" */
+/** @import { LoadProgress } from "./progress.js" */
+/** @import { Result } from "./rpc.js" */
+
+/**
+ * @typedef {object} Session
+ * @property {Remote<LeaderMethods>} remote
+ * @property {Result<LeaderMethods, "load">} loaded
+ * @property {Microphone | null} microphone
+ */
+/**
+ * What a new session takes over from the one before.
+ * @typedef {object} Inherited
+ * @property {WebAssembly.Module} [module]
+ * @property {Microphone | null} [microphone]
+ * @property {FailedAdapter} [failed] An adapter that is not to be used again.
+ */
+
+/** Starts a worker and loads the base in it. @param {LoadOptions} options @param {Inherited} [inherited] @returns {Promise<Session>} */
+export async function startSession(options, inherited = {}) {
+  const { base, device = "auto", prompts, microphone = false, storage, cores, cache = true, onProgress, signal, workerUrl, wasmUrl, workletUrl } = options;
+  const pageUrl = globalThis.document?.baseURI ?? import.meta.url;
+  const absolute = (/** @type {string | URL} */ url) => new URL(url, pageUrl).href;
+  // Bundlers look for exactly these expressions. What they make of them may be a path, which a worker from a blob cannot resolve.
+  const wasm = absolute(wasmUrl ?? new URL("../pkg/ownvoice_web_bg.wasm.gz", import.meta.url).href);
+  // Without the query, Vite would inline so small a file as a data: URL, which policies forbid.
+  const worklet = absolute(workletUrl ?? new URL("./capture-worklet.js?no-inline", import.meta.url).href);
+
+  const { worker, started } = startWorker(workerUrl && absolute(workerUrl));
+  /** @type {Remote<LeaderMethods>} */
+  const remote = new Remote(worker);
+  /** The adapter under test. @type {string | null} */
+  let adapter = null;
+  const report = (/** @type {LoadProgress | Testing} */ progress) => (progress.status === "testing" ? (adapter = progress.adapter) : onProgress?.(progress));
+  try {
+    const folder = absolute(`${base}`.replace(/\/?$/, "/"));
+    const { module, failed } = inherited;
+    const args = { base: folder, device, prompts: prompts && absolute(prompts), wasmUrl: wasm, module, storage, cache, cores: coresFor(cores, navigator), failed };
+    const loaded = await remote.call("load", args, { signal, onProgress: report });
+    const capture = inherited.microphone ?? (microphone ? await Microphone.prepare(loaded.module, worklet) : null);
+    return { remote, loaded, microphone: capture };
+  } catch (error) {
+    remote.close();
+    // An adapter that is lost while it is tested leaves the CPU, which needs another worker.
+    const { message } = /** @type {OwnvoiceError} */ (error);
+    if (device === "auto" && adapter !== null && isLost(error)) return startSession(options, { ...inherited, failed: { adapter, message } });
+    throw error;
+  } finally {
+    started();
+  }
+}

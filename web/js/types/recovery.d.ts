@@ -1,0 +1,18 @@
+/**
+ * The worker crashed or its GPU was lost: a new worker is being started, is ready, or could not be started. What was under way continues in the new one.
+ */
+export type Recovery = {
+    /**
+     * After `failed`, every call rejects with the code.
+     */
+    status: "restarting" | "restarted" | "failed";
+    /**
+     * `worker-crashed` or `device-lost`; after `failed`, any code of `load` too.
+     */
+    code: string;
+    message: string;
+    /**
+     * Whether the GPU was lost for the second time, so that the CPU is used from now on.
+     */
+    toCpu: boolean;
+};

@@ -1,0 +1,101 @@
+// Plays one sound at a time, whole or in pieces without gaps, each as soon as it is made.
+
+/** @typedef {{ samples: Float32Array, sampleRate: number }} Sound */
+/** When a piece begins to sound, and where in the whole it begins, in seconds. @typedef {{ source: AudioBufferSourceNode, at: number, begin: number, seconds: number }} Piece */
+/** The sound that plays; `seconds` is its duration so far, `next` the time at which the next piece begins. @typedef {{ key: string, pieces: Piece[], seconds: number, next: number, isOpen: boolean }} Playing */
+
+/** Delay before a sound, because one that is scheduled in the past loses its first samples. */
+const LEAD_SECONDS = 0.01;
+
+/** An audio context holds the audio device: it is closed after this time without sound. */
+const IDLE_MS = 20_000;
+
+/** @type {AudioContext | undefined} */
+let context;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let idleTimer;
+/** @type {Playing | null} */
+let playing = null;
+let onChange = () => {};
+
+/** @param {() => void} listener Called when a sound begins or ends. */
+export const onPlaybackChange = (listener) => void (onChange = listener);
+
+/**
+ * Begins to play a sound that is still being made. Call it in a click handler: browsers require a user gesture.
+ * @param {string} key Names the sound, for `playedPart`.
+ */
+export function startPlaying(key) {
+  stopPlaying();
+  clearTimeout(idleTimer);
+  context ??= new AudioContext();
+  context.resume();
+  const output = context;
+  /** @type {Playing} */
+  const started = { key, pieces: [], seconds: 0, next: 0, isOpen: true };
+  playing = started;
+  onChange();
+  return {
+    /**
+     * @param {Sound} sound @param {number} [pause] Silence after it, in seconds. @param {number} [from] Seconds at its beginning that are left out.
+     * @returns {number} Milliseconds from now until it sounds.
+     */
+    push({ samples, sampleRate }, pause = 0, from = 0) {
+      if (playing !== started) return 0; // stopped meanwhile
+      const buffer = output.createBuffer(1, samples.length, sampleRate);
+      buffer.copyToChannel(/** @type {Float32Array<ArrayBuffer>} */ (samples), 0);
+      const source = new AudioBufferSourceNode(output, { buffer });
+      source.connect(output.destination);
+      const at = Math.max(output.currentTime + LEAD_SECONDS, started.next);
+      source.start(at, from);
+      const piece = { source, at, begin: started.seconds + from, seconds: buffer.duration - from };
+      source.onended = () => playing === started && !started.isOpen && started.pieces.at(-1) === piece && stopPlaying();
+      started.pieces.push(piece);
+      started.seconds += buffer.duration + pause;
+      started.next = at + piece.seconds + pause;
+      return (at - output.currentTime) * 1000;
+    },
+    /** Marks the end of the sound. */
+    end() {
+      started.isOpen = false;
+      const last = started.pieces.at(-1);
+      if (playing === started && (!last || output.currentTime >= last.at + last.seconds)) stopPlaying();
+    },
+  };
+}
+
+/** @param {string} key @param {Sound | null | undefined} sound @param {number} [part] Where it begins, 0 to 1. */
+export function play(key, sound, part = 0) {
+  if (!sound?.samples.length) return;
+  const player = startPlaying(key);
+  player.push(sound, 0, (part * sound.samples.length) / sound.sampleRate);
+  player.end();
+}
+
+/** @param {string} key @param {Sound | null | undefined} sound */
+export function togglePlaying(key, sound) {
+  if (playedPart(key) === null) play(key, sound);
+  else stopPlaying();
+}
+
+export function stopPlaying() {
+  if (!playing) return;
+  const { pieces } = playing;
+  playing = null;
+  for (const { source } of pieces) source.stop();
+  idleTimer = setTimeout(() => {
+    context?.close();
+    context = undefined;
+  }, IDLE_MS);
+  onChange();
+}
+
+export const isSilent = () => playing === null;
+
+/** The part of a sound that has been played, 0 to 1 of its duration so far; null when it does not play. @param {string} key */
+export function playedPart(key) {
+  if (playing?.key !== key || !context) return null;
+  const now = context.currentTime;
+  const piece = playing.pieces.findLast(({ at }) => at <= now);
+  return piece ? Math.min(1, (piece.begin + Math.min(now - piece.at, piece.seconds)) / playing.seconds) : 0;
+}
