@@ -1,5 +1,5 @@
-// Writes the types that the package ships: `node types.mjs FOLDER`. The type checker derives them from the JSDoc of js/index.js, without what is marked
-// `@internal`; only files that the public interface refers to are kept. The checker drops the description of a typedef; it is put back here.
+// Writes the types that the package ships: `node types.mjs FOLDER`. The type checker derives them from the JSDoc of js/index.js, without parts marked
+// `@internal`, and only files that the public interface refers to are kept. The checker drops the descriptions of typedefs, which are added again here.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
@@ -13,7 +13,7 @@ const tsc = join(web, "../tests/node_modules/typescript/bin/tsc");
 const options = "--ignoreConfig --allowJs --declaration --emitDeclarationOnly --stripInternal --strict --target es2023 --module esnext --moduleResolution bundler";
 execFileSync("node", [tsc, join(web, "js/index.js"), ...options.split(" "), "--lib", "es2023,dom,dom.iterable,esnext.disposable", "--types", "", "--outDir", made], { stdio: "inherit" });
 
-/** Descriptions of the typedefs of a script, by name. @param {string} source @returns {Map<string, string>} */
+/** Returns the descriptions of the typedefs of a script, by name. @param {string} source @returns {Map<string, string>} */
 function descriptions(source) {
   const found = new Map();
   for (const [, comment] of source.matchAll(/\/\*\*([^]*?)\*\//g)) {
@@ -25,7 +25,7 @@ function descriptions(source) {
   return found;
 }
 
-/** @param {string} name */
+/** Returns the declarations of a script. @param {string} name */
 function declaration(name) {
   const about = descriptions(readFileSync(join(web, "js", `${name}.js`), "utf8"));
   return readFileSync(join(made, `${name}.d.ts`), "utf8")

@@ -1,4 +1,4 @@
-// Codes of errors: the package's README lists each that a caller can meet, and the page has words for each that a visitor can.
+// The codes of errors: the package's README lists each that a caller can get, and the pages have a text for each that a visitor can.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -19,31 +19,31 @@ const codes = (text, found) => [...text.matchAll(found)].map(([, ...code]) => co
 const NATIVE = ["rank-lost", "checkpoint-unsupported", "io", "corpus-invalid", "program-missing"];
 /** Only the command line and the page of lips read videos. */
 const OF_VIDEOS = ["video-unreadable", "video-cut", "no-face", "several-faces", "lengths-differ"];
-/** Faults of a program, which no visitor meets, or of ownvoice, for which the page has other words. */
+/** Faults of a program, which no visitor sees, or of ownvoice, for which the page has other texts. */
 const OF_PROGRAMS = ["option-invalid", "closed", "cancelled", "internal", "device-unavailable", "precision-unsupported", "microphone-closed"];
 
-/** Whether the package meets it. @param {string} code */
+/** Whether the package can throw a code. @param {string} code */
 const isOfPackage = (code) => !NATIVE.includes(code) && !OF_VIDEOS.includes(code);
 
 const all = new Set([
-  ...codes(read("crate/src/error.rs"), /^ {4}\w+ = "([a-z-]+)",$/gm),
+  ...codes(read("crate/ownvoice/src/error.rs"), /^ {4}\w+ = "([a-z-]+)",$/gm),
   ...inFolder("web/js", /OwnvoiceError\(\s*"([a-z-]+)"/g),
   ...codes(read("web/js/rpc.js"), /"(worker-[a-z]+)"/g),
   ...inFolder("web/src", /js_error\(\s*"([a-z-]+)"/g),
 ]);
 
-test("the package's README lists the codes that a caller can meet, and no others", () => {
+test("the package's README lists the codes that a caller can get, and no others", () => {
   assert.ok(all.size > 35, [...all].join(" "));
   const listed = codes(read("web/README.md"), /^\| `([a-z-]+)` \| /gm);
   assert.deepEqual(listed.sort(), [...all].filter(isOfPackage).sort());
 });
 
-test("the page has words for each code that a visitor can meet", () => {
+test("the page has a text for each code that a visitor can get", () => {
   const without = [...all].filter((code) => isOfPackage(code) && !OF_PROGRAMS.includes(code) && !(`error.${code}` in en));
   assert.deepEqual(without, []);
 });
 
-test("the page of lips has words for each code of its own, and of what it loads, reads and learns", () => {
+test("the page of lips has a text for each code of its own, and of loading, reading and training", () => {
   const own = inFolder("www/lips", /"((?:camera|capture)-[a-z]+)"|OwnvoiceError\("([a-z-]+)"/g).filter(Boolean);
   const shared = ["download-failed", "base-corrupt", "worker-unavailable", "worker-crashed", "message-failed"];
   const read = ["clip-too-short", "clip-too-long", ...OF_VIDEOS];

@@ -1,4 +1,4 @@
-// The wasm itself, of the page and of lips: the constructor trap, and its size.
+// The WebAssembly modules of the page and of lips: the constructor trap, and their size.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -8,14 +8,14 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ROOT } from "../browser/harness.mjs";
 
-/** What the page fetches, unpacked. It goes without names. */
+/** The module that the page fetches, unpacked, without names of functions. */
 const wasm = readFileSync(join(ROOT, "www/pkg/ownvoice_web_bg.wasm"));
 const ofLips = readFileSync(join(ROOT, "www/lips/pkg/ownvoice_web_lips_bg.wasm"));
 const cache = process.env.XDG_CACHE_HOME ?? "";
-/** The same as they were linked, with the names of their functions, in the folder that `cargo xtask` builds in. @param {string} name */
+/** Returns the path of a module as it was linked, with names of functions, in the folder that `cargo xtask` builds in. @param {string} name */
 const linked = (name) => join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), `ownvoice/target-wasm/wasm32-unknown-unknown/release/${name}.wasm`);
 
-/** The names of the functions, from the custom section `name`. @param {BufferSource} bytes */
+/** Returns the names of the functions, from the custom section `name`. @param {BufferSource} bytes */
 async function functionNames(bytes) {
   const [section] = WebAssembly.Module.customSections(await WebAssembly.compile(bytes), "name");
   assert.ok(section, "the module names its functions");
@@ -49,20 +49,20 @@ async function functionNames(bytes) {
 for (const module of ["ownvoice_web", "ownvoice_web_lips"]) {
   test(`no export of ${module} runs the static constructors again`, async () => {
     const names = await functionNames(readFileSync(linked(module)));
-    assert.ok(names.length > 1000, "names are there to be looked at");
+    assert.ok(names.length > 1000, "the section lists the functions");
     // wasm-ld calls its wrappers NAME.command_export; with them, a training step takes fifty times as long.
     assert.deepEqual(names.filter((name) => name.endsWith(".command_export")), []);
   });
 }
 
-test("burn's product of matrices is left out for graphics cards", async () => {
-  // Ours is used there; a `Tensor::matmul` or an `Initializer` anywhere in the page's program brings back all forms of burn's, 0.85 MB gzipped.
+test("burn's matmul for GPUs is left out", async () => {
+  // Our own matmul is used. A single `Tensor::matmul` or `Initializer` in the page's program would bring back all of burn's kernels, 0.85 MB gzipped.
   const names = await functionNames(readFileSync(linked("ownvoice_web")));
   assert.deepEqual(names.filter((name) => /cubek_matmul.*matmul_entry/.test(name)), []);
 });
 
 for (const [name, module, most] of /** @type {const} */ ([["the page's", wasm, 5], ["that of lips", ofLips, 2.5]])) {
-  test(`${name} module is under ${most} MB gzipped, and names nothing`, async () => {
+  test(`${name} module is under ${most} MB gzipped, and has no names`, async () => {
     const megabytes = gzipSync(module, { level: 9 }).length / 1e6;
     assert.ok(megabytes < most, `${megabytes.toFixed(2)} MB`);
     assert.deepEqual(WebAssembly.Module.customSections(await WebAssembly.compile(module), "name"), []);

@@ -59,7 +59,7 @@ describe("the restart policy", () => {
     const restarts = [1, 2, 3, 4].map(() => policy.fail("worker-crashed", "cpu").restarts);
     assert.deepEqual(restarts, [true, true, true, false]);
   });
-  test("a completed call begins the count anew, but not while a training runs", () => {
+  test("a completed speech begins the count anew, but not while a training runs", () => {
     const policy = new RestartPolicy(25);
     for (let i = 0; i < 10; i++) {
       policy.completed();

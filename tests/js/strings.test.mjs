@@ -53,7 +53,7 @@ for (const { page, german, english, shared, least } of PAGES) {
 }
 
 test("every language that the library may take a text for has a name", () => {
-  const library = readFileSync(join(ROOT, "crate/src/text/language.rs"), "utf8");
+  const library = readFileSync(join(ROOT, "crate/ownvoice/src/text/language.rs"), "utf8");
   const names = [...library.matchAll(/^ {4}\("(\w+)", &\[/gm)].map(([, name]) => name);
   const [, tags] = readFileSync(join(ROOT, "www/strings.js"), "utf8").match(/TAGS = .*\(\{ (.*) \}\);/) ?? [];
   assert.deepEqual(tags?.split(", ").map((entry) => entry.split(":")[0]), names);

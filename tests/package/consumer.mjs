@@ -1,4 +1,4 @@
-// Someone who installs the package: a folder with the tarball in it, clips as they might come from anywhere, and a server.
+// A project that installs the package: a folder with the tarball in it, clips, and a server.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { spokenSamples } from "../browser/steps.mjs";
 /** The tarball of `cargo xtask pack`. */
 export const TARBALL = process.env.OWNVOICE_TARBALL ?? "";
 
-/** @returns {string} A new folder in which the tarball is installed. */
+/** Returns a new folder in which the tarball is installed. */
 export function install() {
   assert.ok(existsSync(TARBALL), "OWNVOICE_TARBALL names the tarball: `cargo xtask test package` makes it");
   const folder = mkdtempSync(join(tmpdir(), "ownvoice-consumer-"));
@@ -23,7 +23,7 @@ export function install() {
 
 const clips = [0, 1].map((index) => ({ text: spokenSamples(index).text, samples: spokenSamples(index).samples.toString("base64") }));
 
-/** A module that exports them. */
+/** A module that exports the clips. */
 export const CLIPS = `/** @param {string} text */
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 export const clips = ${JSON.stringify(clips)}.map(({ text, samples }) => (
@@ -31,21 +31,21 @@ export const clips = ${JSON.stringify(clips)}.map(({ text, samples }) => (
 
 const TYPES = /** @type {{ [extension: string]: string }} */ ({ ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml", ".wasm": "application/wasm" });
 
-/** The base voice of the tests, under the path that the README names. @param {string} path @returns {string | null} */
+/** Returns a file of the tests' base voice, under the path that the README names. @param {string} path @returns {string | null} */
 export function baseFile(path) {
   if (!path.startsWith("/models/")) return null;
   const tiny = join(ROOT, "tests/fixtures/tiny-base", path.slice("/models/base/".length));
   return path.startsWith("/models/base/") && existsSync(tiny) ? tiny : join(ROOT, path);
 }
 
-/** @param {string} folder @param {(path: string) => string | null} [elsewhere] The files that are not in it.
+/** Serves a folder. @param {string} folder @param {(path: string) => string | null} [elsewhere] Returns the path of a file that is not in the folder.
  * @returns {Promise<{ url: string, stop: () => void }>} */
 export async function serve(folder, elsewhere = baseFile) {
   const server = createServer((asked, answer) => {
     const { pathname } = new URL(asked.url ?? "", "http://localhost");
     const file = elsewhere(pathname) ?? join(folder, pathname === "/" ? "index.html" : pathname);
     if (!existsSync(file)) return void answer.writeHead(404).end();
-    // As a CDN does: whoever wants may read it.
+    // Allows cross-origin reading, as a CDN does.
     answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream", "access-control-allow-origin": "*" }).end(readFileSync(file));
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", () => done(undefined)));

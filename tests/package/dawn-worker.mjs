@@ -1,4 +1,4 @@
-// The package's worker in a thread of Node: what it expects of a browser, around WebGPU by Dawn, which is Chrome's. `dawn.mjs` starts it.
+// Runs the package's worker in a thread of Node, with the globals that it expects of a browser and WebGPU by Dawn, Chrome's implementation. `dawn.mjs` starts it.
 
 import { parentPort, workerData } from "node:worker_threads";
 
@@ -6,7 +6,7 @@ const { create, globals } = await import(workerData.dawn);
 const scope = /** @type {any} */ (globalThis);
 Object.assign(scope, globals);
 scope.self = scope;
-scope.WorkerGlobalScope = function WorkerGlobalScope() {}; // whoever asks for the GPU looks for it
+scope.WorkerGlobalScope = function WorkerGlobalScope() {}; // wgpu looks for it before it asks for the GPU
 Object.defineProperty(scope, "navigator", { value: { gpu: create(workerData.features) } });
 
 /** @type {{ [kind: string]: ((event: any) => void)[] }} */
@@ -19,4 +19,4 @@ process.on("unhandledRejection", (reason) => fire("unhandledrejection", { reason
 process.on("uncaughtException", (error) => fire("error", { error, message: error.message }));
 
 await import(workerData.url);
-parentPort?.on("message", (data) => fire("message", { data })); // earlier ones wait for the listener
+parentPort?.on("message", (data) => fire("message", { data })); // earlier messages wait for the listener

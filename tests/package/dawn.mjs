@@ -1,10 +1,10 @@
-// The package on a graphics card without a browser: Node, with Dawn, Chrome's WebGPU, in place of Chromium. A minute of a voice on which nothing was trained
-// becomes a voice, and speaks. A line of JSON for each figure.
+// Runs the package on a GPU without a browser: in Node with Dawn, Chrome's WebGPU. It clones a voice that nothing was trained on from a minute of speech, and
+// speaks. It prints a line of JSON for each figure.
 //
 //     npm install --prefix FOLDER webgpu
 //     node tests/package/dawn.mjs FOLDER/node_modules/webgpu/index.js [feature]..
 //
-// Features are Dawn's, `enable-dawn-features=vulkan_enable_f16_on_nvidia` for one. `TINY=1` takes the base voice of the tests and two iterations.
+// Features are Dawn's, for example `enable-dawn-features=vulkan_enable_f16_on_nvidia`. `TINY=1` uses the base voice of the tests and two iterations.
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +17,7 @@ const [dawn, ...features] = process.argv.slice(2);
 const tiny = process.env.TINY === "1";
 const TEXT = "This sentence is spoken to be measured, and so is the next one.";
 
-/** A worker of the package. */
+/** The package's worker, in a thread. */
 class DawnWorker {
   /** @type {((event: { data: any }) => void) | undefined} */
   onmessage;
@@ -52,7 +52,7 @@ const clips = (tiny ? [0] : [...SENTENCES.keys()]).map((index) => {
   return { text, sampleRate: 16_000, samples: Float32Array.from({ length: samples.length / 2 }, (_, at) => samples.readInt16LE(2 * at) / 32_768) };
 });
 
-/** What it resolves to, and the seconds until then. @template T @param {Promise<T>} work @returns {Promise<[T, number]>} */
+/** Returns the result and the seconds that it took. @template T @param {Promise<T>} work @returns {Promise<[T, number]>} */
 async function timed(work) {
   const begun = performance.now();
   const result = await work;

@@ -1,5 +1,5 @@
-// Each example that the documentation shows runs as it stands there: the code blocks of both READMEs, and the examples beside `load`, `Device`, `Voice` and
-// `Speech` in the types that the package ships. They are checked by the type checker against the installed package, and run in Chromium.
+// Runs each example of the documentation as it is: the code blocks of both READMEs, and the examples of `load`, `Device`, `Voice` and `Speech` in the types that
+// the package ships. The type checker checks them against the installed package, and they run in Chromium.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -17,13 +17,13 @@ const shipped = join(installed, "node_modules/ownvoice");
 
 /** @typedef {{ name: string, code: string }} Example */
 
-/** Code blocks of a Markdown file. @param {string} file @returns {Example[]} */
+/** Returns the code blocks of a Markdown file. @param {string} file @returns {Example[]} */
 function blocks(file) {
   const text = readFileSync(join(ROOT, file), "utf8");
   return [...text.matchAll(/```js\n([^]*?)```/g)].map(([, code], index) => ({ name: `${file}, block ${index + 1}`, code }));
 }
 
-/** Examples of the types: from `@example` to the next tag or the comment's end, without the stars. @param {string} file @returns {Example[]} */
+/** Returns the examples in a file of types: from `@example` to the next tag or the end of the comment, without the stars. @param {string} file @returns {Example[]} */
 function examples(file) {
   const text = readFileSync(join(shipped, "js/types", file), "utf8");
   return [...text.matchAll(/@example\n([^]*?)(?=\n\s*\*\s*@|\n\s*\*\/)/g)].map(([, lines], index) => ({
@@ -32,9 +32,9 @@ function examples(file) {
   }));
 }
 
-const all = [...blocks("README.md"), ...blocks("web/README.md"), ...["index.d.ts", "voice.d.ts"].flatMap(examples)];
+const all = [...blocks("README.md"), ...blocks("web/README.md"), ...["index.d.ts", "speech.d.ts", "voice.d.ts"].flatMap(examples)];
 
-/** As a page of its own: what it does not import itself, and what a reader has at hand. A few iterations are as good as all to see that it runs.
+/** Returns an example as a module, with the imports and values that it presumes.
  * @param {Example} example */
 function script({ code }) {
   const imports = /^import .* from "ownvoice"/m.test(code) ? "" : 'import { load } from "ownvoice";\n';
@@ -44,7 +44,7 @@ function script({ code }) {
 
 test("there are examples of each", () => {
   const names = all.map(({ name }) => name.replace(/, .*/, ""));
-  for (const file of ["README.md", "web/README.md", "index.d.ts", "voice.d.ts"]) assert.ok(names.includes(file), file);
+  for (const file of ["README.md", "web/README.md", "index.d.ts", "speech.d.ts", "voice.d.ts"]) assert.ok(names.includes(file), file);
   for (const call of ["load(", ".clone(", ".say(", ".stream(", ".save(", ".open(", ".device", ".toBlob("]) assert.ok(all.some(({ code }) => code.includes(call)), call);
 });
 
@@ -73,7 +73,7 @@ describe("in Chromium", () => {
   before(async () => {
     mkdirSync(folder, { recursive: true });
     cpSync(shipped, join(folder, "ownvoice"), { recursive: true });
-    // What an example calls with its defaults would take all iterations.
+    // With the default, an example would train for all iterations.
     const engine = join(folder, "ownvoice/js/index.js");
     writeFileSync(engine, readFileSync(engine, "utf8").replace("async clone(clips, { iterations,", "async clone(clips, { iterations = 3,"));
     writeFileSync(join(folder, "clips.js"), CLIPS);

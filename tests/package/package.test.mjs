@@ -1,5 +1,5 @@
-// The npm package as others get it: the tarball of `cargo xtask pack` (OWNVOICE_TARBALL), looked at by the tools of the trade, and installed by a plain
-// page, by Vite, by webpack and by Next.js. Each runs the five lines of its README in Chromium, on a tiny base.
+// The npm package as it is installed: the tarball of `cargo xtask pack` (OWNVOICE_TARBALL) is checked by publint and attw, and used by a plain page, Vite,
+// webpack and Next.js. Each runs the first example of the package's README in Chromium, on a tiny base.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -28,7 +28,7 @@ test("under 8 MB unpacked, without weights, with what its README needs", (t) => 
   assert.ok(megabytes < 8, `${megabytes.toFixed(2)} MB`);
   assert.deepEqual(files.filter((file) => file.endsWith(".safetensors")), []);
   for (const file of ["README.md", "LICENSE-MIT", "js/index.js", "js/types/index.d.ts"]) assert.ok(files.includes(file), file);
-  // The libraries in the program ask to be named.
+  // The licences of the libraries require that they are named.
   const notices = readFileSync(join(shipped(), "pkg/third-party.txt"), "utf8");
   assert.match(notices, /^ {2}burn \d[^]*^ {2}wgpu \d[^]*Permission is hereby granted/m);
   assert.doesNotMatch(notices, /^ {2}ownvoice/m);
@@ -43,7 +43,7 @@ test("attw finds no wrong types", () => {
   execFileSync(join(TOOLS, "attw"), [TARBALL, "--profile", "esm-only", "--no-color"], { stdio: "inherit" });
 });
 
-/** The first lines of code in the package's own README, with fewer iterations, and what a test needs to see of them. */
+/** Returns the first example of the package's README, with fewer iterations, and with its results stored where the test finds them. */
 function fiveLines() {
   const readme = readFileSync(join(shipped(), "README.md"), "utf8");
   const code = readme.match(/```js\n([^]*?)```/)?.[1] ?? "";
@@ -52,7 +52,7 @@ function fiveLines() {
 Object.assign(document.documentElement.dataset, { wav: wav.size, seconds: speech.samples.length / speech.sampleRate, device: studio.device.kind, cores: \`\${studio.device.cores} of \${Math.min(4, navigator.hardwareConcurrency)}\` });`;
 }
 
-/** A folder for one consumer: the five lines, with clips as they might come from anywhere. @param {string} name @param {string} head */
+/** Creates the folder of one project: the example, and clips. @param {string} name @param {string} head */
 function consumer(name, head) {
   const folder = join(installed, name);
   mkdirSync(join(folder, "public"), { recursive: true });
@@ -62,7 +62,7 @@ function consumer(name, head) {
   return folder;
 }
 
-/** Opens the consumer's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url @param {RegExp[]} [expected] On the
+/** Opens the project's page and waits until it has spoken. @param {import("node:test").TestContext} t @param {string} url @param {RegExp[]} [expected] On the
  * console. @param {string} [cdn] The only other host. */
 async function speaks(t, url, expected, cdn) {
   const session = await open({ device: "cpu", url });
@@ -73,7 +73,7 @@ async function speaks(t, url, expected, cdn) {
   assert.ok(Number(wav) > 10_000 && Number(seconds) > 0.3, `${wav} bytes, ${seconds} s`);
   assert.equal(device, "cpu");
   const [used, available] = cores.split(" of ");
-  assert.equal(used, available, "helpers start from the worker's script, however it was bundled");
+  assert.equal(used, available, "helpers start from the worker's script in this bundle too");
   const hosts = new Set(session.requests.map(({ url }) => new URL(url).host));
   assert.deepEqual([...hosts].sort(), [url, ...(cdn ? [cdn] : [])].map((url) => new URL(url).host).sort());
   session.assertQuiet(expected);
@@ -120,7 +120,7 @@ load({ base: "/models/base/" }).catch(({ name, code }) => (document.documentElem
 });
 
 test("Vite, built", { timeout: 5 * MINUTE }, async (t) => {
-  // The README's policy: nothing of the package may have become a data: URL, which Vite makes of what is small.
+  // Under the README's policy no file may have become a data: URL, which Vite makes of small files.
   const root = consumer("vite", `${meta(POLICY)}<script type="module" src="/main.js"></script>`);
   const main = join(root, "main.js");
   writeFileSync(main, readFileSync(main, "utf8").replace("load({", "load({ microphone: true,"));
@@ -130,7 +130,7 @@ test("Vite, built", { timeout: 5 * MINUTE }, async (t) => {
   await speaks(t, url);
 });
 
-test("Vite, as it is developed with", { timeout: 5 * MINUTE }, async (t) => {
+test("Vite, its development server", { timeout: 5 * MINUTE }, async (t) => {
   const root = consumer("vite-dev", '<script type="module" src="/main.js"></script>');
   const models = {
     name: "models",
@@ -145,7 +145,7 @@ test("Vite, as it is developed with", { timeout: 5 * MINUTE }, async (t) => {
   const server = await viteServer({ root, logLevel: "error", configFile: false, plugins: [models], optimizeDeps: { exclude: ["ownvoice"] }, server: { host: "127.0.0.1", port: 0, hmr: false, ws: false } });
   await server.listen();
   t.after(() => server.close());
-  // Its own socket for news of changed files is a tunnel, which the recorder refuses.
+  // Vite's own WebSocket is a tunnel, which the recorder of requests refuses.
   await speaks(t, server.resolvedUrls?.local[0] ?? "", [/WebSocket/]);
 });
 
@@ -163,7 +163,7 @@ test("webpack", { timeout: 5 * MINUTE }, async (t) => {
 });
 
 test("Next.js, in a client component", { timeout: 10 * MINUTE }, async (t) => {
-  // Below the folder in which Next.js is installed, as it looks for itself upwards.
+  // The folder lies below the one in which Next.js is installed, because Next.js looks for itself upwards.
   const folder = join(ROOT, "tests/dist/next");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "app"), { recursive: true });

@@ -1,4 +1,4 @@
-"""Reference fixtures for crate/tests/parity.rs, from PyTorch on the CPU.
+"""Reference fixtures for crate/ownvoice/tests/parity.rs, from PyTorch on the CPU.
 
     python tests/parity/generate.py          # needs torch, numpy, safetensors; writes tests/parity/*.safetensors
 

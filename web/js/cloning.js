@@ -52,7 +52,10 @@ export async function train(connection, training, { onProgress, ...options }, co
     for (;;) {
       const session = await connection.session(signal);
       try {
-        return { session, ...(await (interrupted ? resume(session) : start(session))) };
+        const voice = await (interrupted ? resume(session) : start(session));
+        policy.reach(0);
+        policy.completed();
+        return { session, ...voice };
       } catch (error) {
         if (!isLost(error)) throw error;
         interrupted = true;
@@ -60,7 +63,7 @@ export async function train(connection, training, { onProgress, ...options }, co
       }
     }
   } catch (error) {
-    // No worker was there to discard it.
+    // It was cancelled while no worker ran, so that none has discarded it.
     if (signal?.aborted && interrupted && run !== null) connection.call("discardTraining", { run }).catch(() => {});
     throw error;
   } finally {

@@ -57,21 +57,14 @@ export class Connection {
 
   /** The same for work that depends on the session. @template T @param {(session: Session) => Promise<T>} work @param {AbortSignal} [signal] @returns {Promise<T>} */
   async run(work, signal) {
-    const first = await this.session(signal);
+    const session = await this.session(signal);
     try {
-      return await this.#complete(work, first);
+      return await work(session);
     } catch (error) {
       if (!isLost(error)) throw error;
-      await first.remote.ended; // after this the next session is being started
-      return this.#complete(work, await this.session(signal));
+      await session.remote.ended; // after this the next session is being started
+      return work(await this.session(signal));
     }
-  }
-
-  /** @template T @param {(session: Session) => Promise<T>} work @param {Session} session */
-  async #complete(work, session) {
-    const result = await work(session);
-    this.policy.completed();
-    return result;
   }
 
   /** Ends the worker. Open calls fail with `closed`. */

@@ -34,7 +34,7 @@ export class RestartPolicy {
     if (iteration === 0) this.#reachedBefore = 0;
   }
 
-  /** Notes that the worker completed a call. While a training runs, only its iterations count as progress. */
+  /** Notes that the worker completed a speech or a training. While a training runs, only its iterations count as progress. */
   completed() {
     if (this.#reached === 0) this.#restarts = 0;
   }

@@ -108,6 +108,7 @@ export class Voice {
    */
   async say(text, { signal, onProgress, ...delivery } = {}) {
     const spoken = await this.#worker.call("say", { text, delivery }, { signal, onProgress });
+    this.#connection.policy.completed();
     return new Speech(spoken, this.info.id, text);
   }
 

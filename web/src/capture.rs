@@ -16,10 +16,7 @@ use web_sys::{
     MediaStreamConstraints, MediaStreamTrack, MediaTrackConstraints, MessageEvent,
 };
 
-use crate::{
-    error::js_error,
-    objects::{Audio, to_js},
-};
+use crate::{convert::to_js, error::js_error, objects::Audio};
 
 /// The name under which `capture-worklet.js` registers itself.
 const PROCESSOR: &str = "ownvoice-capture";

@@ -1,36 +1,48 @@
-//! Between JavaScript values and the crate's own.
+//! Conversion of structs to and from plain JavaScript objects, by serde. tsify declares their TypeScript types.
 
-use js_sys::{Error as JsError, Object, Reflect};
+use serde::{Serialize, de::DeserializeOwned};
+use tsify::{Ts, Tsify};
 use wasm_bindgen::prelude::*;
 
-/// An `Error` with the stable code that programs match on.
-pub fn js_error(code: &str, message: &str) -> JsValue {
-    let error = JsError::new(message);
-    set(&error, "code", &code.into());
-    error.into()
+use crate::error::js_error;
+
+/// Converts an object for JavaScript.
+pub fn to_js<T: Tsify + Serialize>(object: &T) -> Result<Ts<T>, JsValue> {
+    Ts::from_rust(object).map_err(|error| js_error("internal", &error.to_string()))
 }
 
-/// The crate's error, as JavaScript throws it: with the number of the clip that it is about, if of many, and what was found in it.
-pub fn fail(error: ownvoice::Error) -> JsValue {
-    let thrown = js_error(error.code(), &error.to_string());
-    if let Some(index) = error.clip_index() {
-        set(&thrown, "clip", &(index as u32).into());
-    }
-    if let Some(measured) = error.measured() {
-        set(&thrown, "found", &measured.value.into());
-    }
-    thrown
+/// Reads an object of JavaScript. Fails with `option-invalid` where a field is absent or of another type.
+pub fn from_js<T>(object: &Ts<T>) -> Result<T, JsValue>
+where
+    T: Tsify + DeserializeOwned,
+    T::JsType: Clone,
+{
+    T::from_js(object.js_value())
+        .map_err(|error| js_error("option-invalid", &format!("an argument is invalid: {error}")))
 }
 
-/// A plain object.
-pub fn object<const N: usize>(fields: [(&str, JsValue); N]) -> JsValue {
-    let object = Object::new();
-    for (name, value) in fields {
-        set(&object, name, &value);
+/// `Vec<f32>` as a `Float32Array`.
+pub mod float32_array {
+    use js_sys::Float32Array;
+    use serde::{Deserializer, Serializer};
+    use tsify::serde_wasm_bindgen::preserve;
+
+    pub fn serialize<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
+        preserve::serialize(&Float32Array::from(values), serializer)
     }
-    object.into()
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f32>, D::Error> {
+        preserve::deserialize::<D, Float32Array>(deserializer).map(|array| array.to_vec())
+    }
 }
 
-fn set(target: &JsValue, name: &str, value: &JsValue) {
-    Reflect::set(target, &name.into(), value).expect("a plain object takes any field");
+/// `Vec<u32>` as a `Uint32Array`.
+pub mod uint32_array {
+    use js_sys::Uint32Array;
+    use serde::Serializer;
+    use tsify::serde_wasm_bindgen::preserve;
+
+    pub fn serialize<S: Serializer>(values: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
+        preserve::serialize(&Uint32Array::from(values), serializer)
+    }
 }

@@ -3,29 +3,30 @@
 use std::{pin::Pin, rc::Rc};
 
 use burn::tensor::Device;
+use burn_fused::{Operation, compute::PlantedFault};
 use js_sys::Array;
-use ownvoice::audio::{Audio, level, wav};
-use ownvoice::nn::{Operation, compute::PlantedFault};
-use ownvoice::synth::parts;
-use ownvoice::text::language::doubts;
-use ownvoice::train::{
-    self, CloneOptions, FineTuner,
-    clip::check_clip,
-    finetune::EVALUATE_EVERY,
-    precision_check::{CheckOptions, check},
-    profile::{ProfileOptions, Work, profile},
-    self_test,
+use ownvoice::{
+    audio::{Audio, level, wav},
+    check::{
+        precision_check::{CheckOptions, check},
+        profile::{ProfileOptions, Work, profile},
+        self_test,
+    },
+    clone::{self, EVALUATE_EVERY, FineTuner, clip::check_clip, options::CloneOptions},
+    synth::parts,
+    text::language::doubts,
+    voice::{self, Base, BaseFiles},
 };
-use ownvoice::voice::{self, Base, BaseFiles};
 use tsify::Ts;
 use wasm_bindgen::prelude::*;
 
 use crate::{
+    convert::{from_js, to_js},
     error::{js_error, to_js_error},
     objects::{
         self, BaseParts, Clip, ClipReport, CountWork, DeviceMemory, OnProgress, Part, PrecisionFault,
         PrecisionOptions, PrecisionReport, PrecisionRow, Profile, SelfTest, TextWarning, TrainingOptions,
-        clips_from_js, continues, from_js, to_js,
+        clips_from_js, continues,
     },
     tuner::Tuner,
     voice::Voice,
@@ -70,7 +71,7 @@ impl Engine {
         let (report, score) = match text {
             Some(text) => {
                 let (report, score) =
-                    check_clip(&self.base, &train::Clip { audio, text }).await.map_err(to_js_error)?;
+                    check_clip(&self.base, &clone::clip::Clip { audio, text }).await.map_err(to_js_error)?;
                 (report, Some(score))
             }
             None => (level::check_clip(&audio).map_err(to_js_error)?, None),
@@ -200,7 +201,8 @@ impl Engine {
 }
 
 fn parse_faults(faults: &[String]) -> Result<Vec<PlantedFault>, JsValue> {
-    faults.iter().map(|fault| fault.parse().map_err(to_js_error)).collect()
+    let parse = |fault: &String| fault.parse().map_err(|error: burn_fused::Error| to_js_error(error.into()));
+    faults.iter().map(parse).collect()
 }
 
 /// Returns the number of iterations between two checkpoints of a training.

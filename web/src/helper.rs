@@ -1,8 +1,9 @@
 //! The data-parallel helper: it computes the gradients of one shard of each iteration, for a training that another worker leads.
 
 use burn::tensor::Device;
+use burn_fused::ranks::shard::Shard;
 use js_sys::Float32Array;
-use ownvoice::train::{self, FlatBuffer, Shard};
+use ownvoice::clone::helper::{self, FlatBuffer};
 use wasm_bindgen::prelude::*;
 
 use crate::error::to_js_error;
@@ -10,7 +11,7 @@ use crate::error::to_js_error;
 /// A copy of a training's model on the CPU.
 #[wasm_bindgen]
 pub struct Helper {
-    helper: train::Helper,
+    helper: helper::Helper,
 }
 
 #[wasm_bindgen]
@@ -18,7 +19,7 @@ impl Helper {
     /// Builds the model. `workerInit` is what `Tuner.workerInit` returned.
     #[wasm_bindgen(constructor)]
     pub fn open(#[wasm_bindgen(js_name = workerInit)] worker_init: &[u8]) -> Result<Helper, JsValue> {
-        Ok(Self { helper: train::Helper::open(worker_init, &Device::flex()).map_err(to_js_error)? })
+        Ok(Self { helper: helper::Helper::open(worker_init, &Device::flex()).map_err(to_js_error)? })
     }
 
     /// Reads the tuner's weights from `buffer` and overwrites them with the gradients of shard `rank` of `worldSize`, followed by the loss.

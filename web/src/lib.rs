@@ -5,9 +5,11 @@
 
 pub mod capture;
 mod constructors;
+pub mod convert;
 pub mod engine;
 pub mod error;
 pub mod helper;
+#[cfg(target_arch = "wasm32")]
 pub mod micro_kernel;
 pub mod objects;
 pub mod tuner;
@@ -21,5 +23,6 @@ fn start() {
     constructors::run();
     console_error_panic_hook::set_once();
     // A browser without relaxed SIMD keeps the portable micro-kernel.
+    #[cfg(target_arch = "wasm32")]
     let _ = micro_kernel::install();
 }

@@ -1,7 +1,7 @@
 //! A faster matmul for browsers with a fused multiply-add (relaxed SIMD: Chromium from 114, Firefox from 146, not Safari).
 
+use burn_fused::{MicroKernel, use_micro_kernel};
 use js_sys::{Object, Reflect, Uint8Array, WebAssembly};
-use ownvoice::nn::{MicroKernel, use_micro_kernel};
 use wasm_bindgen::{JsCast, prelude::*};
 
 /// The compiled `micro_kernel/micro_kernel.rs`, half a kilobyte.

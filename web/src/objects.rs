@@ -3,67 +3,23 @@
 //! An absent value is `null` on the way out; on the way in, `null` and `undefined` are both absent. Samples and spectrograms are typed arrays.
 //! `tests/js/boundary.ts` compares these types with those that the package documents.
 
+use burn_fused::precision::Metrics;
 use js_sys::{Function, Promise};
 use ownvoice::{
     audio::{Audio as CrateAudio, level},
-    evaluate::Anchors,
+    check::profile,
+    clone::{self, TuneStop, anchors::Anchors},
     model::StopReason,
-    nn,
-    precision::Metrics,
     synth,
     text::{language::Doubt, symbols::Symbol},
-    train::{self, TuneStop, profile},
     voice,
 };
 use serde::{Deserialize, Serialize};
-use tsify::{Ts, Tsify, serde_wasm_bindgen::preserve};
+use tsify::{Ts, Tsify};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::error::js_error;
-
-/// Converts an object for JavaScript.
-pub fn to_js<T: Tsify + Serialize>(object: &T) -> Result<Ts<T>, JsValue> {
-    Ts::from_rust(object).map_err(|error| js_error("internal", &error.to_string()))
-}
-
-/// Reads an object of JavaScript. Fails with `option-invalid` where a field is absent or of another type.
-pub fn from_js<T>(object: &Ts<T>) -> Result<T, JsValue>
-where
-    T: Tsify + serde::de::DeserializeOwned,
-    T::JsType: Clone,
-{
-    T::from_js(object.js_value())
-        .map_err(|error| js_error("option-invalid", &format!("an argument is invalid: {error}")))
-}
-
-/// `Vec<f32>` as a `Float32Array`.
-mod float32_array {
-    use js_sys::Float32Array;
-    use serde::{Deserializer, Serializer};
-
-    use super::preserve;
-
-    pub fn serialize<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
-        preserve::serialize(&Float32Array::from(values), serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f32>, D::Error> {
-        preserve::deserialize::<D, Float32Array>(deserializer).map(|array| array.to_vec())
-    }
-}
-
-/// `Vec<u32>` as a `Uint32Array`.
-mod uint32_array {
-    use js_sys::Uint32Array;
-    use serde::Serializer;
-
-    use super::preserve;
-
-    pub fn serialize<S: Serializer>(values: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
-        preserve::serialize(&Uint32Array::from(values), serializer)
-    }
-}
+use crate::convert::{float32_array, from_js, uint32_array};
 
 /// The files of a base voice.
 #[derive(Deserialize, Tsify)]
@@ -114,7 +70,7 @@ pub struct Clip {
     pub text: String,
 }
 
-impl From<Clip> for train::Clip {
+impl From<Clip> for clone::clip::Clip {
     fn from(clip: Clip) -> Self {
         let audio = CrateAudio { samples: clip.samples, sample_rate_hz: clip.sample_rate };
         Self { audio, text: clip.text }
@@ -122,7 +78,7 @@ impl From<Clip> for train::Clip {
 }
 
 /// Reads clips.
-pub fn clips_from_js(clips: &[Ts<Clip>]) -> Result<Vec<train::Clip>, JsValue> {
+pub fn clips_from_js(clips: &[Ts<Clip>]) -> Result<Vec<clone::clip::Clip>, JsValue> {
     clips.iter().map(|clip| from_js(clip).map(Into::into)).collect()
 }
 
@@ -192,7 +148,7 @@ pub enum Precision {
     Mixed,
 }
 
-impl From<Precision> for nn::Precision {
+impl From<Precision> for burn_fused::Precision {
     fn from(precision: Precision) -> Self {
         match precision {
             Precision::F32 => Self::F32,
@@ -212,7 +168,7 @@ pub struct TrainingOptions {
     pub precision: Option<Precision>,
     #[tsify(optional)]
     pub rehearsal: Option<f32>,
-    /// Faults that a test injects, see [`ownvoice::nn::compute::PlantedFault`].
+    /// Faults that a test injects, see [`burn_fused::compute::PlantedFault`].
     #[serde(default)]
     pub faults: Vec<String>,
 }
@@ -226,7 +182,7 @@ pub struct PrecisionOptions {
     pub precision: Option<Precision>,
     /// A tensor differs below this cosine.
     pub cosine: f64,
-    /// Faults that a test injects, see [`ownvoice::nn::compute::PlantedFault`].
+    /// Faults that a test injects, see [`burn_fused::compute::PlantedFault`].
     #[serde(default)]
     pub faults: Vec<String>,
 }
@@ -263,8 +219,8 @@ pub struct Step {
     pub stop: Option<TrainingStop>,
 }
 
-impl From<train::finetune::Step> for Step {
-    fn from(step: train::finetune::Step) -> Self {
+impl From<clone::Step> for Step {
+    fn from(step: clone::Step) -> Self {
         Self {
             iteration: step.iteration,
             iterations: step.iterations,
@@ -300,7 +256,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    pub fn new(picture: train::Picture, frame_seconds: f32) -> Self {
+    pub fn new(picture: clone::picture::Picture, frame_seconds: f32) -> Self {
         Self {
             mels: picture.recorded.mels,
             frame_seconds,

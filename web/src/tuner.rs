@@ -3,15 +3,16 @@
 use std::rc::Rc;
 
 use js_sys::{Array, Float32Array, Promise};
-use ownvoice::{train::FineTuner, voice::Base};
+use ownvoice::{clone::FineTuner, voice::Base};
 use tsify::Ts;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::{
+    convert::to_js,
     error::to_js_error,
     helper::TransferBuffer,
-    objects::{Picture, Step, to_js},
+    objects::{Picture, Step},
     voice::Voice,
 };
 

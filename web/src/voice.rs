@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ownvoice::{
-    evaluate::anchors,
+    clone::anchors::anchors,
     synth::speak_async,
     voice::{self, Base, Consent},
 };
@@ -11,10 +11,9 @@ use tsify::Ts;
 use wasm_bindgen::prelude::*;
 
 use crate::{
+    convert::{from_js, to_js},
     error::to_js_error,
-    objects::{
-        Clip, Delivery, OnProgress, Similarity, Speech, VoiceInfo, clips_from_js, continues, from_js, to_js,
-    },
+    objects::{Clip, Delivery, OnProgress, Similarity, Speech, VoiceInfo, clips_from_js, continues},
 };
 
 /// A voice, with a reference to the base that it needs to speak.

@@ -1,18 +1,20 @@
-//! What a training step dispatches on the GPU: counted where the browser dispatches it, not estimated.
+//! Counts the GPU dispatches of a training step, by wrapping the browser's own dispatch function.
 #![cfg(all(target_arch = "wasm32", feature = "webgpu"))]
 
 use burn::module::Module;
 use burn::prelude::*;
+use burn_fused::{
+    Mode,
+    adam::{Adam, AdamConfig},
+    lstm::{ScanOptions, scan, scan_with_tensors},
+    ranks::Shard,
+};
 use js_sys::{Function, Reflect};
-use ownvoice::audio::mel::{Mel, MelConfig};
-use ownvoice::model::{Tacotron, TacotronConfig};
-use ownvoice::nn::Mode;
-use ownvoice::nn::lstm::{ScanOptions, scan, scan_with_tensors};
-use ownvoice::ranks::Shard;
-use ownvoice::train::adam::{Adam, AdamConfig};
-use ownvoice::train::batch::assemble;
-use ownvoice::train::features::{Features, Spoken};
-use ownvoice::train::loss::losses;
+use ownvoice::{
+    audio::mel::{Mel, MelConfig},
+    features::{Features, Spoken},
+    model::{Tacotron, TacotronConfig, batch::assemble, loss::losses},
+};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
@@ -33,7 +35,7 @@ fn dispatches() -> f64 {
         .expect("counted")
 }
 
-/// Dispatches of the second update of a whole tiny model, on one window of so many frames.
+/// Returns the dispatches of the second update of a whole tiny model, on one window of `window` frames.
 async fn of_a_step(window: usize, device: &Device) -> f64 {
     let config = TacotronConfig::tiny(1);
     let mut features = Features::new(MelConfig::speech_16k());
@@ -62,13 +64,13 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
         let loss = losses(&model, &batch, Mode::Eval).total();
         let gradients = loss.backward();
         model = adam.step(model, &gradients, |_| 1e-3);
-        // Reading what was written last sends all that is queued.
+        // Reading the tensor that was written last submits all queued work.
         model.speakers.val().inner().into_data_async().await.expect("the device answers");
     }
     dispatches() - before
 }
 
-/// Dispatches of a recurrence of 32 steps, forward and backward.
+/// Returns the dispatches of a recurrence of 32 steps, forward and backward.
 async fn of_a_recurrence(
     run: fn(Tensor<3>, Tensor<2>, Tensor<2>, ScanOptions) -> Tensor<3>,
     device: &Device,

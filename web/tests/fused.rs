@@ -1,7 +1,7 @@
-//! The fused operations on WebGPU against plain tensor code on the same adapter: the same cases as natively.
+//! Compares the fused operations on WebGPU with plain tensor code on the same adapter, in the same cases as natively.
 #![cfg(all(target_arch = "wasm32", feature = "webgpu"))]
 
-#[path = "../../crate/tests/fused/cases.rs"]
+#[path = "../../crate/fused/tests/fused/cases.rs"]
 mod cases;
 
 use std::cell::OnceCell;
@@ -11,7 +11,7 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
-/// Whatever adapter the browser has; none is a failure. It is prepared once: a worker has one WebGPU runtime.
+/// Returns the browser's adapter; without one the test fails. It is initialised once, because a worker has one WebGPU runtime.
 async fn device() -> Device {
     thread_local! {
         static DEVICE: OnceCell<Device> = const { OnceCell::new() };

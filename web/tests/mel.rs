@@ -1,10 +1,9 @@
-//! Log-mels in the browser against librosa's values: the same cases as natively.
+//! Compares log-mels in the browser with librosa's values, in the same cases as natively.
 #![cfg(target_arch = "wasm32")]
 
-#[path = "../../crate/tests/common/librosa.rs"]
+#[path = "../../crate/testing/src/librosa.rs"]
 mod librosa;
 
-use ownvoice::audio::mel::{MelConfig, MelExtractor};
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);

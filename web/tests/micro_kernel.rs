@@ -1,8 +1,8 @@
-//! Products on the CPU by the browser's own micro-kernel, against plain tensor code: the same cases as natively.
+//! Compares matmuls by the micro-kernel with relaxed SIMD with plain tensor code, in the same cases as natively.
 #![cfg(target_arch = "wasm32")]
 
-#[allow(dead_code, unused_imports, unused_macros)] // Others take the rest.
-#[path = "../../crate/tests/fused/cases.rs"]
+#[allow(dead_code, unused_imports, unused_macros)] // Other tests use the rest.
+#[path = "../../crate/fused/tests/fused/cases.rs"]
 mod cases;
 
 use burn::prelude::Device;

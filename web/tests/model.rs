@@ -1,13 +1,13 @@
-//! The model in the browser, on the CPU device and on WebGPU, against values that the same code computed natively.
+//! Compares the model in the browser, on the CPU device and on WebGPU, with values that the same code computed natively.
 #![cfg(target_arch = "wasm32")]
 
 use burn::prelude::Device;
-use ownvoice::train::self_test::{NATIVE, figures};
+use ownvoice::check;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
-/// Relative; the order of sums differs between devices.
+/// Relative tolerance: the order of sums differs between devices.
 const TOLERANCE: f32 = 1e-4;
 
 async fn agrees(device: Device) {
@@ -22,7 +22,7 @@ async fn on_the_cpu() {
     agrees(Device::flex()).await;
 }
 
-/// On whatever adapter the browser has; none is a failure.
+/// Runs on the browser's adapter; without one the test fails.
 #[cfg(feature = "webgpu")]
 #[wasm_bindgen_test]
 async fn on_webgpu() {

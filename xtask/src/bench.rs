@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: figures of the native library, of the page and of the files, measured here and now.
+//! `cargo xtask bench`: measures the speed of the native library and of the page, and the sizes of their files.
 
 use crate::build;
 use crate::serve::Site;
@@ -7,7 +7,7 @@ use crate::shell::{Result, cargo, command, files, root, shown};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// One figure. The source's own fields beyond these (batch, window, device ..) stay in the JSON.
+/// A measured value: a JSON object with name, value, unit, and further fields of the program that measured it (batch, window, device ..).
 struct Row(Value);
 
 impl Row {
@@ -16,22 +16,22 @@ impl Row {
     }
 
     fn value(&self) -> f64 {
-        self.0["value"].as_f64().expect("checked")
+        self.0["value"].as_f64().expect("a row has a number")
     }
 
-    /// A row must have a name, a number and a unit: a null is not a measurement.
+    /// Checks that a row has a name, a number and a unit. A missing measurement is null in some programs' output.
     fn checked(value: Value) -> Result<Self> {
-        let whole = value["name"].is_string() && value["value"].is_number() && value["unit"].is_string();
-        if whole { Ok(Self(value)) } else { Err(format!("not a figure: {value}")) }
+        let complete = value["name"].is_string() && value["value"].is_number() && value["unit"].is_string();
+        if complete { Ok(Self(value)) } else { Err(format!("not a measurement: {value}")) }
     }
 }
 
-/// Arguments of cargo that run `crate/examples/bench`.
-const RUN: [&str; 7] = ["run", "--release", "--quiet", "--package", "ownvoice", "--example", "bench"];
+/// The arguments of cargo that run `crate/cli/examples/bench`.
+const RUN: [&str; 7] = ["run", "--release", "--quiet", "--package", "ownvoice-cli", "--example", "bench"];
 
 type Source = (&'static str, fn() -> Result<Vec<Row>>);
 
-/// A graphics card, by the way to it.
+/// A graphics card, by its interface.
 #[derive(Clone, Copy)]
 pub enum Device {
     Vulkan,
@@ -52,14 +52,14 @@ impl std::str::FromStr for Device {
 
 const SOURCES: [Source; 6] = [
     ("native, and PyTorch", native),
-    ("speech from lips", lips),
+    ("lip reading", lips),
     ("browser", browser),
     ("other libraries in the same browser", peers),
-    ("size of the wasm", wasm_size),
+    ("size of the WebAssembly", wasm_size),
     ("size of the base voice", base_size),
 ];
 
-/// A figure that cannot be measured is reported on stderr and fails the command.
+/// Measures and prints everything, or only a graphics card. Fails at the end if a source failed.
 pub fn run(json: bool, device: Option<Device>) -> Result {
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
     let sources = match device {
@@ -84,7 +84,7 @@ pub fn run(json: bool, device: Option<Device>) -> Result {
     if missing.is_empty() { Ok(()) } else { Err(format!("not measured:\n{}", missing.join("\n"))) }
 }
 
-/// Ours and PyTorch's in turn, so that both meet the machine alike; of each figure the least.
+/// Measures ownvoice and PyTorch alternately, so that both see the same load of the machine, and keeps the least value of each row.
 fn native() -> Result<Vec<Row>> {
     const ROUNDS: usize = 3;
     let python = setup::pytorch()?;
@@ -103,7 +103,7 @@ fn native() -> Result<Vec<Row>> {
     Ok(best)
 }
 
-/// The rows about lips alone: the rest is [`native`]'s.
+/// Measures lip reading. The bench prints other rows too, which [`native`] measures with more iterations.
 fn lips() -> Result<Vec<Row>> {
     setup::ffmpeg();
     let rows = rows_of(cargo().args(RUN).args(["--", "--iterations", "1", "--lips", "models/lips"]))?;
@@ -113,13 +113,14 @@ fn lips() -> Result<Vec<Row>> {
         .collect())
 }
 
+/// Measures jax-js and TensorFlow.js in the browser.
 fn peers() -> Result<Vec<Row>> {
     setup::node_modules()?;
     setup::peers()?;
     rows_of(command("node").arg("tests/peers/bench.mjs").env("CHROMIUM", setup::browser()?.chromium))
 }
 
-/// How many times as fast as another ours is: its seconds over our seconds, where both were measured; of several others the fastest.
+/// Computes the speed-ups over other libraries: their time divided by ours, for all pairs that were measured. Of several variants of a library the fastest counts.
 fn ratios(rows: &[Row]) -> Vec<Row> {
     let value = |name: &str| rows.iter().find(|row| row.0["name"] == *name).map(Row::value);
     let least = |names: &[&str]| names.iter().filter_map(|name| value(name)).min_by(f64::total_cmp);
@@ -147,7 +148,7 @@ fn ratios(rows: &[Row]) -> Vec<Row> {
     .collect()
 }
 
-const ADAPTER: Source = ("the browser's own adapter", || in_browser(&["adapter"]));
+const ADAPTER: Source = ("the WebGPU adapter of the browser", || in_browser(&["adapter"]));
 const VULKAN: [Source; 3] = [
     ("Vulkan in f32", || gpu("vulkan", "f32")),
     ("Vulkan in mixed precision", || gpu("vulkan", "mixed")),
@@ -156,7 +157,7 @@ const VULKAN: [Source; 3] = [
 const CUDA: [Source; 3] =
     [("CUDA in f32", || gpu("cuda", "f32")), ("CUDA in mixed precision", || gpu("cuda", "mixed")), ADAPTER];
 
-/// Natively on a graphics card.
+/// Measures the native library on a graphics card.
 fn gpu(device: &str, precision: &str) -> Result<Vec<Row>> {
     let arguments = ["--features", device, "--", "--device", device, "--precision", precision];
     rows_of(cargo().args(RUN).args(arguments))
@@ -185,7 +186,7 @@ fn wasm_size() -> Result<Vec<Row>> {
     Ok(vec![Row::new("size.wasm_gz_mb", megabytes(build::module_bytes()?), "MB")])
 }
 
-/// The weights: what a visitor downloads besides the wasm.
+/// Measures the size of the base's weights.
 fn base_size() -> Result<Vec<Row>> {
     let weights = files(&root().join("models/base"))
         .into_iter()
@@ -202,7 +203,7 @@ fn megabytes(bytes: u64) -> f64 {
     (bytes as f64 / 1e4).round() / 100.0
 }
 
-/// Runs a program that prints a JSON array of rows last; what it prints before is for people.
+/// Runs a program and reads the rows from its standard output.
 fn rows_of(command: &mut Command) -> Result<Vec<Row>> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("{}: {e}", shown(command)))?;
     if !output.status.success() {
@@ -211,21 +212,24 @@ fn rows_of(command: &mut Command) -> Result<Vec<Row>> {
     parse(&String::from_utf8_lossy(&output.stdout)).map_err(|why| format!("{}: {why}", shown(command)))
 }
 
-/// Rows as lines, as the library's own program prints them, or in an array at the end, as the other programs do.
+/// Parses rows: JSON objects, one a line, as the bench of the library prints them, or a JSON array at the end of other output.
 fn parse(printed: &str) -> Result<Vec<Row>> {
     let rows: Vec<Value> = if printed.starts_with('{') {
         printed.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()
     } else {
-        // The array starts a line; figures and words before it do not look like one.
-        let start =
-            if printed.starts_with('[') { 0 } else { printed.rfind("\n[").ok_or("it prints no rows")? };
+        // The last line that begins with a bracket begins the array.
+        let start = if printed.starts_with('[') {
+            0
+        } else {
+            printed.rfind("\n[").ok_or("the output has no rows")?
+        };
         serde_json::from_str(&printed[start..])
     }
     .map_err(|e| e.to_string())?;
     rows.into_iter().map(Row::checked).collect()
 }
 
-/// Names, figures and units in columns; further fields as words behind.
+/// Formats rows as a table of names, values, units and further fields.
 fn table(rows: &[Row]) -> String {
     let cells: Vec<[String; 4]> = rows.iter().map(|row| cells(&row.0)).collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -252,7 +256,7 @@ fn cells(row: &Value) -> [String; 4] {
     ]
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_string(),
@@ -266,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_follow_words() {
+    fn rows_follow_other_output() {
         let rows =
             parse("warming up [1 of 2]\n[{\"name\":\"say.rtf.mel\",\"value\":0.0123,\"unit\":\"s/s\",\"device\":\"cpu\"}]\n").unwrap();
         assert_eq!(rows.len(), 1);
@@ -277,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_figure_is_refused() {
+    fn rows_without_name_value_or_unit_are_refused() {
         assert!(parse("nothing").is_err());
         assert!(parse("[{\"name\":\"x\",\"value\":null,\"unit\":\"s\"}]").is_err());
         assert!(parse("[{\"name\":\"x\",\"value\":1}]").is_err());
     }
 
     #[test]
-    fn ratios_compare_with_the_fastest_that_was_measured() {
+    fn speed_ups_compare_with_the_fastest_variant() {
         let row = |name: &str, value: f64| Row::new(name, value, "s");
         let rows = [
             row("train.wasm.cpu.s_per_iter", 0.5),
@@ -297,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn three_digits() {
+    fn numbers_have_three_significant_digits() {
         let shown = [1234.5, 100.0, 12.345, 0.5, 0.0123, 0.0].map(number);
         assert_eq!(shown, ["1234", "100", "12.3", "0.500", "0.0123", "0"]);
     }

@@ -1,5 +1,5 @@
-//! Builds the wasm and its JavaScript into `www/pkg`, that of lips into `www/lips/pkg`, puts the page's libraries into `www/vendor`, minifies the page's own scripts into
-//! `dist/minified`, lists the site's files by their hash, and lays out the site.
+//! Builds the site: the WebAssembly modules with their JavaScript in `www/pkg` and `www/lips/pkg`, the third-party libraries in `www/vendor`, minified
+//! scripts in `dist/minified`, and a list of all files with their hashes.
 
 use crate::notices;
 use crate::setup::{self, WASM, cargo_wasm};
@@ -13,37 +13,37 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which folder answers for which first part of a path. The page is last: it answers for the rest.
+/// The folders of the site, each with the first segment of the URL paths that it serves. The last one serves all other paths.
 pub const SITE: [(&str, &str); 3] = [("js", "web/js"), ("models", "models"), ("", "www")];
 
-/// A module of WebAssembly with its JavaScript. What is served and shipped is the module's gzip, a seventh of the size wherever it is hosted.
+/// A WebAssembly module with its JavaScript. Site and package contain the module gzipped, a seventh of its size, so that no host has to compress it.
 struct Program {
-    /// The crate that it is made of.
+    /// The package that is compiled to it.
     package: &'static str,
-    /// Where it goes.
+    /// The output folder.
     folder: &'static str,
-    /// Licences of what its page has beside it, each by a name.
+    /// The name and licence file of everything else that its page contains.
     licences: &'static [(&'static str, &'static str)],
 }
 
-/// That of the page itself.
+/// The module of the main page.
 const VOICE: Program = Program {
     package: "ownvoice-web",
     folder: "www/pkg",
     licences: &[("uplot", "www/vendor/uplot-licence.txt"), WAVESURFER],
 };
 
-/// That of the page of lips, which loads nothing of the other: on the CPU alone, which speaks faster than a video lasts.
+/// The module of the lip-reading page. It is separate and has no GPU kernels: the CPU is faster than real time there.
 const LIPS: Program = Program {
     package: "ownvoice-web-lips",
     folder: "www/lips/pkg",
-    licences: &[WAVESURFER, ("SeetaFace", "crate/data/LICENSE-SEETAFACE")],
+    licences: &[WAVESURFER, ("SeetaFace", "crate/ownvoice/data/LICENSE-SEETAFACE")],
 };
 
 const WAVESURFER: (&str, &str) = ("wavesurfer", "www/vendor/wavesurfer-licence.txt");
 
 impl Program {
-    /// What the compiler and wasm-bindgen call it.
+    /// The name that the compiler and wasm-bindgen give to its files.
     fn stem(&self) -> String {
         self.package.replace('-', "_")
     }
@@ -57,12 +57,12 @@ impl Program {
     }
 }
 
-/// What only the page of lips asks for: nobody else fetches it, not even for visits without the internet.
+/// Returns whether only the lip-reading page uses a file. The service worker does not keep these files for offline visits.
 fn is_of_lips(name: &str) -> bool {
     name == "lips.html" || name.starts_with("lips/")
 }
 
-/// The page's libraries, in the form that sets a global: where from, in `page-libraries/node_modules`, and under which name, in `www/vendor`.
+/// The third-party libraries of the page, in builds that set a global: paths in `page-libraries/node_modules` and names in `www/vendor`.
 const LIBRARIES: [(&str, &str); 5] = [
     ("uplot/dist/uPlot.iife.min.js", "uplot.js"),
     ("uplot/dist/uPlot.min.css", "uplot.css"),
@@ -71,16 +71,16 @@ const LIBRARIES: [(&str, &str); 5] = [
     ("wavesurfer.js/LICENSE", "wavesurfer-licence.txt"),
 ];
 
-/// The page's own scripts as they are served, each under its path in the site. What is written by hand stays as it is, and so does the npm package.
+/// The folder of the minified scripts, each under its path in the site. The npm package contains the original scripts.
 pub const MINIFIED: &str = "dist/minified";
 
-/// The licences of the libraries in the module, beside it.
+/// The file beside a module that holds the licences of its libraries.
 const NOTICES: &str = "third-party.txt";
 
-/// The list of the site's files, in `www/pkg`.
+/// The name of the list of files, in `www/pkg`.
 pub const FILES: &str = "site-files.js";
 
-/// `cargo xtask build`. As Trunk's hook it also lays the site into Trunk's staging folder.
+/// `cargo xtask build`. Called as Trunk's hook, it also copies the site into Trunk's staging folder.
 pub fn all() -> Result {
     page()?;
     match env::var_os("TRUNK_STAGING_DIR") {
@@ -89,47 +89,49 @@ pub fn all() -> Result {
     }
 }
 
-/// `www/vendor`, `dist/minified`, `www/pkg` and `www/lips/pkg`: modules, their glue and their types.
+/// Builds everything: `www/vendor`, `dist/minified`, `www/pkg` and `www/lips/pkg`.
 pub fn page() -> Result {
     voice()?;
     lips()?;
-    write(&whole_was_built(), "")
+    write(&complete_stamp(), "")
 }
 
-/// The same without what the page of lips is made of.
+/// Builds everything except `www/lips/pkg`.
 pub fn voice() -> Result {
-    program(&VOICE, &[], "wasm (the first time compiles burn, about 10 minutes on two cores)")?;
+    program(&VOICE, &[], "WebAssembly (the first build compiles burn: about 10 minutes on two cores)")?;
     list()
 }
 
-/// What the page of lips has of its own. After [`page_for_cpu`] little of it is left to compile.
+/// Builds `www/lips/pkg`. It shares most dependencies with [`page_for_cpu`].
 pub fn lips() -> Result {
     program(
         &LIPS,
         &[],
-        "wasm of lips (the first time compiles burn for the CPU, about 5 minutes on two cores)",
+        "WebAssembly of the lip-reading page (the first build compiles burn for the CPU: about 5 minutes on two cores)",
     )
 }
 
-/// The voice without kernels for graphics cards, which most of the first build goes into.
+/// Builds everything except `www/lips/pkg`, without GPU kernels, which take most of the time of a first build.
 pub fn page_for_cpu() -> Result {
-    program(&VOICE, &["--no-default-features"], "wasm for the CPU alone")?;
+    program(&VOICE, &["--no-default-features"], "WebAssembly without GPU kernels")?;
     list()
 }
 
-/// Whether [`page`] has little left to compile.
+/// Returns whether [`page`] was built before, so that it is incremental now.
 pub fn is_quick() -> bool {
-    whole_was_built().is_file()
+    complete_stamp().is_file()
 }
 
-fn whole_was_built() -> PathBuf {
+fn complete_stamp() -> PathBuf {
     wasm_target().join(".whole")
 }
 
+/// Writes the list of the site's files.
 fn list() -> Result {
     write(&VOICE.folder().join(FILES), listed(root())?)
 }
 
+/// Builds a module with its JavaScript, types and licences, and the scripts and libraries of its page. Does nothing if nothing changed.
 fn program(program: &Program, features: &[&str], what: &str) -> Result {
     libraries()?;
     scripts()?;
@@ -147,12 +149,12 @@ fn program(program: &Program, features: &[&str], what: &str) -> Result {
     if fs::read_to_string(&stamp).is_ok_and(|built| built == source) {
         return Ok(());
     }
-    // Beside the one that may be served meanwhile.
+    // In another folder: the server may be serving the previous module.
     let package = root().join("dist/pkg");
     remove_dir(&package)?;
     let mut glue = command("wasm-bindgen");
     prepend_path(&mut glue, &[&bindgen])?;
-    // The worker itself names the module's address and form.
+    // No default path: the worker passes the address of the gzipped module.
     glue.args([
         "--target",
         "web",
@@ -171,14 +173,14 @@ fn program(program: &Program, features: &[&str], what: &str) -> Result {
     let mut notices = notices::wasm(program.package)?;
     write(&package.join(NOTICES), &notices)?;
     if program.package == VOICE.package {
-        // The npm package and the type checker look beside the JavaScript, in web/.
+        // The npm package and the type checker expect it in web/pkg.
         let beside = root().join("web/pkg");
         remove_dir(&beside)?;
         copy_dir(&package, &beside)?;
         let module = beside.join(program.module());
         fs::remove_file(&module).map_err(|e| format!("{}: {e}", module.display()))?;
     }
-    // The page has more than the module.
+    // Only the page has these beside the module, the npm package does not.
     for (name, licence) in program.licences {
         let text = read_text(&root().join(licence))?;
         notices.push_str(&format!("\n{}\n{name}\n\n{}\n", "=".repeat(80), text.trim()));
@@ -190,7 +192,7 @@ fn program(program: &Program, features: &[&str], what: &str) -> Result {
     fs::rename(&package, &folder).map_err(|e| format!("{}: {e}", package.display()))
 }
 
-/// The page's libraries as their authors packed them, each with its licence. Nothing is fetched from elsewhere when the page runs.
+/// Copies the third-party libraries and their licences into `www/vendor`, because the page must not load anything from elsewhere.
 fn libraries() -> Result {
     setup::page_modules()?;
     let folder = root().join("www/vendor");
@@ -202,7 +204,7 @@ fn libraries() -> Result {
     Ok(())
 }
 
-/// Minifies what has changed since it was last done.
+/// Minifies the scripts that changed since they were last minified.
 fn scripts() -> Result {
     let folder = root().join(MINIFIED);
     let mut own = Vec::new();
@@ -219,7 +221,7 @@ fn scripts() -> Result {
     if stale.is_empty() { Ok(()) } else { timed("terser", || minify(&stale)) }
 }
 
-/// The file that answers for a path of the site: the minified copy of a script, unless the script has been changed since.
+/// Returns the file to serve for a path: the minified copy of a script, or the script itself if it is newer.
 pub fn served(root: &Path, name: &str, source: &Path) -> PathBuf {
     let small = root.join(MINIFIED).join(name);
     let changed = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
@@ -227,14 +229,14 @@ pub fn served(root: &Path, name: &str, source: &Path) -> PathBuf {
     if fresh { small } else { source.to_path_buf() }
 }
 
-/// What sw.js keeps for visits without the internet: every file of the page by its hash, and those that describe the base voice. The
-/// rest of the base is named, by hash again, in its manifest.
+/// Returns the list of files that `www/sw.js` keeps for offline visits: those of the page and the descriptions of the base voice, with their hashes. The
+/// manifest of the base lists its other files, with hashes too.
 pub fn listed(root: &Path) -> Result<String> {
     let mut found = Vec::new();
     for (part, folder) in SITE.into_iter().filter(|(part, _)| *part != "models") {
         walk(&root.join(folder), part, &mut found)?;
     }
-    // The list cannot name itself, nor the worker that reads it; the module is fetched as its gzip; types are for editors.
+    // Not listed: the list itself, the service worker that reads it, the unpacked module, and type declarations.
     let module = VOICE.module();
     let unlisted = ["sw.js", &format!("pkg/{FILES}"), &format!("pkg/{module}")];
     found.retain(|(name, _)| {
@@ -246,14 +248,16 @@ pub fn listed(root: &Path) -> Result<String> {
     let hashed =
         found.into_iter().map(|(name, source)| Ok((name.clone(), hash(&served(root, &name, &source))?)));
     let files = hashed.collect::<Result<BTreeMap<_, _>>>()?;
-    // A host that declares the gzip as Content-Encoding makes the browser unpack it.
+    // A host that sends .gz files with Content-Encoding makes the browser unpack the module, so that its hash is that of the unpacked one.
     let unpacked_module = root.join("www/pkg").join(&module);
     let unpacked = if unpacked_module.is_file() {
         BTreeMap::from([(format!("pkg/{module}.gz"), hash(&unpacked_module)?)])
     } else {
         BTreeMap::new()
     };
-    let json = |map: &BTreeMap<String, String>| serde_json::to_string_pretty(map).expect("plain text");
+    let json = |map: &BTreeMap<String, String>| {
+        serde_json::to_string_pretty(map).expect("strings can be serialised")
+    };
     Ok(format!(
         "// The files of this version of the page, by the first half of their SHA-256. Written by `cargo xtask build`.\nself.OWNVOICE_UNPACKED = {};\nself.OWNVOICE_FILES = {};\n",
         json(&unpacked),
@@ -261,7 +265,7 @@ pub fn listed(root: &Path) -> Result<String> {
     ))
 }
 
-/// The files of a folder, with their paths in the site. A link to web/js answers under its own name, and what is hidden is not served.
+/// Collects the files of a folder with their paths in the site, without hidden files and links: `www/js` is a link to `web/js`, which is listed by itself.
 fn walk(folder: &Path, part: &str, found: &mut Vec<(String, PathBuf)>) -> Result {
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten() {
         let path = entry.path();
@@ -275,12 +279,12 @@ fn walk(folder: &Path, part: &str, found: &mut Vec<(String, PathBuf)>) -> Result
     Ok(())
 }
 
-/// The first half of a file's SHA-256: no other file of that half can be made, and every visitor fetches the list of them.
+/// Returns the first half of a file's SHA-256. 128 bits suffice against second preimages, and shorten the list that every visitor downloads.
 fn hash(path: &Path) -> Result<String> {
     Ok(Sha256::digest(read(path)?)[..16].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// All files of the site in one folder, as a host of static files would have them.
+/// Copies all files of the site into one folder, for a static host.
 fn site(to: &Path) -> Result {
     let mut files = Vec::new();
     for (part, folder) in SITE {
@@ -288,25 +292,27 @@ fn site(to: &Path) -> Result {
     }
     for (name, source) in files {
         let target = to.join(&name);
-        create_dir(target.parent().expect("it lies in the folder"))?;
+        create_dir(target.parent().expect("the path has a parent"))?;
         fs::copy(served(root(), &name, &source), target).map_err(|e| format!("{name}: {e}"))?;
     }
     Ok(())
 }
 
-/// Writes a file's `gzip -9` beside it, by Node, which is here anyway.
+/// Writes a gzipped copy of a file beside it. Node does it, which the build needs anyway.
 fn gzip(path: &Path) -> Result {
     let script = "const [, file] = process.argv; const fs = require('fs'); \
                   fs.writeFileSync(`${file}.gz`, require('zlib').gzipSync(fs.readFileSync(file), { level: 9 }))";
     run(command("node").args(["-e", script]).arg(path))
 }
 
-/// Takes comments and long names out of scripts: each visitor fetches them. Pairs of a file and where the small one goes.
+/// Minifies scripts.
+///
+/// * `scripts`: pairs of input and output file
 fn minify(scripts: &[(PathBuf, PathBuf)]) -> Result {
     run(command("node").arg("xtask/minify.mjs").args(scripts.iter().flat_map(|(from, to)| [from, to])))
 }
 
-/// Bytes that a visitor downloads of the module.
+/// Returns the size of the main page's gzipped module in bytes.
 pub fn module_bytes() -> Result<u64> {
     let path = VOICE.folder().join(format!("{}.gz", VOICE.module()));
     fs::metadata(&path).map(|file| file.len()).map_err(|e| format!("{}: {e}", path.display()))
@@ -317,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_names_what_the_page_is_made_of() {
+    fn the_list_has_the_files_of_the_page() {
         let root = env::temp_dir().join(format!("ownvoice-list-{}", std::process::id()));
         for (file, content) in [
             ("www/index.html", "page"),
@@ -339,7 +345,7 @@ mod tests {
             create_dir(path.parent().unwrap()).unwrap();
             write(&path, content).unwrap();
         }
-        // A small script stands for its source, until the source is changed.
+        // The minified script is served until the source is newer.
         let small = root.join(MINIFIED).join("js/index.js");
         create_dir(small.parent().unwrap()).unwrap();
         write(&small, "abc").unwrap();

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: all tests in stages, their numbers read from what the runners print, one line at the end.
+//! `cargo xtask test`: runs all tests in stages, reads their counts from the output of the runners, and prints one line with the sums.
 
 use crate::build;
 use crate::count::Count;
@@ -13,38 +13,40 @@ use std::time::Instant;
 
 type Stage = (&'static str, &'static str, fn() -> Result<Outcome>);
 
-/// In the order in which they run: what fails soonest comes first.
+/// The name, description and function of each stage, in the order in which they run: the fastest come first.
 const STAGES: [Stage; 6] = [
-    ("native", "the library, the command line and this runner", native),
-    ("wasm", "the wasm in Chromium, by wasm-pack", wasm),
-    ("js", "the types of the JavaScript, and what runs in Node", js),
-    ("package", "the npm package, installed by a plain page, Vite and webpack", package),
+    ("native", "the native crates and this runner", native),
+    ("wasm", "the WebAssembly in Chromium, by wasm-pack", wasm),
+    ("js", "the types of the JavaScript, and the tests that run in Node", js),
+    ("package", "the npm package, installed in a plain page and with Vite and webpack", package),
     ("browser", "the page in Chromium, Firefox and WebKit", browser),
     (
         ON_DEMAND,
-        "the kernels by Vulkan, in both precisions: on a graphics card, or on Mesa's software",
+        "the GPU kernels on Vulkan, in both precisions, on a graphics card or on Mesa's software driver",
         graphics,
     ),
 ];
 
-/// Runs only where it is named: it compiles burn once more, for Vulkan, which takes as long as all the rest.
+/// The stage that runs only if it is named: it compiles burn once more, for Vulkan, which takes as long as all other stages together.
 const ON_DEMAND: &str = "graphics";
 
-/// What a stage counted, and what was wrong with it besides failing tests.
+/// The result of a stage.
 #[derive(Default)]
 struct Outcome {
     count: Count,
-    trouble: Option<String>,
-    /// What this machine lacks, for want of which nothing ran: counted as skipped.
-    lacking: Option<String>,
+    /// An error other than a failed test.
+    error: Option<String>,
+    /// Why nothing ran on this machine. The stage counts as one skipped test.
+    skipped: Option<String>,
 }
 
+/// Runs the chosen stages, or all except [`ON_DEMAND`] if none is chosen.
 pub fn run(chosen: &[&str]) -> Result<ExitCode> {
     if let Some(unknown) = chosen.iter().find(|word| STAGES.iter().all(|(name, ..)| name != *word)) {
         let names = STAGES.map(|(name, ..)| name).join(", ");
-        return Err(format!("no stage is called {unknown}: there are {names}"));
+        return Err(format!("there is no stage {unknown}; the stages are {names}"));
     }
-    let begun = Instant::now();
+    let start_of_all = Instant::now();
     let mut table = Vec::new();
     let mut sum = Count::default();
     for (name, what, stage) in STAGES.into_iter().filter(|(name, ..)| match chosen {
@@ -52,21 +54,21 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
         named => named.contains(name),
     }) {
         let start = Instant::now();
-        eprintln!("\n=== {name}: {what} ({} min so far)", begun.elapsed().as_secs() / 60);
-        let Outcome { mut count, trouble, lacking } =
-            stage().unwrap_or_else(|message| Outcome { trouble: Some(message), ..Outcome::default() });
-        let ran = count.passed + count.failed > 0 || lacking.is_some();
-        let trouble = trouble.or_else(|| (!ran).then(|| "no test ran".to_string()));
-        count.skipped += usize::from(lacking.is_some());
-        // A stage that could not be counted is a failure like a failed test.
-        count.failed += usize::from(trouble.is_some() && count.failed == 0);
+        eprintln!("\n=== {name}: {what} (after {} min)", start_of_all.elapsed().as_secs() / 60);
+        let Outcome { mut count, error, skipped } =
+            stage().unwrap_or_else(|message| Outcome { error: Some(message), ..Outcome::default() });
+        let ran = count.passed + count.failed > 0 || skipped.is_some();
+        let error = error.or_else(|| (!ran).then(|| "no test ran".to_string()));
+        count.skipped += usize::from(skipped.is_some());
+        // An error counts as a failed test, so that the stage cannot pass.
+        count.failed += usize::from(error.is_some() && count.failed == 0);
         sum += count;
         table.push(format!("{name:8} {:>7.1} s  {count}", start.elapsed().as_secs_f32()));
-        table.extend(trouble.or(lacking).map(|why| format!("{:8} {why}", "")));
+        table.extend(error.or(skipped).map(|why| format!("{:8} {why}", "")));
     }
     println!("\n{}", table.join("\n"));
     if sum.skipped > 0 {
-        println!("\nSKIPPED: {} tests did not run here; they prove nothing.", sum.skipped);
+        println!("\nSKIPPED: {} tests did not run on this machine.", sum.skipped);
     }
     println!("{sum}");
     Ok(if sum.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -75,26 +77,26 @@ pub fn run(chosen: &[&str]) -> Result<ExitCode> {
 fn native() -> Result<Outcome> {
     let mut cargo = cargo();
     cargo.args(["test", "--release", "--no-fail-fast", "--workspace", "--exclude", "ownvoice-web*"]);
-    // One build for all of it: with Open MPI, the tests of ranks run as well; without, they are counted as skipped.
+    // All native tests share one build. Without Open MPI, the tests of ranks as processes are not in it and count as skipped.
     if setup::mpi() {
-        cargo.args(["--features", "ownvoice/mpi"]);
+        cargo.args(["--features", "ownvoice-cli/mpi"]);
     } else {
         eprintln!(
-            "SKIPPED: Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev libclang-dev); the tests of ranks do not run"
+            "SKIPPED: Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev libclang-dev); the tests of ranks as processes do not run"
         );
     }
     setup::ffmpeg();
     let mut outcome = libtest(&mut cargo)?;
     for check in CHECKS {
-        outcome.count += house_rule(&check);
+        outcome.count += run_check(&check);
     }
     Ok(outcome)
 }
 
-/// A house rule that a tool of cargo's checks; it counts as one test.
+/// A check by a subcommand of cargo. It counts as one test.
 struct Check {
     name: &'static str,
-    /// The subcommand, which may not be installed.
+    /// The subcommand, which may be missing.
     tool: &'static str,
     arguments: &'static [&'static str],
     rustdocflags: &'static str,
@@ -121,21 +123,46 @@ const CHECKS: [Check; 4] = [
     Check {
         name: "documentation",
         tool: "doc",
-        arguments: &["--release", "--quiet", "--no-deps", "--package", "ownvoice"],
+        // Only libraries: the documentation of the program would have the same path as that of the library ownvoice.
+        arguments: &[
+            "--release",
+            "--quiet",
+            "--no-deps",
+            "--lib",
+            "--package",
+            "burn-fused",
+            "--package",
+            "ownvoice",
+            "--package",
+            "ownvoice-cli",
+        ],
         rustdocflags: "--deny warnings",
     },
-    // What `cargo publish --dry-run` checks before it builds: the manifest, and that each file of the crate is there.
+    // Packs the published crates as `cargo publish --dry-run` does before it builds them. In one command, because each depends on those before it, which cargo
+    // then finds in a temporary registry.
     Check {
-        name: "crate",
+        name: "packages",
         tool: "package",
-        arguments: &["--package", "ownvoice", "--no-verify", "--allow-dirty", "--offline", "--quiet"],
+        arguments: &[
+            "--no-verify",
+            "--allow-dirty",
+            "--offline",
+            "--quiet",
+            "--package",
+            "burn-fused",
+            "--package",
+            "ownvoice",
+            "--package",
+            "ownvoice-cli",
+        ],
         rustdocflags: "",
     },
 ];
 
-fn house_rule(check: &Check) -> Count {
+/// Runs a check; counts it as skipped if its subcommand is missing.
+fn run_check(check: &Check) -> Count {
     let Check { name, tool, arguments, rustdocflags } = check;
-    // `cargo doc --help` opens a manual page; a tool that is missing fails either way.
+    // `-h`, because `cargo doc --help` opens a manual page.
     let installed = cargo().args([tool, "-h"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     if !installed.is_ok_and(|status| status.success()) {
         eprintln!("{name}: SKIPPED, cargo {tool} is not installed (rustup component add rustfmt clippy)");
@@ -149,23 +176,26 @@ fn house_rule(check: &Check) -> Count {
     one_test(name, &mut command)
 }
 
-/// Counts a command as one test, which passes where the command succeeds.
+/// Runs a command and counts it as one test, which passes if the command succeeds.
 fn one_test(name: &str, command: &mut Command) -> Count {
     let passed = command.stdout(stderr()).status().is_ok_and(|status| status.success());
     eprintln!("{name}: {}", if passed { "ok".into() } else { format!("FAILED: {}", shown(command)) });
     Count { passed: usize::from(passed), failed: usize::from(!passed), skipped: 0 }
 }
 
-/// A build of its own: kernels in half precision, which Chromium's software does not have, and steps of training on them against the CPU.
+/// Compares the GPU kernels and training steps on them with the CPU. Only this stage tests kernels in half precision: the software adapter of Chromium has none.
 fn graphics() -> Result<Outcome> {
     if !setup::vulkan() {
-        let lacking = "SKIPPED: no driver of Vulkan is installed (Debian: mesa-vulkan-drivers libvulkan1); kernels in half precision are tested nowhere else";
-        eprintln!("{lacking}");
-        return Ok(Outcome { lacking: Some(lacking.into()), ..Outcome::default() });
+        let why = "SKIPPED: no Vulkan driver is installed (Debian: mesa-vulkan-drivers libvulkan1); no other stage tests kernels in half precision";
+        eprintln!("{why}");
+        return Ok(Outcome { skipped: Some(why.into()), ..Outcome::default() });
     }
     let mut cargo = cargo();
-    cargo.args(["test", "--release", "--no-fail-fast", "--package", "ownvoice", "--features", "webgpu"]);
-    cargo.args(["--test", "fused", "--test", "precision", "--test", "operations"]);
+    cargo.args(["test", "--release", "--no-fail-fast"]);
+    cargo.args(["--package", "burn-fused", "--package", "ownvoice", "--package", "ownvoice-cli"]);
+    // The feature of all three packages, and that of the list of devices to test.
+    cargo.args(["--features", "webgpu,ownvoice-testing/webgpu"]);
+    cargo.args(["--test", "fused", "--test", "operations", "--test", "precision"]);
     libtest(&mut cargo)
 }
 
@@ -174,7 +204,7 @@ fn wasm() -> Result<Outcome> {
     let mut wasm_pack = command("wasm-pack");
     setup::with_tools(&mut wasm_pack)?;
     setup::wasm_environment(&mut wasm_pack)?;
-    // no-install: what it needs is there, and it must fetch nothing.
+    // no-install: all its tools are installed already, and it must not download others.
     wasm_pack
         .args(["test", "--mode", "no-install", "--headless", "--chrome", "--chromedriver"])
         .arg(&browser.driver)
@@ -183,7 +213,7 @@ fn wasm() -> Result<Outcome> {
     libtest(&mut wasm_pack)
 }
 
-/// Runs a command whose tests report as Rust's do, and counts them while they scroll by.
+/// Runs a command that prints test results in the format of Rust's test harness, passes its output on, and counts the tests.
 fn libtest(command: &mut Command) -> Result<Outcome> {
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", shown(command)))?;
     let (mut count, mut skipped) = (Count::default(), 0);
@@ -199,11 +229,11 @@ fn libtest(command: &mut Command) -> Result<Outcome> {
         line.clear();
     }
     let status = child.wait().map_err(|e| e.to_string())?;
-    let trouble = (!status.success() && count.failed == 0).then(|| format!("{}: {status}", shown(command)));
-    Ok(Outcome { count, trouble, lacking: None })
+    let error = (!status.success() && count.failed == 0).then(|| format!("{}: {status}", shown(command)));
+    Ok(Outcome { count, error, skipped: None })
 }
 
-/// The type checker counts as one test. The Node tests are those of tests/js.
+/// Runs the type checker, which counts as one test, and the tests of `tests/js` in Node.
 fn js() -> Result<Outcome> {
     setup::node_modules()?;
     build::page()?;
@@ -247,13 +277,13 @@ fn browser() -> Result<Outcome> {
         PAIRED.iter().any(|paired| name == format!("{paired}.test.mjs"))
     });
     let mut outcome = node(&paired, 2, &environment)?;
-    let Outcome { count, trouble, .. } = node(&alone, 1, &environment)?;
+    let Outcome { count, error, .. } = node(&alone, 1, &environment)?;
     outcome.count += count;
-    outcome.trouble = outcome.trouble.or(trouble);
+    outcome.error = outcome.error.or(error);
     Ok(outcome)
 }
 
-/// Files that two browsers run side by side: they neither hear a microphone or see a camera as it plays, nor measure time.
+/// Test files that may run two at a time: none uses a microphone or camera in real time, and none measures time.
 const PAIRED: [&str; 19] = [
     "access",
     "browsers",
@@ -276,37 +306,42 @@ const PAIRED: [&str; 19] = [
     "warnings",
 ];
 
+/// Returns the test files of a folder.
 fn tests(folder: &Path) -> Vec<PathBuf> {
     files(folder).into_iter().filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect()
 }
 
-/// Runs Node's test runner.
+/// Runs test files with Node's test runner.
 ///
-/// * `at_once`: files; one where two Chromiums would measure each other
-fn node(scripts: &[PathBuf], at_once: usize, environment: &[(&str, &std::ffi::OsStr)]) -> Result<Outcome> {
+/// * `concurrency`: how many files run at a time; one where two browsers would disturb each other's measurements
+fn node(
+    scripts: &[PathBuf],
+    concurrency: usize,
+    environment: &[(&str, &std::ffi::OsStr)],
+) -> Result<Outcome> {
     create_dir(&cache())?;
     let report = cache().join(format!("tap-{}.txt", std::process::id()));
     let mut node = command("node");
     node.args([
         "--test",
-        // A file that hangs, which no limit of its tests would end: a third more than the longest takes here, beside another.
+        // Ends a file that hangs outside of its tests' own limits. The longest file takes three quarters of this on two cores, beside another one.
         "--test-timeout=1200000",
         "--test-reporter=spec",
         "--test-reporter-destination=stdout",
         "--test-reporter=tap",
     ])
     .arg(format!("--test-reporter-destination={}", report.display()))
-    .arg(format!("--test-concurrency={at_once}"))
+    .arg(format!("--test-concurrency={concurrency}"))
     .args(scripts)
     .envs(environment.iter().copied())
-    // The native command line, for tests that make what the page reads, or read what it made.
+    // The build folder of the command line, which some tests use to write files for the page or to read files from it.
     .env("OWNVOICE_TARGET_DIR", crate::shell::native_target())
     .stdout(stderr());
     let status = node.status().map_err(|e| format!("node: {e}"))?;
     let count = Count::from_tap(&read_text(&report)?);
     let _ = std::fs::remove_file(&report);
-    let trouble = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
-    Ok(Outcome { count, trouble, lacking: None })
+    let error = (!status.success() && count.failed == 0).then(|| format!("node --test: {status}"));
+    Ok(Outcome { count, error, skipped: None })
 }
 
 #[cfg(test)]
@@ -314,10 +349,14 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_house_rule_passes_fails_or_is_skipped() {
-        let rule = |tool, arguments| house_rule(&Check { name: "a rule", tool, arguments, rustdocflags: "" });
-        assert_eq!(rule("pkgid", &["--package", "xtask"]), Count { passed: 1, ..Count::default() });
-        assert_eq!(rule("pkgid", &["--package", "none-of-ours"]), Count { failed: 1, ..Count::default() });
-        assert_eq!(rule("none-of-cargo", &[]), Count { skipped: 1, ..Count::default() });
+    fn a_check_passes_fails_or_is_skipped() {
+        let check =
+            |tool, arguments| run_check(&Check { name: "a check", tool, arguments, rustdocflags: "" });
+        assert_eq!(check("pkgid", &["--package", "xtask"]), Count { passed: 1, ..Count::default() });
+        assert_eq!(
+            check("pkgid", &["--package", "no-such-package"]),
+            Count { failed: 1, ..Count::default() }
+        );
+        assert_eq!(check("no-such-subcommand", &[]), Count { skipped: 1, ..Count::default() });
     }
 }

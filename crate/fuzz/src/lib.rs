@@ -1,6 +1,6 @@
-//! Makes each target of `crate/tests/common/hostile.rs` a libFuzzer program in `src/bin`. `cargo xtask fuzz` runs them in `crate`.
+//! Makes each target of `crate/cli/tests/common/hostile.rs` a libFuzzer program in `src/bin`. `cargo xtask fuzz` runs them in `crate/cli`.
 
-#[path = "../../tests/common/hostile.rs"]
+#[path = "../../cli/tests/common/hostile.rs"]
 pub mod hostile;
 
 #[macro_export]

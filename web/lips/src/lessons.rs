@@ -6,21 +6,43 @@ use ownvoice::{
     audio::Audio,
     lips::{Lesson, LipTuneOptions, LipTuner as Tuner, TunedLips, tuner::HELD_OUT_EVERY},
 };
+use serde::Serialize;
+use tsify::{Ts, Tsify};
 use wasm_bindgen::prelude::*;
 
-use crate::{
-    LipFilm, LipReader,
-    convert::{fail, object},
-    left_out,
-};
+use crate::{LeftOut, LipFilm, LipReader, convert::to_js, error::to_js_error};
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"
-/** `windows` is the number of training windows, each a few seconds long. */
-export interface LipTake { id: number; seconds: number; windows: number; leftOut: LeftOut[] }
-export interface LipStep { iteration: number; iterations: number; loss: number; heldOutLoss: number | null; stop: string | null }
-export interface LipTuning { iterations: number; seconds: number; before: number; after: number }
-"#;
+/// A video and its sound that a tuning trains on.
+#[derive(Serialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub struct LipTake {
+    pub id: u32,
+    pub seconds: f32,
+    /// The number of training windows, each a few seconds long.
+    pub windows: usize,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The state of a tuning after one iteration.
+#[derive(Serialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+#[tsify(missing_as_null)]
+pub struct LipStep {
+    pub iteration: usize,
+    pub iterations: usize,
+    pub loss: f32,
+    pub held_out_loss: Option<f32>,
+    pub stop: Option<String>,
+}
+
+/// The figures of a tuning: held-out losses before and after it.
+#[derive(Serialize, Tsify)]
+pub struct LipTuning {
+    pub iterations: usize,
+    pub seconds: f32,
+    pub before: f32,
+    pub after: f32,
+}
 
 /// The training data of a tuning, take by take.
 #[wasm_bindgen]
@@ -44,26 +66,21 @@ impl LipLessons {
     }
 
     /// Adds a video and its sound, which begin together. `leftOut` lists the unusable parts with reasons.
-    #[wasm_bindgen(unchecked_return_type = "LipTake")]
     pub fn take(
         &mut self,
         reader: &LipReader,
         film: &LipFilm,
         samples: Vec<f32>,
         sample_rate_hz: u32,
-    ) -> Result<JsValue, JsValue> {
-        let taught = film.footage.teach(&reader.base, &Audio { samples, sample_rate_hz }).map_err(fail)?;
+    ) -> Result<Ts<LipTake>, JsValue> {
+        let taught =
+            film.footage.teach(&reader.base, &Audio { samples, sample_rate_hz }).map_err(to_js_error)?;
         let windows = taught.lessons.iter().map(|lesson| lesson.windows.len()).sum::<usize>();
         let seconds = taught.lessons.iter().map(Lesson::seconds).sum::<f32>();
         let id = self.next;
         self.next += 1;
         self.takes.insert(id, taught.lessons);
-        Ok(object([
-            ("id", id.into()),
-            ("seconds", seconds.into()),
-            ("windows", (windows as u32).into()),
-            ("leftOut", left_out(taught.left_out)),
-        ]))
+        to_js(&LipTake { id, seconds, windows, left_out: LeftOut::list(taught.left_out) })
     }
 
     /// Removes a take.
@@ -77,7 +94,7 @@ impl LipLessons {
         let iterations = iterations.map_or(standard.iterations, |iterations| iterations as usize);
         let options = LipTuneOptions { iterations, ..standard };
         let lessons: Vec<Lesson> = self.takes.values().flatten().cloned().collect();
-        Ok(LipTuner { tuner: Tuner::start(&reader.base, &lessons, options).await.map_err(fail)? })
+        Ok(LipTuner { tuner: Tuner::start(&reader.base, &lessons, options).await.map_err(to_js_error)? })
     }
 }
 
@@ -96,21 +113,20 @@ impl LipTuner {
     }
 
     /// Performs one iteration.
-    #[wasm_bindgen(unchecked_return_type = "LipStep")]
-    pub async fn step(&mut self) -> Result<JsValue, JsValue> {
-        let step = self.tuner.step().await.map_err(fail)?;
-        Ok(object([
-            ("iteration", (step.iteration as u32).into()),
-            ("iterations", (step.iterations as u32).into()),
-            ("loss", step.loss.into()),
-            ("heldOutLoss", step.held_out_loss.map_or(JsValue::NULL, JsValue::from)),
-            ("stop", step.stop.map_or(JsValue::NULL, |reason| reason.name().into())),
-        ]))
+    pub async fn step(&mut self) -> Result<Ts<LipStep>, JsValue> {
+        let step = self.tuner.step().await.map_err(to_js_error)?;
+        to_js(&LipStep {
+            iteration: step.iteration,
+            iterations: step.iterations,
+            loss: step.loss,
+            held_out_loss: step.held_out_loss,
+            stop: step.stop.map(|reason| reason.name().to_owned()),
+        })
     }
 
     /// Ends the tuning and returns the voice with the best held-out loss.
     pub async fn finish(self) -> Result<LipVoice, JsValue> {
-        Ok(LipVoice { tuned: self.tuner.finish().await.map_err(fail)? })
+        Ok(LipVoice { tuned: self.tuner.finish().await.map_err(to_js_error)? })
     }
 }
 
@@ -124,23 +140,18 @@ pub struct LipVoice {
 impl LipVoice {
     /// Decodes a file of `save`. The bytes are untrusted.
     pub fn open(reader: &LipReader, bytes: &[u8]) -> Result<LipVoice, JsValue> {
-        Ok(Self { tuned: TunedLips::open(&reader.base, bytes).map_err(fail)? })
+        Ok(Self { tuned: TunedLips::open(&reader.base, bytes).map_err(to_js_error)? })
     }
 
     /// Encodes the file.
     pub async fn save(&self, reader: &LipReader) -> Result<Vec<u8>, JsValue> {
-        self.tuned.save(&reader.base).await.map_err(fail)
+        self.tuned.save(&reader.base).await.map_err(to_js_error)
     }
 
     /// Returns the figures of the tuning.
-    #[wasm_bindgen(getter, unchecked_return_type = "LipTuning")]
-    pub fn tuning(&self) -> JsValue {
+    #[wasm_bindgen(getter)]
+    pub fn tuning(&self) -> Result<Ts<LipTuning>, JsValue> {
         let TunedLips { iterations, seconds, held_out_loss: [before, after], .. } = self.tuned;
-        object([
-            ("iterations", (iterations as u32).into()),
-            ("seconds", seconds.into()),
-            ("before", before.into()),
-            ("after", after.into()),
-        ])
+        to_js(&LipTuning { iterations, seconds, before, after })
     }
 }

@@ -1,0 +1,139 @@
+//! How long a pretraining waits for its batches: whole steps with the feeder on and off, one after the other.
+
+use burn::prelude::*;
+use serde::Serialize;
+use web_time::Instant;
+
+use crate::learn::{
+    feeder::{Fed, FeederConfig, Source, feed},
+    learner::Learner,
+    run::split,
+};
+use burn_fused::{
+    Mode, Precision,
+    adam::{Adam, AdamConfig},
+    ranks::Shard,
+    readback::read_data,
+};
+use ownvoice::{
+    Error, Result,
+    check::profile::{ProfileOptions, WARM_UP, model_sizes},
+    features::Features,
+    model::{
+        Tacotron, TacotronConfig,
+        batch::{Extent, UtteranceSource},
+    },
+};
+
+/// Means of the timed steps with one way of loading.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Feeding {
+    pub loader: &'static str,
+    /// That make batches ahead; 0 for the blocking loader.
+    pub threads: usize,
+    pub step_ms: f64,
+    /// Of a step, what it waited for its batch.
+    pub waited_ms: f64,
+    /// Share of the time that the device had no batch, in percent.
+    pub idle_percent: f64,
+    /// Batches that were ready when one was asked for.
+    pub queue_depth: f64,
+}
+
+/// Trains on features with the blocking loader, then with `config`.
+pub fn profile_feeding(
+    sizes: &TacotronConfig,
+    features: &Features,
+    device: &Device,
+    options: &ProfileOptions,
+    config: FeederConfig,
+) -> Result<Vec<Feeding>> {
+    [("blocking", FeederConfig::BLOCKING), ("feeder", config)]
+        .into_iter()
+        .map(|(loader, config)| measure(loader, sizes, features, device, options, config))
+        .collect()
+}
+
+fn measure(
+    loader: &'static str,
+    sizes: &TacotronConfig,
+    features: &Features,
+    device: &Device,
+    options: &ProfileOptions,
+    config: FeederConfig,
+) -> Result<Feeding> {
+    let &ProfileOptions { batch, window, runs, precision, .. } = options;
+    let device = &device.clone().autodiff();
+    let sizes = &model_sizes(sizes, features.speakers.len(), options, device)?;
+    if sizes.pitch && !features.have_pitch() {
+        return Err(Error::corpus_invalid("the features have no pitch; run `ownvoice prepare` again"));
+    }
+    let aligned =
+        (0..features.utterances.len()).filter(|&index| features.utterances[index].durations.is_some());
+    let (train, held_out) = split(aligned)?;
+    let from = (&train[..], &held_out[..]);
+    let extent = Extent::Window(window);
+    let source = UtteranceSource::new(features, from, sizes, extent, batch, 0, Shard::WHOLE)?;
+    let model = Tacotron::new(sizes, device).with_precision(precision);
+    time_feeding(loader, &source, model, device, (runs, precision), config)
+}
+
+/// Times whole steps of a model on the batches of a source, after [`WARM_UP`] that are not timed.
+///
+/// * `device`: with gradients
+pub fn time_feeding<M: Learner, S: Source<Batch = M::Batch>>(
+    loader: &'static str,
+    source: &S,
+    mut model: M,
+    device: &Device,
+    (runs, precision): (usize, Precision),
+    config: FeederConfig,
+) -> Result<Feeding> {
+    let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
+    feed(source, config, 0..WARM_UP + runs, device, |feeder| {
+        let (mut waited_ms, mut ready, mut begun) = (0.0, 0, Instant::now());
+        for step in 0..WARM_UP + runs {
+            if step == WARM_UP {
+                (waited_ms, ready, begun) = (0.0, 0, Instant::now());
+            }
+            let Fed { batch, waited, ready: found } = feeder.take()?;
+            (waited_ms, ready) = (waited_ms + waited.as_secs_f64() * 1e3, ready + found);
+            let total = Tensor::cat(model.losses(&batch, Mode::Train), 0).sum();
+            let gradients = adam.scaled(total.clone()).backward();
+            model = adam.step(model, &gradients, |_| 1e-4);
+            // Until the device has done all of it: otherwise its queue would hide that it waits.
+            pollster::block_on(read_data(total.inner()))?;
+        }
+        let (step_ms, count) = (begun.elapsed().as_secs_f64() * 1e3 / runs as f64, runs as f64);
+        let waited_ms = waited_ms / count;
+        Ok(Feeding {
+            loader,
+            threads: config.threads,
+            step_ms,
+            waited_ms,
+            idle_percent: 100.0 * waited_ms / step_ms,
+            queue_depth: ready as f64 / count,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ownvoice::check::profile::corpus;
+
+    #[test]
+    fn the_blocking_loader_stands_beside_the_feeder() {
+        let (config, options) = (
+            TacotronConfig::tiny(1),
+            ProfileOptions { batch: 2, window: 16, runs: 3, ..ProfileOptions::default() },
+        );
+        let threads = FeederConfig { threads: 1, depth: 2 };
+        let rows = profile_feeding(&config, &corpus(80, 60), &Device::flex(), &options, threads).unwrap();
+        let [blocking, fed] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((blocking.loader, fed.loader), ("blocking", "feeder"));
+        assert!(blocking.waited_ms > 0.0 && blocking.waited_ms < blocking.step_ms, "{blocking:?}");
+        assert!(blocking.queue_depth == 0.0 && fed.queue_depth > 0.0, "{rows:?}");
+        assert!((0.0..100.0).contains(&fed.idle_percent), "{fed:?}");
+    }
+}

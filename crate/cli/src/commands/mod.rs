@@ -1,0 +1,303 @@
+//! The command line. Every command is a thin layer over the library: it turns arguments into a configuration, and what comes back into output.
+
+mod aligner;
+mod clone;
+mod console;
+mod curve;
+mod data;
+pub mod device;
+mod evaluate;
+mod feeder;
+mod import;
+mod lips;
+mod measure;
+mod output;
+mod pages;
+mod precision;
+mod pretraining;
+mod profile;
+mod profile_lips;
+mod profile_tables;
+mod ranks;
+mod recipe;
+mod say;
+mod speaker_encoder;
+mod spectrogram;
+mod training;
+mod vocoder;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+
+use burn_fused::ranks::Ranks;
+use console::{Console, print_error, print_json_error};
+use ownvoice::Result;
+
+/// Speech in your own voice, learned from one minute of it on your own machine
+#[derive(Parser)]
+#[command(name = "ownvoice", version, disable_help_subcommand = true)]
+struct Arguments {
+    /// Print results as JSON, one object a line, and an error as {"error": {"code", "message"}}
+    #[arg(long, global = true, display_order = 1000)]
+    json: bool,
+    /// Print neither notes nor progress, and results only with --json
+    #[arg(long, short, global = true, display_order = 1001)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Learn a voice from about a minute of recordings
+    Clone(clone::CloneArguments),
+    /// Speak a text
+    Say(say::SayArguments),
+    /// Measure how near a voice is to its speaker
+    Evaluate(evaluate::EvaluateArguments),
+    /// Show recordings as spectrograms, one under the other
+    Spectrogram(spectrogram::SpectrogramArguments),
+    /// Make a recording again from its spectrogram alone: what a vocoder costs
+    Vocode(vocoder::VocodeArguments),
+    /// Make the shipped base voice from nothing: corpus, features, aligner, base, vocoder, and what they measure; resumable
+    Recipe(recipe::RecipeArguments),
+    /// Make a multi-speaker corpus from the installed speech engines (flite, festival, espeak-ng)
+    Corpus(data::CorpusArguments),
+    /// Turn a corpus (LJSpeech, LibriTTS or VCTK layout, or our own) into features to train on
+    Prepare(data::PrepareArguments),
+    /// Train the recogniser that finds when each phone of a recording is spoken
+    TrainAligner(aligner::TrainArguments),
+    /// Train a base voice; resumable
+    Pretrain(pretraining::PretrainArguments),
+    /// Train the neural vocoder; resumable
+    TrainVocoder(vocoder::TrainVocoderArguments),
+    /// Train the encoder that distinguishes speakers; resumable
+    TrainSpeakerEncoder(speaker_encoder::TrainArguments),
+    /// Read NVIDIA's public Tacotron 2, a PyTorch checkpoint, or a base of lips that was trained elsewhere
+    Import(import::ImportArguments),
+    /// Speech from silent videos of a face: prepare videos, or draw a corpus of them; needs the program ffmpeg
+    Lips(lips::LipsVerb),
+    /// Measure a base by cloning the held-out voices, and write the figures into its manifest
+    Measure(measure::MeasureArguments),
+    /// Measure the aligner on voices whose phone times are known
+    VerifyAligner(aligner::VerifyArguments),
+    /// Measure the speaker encoder on speakers that it was not trained on
+    VerifySpeakers(speaker_encoder::VerifyArguments),
+    /// Show where a training step's time goes, module by module
+    Profile(profile::ProfileArguments),
+    /// Find a fault of precision: overflows, operations that differ from their reference, runs that are not the same
+    Precision(precision::PrecisionVerb),
+    /// Print a script that completes this command in a shell
+    Completions(pages::CompletionsArguments),
+    /// Print the manual page, or write one for each verb
+    Man(pages::ManArguments),
+}
+
+impl Command {
+    /// Whether several ranks share its work.
+    fn is_shared(&self) -> bool {
+        match self {
+            Self::Pretrain(_) | Self::TrainVocoder(_) | Self::Profile(_) => true,
+            Self::Lips(verb) => matches!(verb.command, lips::LipsCommand::Train(_)),
+            _ => false,
+        }
+    }
+}
+
+/// Verbs as `--help` groups them.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Use a voice", &["clone", "say", "evaluate", "spectrogram", "vocode"]),
+    (
+        "Make a base",
+        &[
+            "recipe",
+            "corpus",
+            "prepare",
+            "train-aligner",
+            "pretrain",
+            "train-vocoder",
+            "train-speaker-encoder",
+            "import",
+            "lips",
+        ],
+    ),
+    ("Measure", &["measure", "verify-aligner", "verify-speakers", "profile", "precision"]),
+    ("Set up a shell", &["completions", "man"]),
+];
+
+/// The command with its verbs grouped, which clap cannot do by itself.
+fn command() -> clap::Command {
+    let command = Arguments::command();
+    let mut verbs = String::new();
+    for (title, names) in GROUPS {
+        verbs += &format!("{title}:\n");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            verbs += &format!("  {name:<22} {}\n", about.cloned().unwrap_or_default());
+        }
+        verbs += "\n";
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}"
+    ))
+    .after_help("`ownvoice VERB --help` has the options of a verb, and examples.")
+}
+
+/// Runs the command line.
+pub fn run() -> ExitCode {
+    let arguments = match command().try_get_matches().and_then(|found| Arguments::from_arg_matches(&found)) {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
+    // This thread works in the pool as well: otherwise it would sleep through each of a step's matmuls, and waking costs as much as a small one takes.
+    rayon::ThreadPoolBuilder::new().use_current_thread().build_global().expect("nothing has used the pool");
+    let ranks = match ranks::join(arguments.command.is_shared()) {
+        Ok(ranks) => ranks,
+        Err(error) => {
+            print_error(&error, arguments.json);
+            return ExitCode::FAILURE;
+        }
+    };
+    // One rank speaks for all.
+    let console = Console::new(arguments.json && ranks.is_first(), arguments.quiet || !ranks.is_first());
+    match run_command(&arguments.command, &ranks, &console) {
+        Ok(()) => {
+            ranks::leave(&ranks);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            drop(console);
+            print_error(&error, arguments.json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Help and version are printed; a line that cannot be parsed is an error, in JSON if `--json` is given.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let is_error = !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_error && std::env::args().any(|argument| argument == "--json") {
+        let message = error.to_string();
+        let reason = message.split("\n\nUsage: ").next().unwrap_or_default();
+        print_json_error("usage", reason.trim().trim_start_matches("error: "));
+    } else {
+        let _ = error.print(); // A closed standard error leaves no place for this failure either.
+    }
+    ExitCode::from(error.exit_code() as u8)
+}
+
+fn run_command(command: &Command, ranks: &Ranks, console: &Console) -> Result<()> {
+    match command {
+        Command::Clone(arguments) => clone::clone(arguments, console),
+        Command::Say(arguments) => say::say(arguments, console),
+        Command::Evaluate(arguments) => evaluate::evaluate(arguments, console),
+        Command::Spectrogram(arguments) => spectrogram::spectrogram(arguments, console),
+        Command::Vocode(arguments) => vocoder::vocode(arguments, console),
+        Command::Recipe(arguments) => recipe::recipe(arguments, console),
+        Command::Corpus(arguments) => data::corpus(arguments, console),
+        Command::Prepare(arguments) => data::prepare(arguments, console),
+        Command::TrainAligner(arguments) => aligner::train_aligner(arguments, console),
+        Command::Pretrain(arguments) => pretraining::pretrain(arguments, ranks, console),
+        Command::TrainVocoder(arguments) => vocoder::train_vocoder(arguments, ranks, console),
+        Command::TrainSpeakerEncoder(arguments) => speaker_encoder::train_speaker_encoder(arguments, console),
+        Command::Import(arguments) => import::import(arguments, console),
+        Command::Lips(verb) => lips::lips(verb, ranks, console),
+        Command::Measure(arguments) => measure::measure(arguments, console),
+        Command::VerifyAligner(arguments) => aligner::verify_aligner(arguments, console),
+        Command::VerifySpeakers(arguments) => speaker_encoder::verify_speakers(arguments, console),
+        Command::Profile(arguments) => profile::profile(arguments, ranks, console),
+        Command::Precision(arguments) => precision::precision(arguments, console),
+        Command::Completions(arguments) => pages::completions(arguments),
+        Command::Man(arguments) => pages::man(arguments, console),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn the_definition_holds_together() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn each_verb_is_in_one_group() {
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let command = command();
+        let verbs: BTreeSet<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(grouped.len(), verbs.len());
+        assert_eq!(grouped.into_iter().collect::<BTreeSet<_>>(), verbs);
+    }
+
+    /// All verbs and, behind `lips` and `precision`, their own verbs, each with the words that call it.
+    fn verbs() -> Vec<(String, clap::Command)> {
+        fn below(words: &str, command: &clap::Command) -> Vec<(String, clap::Command)> {
+            let verbs = command.get_subcommands();
+            let named = verbs.map(|verb| (format!("{words} {}", verb.get_name()), verb.clone()));
+            named
+                .flat_map(|(words, verb)| {
+                    let own = below(&words, &verb);
+                    std::iter::once((words, verb)).chain(own)
+                })
+                .collect()
+        }
+        below("ownvoice", &command())
+    }
+
+    #[test]
+    fn each_verb_and_each_option_is_explained() {
+        let verbs = verbs();
+        assert!(verbs.iter().any(|(words, _)| words == "ownvoice lips say"));
+        for (words, verb) in verbs {
+            assert!(verb.get_about().is_some(), "{words}");
+            for argument in verb.get_arguments() {
+                assert!(argument.get_help().is_some(), "{words}: {argument}");
+            }
+            let examples = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let count = examples.lines().filter(|line| line.starts_with(&format!("  {words} "))).count();
+            assert!(examples.starts_with("Examples:\n") && count >= 2, "{words}: {examples}");
+        }
+    }
+
+    /// The same flag has the same type everywhere, and the same help unless it names a file, which is another one for each verb.
+    #[test]
+    fn one_flag_is_one_thing() {
+        let path = clap::value_parser!(std::path::PathBuf).type_id();
+        let mut flags: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+        for (words, verb) in verbs() {
+            for argument in verb.get_arguments() {
+                let Some(flag) = argument.get_long() else { continue };
+                let (kind, help) = (argument.get_value_parser().type_id(), argument.get_help());
+                let help = help.filter(|_| kind != path).map(ToString::to_string).unwrap_or_default();
+                flags.entry(flag.to_string()).or_default().insert((format!("{kind:?}"), help));
+            }
+            let kinds = verb.get_positionals().count();
+            assert!(kinds <= 1, "{words}: one kind of input has no flag");
+        }
+        // `corpus --people` makes the folder that others are given, and each model has presets of its own.
+        let own = ["people", "preset"];
+        let several: Vec<_> =
+            flags.iter().filter(|(flag, things)| things.len() > 1 && !own.contains(&flag.as_str())).collect();
+        assert!(several.is_empty(), "{several:#?}");
+    }
+
+    /// Every example of every verb is understood.
+    #[test]
+    fn examples_are_understood() {
+        for (_, verb) in verbs() {
+            for line in verb.get_after_help().map(ToString::to_string).unwrap_or_default().lines().skip(1) {
+                let line = line.trim().split(['>', '|']).next().unwrap();
+                // A text between quotes is one word.
+                let words = line.split('"').enumerate().flat_map(|(index, piece)| match index % 2 {
+                    0 => piece.split_whitespace().collect(),
+                    _ => vec![piece],
+                });
+                let parsed = command().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+}

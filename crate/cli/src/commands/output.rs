@@ -1,0 +1,204 @@
+//! Where a verb writes: tried before anything is read, and replaced only by what is of its own kind (docs/decisions/0095-existing-outputs.md).
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use super::console::Console;
+use ownvoice::{
+    Error, Result, files,
+    report::Report,
+    voice::{AttentiveVoice, folder::MANIFEST},
+};
+
+/// What a verb makes: a file, or a folder of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    Voice,
+    Weights,
+    Wav,
+    Png,
+    Base,
+    LipBase,
+    Attention,
+    Corpus,
+    People,
+    Features,
+    LipFeatures,
+    /// Files that others may lie beside.
+    Files,
+}
+use Made::{
+    Attention, Base, Corpus, Features, Files, LipBase, LipFeatures, People, Png, Voice, Wav, Weights,
+};
+
+/// Enough of a file for its kind: a voice names its format early on.
+const BEGINNING: u64 = 1 << 16;
+
+impl Made {
+    fn name(self) -> &'static str {
+        match self {
+            Voice => "a voice",
+            Weights => "weights of a model",
+            Wav => "a WAV file",
+            Png => "a PNG picture",
+            Base => "a base",
+            LipBase => "a base of lips",
+            Attention => "an attention model",
+            Corpus => "a corpus",
+            People => "a corpus of people",
+            Features => "features",
+            LipFeatures => "features of faces",
+            Files => "files",
+        }
+    }
+
+    fn is_file(self) -> bool {
+        matches!(self, Voice | Weights | Wav | Png)
+    }
+
+    /// What a file holds, by its beginning.
+    fn of_file(beginning: &[u8]) -> Option<Self> {
+        let holds = |words: &[u8]| beginning.windows(words.len()).any(|window| window == words);
+        match beginning {
+            [b'R', b'I', b'F', b'F', ..] => Some(Wav),
+            [0x89, b'P', b'N', b'G', ..] => Some(Png),
+            // The header of safetensors.
+            [_, _, _, _, _, 0, 0, 0, b'{', ..] => {
+                Some(if holds(b"ownvoice-voice-") { Voice } else { Weights })
+            }
+            _ => None,
+        }
+    }
+
+    /// What a folder holds, by the file that names the others.
+    fn of_folder(folder: &Path) -> Result<Option<Self>> {
+        let has = |name: &str| folder.join(name).is_file();
+        if has(MANIFEST) {
+            let manifest = files::read(&folder.join(MANIFEST))?;
+            let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap_or_default();
+            return Ok(Some(if manifest["kind"] == "lips" { LipBase } else { Base }));
+        }
+        let indices = [
+            (AttentiveVoice::FILE, Attention),
+            ("faces.json", LipFeatures),
+            ("features.json", Features),
+            ("people.json", People),
+            ("corpus.json", Corpus),
+        ];
+        Ok(indices.into_iter().find(|(name, _)| has(name)).map(|(_, made)| made))
+    }
+}
+
+/// Asked before a verb does anything else: whether it can write there, and may. What is replaced is said.
+///
+/// # Errors
+/// `io` where nothing can be written, `option-invalid` where something else lies there.
+pub fn check(path: &Path, made: Made, console: &Console) -> Result<()> {
+    let refused = |found: &str| {
+        Err(Error::option_invalid(format!(
+            "{} holds {found}, and {} would replace it: move it away, or name another place",
+            path.display(),
+            made.name()
+        )))
+    };
+    // A training makes the folder of its weights; any other file goes where there is one.
+    let parent = path.parent().filter(|folder| made == Weights && !folder.as_os_str().is_empty());
+    parent.map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(Error::io(folder)))?;
+    let found = if made.is_file() {
+        files::check_writable(path)?;
+        let beginning = beginning(path).map_err(Error::io(path))?;
+        match Made::of_file(&beginning) {
+            None if !beginning.is_empty() => return refused("something else"),
+            found => found,
+        }
+    } else {
+        files::check_folder(path)?;
+        Made::of_folder(path)?
+    };
+    match found {
+        Some(found) if found == made => {
+            console.note(&format!("{}: {} is replaced", path.display(), found.name()));
+        }
+        Some(found) if made != Files => return refused(found.name()),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Of a file, or nothing where there is none.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(BEGINNING).read_to_end(&mut bytes).map(|_| bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(bytes),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_fused::weights::{Metadata, Storage, Weights as Tensors, serialize};
+    use ownvoice::{audio::wav, voice};
+
+    fn quiet() -> Console {
+        Console::new(false, true)
+    }
+
+    #[test]
+    fn a_file_is_replaced_by_its_own_kind_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = voice::Base::open("../../models/base", &burn::prelude::Device::flex()).unwrap();
+        let stored = |said| pollster::block_on(serialize(Tensors::new(), Storage::Half, said)).unwrap();
+        let files = [
+            (Some(Voice), voice::Voice::unadapted(&base).save(&base).unwrap()),
+            (Some(Weights), stored(Metadata::new())),
+            (Some(Weights), fs::read("../../models/base/aligner.safetensors").unwrap()),
+            (Some(Wav), wav::write(&[0.0; 10], 16_000)),
+            (Some(Png), b"\x89PNG\r\n\x1a\n".to_vec()),
+            (None, b"Dear diary".to_vec()),
+        ];
+        let path = folder.path().join("there");
+        for (found, bytes) in files {
+            fs::write(&path, &bytes).unwrap();
+            for made in [Voice, Weights, Wav, Png] {
+                let code = check(&path, made, &quiet()).err().map(|error| error.code());
+                assert_eq!(code.is_none(), found == Some(made), "{made:?} over {found:?}");
+                assert!(code.is_none_or(|code| code == "option-invalid"));
+            }
+            assert_eq!(fs::read(&path).unwrap(), bytes, "trying changes nothing");
+        }
+        fs::write(&path, []).unwrap();
+        check(&path, Wav, &quiet()).unwrap();
+        fs::remove_file(&path).unwrap();
+        check(&path, Wav, &quiet()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_replaced_by_its_own_kind_only() {
+        for (name, content, found) in [
+            ("manifest.json", r#"{"kind": "lips"}"#, LipBase),
+            ("manifest.json", "{}", Base),
+            (AttentiveVoice::FILE, "", Attention),
+            ("faces.json", "", LipFeatures),
+            ("features.json", "", Features),
+            ("people.json", "", People),
+            ("corpus.json", "", Corpus),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(name), content).unwrap();
+            for made in [Base, LipBase, Attention, Corpus, People, Features, LipFeatures] {
+                assert_eq!(
+                    check(folder.path(), made, &quiet()).is_ok(),
+                    made == found,
+                    "{made:?} over {found:?}"
+                );
+            }
+            check(folder.path(), Files, &quiet()).unwrap();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "trying leaves nothing");
+        }
+    }
+}

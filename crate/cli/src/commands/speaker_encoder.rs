@@ -1,0 +1,95 @@
+//! `ownvoice train-speaker-encoder` and `ownvoice verify-speakers`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{
+    console::Console,
+    device::DeviceArguments,
+    output::{self, Made},
+    training::print,
+};
+use crate::{
+    learn::recipe::Recipe,
+    speaker_encoder::{
+        train_speaker_encoder::{SpeakerEncoderConfig, Verification},
+        verifier::SpeakerVerifier,
+    },
+};
+use ownvoice::{Result, files};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice train-speaker-encoder --corpus work/corpus
+  ownvoice train-speaker-encoder --corpus work/corpus work/people --out encoder.safetensors --run encoder-run --resume")]
+pub struct TrainArguments {
+    /// Corpus folders
+    #[arg(long, required = true, num_args = 1.., value_name = "DIR")]
+    corpus: Vec<PathBuf>,
+    /// File for the weights
+    #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
+    out: PathBuf,
+    /// Folder for checkpoint and curve [default: OUT with the ending .run]
+    #[arg(long)]
+    run: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArguments,
+    /// Steps of the training
+    #[arg(long, default_value_t = Recipe::speaker_encoder().steps)]
+    steps: usize,
+    /// The same seed, input and device give the same result
+    #[arg(long, default_value_t = Recipe::speaker_encoder().seed)]
+    seed: u64,
+    /// Go on from the checkpoint in the folder for runs
+    #[arg(long)]
+    resume: bool,
+}
+
+pub fn train_speaker_encoder(arguments: &TrainArguments, console: &Console) -> Result<()> {
+    let TrainArguments { corpus, out, run, device, steps, seed, resume } = arguments;
+    output::check(out, Made::Weights, console)?;
+    let config = SpeakerEncoderConfig {
+        corpora: corpus.clone(),
+        out: out.clone(),
+        recipe: Recipe { steps: *steps, seed: *seed, ..Recipe::speaker_encoder() },
+        device: device.open()?,
+        resume: *resume,
+        run: run.clone().unwrap_or_else(|| out.with_extension("run")),
+    };
+    print(&crate::speaker_encoder::train_speaker_encoder::train_speaker_encoder(&config, console)?, console);
+    Ok(())
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice verify-speakers --corpus work/corpus/held-out
+  ownvoice verify-speakers --corpus work/corpus/held-out --encoder encoder.safetensors --json")]
+pub struct VerifyArguments {
+    /// Folder of speakers that the encoder was not trained on
+    #[arg(long)]
+    corpus: PathBuf,
+    /// Weights of the encoder
+    #[arg(long, default_value = "models/base/speaker_encoder.safetensors")]
+    encoder: PathBuf,
+}
+
+pub fn verify_speakers(arguments: &VerifyArguments, console: &Console) -> Result<()> {
+    let verifier = SpeakerVerifier::load(&files::read(&arguments.encoder)?)?;
+    let Verification { speakers, trials, equal_error_rate, own, strangers } =
+        crate::speaker_encoder::train_speaker_encoder::verify(&verifier, &arguments.corpus)?;
+    let json = json!({
+        "speakers": speakers,
+        "pairs": trials,
+        "equal_error_rate": equal_error_rate,
+        "cosine.same_speaker": own,
+        "cosine.other_speakers": strangers,
+    });
+    let text = format!(
+        "{speakers} speakers, {trials} pairs of clips: equal error rate {:.1} %\nmean cosine of two clips: same speaker {own:.2}, others {strangers:.2}",
+        100.0 * equal_error_rate
+    );
+    console.result(&json, text);
+    Ok(())
+}

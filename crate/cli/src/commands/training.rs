@@ -1,0 +1,80 @@
+//! What the verbs that train for hours have in common: where and how a run computes, and what it came to.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::{
+    console::Console,
+    device::{DeviceArguments, PlanArguments},
+    feeder::FeederArguments,
+    ranks::RanksArguments,
+};
+use crate::{
+    learn::recipe::{Recipe, RunConfig, WatchConfig},
+    pretrain::Trained,
+};
+use burn_fused::ranks::Ranks;
+use ownvoice::{Result, report::Report};
+
+#[derive(Args)]
+pub struct TrainingArguments {
+    #[command(flatten)]
+    device: DeviceArguments,
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Go on from the checkpoint in the folder for runs
+    #[arg(long)]
+    resume: bool,
+    /// Steps from one count of magnitudes, in statistics.jsonl of the folder for runs, to the next; 0: none
+    #[arg(long, default_value_t = WatchConfig::default().statistics_every)]
+    statistics_every: usize,
+    /// Folder for checkpoint and curve [default: OUT/run]
+    #[arg(long)]
+    run: Option<PathBuf>,
+    #[command(flatten)]
+    feeder: FeederArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
+}
+
+impl TrainingArguments {
+    /// Runs a training on all its ranks and prints what it came to.
+    ///
+    /// * `recipe`: its plan is the arguments'
+    /// * `out`: where the model goes
+    pub fn train(
+        &self,
+        recipe: &Recipe,
+        out: &Path,
+        ranks: &Ranks,
+        console: &Console,
+        work: impl Fn(RunConfig, &dyn Report) -> Result<Trained> + Sync,
+    ) -> Result<()> {
+        let recipe = Recipe { compute: self.plan.get()?, ..recipe.clone() };
+        let directory = self.run.clone().unwrap_or_else(|| out.join("run"));
+        let trained = self.ranks.train(self.device, ranks, console, |ranks, device, report| {
+            let usual = RunConfig::new(recipe.clone(), directory.clone(), device);
+            let run_config = RunConfig {
+                resume: self.resume,
+                feeder: self.feeder.get(),
+                ranks: ranks.clone(),
+                watch: WatchConfig { statistics_every: self.statistics_every, ..usual.watch },
+                ..usual
+            };
+            work(run_config, report)
+        })?;
+        print(&trained, console);
+        Ok(())
+    }
+}
+
+/// What a training came to.
+pub fn print(trained: &Trained, console: &Console) {
+    let Trained { path, bytes, held_out_loss } = trained;
+    console.result(
+        &json!({"path": path, "bytes": bytes, "held_out_loss": held_out_loss}),
+        format!("{}: {:.1} MB, held-out loss {held_out_loss:.4}", path.display(), *bytes as f32 / 1e6),
+    );
+}

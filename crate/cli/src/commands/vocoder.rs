@@ -1,0 +1,160 @@
+//! `ownvoice train-vocoder` and `ownvoice vocode`.
+
+use std::path::PathBuf;
+
+use burn::prelude::Device;
+use clap::Args;
+use serde_json::json;
+
+use super::{
+    console::Console,
+    device::{DeviceArguments, PlanArguments},
+    feeder::FeederArguments,
+    output::{self, Made},
+    ranks::RanksArguments,
+    say::{VocoderName, choose},
+    training::print,
+};
+use crate::{
+    evaluate::{Difference, difference},
+    learn::recipe::{Recipe, RunConfig},
+    vocoder::train_vocoder::TrainVocoderConfig,
+};
+use burn_fused::{ComputePlan, ranks::Ranks};
+use ownvoice::{
+    Result,
+    audio::{
+        self,
+        mel::MelExtractor,
+        resample::resample,
+        speaker::{SpeakerStats, distance},
+        wav,
+    },
+    files,
+    voice::Base,
+};
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice train-vocoder --corpus work/corpus --out vocoder.safetensors
+  ownvoice train-vocoder --corpus work/corpus --base models/base --out models/base/vocoder.safetensors --resume")]
+pub struct TrainVocoderArguments {
+    /// Corpus folder
+    #[arg(long)]
+    corpus: PathBuf,
+    /// File for the weights
+    #[arg(long)]
+    out: PathBuf,
+    /// Learn from what this base makes of the corpus' words as well: that is what the vocoder will be given
+    #[arg(long)]
+    base: Option<PathBuf>,
+    /// Start from these weights
+    #[arg(long)]
+    from: Option<PathBuf>,
+    /// Folder for checkpoint and curve [default: OUT with the ending .run]
+    #[arg(long)]
+    run: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArguments,
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Steps of the training
+    #[arg(long, default_value_t = Recipe::vocoder().steps)]
+    steps: usize,
+    /// Learning rate at the start
+    #[arg(long, default_value_t = Recipe::vocoder().rate_start)]
+    rate: f64,
+    /// The same seed, input and device give the same result
+    #[arg(long, default_value_t = Recipe::vocoder().seed)]
+    seed: u64,
+    /// Go on from the checkpoint in the folder for runs
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    feeder: FeederArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
+}
+
+pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: &Console) -> Result<()> {
+    output::check(&arguments.out, Made::Weights, console)?;
+    let trained = arguments.ranks.train(arguments.device, ranks, console, |ranks, device, report| {
+        crate::vocoder::train_vocoder::train_vocoder(&config(arguments, ranks, device)?, report)
+    })?;
+    print(&trained, console);
+    Ok(())
+}
+
+fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> Result<TrainVocoderConfig> {
+    let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, feeder, .. } =
+        arguments;
+    let compute = arguments.plan.over(ComputePlan::of_vocoder)?;
+    let recipe = Recipe { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Recipe::vocoder() };
+    let directory = run.clone().unwrap_or_else(|| out.with_extension("run"));
+    Ok(TrainVocoderConfig {
+        corpus: corpus.clone(),
+        out: out.clone(),
+        base: base.clone(),
+        from: from.clone(),
+        training: RunConfig {
+            resume: *resume,
+            feeder: feeder.get(),
+            ranks: ranks.clone(),
+            ..RunConfig::new(recipe, directory, device)
+        },
+    })
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:
+  ownvoice vocode recording.wav --out again.wav
+  ownvoice vocode recording.wav --out rough.wav --vocoder griffin-lim --json")]
+pub struct VocodeArguments {
+    /// A recording
+    recording: PathBuf,
+    /// The WAV file to write
+    #[arg(long)]
+    out: PathBuf,
+    /// Folder of the base voice
+    #[arg(long, default_value = "models/base")]
+    base: PathBuf,
+    /// How spectrograms become sound [default: the base's own]
+    #[arg(long, value_enum)]
+    vocoder: Option<VocoderName>,
+}
+
+/// Makes a recording again from its spectrogram alone: what is lost is the vocoder's doing.
+pub fn vocode(arguments: &VocodeArguments, console: &Console) -> Result<()> {
+    output::check(&arguments.out, Made::Wav, console)?;
+    let base = Base::open(&arguments.base, &Device::flex())?;
+    let vocoder = choose(&base, arguments.vocoder)?;
+    let config = base.mel_config();
+    let clip = files::read_audio(&arguments.recording)?;
+    let samples = resample(&clip.samples, clip.sample_rate_hz, config.sample_rate_hz)?;
+    let mel =
+        MelExtractor::new(config.clone()).extract(&audio::level::normalize(&samples, audio::SPEECH_LEVEL_DB));
+    let made = vocoder.vocode(&mel);
+    let file = wav::write_with_origin(&made, config.sample_rate_hz, &wav::Origin::resynthesis());
+    files::write(&arguments.out, file)?;
+    let seconds = made.len() as f32 / config.sample_rate_hz as f32;
+    let Difference { mcd_db, logf0_rmse, voicing_error } =
+        difference(&samples, &made, config.sample_rate_hz)?;
+    let stats = |samples: &[f32]| SpeakerStats::from_audio(samples, config.sample_rate_hz);
+    let distance = distance(&stats(&samples)?, &stats(&made)?);
+    let json = json!({
+        "path": arguments.out,
+        "seconds": seconds,
+        "vocoder": vocoder.name(),
+        "mcd_db": mcd_db,
+        "logf0_rmse": logf0_rmse,
+        "voicing_error": voicing_error,
+        "speaker_distance": distance,
+    });
+    let text = format!(
+        "{}: {seconds:.2} s through {}\nmcd_db {mcd_db:.2}, logf0_rmse {logf0_rmse:.3}, voicing_error {voicing_error:.3}, speaker distance {distance:.3}",
+        arguments.out.display(),
+        vocoder.name()
+    );
+    console.result(&json, text);
+    Ok(())
+}

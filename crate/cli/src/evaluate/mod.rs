@@ -1,0 +1,69 @@
+//! Measures of voices: similarity, intelligibility and faults, by signal statistics and by the project's own recogniser and speaker encoder.
+
+pub mod artefacts;
+pub mod faults;
+pub mod intelligibility;
+pub mod mcd;
+pub mod measure;
+pub mod measured;
+pub mod report;
+pub mod sentences;
+mod speaking_rate;
+pub mod wavs;
+
+use ownvoice::{
+    Result,
+    audio::{
+        mel::{MelConfig, MelExtractor},
+        pitch, resample,
+    },
+};
+
+pub use mcd::mcd;
+
+/// The difference of two utterances of the same text along their alignment.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Difference {
+    /// The mel-cepstral distortion.
+    pub mcd_db: f32,
+    /// The root mean square difference of log F0 where both are voiced, in nepers (0.058 is a semitone); 0 if they never are.
+    pub logf0_rmse: f32,
+    /// The share of the path where one is voiced and the other is not, 0 to 1.
+    pub voicing_error: f32,
+}
+
+/// Compares two utterances of the same text, of any length, at 16 kHz.
+pub fn difference(reference: &[f32], other: &[f32], sample_rate_hz: u32) -> Result<Difference> {
+    let config = MelConfig::speech_16k();
+    let extractor = MelExtractor::new(config.clone());
+    let measure = |samples: &[f32]| -> Result<_> {
+        let samples = resample::resample(samples, sample_rate_hz, config.sample_rate_hz)?;
+        Ok((extractor.extract(&samples), pitch::track(&samples, config.sample_rate_hz, config.hop_length)))
+    };
+    let ((mel_a, pitch_a), (mel_b, pitch_b)) = (measure(reference)?, measure(other)?);
+    let alignment = mcd::warp(&mel_a, &mel_b);
+    let mcd::PitchDifference { logf0_rmse, voicing_error } =
+        mcd::pitch_difference(&alignment, &pitch_a, &pitch_b);
+    Ok(Difference { mcd_db: alignment.mcd_db, logf0_rmse, voicing_error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clip_equals_itself_and_differs_when_shifted_in_pitch() {
+        let tone = |hz: f32| -> Vec<f32> {
+            let at = |n: usize, k: f32| (std::f32::consts::TAU * hz * k * n as f32 / 16_000.0).sin() / k;
+            (0..12_000).map(|n| 0.2 * (1..12).map(|k| at(n, k as f32)).sum::<f32>()).collect()
+        };
+        let same = difference(&tone(120.0), &tone(120.0), 16_000).unwrap();
+        assert_eq!(same, Difference { mcd_db: 0.0, logf0_rmse: 0.0, voicing_error: 0.0 });
+        let octave = difference(&tone(120.0), &tone(240.0), 16_000).unwrap();
+        assert!((octave.logf0_rmse - 2f32.ln()).abs() < 0.01 && octave.mcd_db > 1.0, "{octave:?}");
+        let silent = difference(&tone(120.0), &[0.0; 12_000], 16_000).unwrap();
+        assert!(silent.voicing_error > 0.9 && silent.logf0_rmse == 0.0, "{silent:?}");
+        assert_eq!(difference(&[], &[], 16_000).unwrap().mcd_db, 0.0);
+        assert_eq!(difference(&[0.0], &[0.0], 1).unwrap_err().code(), "rate-unsupported");
+    }
+}

@@ -1,0 +1,95 @@
+//! What an evaluation compares, as WAV files for external evaluators.
+
+use std::{fs, path::Path};
+
+use super::{measured::Measured, report::Evaluation, sentences::NEW_SENTENCES};
+use ownvoice::{
+    Error, Result,
+    audio::wav::{self, Origin},
+    files,
+    voice::{Base, Voice},
+};
+
+/// The origin that a file of speech in this voice names, by the hash of the voice's file or of the base whose speaker it is.
+pub fn origin(base: &Base, voice: &Voice) -> Result<Origin> {
+    Ok(Origin::synthetic(&voice.id(base)?))
+}
+
+/// `target`, `same-speaker`, `base` and `clone`.
+pub fn write_wavs(
+    folder: &Path,
+    base: &Base,
+    voice: &Voice,
+    evaluation: &Evaluation,
+    clone: &Measured,
+    unadapted: &Measured,
+) -> Result<()> {
+    write_anchors(folder, base, evaluation)?;
+    write_clips(&folder.join("base"), base, &unadapted.clips, Some(&origin(base, &Voice::unadapted(base))?))?;
+    write_clips(&folder.join("clone"), base, &clone.clips, Some(&origin(base, voice)?))
+}
+
+/// What a clone is compared with, `target` and `same-speaker`, and `texts.txt`, the texts of target, base and clone.
+fn write_anchors(folder: &Path, base: &Base, evaluation: &Evaluation) -> Result<()> {
+    let target: Vec<Vec<f32>> =
+        evaluation.recordings().iter().map(|(_, recording)| recording.clone()).collect();
+    write_clips(&folder.join("target"), base, &target, None)?;
+    let path = folder.join("texts.txt");
+    let texts: String = evaluation.recordings().iter().map(|(text, _)| format!("{text}\n")).collect();
+    files::write(&path, texts)?;
+    write_clips(
+        &folder.join("same-speaker"),
+        base,
+        &evaluation.others[evaluation.others.len().saturating_sub(target.len())..],
+        None,
+    )
+}
+
+/// What a voice makes of [`NEW_SENTENCES`], under `new/NAME`, and their texts beside it.
+pub fn write_new_sentences(
+    folder: &Path,
+    name: &str,
+    base: &Base,
+    clips: &[Vec<f32>],
+    origin: &Origin,
+) -> Result<()> {
+    let folder = folder.join("new");
+    write_clips(&folder.join(name), base, clips, Some(origin))?;
+    files::write(&folder.join("texts.txt"), NEW_SENTENCES.join("\n"))
+}
+
+/// * `origin`: of speech that nobody said; `None` for recordings
+pub fn write_clips(folder: &Path, base: &Base, clips: &[Vec<f32>], origin: Option<&Origin>) -> Result<()> {
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    for (index, clip) in clips.iter().enumerate() {
+        let path = folder.join(format!("{index:03}.wav"));
+        let rate = base.mel_config().sample_rate_hz;
+        files::write(
+            &path,
+            origin
+                .map_or_else(|| wav::write(clip, rate), |origin| wav::write_with_origin(clip, rate, origin)),
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::prelude::Device;
+
+    #[test]
+    fn speech_that_nobody_said_is_marked_and_recordings_are_not() {
+        let base = Base::open("../../models/base", &Device::flex()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let says = |name: &str, origin: Option<&Origin>| {
+            write_clips(&folder.path().join(name), &base, &[vec![0.5; 100]], origin).unwrap();
+            let bytes = fs::read(folder.path().join(name).join("000.wav")).unwrap();
+            assert_eq!(wav::read(&bytes).unwrap().samples.len(), 100);
+            String::from_utf8_lossy(&bytes).contains("Synthetic speech, made by ownvoice with voice ")
+        };
+        let origin = origin(&base, &Voice::unadapted(&base)).unwrap();
+        assert!(origin.comment.ends_with(&base.hash()[..16]));
+        assert!(says("clone", Some(&origin)) && !says("target", None));
+    }
+}

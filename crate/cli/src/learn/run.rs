@@ -1,0 +1,310 @@
+//! One loop for what trains for hours, the base voice and the vocoder: resumable, with checkpoints, reports and a curve.
+
+use burn::{prelude::*, tensor::Gradients};
+use std::{
+    fs::{self, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use super::{
+    feeder::{Fed, Feeder, Source, feed},
+    learner::Learner,
+    recipe::{Recipe, RunConfig},
+    watch::Watch,
+};
+use burn_fused::{
+    Mode, Scope,
+    adam::{Adam, AdamConfig},
+    weights::{HostWeights, Metadata, Storage, Weight, Weights, apply, collect, deserialize, serialize},
+};
+use ownvoice::{
+    Error, Result, files,
+    learn::{
+        all_reduce::sum_gradients,
+        optimizer_state::{optimizer_weights, restore_optimizer},
+        sampler::Draw,
+    },
+    report::{Progress, Report},
+};
+
+/// Splits a corpus' usable items, by index, into those to train on and those kept from it: one in fifty.
+pub fn split(usable: impl Iterator<Item = usize>) -> Result<(Vec<usize>, Vec<usize>)> {
+    const HELD_OUT_EVERY: usize = 50;
+    let (held_out, train): (Vec<usize>, Vec<usize>) = usable.partition(|index| index % HELD_OUT_EVERY == 0);
+    if train.is_empty() || held_out.is_empty() {
+        return Err(Error::corpus_invalid(
+            "too few recordings to train on, or too short ones, or without durations",
+        ));
+    }
+    Ok((train, held_out))
+}
+
+const HELD_OUT_BATCHES: usize = 2;
+/// Steps between two lines of the curve.
+const REPORT_EVERY: usize = 20;
+
+/// The curve of a run in its folder: a line every 20 steps of step, seconds, the model's losses, and the held-out loss where it was taken.
+pub fn curve_path(directory: &Path) -> PathBuf {
+    directory.join("curve.csv")
+}
+
+/// A training on its way.
+pub struct Run<'a, M: Learner> {
+    pub model: M,
+    adam: Adam,
+    run_config: &'a RunConfig,
+    watch: Watch<M>,
+    /// What the watch over the latest step came to; the next exchange passes it to the other ranks.
+    watched: Result<()>,
+    /// Weights that the trained ones are averaged with at the end, and their share.
+    average: Option<(HostWeights, f32)>,
+}
+
+impl<'a, M: Learner> Run<'a, M> {
+    /// Starts from `blank`, which must be on the run's device, or from the checkpoint.
+    pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
+        fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
+        let watch = Watch::open(&blank, run_config, run_config.resume)?;
+        let mut run = Self {
+            model: blank,
+            adam: Adam::new(AdamConfig::of(&Scope::new(run_config.recipe.compute.clone()))),
+            run_config,
+            watch,
+            watched: Ok(()),
+            average: None,
+        };
+        if run_config.resume && run.checkpoint_path().exists() {
+            run.load_checkpoint()?;
+        }
+        let Recipe { batch, seed, steps, .. } = run_config.recipe;
+        let own = [run.step(), batch, seed as usize, steps].map(|value| value as f32);
+        let what = "step, batch, seed, steps or weights differ; is the folder for runs the same for all?";
+        run_config.ranks.compare(what, &[&own[..], &[run.fingerprint()]].concat())?;
+        if run_config.ranks.is_first() {
+            run.begin_curve()?;
+        }
+        Ok(run)
+    }
+
+    /// The same run, whose result is an average of the trained weights and of these, which have this share of it.
+    pub fn averaged_with(self, average: Option<(HostWeights, f32)>) -> Self {
+        Self { average, ..self }
+    }
+
+    /// Takes the average with what [`Self::averaged_with`] was given.
+    fn take_average(&mut self) {
+        let Some((start, share)) = self.average.take() else { return };
+        let mut averaged = HostWeights::new();
+        for (name, Weight { shape, values }) in collect(&self.model) {
+            if let Some((_, begun_with)) = start.get(&name) {
+                let trained = values.into_data().try_to_vec::<f32>().expect("weights are f32");
+                let mean = begun_with.iter().zip(trained).map(|(from, to)| share * from + (1.0 - share) * to);
+                averaged.insert(name, (shape, mean.collect()));
+            }
+        }
+        self.model = apply(self.model.clone(), averaged).expect("the model's own names and shapes");
+    }
+
+    /// A number that differs between models.
+    fn fingerprint(&self) -> f32 {
+        let weights = collect(&self.model).into_values();
+        weights.map(|weight| weight.values.abs().mean().into_scalar::<f32>()).sum()
+    }
+
+    /// Leaves the lines up to this step: what followed the checkpoint is trained again.
+    fn begin_curve(&self) -> Result<()> {
+        let path = curve_path(&self.run_config.directory);
+        let mut curve = format!("step,seconds,{},held_out\n", M::LOSSES.join(","));
+        if self.step() > 0 {
+            let old = fs::read_to_string(&path).unwrap_or_default(); // A curve that is lost stops no training.
+            let step = |line: &&str| line.split(',').next().and_then(|step| step.parse::<usize>().ok());
+            let kept = old.lines().filter(|line| step(line).is_some_and(|step| step <= self.step()));
+            curve.extend(kept.flat_map(|line| [line, "\n"]));
+        }
+        files::write(&path, curve)
+    }
+
+    /// Steps done.
+    pub fn step(&self) -> usize {
+        self.adam.updates
+    }
+
+    /// Trains to the recipe's last step and returns the model and its held-out loss.
+    pub fn finish<S: Source<Batch = M::Batch>>(self, source: &S, report: &dyn Report) -> Result<(M, f32)> {
+        let RunConfig { recipe, device, feeder, .. } = self.run_config;
+        feed(source, *feeder, self.step()..recipe.steps, device, |feeder| self.train(feeder, report))
+    }
+
+    fn train<S: Source<Batch = M::Batch>>(
+        mut self,
+        feeder: &mut Feeder<S>,
+        report: &dyn Report,
+    ) -> Result<(M, f32)> {
+        let RunConfig { recipe, device, ranks, .. } = self.run_config;
+        let mut message = String::new();
+        let begun = Instant::now();
+        // On the device: nothing is read back between two reports.
+        let blank = Tensor::<1>::zeros([M::LOSSES.len()], &device.clone().inner());
+        let (mut sums, mut summed) = (blank.clone(), 0);
+        for step in self.step()..recipe.steps {
+            let losses;
+            (self, losses) = self.one_step(step, feeder, report)?;
+            (sums, summed) = (sums + losses, summed + 1);
+            report.progress(&Progress { done: step + 1, of: Some(recipe.steps), message: &message });
+            if (step + 1) % REPORT_EVERY == 0 {
+                let means = std::mem::replace(&mut sums, blank.clone()).div_scalar(summed as f32);
+                summed = 0;
+                let means = means.into_data().try_to_vec::<f32>().expect("losses are f32");
+                if !means.iter().all(|mean| mean.is_finite()) {
+                    self.finish_watch(report)?;
+                    return Err(Error::training_diverged(step));
+                }
+                let mut held_out = String::new();
+                if (step + 1) % recipe.checkpoint_every == 0 || step + 1 == recipe.steps {
+                    let saved =
+                        if ranks.is_first() { self.save_checkpoint(collect(&self.model)) } else { Ok(()) };
+                    ranks.agree(saved)?;
+                    held_out = format!("{:.4}", self.held_out_loss(feeder)?);
+                }
+                if ranks.is_first() {
+                    let seconds = begun.elapsed().as_secs_f32();
+                    message = self.write_curve(step + 1, seconds, &means, &held_out, report)?;
+                }
+            }
+        }
+        self.finish_watch(report)?;
+        self.take_average();
+        let loss = self.held_out_loss(feeder)?;
+        Ok((self.model, loss))
+    }
+
+    /// One update, and its losses. Where ranks cannot go on together, the first of them saves the state before it.
+    fn one_step<S: Source<Batch = M::Batch>>(
+        mut self,
+        step: usize,
+        feeder: &mut Feeder<S>,
+        report: &dyn Report,
+    ) -> Result<(Self, Tensor<1>)> {
+        let RunConfig { recipe, ranks, .. } = self.run_config;
+        // Running statistics change on the way to a failure.
+        let before = (!ranks.is_alone()).then(|| collect(&self.model));
+        match self.gradients(step, feeder) {
+            Ok((gradients, losses, hidden, batch)) => {
+                drop(before);
+                let counted = self.watch.count(step, &self.model, &gradients);
+                let (model, scaling) = (self.model.clone(), self.adam.scaling.clone());
+                let rate = recipe.rate(step);
+                self.model = self.adam.step(self.model, &gradients, |_| rate);
+                let scaling = [scaling, self.adam.scaling.clone()];
+                let taken = Watch::taken(step, model, batch, [losses.clone(), hidden], scaling);
+                // All ranks look, whatever one of them has met: a step is run again by all together.
+                let observed = self.watch.observe(taken, report);
+                self.watched = counted.and(observed);
+                Ok((self, losses))
+            }
+            Err(error) => {
+                if let Some(before) = before.filter(|_| ranks.is_first()) {
+                    self.save_checkpoint(before)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn finish_watch(&mut self, report: &dyn Report) -> Result<()> {
+        let finished = self.watch.finish(report);
+        self.run_config.ranks.agree(std::mem::replace(&mut self.watched, Ok(())).and(finished))
+    }
+
+    /// Gradients, losses and what the watch counted of a step's batch, of all ranks together, and this rank's shard of it.
+    fn gradients<S: Source<Batch = M::Batch>>(
+        &mut self,
+        step: usize,
+        feeder: &mut Feeder<S>,
+    ) -> Result<(Gradients, Tensor<1>, Tensor<1>, M::Batch)> {
+        let RunConfig { recipe, device, ranks, .. } = self.run_config;
+        // What is random on the device hangs on the step alone as well, so that a resumed run is the run that was not stopped. Each rank has its own.
+        let seed = recipe.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
+        device.seed(seed.wrapping_add((ranks.shard().rank as u64) << 32));
+        let watched = std::mem::replace(&mut self.watched, Ok(()));
+        let Fed { batch, .. } = ranks.agree(watched.and_then(|()| feeder.take()))?;
+        let probe = self.watch.probe(step);
+        if let Some(probe) = &probe {
+            self.compute_under(&Scope::recorded(recipe.compute.clone(), probe));
+        }
+        let losses = Tensor::cat(self.model.losses(&batch, Mode::Train), 0);
+        let mut gradients = self.adam.scaled(losses.clone().sum()).backward();
+        let mut hidden = 0.0;
+        if let Some(probe) = probe {
+            self.compute_under(&Scope::new(recipe.compute.clone()));
+            hidden = self.watch.count_outputs(&probe);
+        }
+        let losses = losses.inner();
+        let told = Tensor::cat(vec![losses.clone(), Tensor::full([1], hidden, &losses.device())], 0);
+        let told = sum_gradients(&self.model, &mut gradients, told, ranks)?;
+        let count = M::LOSSES.len();
+        Ok((gradients, told.clone().narrow(0, 0, count), told.narrow(0, count, 1), batch))
+    }
+
+    /// The same model; how it computes is no part of what it has learned.
+    fn compute_under(&mut self, scope: &Scope) {
+        self.model = self.model.clone().computing(scope);
+    }
+
+    /// Adds a line, and returns the losses in words.
+    fn write_curve(
+        &self,
+        step: usize,
+        seconds: f32,
+        means: &[f32],
+        held_out: &str,
+        report: &dyn Report,
+    ) -> Result<String> {
+        let named: Vec<String> = means.iter().map(|mean| format!("{mean:.6}")).collect();
+        let line = format!("{step},{seconds:.1},{},{held_out}", named.join(","));
+        let curve = curve_path(&self.run_config.directory);
+        let file = OpenOptions::new().append(true).open(&curve);
+        file.and_then(|mut file| writeln!(file, "{line}")).map_err(Error::io(&curve))?;
+        report.note(&line);
+        let losses = M::LOSSES.iter().zip(means).map(|(name, mean)| format!("{name} {mean:.4}"));
+        Ok(losses.collect::<Vec<_>>().join(", "))
+    }
+
+    fn held_out_loss<S: Source<Batch = M::Batch>>(&self, feeder: &Feeder<S>) -> Result<f32> {
+        let mut sum = 0.0;
+        for number in 0..HELD_OUT_BATCHES {
+            let batch = self.run_config.ranks.agree(feeder.draw(Draw::HeldOut(number)))?;
+            sum += self.model.losses(&batch, Mode::Eval).swap_remove(M::CRITERION).into_scalar::<f32>();
+        }
+        // Each rank has the part of its shards.
+        let mut sum = [sum];
+        self.run_config.ranks.sum(&mut sum)?;
+        Ok(sum[0] / HELD_OUT_BATCHES as f32)
+    }
+
+    fn checkpoint_path(&self) -> PathBuf {
+        self.run_config.directory.join("checkpoint.safetensors")
+    }
+
+    /// * `weights`: of the model
+    fn save_checkpoint(&self, mut weights: Weights) -> Result<()> {
+        weights.extend(optimizer_weights(&self.adam));
+        let metadata = Metadata::from([("updates".to_string(), self.adam.updates.to_string())]);
+        let bytes = pollster::block_on(serialize(weights, Storage::Full, metadata))?;
+        files::write(&self.checkpoint_path(), bytes)
+    }
+
+    fn load_checkpoint(&mut self) -> Result<()> {
+        let path = self.checkpoint_path();
+        let bytes = fs::read(&path).map_err(Error::io(&path))?;
+        let (mut weights, metadata) = deserialize(&bytes).map_err(Error::checkpoint_corrupt)?;
+        let updates = metadata.get("updates").and_then(|updates| updates.parse().ok());
+        self.adam.updates =
+            updates.ok_or_else(|| Error::checkpoint_corrupt("its number of updates is missing"))?;
+        restore_optimizer(&mut self.adam, &collect(&self.model), &mut weights, &self.run_config.device)?;
+        self.model = apply(self.model.clone(), weights).map_err(Error::checkpoint_corrupt)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,5 @@
+//! Training of the neural vocoder: its data set, its losses and its run.
+
+pub mod takes;
+pub mod train_vocoder;
+pub mod training;

@@ -1,0 +1,353 @@
+//! The command line as one thing: help, JSON, silence, errors, and the pages made from its definition.
+
+use ownvoice::audio::wav;
+use serde_json::Value;
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+fn ownvoice(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ownvoice")).args(arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The one line of JSON that a command prints where it succeeds.
+fn json(arguments: &[&str]) -> Value {
+    let done = ownvoice(arguments);
+    assert!(done.status.success(), "{arguments:?}: {}", err(&done));
+    let printed = out(&done);
+    assert_eq!(printed.lines().count(), 1, "{arguments:?}: {printed}");
+    serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {printed}"))
+}
+
+/// A folder of clips, as `--clips` takes it.
+fn write_clips(folder: &Path, count: usize) {
+    fs::create_dir_all(folder.join("wavs")).unwrap();
+    let mut metadata = String::new();
+    for (index, clip) in ownvoice_testing::held_out_clips(count).iter().enumerate() {
+        let sound = wav::write(&clip.audio.samples, clip.audio.sample_rate_hz);
+        fs::write(folder.join(format!("wavs/c{index}.wav")), sound).unwrap();
+        metadata += &format!("c{index}|{}\n", clip.text);
+    }
+    fs::write(folder.join("metadata.csv"), metadata).unwrap();
+}
+
+/// The verbs that `--help` lists.
+fn verbs() -> Vec<String> {
+    let help = out(&ownvoice(&["--help"]));
+    let listed = help.split("Options:").next().unwrap().lines().filter_map(|line| line.strip_prefix("  "));
+    let verbs: Vec<String> = listed.filter_map(|line| Some(line.split(' ').next()?.to_string())).collect();
+    assert!(verbs.len() > 20 && ["clone", "lips", "man"].iter().all(|verb| verbs.iter().any(|v| v == verb)));
+    verbs
+}
+
+#[test]
+fn help_groups_the_verbs_and_each_verb_has_examples() {
+    let help = out(&ownvoice(&["--help"]));
+    for title in ["Use a voice:", "Make a base:", "Measure:", "Set up a shell:"] {
+        assert!(help.contains(title), "{title}: {help}");
+    }
+    for verb in verbs() {
+        let shown = ownvoice(&[&verb, "--help"]);
+        let (help, examples) = (out(&shown), format!("\n  ownvoice {verb}"));
+        assert!(shown.status.success() && help.contains("Examples:") && help.contains(&examples), "{help}");
+        assert!(help.contains("--json") && help.contains("--quiet"), "{help}");
+    }
+}
+
+#[test]
+fn results_are_json_where_it_is_asked_for() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let (base, clips, voice, said) = (path("base"), path("clips"), path("me.ownvoice"), path("say.wav"));
+    write_clips(Path::new(&clips), 5);
+
+    let cloned =
+        json(&["clone", "--json", "--base", &base, "--clips", &clips, "--out", &voice, "--iterations", "3"]);
+    assert_eq!(cloned["iterations"], 3);
+    assert_eq!(cloned["bytes"].as_u64().unwrap(), fs::metadata(&voice).unwrap().len());
+    assert!(cloned["seconds"].as_f64().unwrap() > 3.0, "{cloned}");
+
+    let spoken =
+        json(&["say", "--base", &base, "--voice", &voice, "--text", "Hello.", "--out", &said, "--json"]);
+    assert_eq!(
+        (spoken["vocoder"].as_str(), spoken["stop"].as_str()),
+        (Some("griffin-lim"), Some("durations"))
+    );
+    let read = wav::read(&fs::read(&said).unwrap()).unwrap();
+    assert!((f64::from(read.seconds()) - spoken["seconds"].as_f64().unwrap()).abs() < 1e-3);
+
+    let figures = json(&[
+        "--json",
+        "evaluate",
+        "--base",
+        &base,
+        "--voice",
+        &voice,
+        "--reference",
+        &clips,
+        "--sentences",
+        "2",
+    ]);
+    for name in ["similarity.clone", "similarity.same_speaker", "similarity.base", "mcd_db", "logf0_rmse"] {
+        assert!(figures[name].is_number(), "{name}: {figures}");
+    }
+
+    let prepared = json(&["prepare", &clips, "--out", &path("features"), "--json"]);
+    assert_eq!((prepared["utterances"].as_u64(), prepared["speakers"].as_u64()), (Some(5), Some(1)));
+
+    let remade = json(&["vocode", &said, "--base", &base, "--out", &path("again.wav"), "--json"]);
+    assert!(remade["mcd_db"].is_number(), "{remade}");
+}
+
+/// Every verb that writes where it is told, with inputs that are not there.
+const WRITING: [&str; 21] = [
+    "clone --clips nowhere --out OUT",
+    "say --voice nowhere --text Hello. --out OUT",
+    "evaluate --reference nowhere --wavs OUT",
+    "spectrogram nowhere.wav --out OUT",
+    "vocode nowhere.wav --out OUT",
+    "recipe --work nowhere --out OUT",
+    "corpus --out OUT",
+    "corpus --people --out OUT",
+    "prepare nowhere --aligner nowhere --out OUT",
+    "train-aligner --data nowhere --out OUT",
+    "pretrain --data nowhere --out OUT",
+    "train-vocoder --corpus nowhere --out OUT",
+    "train-speaker-encoder --corpus nowhere --out OUT",
+    "import nowhere.pt --out OUT",
+    "lips prepare nowhere --out OUT",
+    "lips corpus --base nowhere --out OUT",
+    "lips train --data nowhere --out OUT",
+    "lips say nowhere.mp4 --base nowhere --out OUT",
+    "lips evaluate nowhere --base nowhere --wavs OUT",
+    "measure --corpus nowhere --wavs OUT",
+    "man --out OUT",
+];
+const LIPS: [&str; 5] = ["prepare", "corpus", "train", "say", "evaluate"];
+/// Of `precision`, whose own verb is `compare`.
+const PRECISION: &str = "precision compare --base nowhere --data nowhere --out OUT";
+
+/// A place where nothing can be written is found before anything is read: otherwise the error would be about what is missing.
+#[test]
+fn a_place_that_cannot_be_written_is_found_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "a file, no folder").unwrap();
+    let place = file.join("out").to_str().unwrap().to_owned();
+    for line in WRITING.iter().chain([&PRECISION]) {
+        let arguments: Vec<&str> =
+            line.split(' ').map(|word| if word == "OUT" { &place } else { word }).chain(["--json"]).collect();
+        let done = ownvoice(&arguments);
+        let told: Value =
+            serde_json::from_str(&err(&done)).unwrap_or_else(|_| panic!("{line}: {}", err(&done)));
+        let message = told["error"]["message"].as_str().unwrap();
+        assert_eq!(told["error"]["code"], "io", "{line}: {message}");
+        assert!(message.starts_with(file.to_str().unwrap()), "{line}: {message}");
+    }
+    // No verb is forgotten.
+    let verbs = verbs();
+    let verbs = verbs
+        .iter()
+        .filter(|verb| *verb != "lips")
+        .map(|verb| vec![verb.as_str()])
+        .chain(LIPS.map(|verb| vec!["lips", verb]));
+    for verb in verbs {
+        let help = out(&ownvoice(&[&verb[..], &["--help"]].concat()));
+        for flag in ["--out", "--wavs"] {
+            let writes = help.contains(&format!("{flag} <"));
+            let begin = format!("{} ", verb.join(" "));
+            let tried = WRITING.iter().any(|line| line.starts_with(&begin) && line.contains(flag));
+            assert_eq!(writes, tried, "{verb:?} {flag}");
+        }
+    }
+}
+
+#[test]
+fn what_is_replaced_is_said_and_is_of_the_same_kind() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let say =
+        |out: &str| ownvoice(&["say", "--base", &path("base"), "--text", "Hello.", "--out", &path(out)]);
+    assert_eq!(err(&say("say.wav")), "");
+    assert_eq!(err(&say("say.wav")), format!("{}: a WAV file is replaced\n", path("say.wav")));
+    let weights = "base/weights.safetensors";
+    let before = fs::read(path(weights)).unwrap();
+    let refused = say(weights);
+    let expected = format!("error[option-invalid]: {} holds weights of a model", path(weights));
+    assert!(err(&refused).starts_with(&expected), "{}", err(&refused));
+    assert_eq!(fs::read(path(weights)).unwrap(), before);
+    let prepared = ownvoice(&["prepare", &path("clips"), "--out", &path("base")]);
+    assert!(err(&prepared).contains("holds a base, and features would replace it"), "{}", err(&prepared));
+}
+
+/// What no person said says so, whichever verb wrote it.
+#[test]
+fn speech_that_nobody_said_is_marked() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let (base, clips, voice) = (path("base"), path("clips"), path("me.ownvoice"));
+    write_clips(Path::new(&clips), 5);
+    let run = |line: &str| {
+        let done = ownvoice(&line.split(' ').collect::<Vec<_>>());
+        assert!(done.status.success(), "{line}: {}", err(&done));
+    };
+    run(&format!("clone --base {base} --clips {clips} --out {voice} --iterations 2 --quiet"));
+    run(&format!("say --base {base} --voice {voice} --text Hello. --out {} --quiet", path("say.wav")));
+    run(&format!("vocode {} --base {base} --out {} --quiet", path("clips/wavs/c0.wav"), path("vocode.wav")));
+    let evaluate = "--sentences 1 --quiet --wavs";
+    run(&format!(
+        "evaluate --base {base} --voice {voice} --reference {clips} {evaluate} {}",
+        path("evaluate")
+    ));
+
+    let mark = |file: &Path| {
+        let bytes = fs::read(file).unwrap();
+        let holds = |words: &str| bytes.windows(words.len()).any(|window| window == words.as_bytes());
+        match (holds("Synthetic speech, made by ownvoice with voice "), holds("made again by ownvoice")) {
+            (true, false) => "synthetic",
+            (false, true) => "made again",
+            _ => "none",
+        }
+    };
+    assert_eq!(mark(Path::new(&path("say.wav"))), "synthetic");
+    assert_eq!(mark(Path::new(&path("vocode.wav"))), "made again");
+    let mut counts = std::collections::BTreeMap::new();
+    for file in wavs_below(Path::new(&path("evaluate"))) {
+        let recorded = ["target", "same-speaker"].iter().any(|name| file.parent().unwrap().ends_with(name));
+        assert_eq!(mark(&file), if recorded { "none" } else { "synthetic" }, "{}", file.display());
+        *counts.entry(recorded).or_insert(0) += 1;
+    }
+    assert_eq!(counts.len(), 2, "there are recordings and speech: {counts:?}");
+}
+
+fn wavs_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(wavs_below(&path));
+        } else if path.extension().is_some_and(|extension| extension == "wav") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn one_recording_with_its_text_beside_it_is_enough() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    // The first two sentences of `tests/fixtures/held-out.wav`, by ffmpeg.
+    fs::copy("tests/data/two-sentences.m4a", path("minute.m4a")).unwrap();
+    let clone = [
+        "clone",
+        "--base",
+        &path("base"),
+        "--clips",
+        &path("minute.m4a"),
+        "--out",
+        &path("me"),
+        "--iterations",
+        "2",
+    ];
+    assert!(err(&ownvoice(&clone)).contains("minute.txt"), "the text is missing");
+    let texts: Vec<String> = ownvoice_testing::held_out_clips(2).into_iter().map(|clip| clip.text).collect();
+    fs::write(path("minute.txt"), texts.join(" ")).unwrap();
+    let cloned = json(&[&clone[..], &["--json"]].concat());
+    assert_eq!((cloned["clips"].as_u64(), cloned["iterations"].as_u64()), (Some(1), Some(2)));
+}
+
+#[test]
+fn a_quiet_success_prints_nothing() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    let (base, clips) = (path("base"), path("clips"));
+    write_clips(Path::new(&clips), 3);
+    for arguments in [
+        &["clone", "--quiet", "--base", &base, "--clips", &clips, "--out", &path("me"), "--iterations", "2"]
+            [..],
+        &["say", "-q", "--base", &base, "--text", "Hello.", "--out", &path("say.wav")],
+        &["--quiet", "prepare", &clips, "--out", &path("features")],
+        &["spectrogram", &path("say.wav"), "--out", &path("say.png"), "--quiet"],
+    ] {
+        let done = ownvoice(arguments);
+        assert_eq!((out(&done), err(&done)), (String::new(), String::new()), "{arguments:?}");
+        assert!(done.status.success());
+    }
+}
+
+#[test]
+fn notes_are_no_results() {
+    let models = ownvoice_testing::tiny_folder();
+    let path = |name: &str| models.path().join(name).to_str().unwrap().to_owned();
+    write_clips(&models.path().join("clips"), 3);
+    let done = ownvoice(&[
+        "clone",
+        "--base",
+        &path("base"),
+        "--clips",
+        &path("clips"),
+        "--out",
+        &path("me"),
+        "--iterations",
+        "2",
+    ]);
+    assert!(out(&done).starts_with(&path("me")), "{}", out(&done));
+    assert!(
+        err(&done).contains("aligning 3 clips") && err(&done).contains("ended by iterations"),
+        "{}",
+        err(&done)
+    );
+    assert!(
+        !err(&done).contains('\r') && !err(&done).contains("left)"),
+        "a bar needs a terminal: {}",
+        err(&done)
+    );
+}
+
+#[test]
+fn errors_have_the_form_that_results_have() {
+    let say = ["say", "--base", "no-such-folder", "--text", "Hello.", "--out"];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("say.wav").to_str().unwrap().to_owned();
+    let text = ownvoice(&[&say[..], &[&file]].concat());
+    assert!(err(&text).starts_with("error[io]: no-such-folder/manifest.json: "), "{}", err(&text));
+    let as_json = ownvoice(&[&say[..], &[&file, "--json", "--quiet"]].concat());
+    let told: Value = serde_json::from_str(&err(&as_json)).unwrap();
+    assert_eq!(told["error"]["code"], "io");
+    assert!(told["error"]["message"].as_str().unwrap().starts_with("no-such-folder/manifest.json: "));
+    assert_eq!((as_json.status.code(), out(&as_json)), (Some(1), String::new()));
+
+    let misused = ownvoice(&["say", "--json", "--speed", "fast"]);
+    let told: Value = serde_json::from_str(&err(&misused)).unwrap();
+    assert_eq!((told["error"]["code"].as_str(), misused.status.code()), (Some("usage"), Some(2)));
+    assert!(err(&ownvoice(&["say", "--speed", "fast"])).starts_with("error: invalid value"));
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_verb() {
+    let verbs = verbs();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = out(&ownvoice(&["completions", shell]));
+        assert!(verbs.iter().all(|verb| script.contains(verb.as_str())), "{shell}: {script}");
+    }
+    let page = out(&ownvoice(&["man"]));
+    assert!(page.contains(".TH ownvoice 1") && page.contains("ownvoice\\-clone(1)"), "{page}");
+    let folder = tempfile::tempdir().unwrap();
+    let done = ownvoice(&["man", "--out", folder.path().to_str().unwrap()]);
+    assert!(done.status.success(), "{}", err(&done));
+    for verb in verbs {
+        let page = fs::read_to_string(folder.path().join(format!("ownvoice-{verb}.1"))).unwrap();
+        assert!(page.contains("Examples:") && page.contains(".SH SYNOPSIS"), "{page}");
+    }
+}

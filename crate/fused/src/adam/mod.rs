@@ -1,0 +1,283 @@
+//! AdamW with global-norm clipping over named parameters (Loshchilov & Hutter 2019), and loss scaling for mixed precision (Micikevicius et al.
+//! 2018). Nothing is read back: norm, scale and the count of overflows stay on the device.
+
+#[cfg(feature = "cube")]
+mod cube;
+mod flex;
+mod ops;
+mod plain;
+
+use crate::{
+    Operation, Precision, Scope,
+    weights::{track_path, visit},
+};
+use burn::{
+    backend::Dispatch,
+    module::{Module, ModuleMapper, Param},
+    prelude::*,
+    tensor::Gradients,
+};
+pub use ops::SCALING;
+use ops::{AdamOps, PARTS, Settings};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone)]
+pub struct AdamConfig {
+    pub beta_1: f32,
+    pub beta_2: f32,
+    pub epsilon: f32,
+    pub weight_decay: f32,
+    /// The gradient of all parameters together is scaled down to this norm.
+    pub clip_norm: f32,
+    /// Of what the gradients come from: half precision needs a scaled loss.
+    pub precision: Precision,
+    /// What that loss is multiplied by at first.
+    pub first_scale: f32,
+    /// By plain tensor operations and not by the fused ones.
+    pub plain: bool,
+    /// Whose faults are planted in it; no training has any.
+    pub scope: Scope,
+}
+
+impl AdamConfig {
+    /// As the plan of a model's scope has it.
+    pub fn of(scope: &Scope) -> Self {
+        let plan = scope.plan();
+        let (precision, plain) = (plan.precision, plan.plain.contains(&Operation::Adam));
+        Self { precision, plain, scope: scope.clone(), ..Self::default() }
+    }
+}
+
+impl Default for AdamConfig {
+    fn default() -> Self {
+        Self {
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-6,
+            weight_decay: 1e-6,
+            clip_norm: 1.0,
+            precision: Precision::F32,
+            first_scale: FIRST_SCALE,
+            plain: false,
+            scope: Scope::default(),
+        }
+    }
+}
+
+/// First and second moment of one parameter, flattened.
+#[derive(Debug, Clone)]
+pub struct Moments {
+    pub first: Tensor<1>,
+    pub second: Tensor<1>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Adam {
+    config: AdamConfig,
+    /// Updates made.
+    pub updates: usize,
+    /// By the parameter's path in the module.
+    pub moments: BTreeMap<String, Moments>,
+    /// `[SCALING]`, once there is a device to keep it on.
+    pub scaling: Option<Tensor<1>>,
+}
+
+/// By what mixed precision multiplies the loss at first. Gradients of a mean over a batch's frames are some 1e-5; f16 ends at 6e-8.
+pub const FIRST_SCALE: f32 = 4096.0;
+
+impl Adam {
+    pub fn new(config: AdamConfig) -> Self {
+        Self { config, updates: 0, moments: BTreeMap::new(), scaling: None }
+    }
+
+    fn scaling(&mut self, device: &Device) -> Tensor<1> {
+        let first = if self.config.precision == Precision::Mixed { self.config.first_scale } else { 1.0 };
+        self.scaling.get_or_insert_with(|| Tensor::from_floats([first, 0.0, 0.0], device)).clone()
+    }
+
+    /// The loss whose gradients [`Self::step`] is to be given, `[1]`.
+    pub fn scaled(&mut self, loss: Tensor<1>) -> Tensor<1> {
+        match self.config.precision {
+            Precision::F32 => loss,
+            Precision::Mixed => {
+                let scaling = self.scaling(&loss.device().inner());
+                loss * Tensor::from_inner(scaling.slice([0..1]))
+            }
+        }
+    }
+
+    /// Updates left out because the gradients were no numbers, `[1]`, on the device.
+    pub fn overflows(&mut self, device: &Device) -> Tensor<1> {
+        self.scaling(device).slice([SCALING - 1..SCALING])
+    }
+
+    /// One update of every parameter that has a gradient, unless one of these is no number. `rate` gives each path its learning rate.
+    pub fn step<M: Module>(&mut self, module: M, gradients: &Gradients, rate: impl Fn(&str) -> f64) -> M {
+        self.updates += 1;
+        let mut found = Vec::new();
+        visit(&module, |_, parameter| found.extend(parameter.gradient(gradients)));
+        let Some(device) = found.first().map(Tensor::device) else { return module };
+        let scaling = self.scaling(&device);
+        let grows = self.config.precision == Precision::Mixed;
+        let (factor, scaling) = if self.config.plain {
+            plain::clip(plain::squared_norm(&module, gradients), scaling, self.config.clip_norm, grows)
+        } else {
+            let parts = Tensor::<1>::zeros([found.len() * PARTS], &device).into_dispatch();
+            let parts = found.into_iter().enumerate().fold(parts, |parts, (place, gradient)| {
+                Dispatch::squares(parts, gradient.into_dispatch(), place)
+            });
+            let squared_norm = Tensor::<1>::from_dispatch(parts).sum();
+            let (factor, scaling) = Dispatch::clip(
+                squared_norm.into_dispatch(),
+                scaling.into_dispatch(),
+                self.config.clip_norm,
+                grows,
+            );
+            (Tensor::from_dispatch(factor), Tensor::from_dispatch(scaling))
+        };
+        self.scaling = Some(scaling);
+        module.map(&mut Update { adam: self, gradients, factor, rate, path: Vec::new() })
+    }
+}
+
+/// Updates each parameter in place, for which it takes the parameter's values: nothing else may hold them.
+struct Update<'a, R> {
+    adam: &'a mut Adam,
+    gradients: &'a Gradients,
+    /// What [`AdamOps::clip`] made, `[1]`.
+    factor: Tensor<1>,
+    rate: R,
+    path: Vec<String>,
+}
+
+impl<R: Fn(&str) -> f64> ModuleMapper for Update<'_, R> {
+    track_path!();
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let Some(gradient) = param.val().grad(self.gradients) else { return param };
+        let path = self.path.join(".");
+        let AdamConfig { beta_1, beta_2, epsilon, weight_decay, .. } = self.adam.config;
+        let moments = self.adam.moments.remove(&path).unwrap_or_else(|| {
+            let zeros = Tensor::zeros([gradient.shape().num_elements()], &gradient.device());
+            Moments { first: zeros.clone(), second: zeros }
+        });
+        let rate = (self.rate)(&path);
+        let updates = self.adam.updates as i32;
+        let correction =
+            (1.0 - f64::from(beta_2).powi(updates)).sqrt() / (1.0 - f64::from(beta_1).powi(updates));
+        let kept = (1.0 - rate * f64::from(weight_decay)) as f32;
+        let settings = Settings { rate: (rate * correction) as f32, kept, beta_1, beta_2, epsilon };
+        param.map(|value| {
+            if self.adam.config.plain {
+                let (value, moments) =
+                    plain::update(value.inner(), gradient, moments, self.factor.clone(), settings);
+                self.adam.moments.insert(path, moments);
+                return Tensor::from_inner(value).require_grad();
+            }
+            let compute = self.adam.config.scope.at(&path).compute();
+            let gradient = compute.constant(Operation::Adam, "gradient", gradient);
+            let (value, first, second) = Dispatch::update(
+                value.inner().into_dispatch(),
+                gradient.into_dispatch(),
+                moments.first.into_dispatch(),
+                moments.second.into_dispatch(),
+                self.factor.clone().into_dispatch(),
+                settings,
+            );
+            let moments =
+                Moments { first: Tensor::from_dispatch(first), second: Tensor::from_dispatch(second) };
+            self.adam.moments.insert(path, moments);
+            Tensor::from_inner(Tensor::from_dispatch(value)).require_grad()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::nn::{Linear, LinearConfig};
+
+    #[test]
+    fn first_step_moves_each_weight_by_the_rate() {
+        // Adam's first step is the rate times the gradient's sign, whatever its size.
+        let device = Device::flex().autodiff();
+        let mut layer: Linear = LinearConfig::new(2, 1).with_bias(false).init(&device);
+        layer.weight = Param::from_tensor(Tensor::from_floats([[1.0], [1.0]], &device));
+        let loss = layer.forward(Tensor::<2>::from_floats([[3.0, -0.5]], &device)).sum();
+        let gradients = loss.backward();
+        let mut adam = Adam::new(AdamConfig { weight_decay: 0.0, epsilon: 0.0, ..AdamConfig::default() });
+        let layer = adam.step(layer, &gradients, |path| if path == "weight" { 0.01 } else { 0.0 });
+        let weights = layer.weight.val().into_data().try_to_vec::<f32>().unwrap();
+        assert!((weights[0] - 0.99).abs() < 1e-5 && (weights[1] - 1.01).abs() < 1e-5, "{weights:?}");
+    }
+
+    #[test]
+    fn clips_the_norm_of_all_parameters_together() {
+        let device = Device::flex().autodiff();
+        let mut layer: Linear = LinearConfig::new(2, 1).with_bias(false).init(&device);
+        layer.weight = Param::from_tensor(Tensor::from_floats([[0.0], [0.0]], &device));
+        let gradients = layer.forward(Tensor::<2>::from_floats([[30.0, 40.0]], &device)).sum().backward();
+        let mut adam = Adam::new(AdamConfig { beta_1: 0.0, clip_norm: 1.0, ..AdamConfig::default() });
+        adam.step(layer, &gradients, |_| 0.0);
+        let first = adam.moments["weight"].first.clone().into_data().try_to_vec::<f32>().unwrap();
+        assert!((first[0] - 0.6).abs() < 1e-4 && (first[1] - 0.8).abs() < 1e-4, "{first:?}");
+    }
+
+    fn weights(layer: &Linear) -> Vec<f32> {
+        layer.weight.val().into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn a_scaled_loss_changes_nothing_and_an_overflow_is_left_out_and_counted() {
+        let device = Device::flex().autodiff();
+        let layer: Linear = LinearConfig::new(2, 1).with_bias(false).init(&device);
+        let input = Tensor::<2>::from_floats([[0.3, -0.5]], &device);
+        let mut single = Adam::new(AdamConfig::default());
+        let mut mixed = Adam::new(AdamConfig { precision: Precision::Mixed, ..AdamConfig::default() });
+        let gradients = |adam: &mut Adam| {
+            let loss = layer.forward(input.clone()).sum();
+            adam.scaled(loss).backward()
+        };
+        let (of_single, of_mixed) = (gradients(&mut single), gradients(&mut mixed));
+        let expected = weights(&single.step(layer.clone(), &of_single, |_| 0.01));
+        for (found, expected) in
+            weights(&mixed.step(layer.clone(), &of_mixed, |_| 0.01)).into_iter().zip(expected)
+        {
+            assert!((found - expected).abs() < 1e-6, "{found}, {expected}");
+        }
+        let scaling = |adam: &Adam| adam.scaling.clone().unwrap().into_data().try_to_vec::<f32>().unwrap();
+        assert_eq!(scaling(&mixed), [FIRST_SCALE, 1.0, 0.0]);
+        let overflowing = mixed.scaled((layer.forward(input.clone()) * f32::INFINITY).sum()).backward();
+        assert_eq!(weights(&mixed.step(layer.clone(), &overflowing, |_| 0.01)), weights(&layer));
+        assert_eq!(scaling(&mixed), [FIRST_SCALE / 2.0, 0.0, 1.0]);
+        for _ in 0..50 {
+            let gradients = gradients(&mut mixed);
+            mixed.step(layer.clone(), &gradients, |_| 0.0);
+        }
+        assert_eq!(scaling(&mixed), [FIRST_SCALE, 0.0, 1.0]);
+    }
+
+    /// Fused and plain: clipped or not, over 50 updates with a scale that halves and doubles.
+    #[test]
+    fn the_plain_update_is_the_fused_one() {
+        let device = Device::flex().autodiff();
+        device.seed(5);
+        let start: Linear = LinearConfig::new(7, 3).init(&device);
+        let run = |plain: bool| {
+            let config = AdamConfig { precision: Precision::Mixed, plain, ..AdamConfig::default() };
+            let (mut adam, mut layer) = (Adam::new(config), start.clone());
+            for update in 0..60 {
+                let size = if update == 3 { f32::INFINITY } else { 0.1 + (update % 7) as f32 };
+                let input = Tensor::<2>::from_floats([[0.3, -0.5, 1.0, 0.0, 2.0, -1.0, 0.1]], &device);
+                let gradients = adam.scaled((layer.forward(input) * size).sum()).backward();
+                layer = adam.step(layer, &gradients, |_| 0.01);
+            }
+            let scaling = adam.scaling.unwrap().into_data().try_to_vec::<f32>().unwrap();
+            (weights(&layer), scaling)
+        };
+        let (fused, plain) = (run(false), run(true));
+        assert_eq!(fused.1, plain.1);
+        let worst = fused.0.iter().zip(&plain.0).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-6, "{worst}");
+    }
+}

@@ -1,0 +1,1 @@
+../../../models/lexicon/en.lex

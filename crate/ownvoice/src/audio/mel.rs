@@ -1,0 +1,340 @@
+//! Log-mel spectrograms as NVIDIA's Tacotron 2 (`layers.py`, `TacotronSTFT`) and librosa 0.11 (`filters.mel`) define them.
+
+use realfft::num_complex::Complex32;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    filterbank::{Filter, filterbank},
+    stft::Stft,
+};
+use crate::{Error, Result};
+
+/// The parameters of a mel spectrogram. A voice and its base must agree on them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MelConfig {
+    pub sample_rate_hz: u32,
+    /// The length of the Fourier transform, in samples; even.
+    pub fft_length: usize,
+    /// The length of the window, in samples; it is zero-padded to `fft_length`.
+    pub window_length: usize,
+    /// The number of samples from one frame to the next.
+    pub hop_length: usize,
+    /// The number of channels, M.
+    pub mels: usize,
+    pub f_min_hz: f32,
+    pub f_max_hz: f32,
+    /// The least amplitude: smaller ones are raised to it before the logarithm.
+    pub log_floor: f32,
+}
+
+impl MelConfig {
+    /// The configuration of this project's models: 16 kHz, frames of 12.5 ms, windows of 50 ms.
+    pub fn speech_16k() -> Self {
+        Self {
+            sample_rate_hz: 16_000,
+            fft_length: 1024,
+            window_length: 800,
+            hop_length: 200,
+            mels: 80,
+            f_min_hz: 55.0,
+            f_max_hz: 7600.0,
+            log_floor: 1e-5,
+        }
+    }
+
+    /// The configuration of NVIDIA's public checkpoints: 22.05 kHz, frames of 11.6 ms, windows of 46.4 ms.
+    pub fn nvidia_22k() -> Self {
+        Self {
+            sample_rate_hz: 22_050,
+            fft_length: 1024,
+            window_length: 1024,
+            hop_length: 256,
+            mels: 80,
+            f_min_hz: 0.0,
+            f_max_hz: 8000.0,
+            log_floor: 1e-5,
+        }
+    }
+
+    /// Checks that an extractor can be made of this configuration. Configurations from files are checked before they are used.
+    pub fn check(&self) -> Result<()> {
+        let half_rate_hz = self.sample_rate_hz as f32 / 2.0;
+        let valid = super::resample::RATES_HZ.contains(&self.sample_rate_hz)
+            && (16..=16_384).contains(&self.fft_length)
+            && self.fft_length.is_multiple_of(2)
+            && (1..=self.fft_length).contains(&self.window_length)
+            && (1..=self.window_length).contains(&self.hop_length)
+            && (1..=1024).contains(&self.mels)
+            && 0.0 <= self.f_min_hz
+            && self.f_min_hz < self.f_max_hz
+            && self.f_max_hz <= half_rate_hz
+            && self.log_floor.is_normal()
+            && self.log_floor > 0.0;
+        if valid {
+            Ok(())
+        } else {
+            Err(Error::option_invalid(format!("the mel configuration is invalid: {self:?}")))
+        }
+    }
+
+    /// Returns the number of frames, T, of a clip of `samples` samples.
+    pub fn frames(&self, samples: usize) -> usize {
+        1 + samples / self.hop_length
+    }
+
+    /// Returns the length of one frame in seconds.
+    pub fn frame_seconds(&self) -> f32 {
+        self.hop_length as f32 / self.sample_rate_hz as f32
+    }
+
+    /// Returns the value of silence, the logarithm of the floor.
+    pub fn silence(&self) -> f32 {
+        self.log_floor.ln()
+    }
+}
+
+/// The affine normalisation of log-mels for a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MelNormalisation {
+    pub mean: f32,
+    pub scale: f32,
+}
+
+impl MelNormalisation {
+    /// Normalises a value of a log-mel spectrogram.
+    pub fn apply(self, value: f32) -> f32 {
+        (value - self.mean) / self.scale
+    }
+
+    /// Restores a value of a log-mel spectrogram.
+    pub fn invert(self, value: f32) -> f32 {
+        value * self.scale + self.mean
+    }
+}
+
+/// A log-mel spectrogram.
+#[warn(missing_docs)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mel {
+    /// The number of channels, M.
+    pub mels: usize,
+    /// Natural logarithms of amplitudes, `[T, M]`.
+    pub data: Vec<f32>,
+}
+
+#[warn(missing_docs)]
+impl Mel {
+    /// Returns the number of frames, T.
+    pub fn frames(&self) -> usize {
+        self.data.len() / self.mels
+    }
+
+    /// Returns frame `t`, `[M]`.
+    pub fn frame(&self, t: usize) -> &[f32] {
+        &self.data[t * self.mels..(t + 1) * self.mels]
+    }
+}
+
+/// Computes mel spectrograms and estimates linear amplitudes from them. It plans its transform once.
+pub struct MelExtractor {
+    config: MelConfig,
+    stft: Stft,
+    filters: Vec<Filter>,
+    /// The centres of the filters, in bins.
+    centres: Vec<f32>,
+    /// The output of each filter for white noise of unit power, as a log amplitude.
+    white_log: Vec<f32>,
+}
+
+impl MelExtractor {
+    /// Creates an extractor.
+    ///
+    /// # Panics
+    /// Panics on a configuration that [`MelConfig::check`] refuses.
+    pub fn new(config: MelConfig) -> Self {
+        config.check().expect("the mel configuration is valid");
+        let stft = Stft::new(config.fft_length, config.window_length, config.hop_length);
+        let filters = filterbank(&config);
+        // The squared Hann window sums to three eighths of its length.
+        let white = (0.375 * config.window_length as f32).sqrt();
+        let centres = filters.iter().map(Filter::centre).collect();
+        let white_log = filters.iter().map(|filter| (white * filter.area()).max(1e-12).ln()).collect();
+        Self { filters, centres, white_log, stft, config }
+    }
+
+    pub fn config(&self) -> &MelConfig {
+        &self.config
+    }
+
+    pub fn stft(&self) -> &Stft {
+        &self.stft
+    }
+
+    /// Computes the mel spectrogram `[T, M]` of samples `[S]` at the configured rate, where T = 1 + S / hop_length. Frames are centred; the clip is reflected
+    /// at both ends.
+    pub fn extract(&self, samples: &[f32]) -> Mel {
+        let mut data = Vec::with_capacity(self.config.frames(samples.len()) * self.config.mels);
+        self.stft.analyze(samples, |_, spectrum| data.extend(self.frame(spectrum)));
+        Mel { mels: self.config.mels, data }
+    }
+
+    /// Computes one frame, `[M]`, from its spectrum `[F]`.
+    pub fn frame(&self, spectrum: &[Complex32]) -> impl Iterator<Item = f32> {
+        let amplitudes: Vec<f32> = spectrum.iter().map(|x| x.norm_sqr().sqrt()).collect();
+        self.filter(&amplitudes).into_iter().map(|x| x.max(self.config.log_floor).ln())
+    }
+
+    /// Applies the filters to one frame's amplitudes `[F]`. Returns `[M]`, before the logarithm.
+    pub fn filter(&self, amplitudes: &[f32]) -> Vec<f32> {
+        self.filters.iter().map(|filter| filter.dot(amplitudes)).collect()
+    }
+
+    /// Estimates the spectral envelope: log amplitudes `[T, F]` of a filter whose output for white noise of unit power has approximately this mel
+    /// spectrogram. The channels' means at their centres are interpolated linearly, and extended as constants at both ends. The result is smooth, whereas
+    /// that of [`Self::to_linear`] is exact.
+    pub fn envelope(&self, mel: &Mel) -> Vec<f32> {
+        assert_eq!(mel.mels, self.config.mels, "the mel spectrogram has another configuration");
+        let centres = &self.centres;
+        let mut out = Vec::with_capacity(mel.frames() * self.stft.bins());
+        for t in 0..mel.frames() {
+            let logs: Vec<f32> =
+                mel.frame(t).iter().zip(&self.white_log).map(|(log, white)| log - white).collect();
+            let mut right = 0;
+            for bin in 0..self.stft.bins() {
+                let at = bin as f32;
+                while right < centres.len() && centres[right] < at {
+                    right += 1;
+                }
+                out.push(match right {
+                    0 => logs[0],
+                    right if right == centres.len() => logs[right - 1],
+                    right => {
+                        let share = (at - centres[right - 1]) / (centres[right] - centres[right - 1]);
+                        logs[right - 1] + share * (logs[right] - logs[right - 1])
+                    }
+                });
+            }
+        }
+        out
+    }
+
+    /// Estimates non-negative amplitudes `[T, F]` whose mel spectrogram is `mel`, by least squares.
+    ///
+    /// The multiplicative updates (Lee and Seung 2000) start from the filterbank's own interpolation, which is already smooth; bins under no filter are 0.
+    pub fn to_linear(&self, mel: &Mel) -> Vec<f32> {
+        assert_eq!(mel.mels, self.config.mels, "the mel spectrogram has another configuration");
+        let bins = self.stft.bins();
+        let areas: Vec<f32> = self.filters.iter().map(Filter::area).collect();
+        let mut cover = vec![0.0; bins];
+        self.filters.iter().for_each(|filter| filter.add_to(&mut cover, 1.0));
+
+        let mut out = vec![0.0; mel.frames() * bins];
+        let (mut wanted, mut had) = (vec![0.0; bins], vec![0.0; bins]);
+        for (t, x) in out.chunks_exact_mut(bins).enumerate() {
+            // A model's output is unbounded: keep exp() finite.
+            let target: Vec<f32> =
+                mel.frame(t).iter().map(|log| if log.is_nan() { 0.0 } else { log.min(12.0).exp() }).collect();
+            wanted.fill(0.0);
+            for ((filter, area), b) in self.filters.iter().zip(&areas).zip(&target) {
+                filter.add_to(&mut wanted, *b);
+                filter.add_to(x, b / area);
+            }
+            x.iter_mut().zip(&cover).for_each(|(x, c)| *x = if *c > 0.0 { *x / c } else { 0.0 });
+            for _ in 0..LINEAR_ITERATIONS {
+                had.fill(0.0);
+                for filter in &self.filters {
+                    filter.add_to(&mut had, filter.dot(x));
+                }
+                x.iter_mut().zip(&wanted).zip(&had).for_each(|((x, w), h)| *x *= w / h.max(1e-20));
+            }
+        }
+        out
+    }
+}
+
+/// The number of updates of [`MelExtractor::to_linear`].
+const LINEAR_ITERATIONS: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_envelope_of_white_noise_is_flat() {
+        use rand::SeedableRng;
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        let noise = crate::audio::source::noise(80_000, &mut rand_chacha::ChaCha8Rng::seed_from_u64(4));
+        let envelope = extractor.envelope(&extractor.extract(&noise));
+        let frames = envelope.len() / 513;
+        let mean = |bin: usize| envelope.iter().skip(bin).step_by(513).sum::<f32>() / frames as f32;
+        // The mean amplitude of noise is 0.886 of the root of its mean power, and its mean logarithm is lower still.
+        assert!(
+            (0..513).all(|bin| (-0.45..0.0).contains(&mean(bin))),
+            "{:?}",
+            (0..513).map(mean).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn short_clips_have_frames_too() {
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        for samples in [0, 1, 2, 199, 200, 511, 512, 513, 1024] {
+            let mel = extractor.extract(&vec![0.3; samples]);
+            assert_eq!(mel.frames(), 1 + samples / 200);
+            assert!(mel.data.iter().all(|x| x.is_finite()));
+        }
+        assert_eq!(extractor.extract(&[]).data, vec![MelConfig::speech_16k().silence(); 80]);
+    }
+
+    #[test]
+    fn linear_amplitudes_have_the_mel_they_came_from() {
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        let mel = extractor.extract(&ownvoice_testing::librosa::clip(4000, 16000.0));
+        let linear = extractor.to_linear(&mel);
+        assert_eq!(linear.len(), mel.frames() * 513);
+        assert!(linear.iter().all(|x| *x >= 0.0 && x.is_finite()));
+        // Least squares weighs amplitudes, so quiet channels beside loud ones may differ: compare channels within 40 dB of the peak.
+        let (mut worst, mut total, mut count) = (0.0f32, 0.0, 0);
+        for t in 0..mel.frames() {
+            let loudest = mel.frame(t).iter().fold(f32::MIN, |a, b| a.max(*b));
+            for (filter, log) in extractor.filters.iter().zip(mel.frame(t)) {
+                if *log > loudest - 4.6 {
+                    let error = (filter.dot(&linear[t * 513..]).ln() - log).abs();
+                    (worst, total, count) = (worst.max(error), total + error, count + 1);
+                }
+            }
+        }
+        assert!(worst < 0.5 && total / (count as f32) < 0.05, "worst {worst}, mean {}", total / count as f32);
+    }
+
+    #[test]
+    fn non_finite_mels_give_finite_amplitudes() {
+        let extractor = MelExtractor::new(MelConfig::speech_16k());
+        let mut data = vec![-11.5; 240];
+        data[..4].copy_from_slice(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30]);
+        assert!(extractor.to_linear(&Mel { mels: 80, data }).iter().all(|x| x.is_finite()));
+    }
+
+    #[test]
+    fn invalid_configurations_are_refused() {
+        let valid = MelConfig::speech_16k();
+        assert!(valid.check().is_ok() && MelConfig::nvidia_22k().check().is_ok());
+        for broken in [
+            MelConfig { sample_rate_hz: 0, ..valid.clone() },
+            MelConfig { fft_length: 0, ..valid.clone() },
+            MelConfig { fft_length: 1023, ..valid.clone() },
+            MelConfig { fft_length: usize::MAX - 1, ..valid.clone() },
+            MelConfig { window_length: 1025, ..valid.clone() },
+            MelConfig { hop_length: 0, ..valid.clone() },
+            MelConfig { mels: 0, ..valid.clone() },
+            MelConfig { mels: usize::MAX, ..valid.clone() },
+            MelConfig { f_min_hz: f32::NAN, ..valid.clone() },
+            MelConfig { f_max_hz: 55.0, ..valid.clone() },
+            MelConfig { f_max_hz: 8001.0, ..valid.clone() },
+            MelConfig { log_floor: 0.0, ..valid.clone() },
+        ] {
+            assert_eq!(broken.check().unwrap_err().code(), "option-invalid", "{broken:?}");
+        }
+    }
+}

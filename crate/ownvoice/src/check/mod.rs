@@ -1,0 +1,6 @@
+//! Checks of a device and of a training step: the self-test, the dump of a step, the precision check and the profile by module.
+
+pub mod precision_check;
+pub mod profile;
+pub mod self_test;
+pub mod step_dump;

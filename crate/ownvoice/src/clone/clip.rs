@@ -1,0 +1,223 @@
+//! One recording against its text: level checked, phones aligned. Cloning starts with this for each clip; a page runs it after each recording.
+
+use std::path::Path;
+
+use crate::{
+    Error, Result,
+    align::{
+        Alignment, ForcedAligner,
+        adapt::{AdaptConfig, Spoken, adapt},
+        segment::{self, Cut},
+    },
+    audio::{
+        Audio,
+        level::ClipReport,
+        mel::{Mel, MelExtractor},
+        pitch, prepare_checked, wav,
+    },
+    files,
+    synth::speak::say_symbols,
+    text::{
+        self,
+        symbols::{SILENCE, Symbol, by_frame},
+    },
+    voice::{Base, Voice},
+};
+
+/// A recording and its text.
+#[warn(missing_docs)]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clip {
+    /// The recording.
+    pub audio: Audio,
+    /// Its text, word for word.
+    pub text: String,
+}
+
+#[warn(missing_docs)]
+impl Clip {
+    /// From the bytes of a WAV file. Fails with `audio-unreadable`.
+    pub fn from_wav(wav: &[u8], text: impl Into<String>) -> Result<Self> {
+        Ok(Self { audio: wav::read(wav)?, text: text.into() })
+    }
+
+    /// From a recording: a WAV file, or any common format where the feature `formats` is on. Fails with `io` or `audio-unreadable`; the error names
+    /// the file.
+    pub fn open(path: impl AsRef<Path>, text: impl Into<String>) -> Result<Self> {
+        Ok(Self { audio: files::read_audio(path.as_ref())?, text: text.into() })
+    }
+}
+
+/// A clip with the frames of each symbol.
+#[derive(Clone)]
+pub struct AlignedClip {
+    pub symbols: Vec<Symbol>,
+    pub durations: Vec<u32>,
+    /// `[T, M]`
+    pub mel: Vec<f32>,
+    /// `[T]`, 0 where unvoiced
+    pub f0_hz: Vec<f32>,
+    /// Whether its phones are mapped from another language.
+    pub foreign: bool,
+}
+
+impl AlignedClip {
+    pub fn frames(&self) -> usize {
+        self.durations.iter().sum::<u32>() as usize
+    }
+
+    /// A sentence that a voice says, with its learned timing and melody.
+    pub async fn said(base: &Base, voice: &Voice, sentence: &str) -> Result<Self> {
+        let (symbols, durations, mel, f0_hz) = say_symbols(base, voice, sentence).await?;
+        Ok(Self { symbols, durations, mel: mel.data, f0_hz, foreign: false })
+    }
+
+    /// * `mels`: bands of a frame
+    pub fn spectrogram(&self, mels: usize) -> Mel {
+        Mel { mels, data: self.mel.clone() }
+    }
+
+    /// The symbol of each frame.
+    pub fn phones(&self) -> Vec<Symbol> {
+        by_frame(&self.symbols, &self.durations)
+    }
+}
+
+/// Recordings that the aligner is adapted to before a speaker's clips are sifted.
+const ADAPTED_TO: usize = 40;
+/// So many hasty phones in a row are a word that nobody said.
+const UNSPOKEN_PHONES: usize = 5;
+
+/// A clip before its phones are found.
+struct Prepared {
+    mel: Mel,
+    f0_hz: Vec<f32>,
+    symbols: Vec<Symbol>,
+    word_ends: Vec<bool>,
+    foreign: bool,
+}
+
+impl Prepared {
+    fn new(base: &Base, clip: &Clip) -> Result<Self> {
+        Self::with_report(base, clip).map(|(prepared, _)| prepared)
+    }
+
+    fn with_report(base: &Base, clip: &Clip) -> Result<(Self, ClipReport)> {
+        let config = base.mel_config();
+        let (samples, report) = prepare_checked(&clip.audio, config)?;
+        let mel = MelExtractor::new(config.clone()).extract(&samples);
+        let f0_hz = pitch::track(&samples, config.sample_rate_hz, config.hop_length).f0_hz;
+        let (symbols, word_ends) = text::to_symbols(&base.phonemizer.words(&clip.text)?);
+        Ok((Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) }, report))
+    }
+
+    fn spoken(&self) -> Spoken<'_> {
+        Spoken { mel: &self.mel, symbols: &self.symbols, word_ends: &self.word_ends }
+    }
+
+    /// The segments between `cuts`, each with silences at its ends where there is one.
+    fn segments(self, cuts: &[Cut]) -> impl Iterator<Item = Self> {
+        let ends = cuts.iter().copied().map(Some).chain([None]);
+        let begins = [None].into_iter().chain(cuts.iter().copied().map(Some));
+        begins.zip(ends).map(move |(from, to)| {
+            let (first, begin) = from.map_or((0, 0), |cut| (cut.symbol, cut.begin()));
+            let (last, end) =
+                to.map_or((self.symbols.len(), self.mel.frames()), |cut| (cut.symbol, cut.end()));
+            let (mut symbols, mut word_ends) =
+                (self.symbols[first..last].to_vec(), self.word_ends[first..last].to_vec());
+            if from.is_some_and(|cut| cut.margins().1 > 0) {
+                symbols.insert(0, SILENCE);
+                word_ends.insert(0, false);
+            }
+            let pauses = symbols.iter().rev().take_while(|&&symbol| text::symbols::is_pause(symbol)).count();
+            if to.is_some_and(|cut| cut.margins().0 > pauses) {
+                symbols.push(SILENCE);
+                word_ends.push(false);
+            }
+            let mel = Mel {
+                mels: self.mel.mels,
+                data: self.mel.data[begin * self.mel.mels..end * self.mel.mels].to_vec(),
+            };
+            Self { mel, f0_hz: self.f0_hz[begin..end].to_vec(), symbols, word_ends, foreign: self.foreign }
+        })
+    }
+
+    /// Fails with `clip-mismatch` where another text is spoken. The recogniser was trained on no foreign phones, so that their score has no meaning.
+    async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
+        match self.foreign {
+            true => aligner.align_anyway(&self.mel, &self.symbols, &self.word_ends).await,
+            false => aligner.align(&self.mel, &self.symbols, &self.word_ends).await,
+        }
+    }
+}
+
+/// Whether a text is given as phones alone, see [`text::Phonemizer::words`]: they are mapped from another language.
+fn is_foreign(text: &str) -> bool {
+    text.contains('{')
+        && !text.split('{').any(|piece| {
+            piece.rsplit('}').next().is_some_and(|outside| outside.contains(char::is_alphanumeric))
+        })
+}
+
+/// Returns the level report of a clip and the score of its alignment (see [`Alignment::score`]). Fails with the codes of
+/// [`crate::audio::level::check_clip`], or with `clip-mismatch` if another text is spoken.
+pub async fn check_clip(base: &Base, clip: &Clip) -> Result<(ClipReport, f32)> {
+    let (prepared, report) = Prepared::with_report(base, clip)?;
+    Ok((report, prepared.align(&base.aligner).await?.score))
+}
+
+/// Whether each clip's text is spoken throughout, by an aligner adapted to their speaker: a score has no meaning where phones are foreign, but words that
+/// nobody said stay with the fewest frames that a phone can have. An error carries the index of its clip.
+pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>> {
+    let mut prepared = Vec::with_capacity(clips.len());
+    for (index, clip) in clips.iter().enumerate() {
+        prepared.push(Prepared::new(base, clip).map_err(|error| error.in_clip(index))?);
+    }
+    let recordings: Vec<Spoken> =
+        prepared.iter().step_by(clips.len().div_ceil(ADAPTED_TO).max(1)).map(Prepared::spoken).collect();
+    let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
+    let mut throughout = Vec::with_capacity(clips.len());
+    for (index, clip) in prepared.iter().enumerate() {
+        let found = aligner.align_anyway(&clip.mel, &clip.symbols, &clip.word_ends).await;
+        throughout.push(found.map_err(|error| error.in_clip(index))?.hasty_phones() < UNSPOKEN_PHONES);
+    }
+    Ok(throughout)
+}
+
+/// Aligns all clips, cut as `segment` chooses, by an aligner that is adapted to their speaker and returned with them. An error carries the index of its clip.
+pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip>, ForcedAligner)> {
+    let (mut prepared, mut boundaries) = (Vec::with_capacity(clips.len()), Vec::with_capacity(clips.len()));
+    for (index, clip) in clips.iter().enumerate() {
+        let in_clip = |error: Error| error.in_clip(index);
+        let clip = Prepared::new(base, clip).map_err(in_clip)?;
+        let alignment = clip.align(&base.aligner).await.map_err(in_clip)?; // Another text must not be adapted to.
+        boundaries.push((clip.mel.frames(), segment::boundaries(&clip.symbols, &clip.word_ends, &alignment)));
+        prepared.push(clip);
+    }
+    let cuts = segment::choose(&boundaries);
+    let prepared: Vec<Prepared> =
+        prepared.into_iter().zip(&cuts).flat_map(|(clip, cuts)| clip.segments(cuts)).collect();
+    let recordings: Vec<Spoken> = prepared.iter().map(Prepared::spoken).collect();
+    let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
+    let mut aligned = Vec::with_capacity(prepared.len());
+    for Prepared { mel, f0_hz, symbols, word_ends, foreign } in prepared {
+        let Alignment { symbols, durations, .. } = aligner.align_anyway(&mel, &symbols, &word_ends).await?;
+        aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign });
+    }
+    Ok((aligned, aligner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phones_alone_are_foreign() {
+        assert!(is_foreign("{D AA1 T} {IH0 S}, {V R AA1 K}?"));
+        assert!(
+            !is_foreign("The {T AH0 M EY1 T OW2} is ripe.")
+                && !is_foreign("{T AH0 M EY1 T OW2} is ripe.")
+                && !is_foreign("Ripe.")
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! Frames from contexts that are known before it runs: two LSTMs, R frames a step.
+//!
+//! No frame feeds back, so training and synthesis both run each layer over its whole sequence.
+
+use burn::{module::Module, nn::Linear, prelude::*};
+
+use super::TacotronConfig;
+use burn_fused::{
+    Compute, Scope, init,
+    lstm::{Lstm, ScanOptions},
+};
+
+#[derive(Module, Debug)]
+pub struct Decoder {
+    pub first: Lstm,
+    pub second: Lstm,
+    pub projection: Linear,
+    reduction: usize,
+    /// Of the projection.
+    #[module(skip)]
+    compute: Compute,
+}
+
+/// Both LSTMs' hidden and cell states, `[B, 2H]` each.
+#[derive(Debug, Clone)]
+pub struct DecoderState {
+    pub first: Tensor<2>,
+    pub second: Tensor<2>,
+}
+
+impl Decoder {
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let (width, reduction) = (config.decoder_width, config.reduction);
+        let context = reduction * config.context_width() + config.speaker_width;
+        Self {
+            first: Lstm::new(context, width, device),
+            second: Lstm::new(width, width, device),
+            projection: init::linear(width + context, reduction * config.mels, device),
+            reduction,
+            compute: Compute::default(),
+        }
+    }
+
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self {
+            first: self.first.computing(&scope.at("first")),
+            second: self.second.computing(&scope.at("second")),
+            compute: scope.at("projection").compute(),
+            ..self
+        }
+    }
+
+    /// Frames a step, R.
+    pub fn reduction(&self) -> usize {
+        self.reduction
+    }
+
+    pub fn start(&self, batch: usize, device: &Device) -> DecoderState {
+        DecoderState {
+            first: self.first.zero_state(batch, device),
+            second: self.second.zero_state(batch, device),
+        }
+    }
+
+    /// * `context`: `[B, N R, C]`, the upsampled encoder outputs of each frame
+    /// * `speaker`: `[B, V]`
+    ///
+    /// Returns frames `[B, N R, M]` and the state after the last step.
+    pub fn forward(
+        &self,
+        context: Tensor<3>,
+        speaker: Tensor<2>,
+        state: DecoderState,
+    ) -> (Tensor<3>, DecoderState) {
+        let [batch, frames, width] = context.dims();
+        let steps = frames / self.reduction;
+        let speaker_width = speaker.dims()[1];
+        let context = context.reshape([batch, steps, self.reduction * width]).swap_dims(0, 1);
+        // By way of two dimensions, so that it is laid out anew once and not by everyone who reads it.
+        let context = context.reshape([steps * batch, self.reduction * width]).reshape([
+            steps,
+            batch,
+            self.reduction * width,
+        ]);
+        let (hidden, first) =
+            self.first.forward_beside(context.clone(), speaker.clone(), state.first, ScanOptions::default());
+        let (hidden, second) = self.second.forward(hidden, state.second, ScanOptions::default());
+        let speaker = speaker.unsqueeze_dim::<3>(0).expand([steps, batch, speaker_width]);
+        let output = self.compute.linear(&self.projection, Tensor::cat(vec![hidden, context, speaker], 2)); // (N, B, R M)
+        let mels = output.dims()[2] / self.reduction;
+        (output.swap_dims(0, 1).reshape([batch, frames, mels]), DecoderState { first, second })
+    }
+}

@@ -1,0 +1,187 @@
+//! Pitch and voicing of each frame, from its context and the speaker: what a decoder with [`super::TacotronConfig::pitch`] is given in synthesis, where
+//! training takes both from the recording (FastPitch, Łańcucki 2020, section 2.2, frame by frame).
+
+use burn::{module::Module, nn::Linear, prelude::*};
+
+use super::{TacotronConfig, readout::Readout};
+use crate::audio::pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ};
+use burn_fused::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH};
+
+/// Predicts a contour relative to the speaker's mean, and whether a frame is voiced, R frames a step.
+#[derive(Module, Debug)]
+pub struct PitchPredictor {
+    pub lstm: BiLstm,
+    pub projection: Linear,
+    reduction: usize,
+    /// Of the projection.
+    #[module(skip)]
+    compute: Compute,
+}
+
+/// ln F0 above the speaker's mean is predicted as a multiple of this: some two semitones.
+pub const CONTOUR_SCALE: f32 = 0.12;
+
+impl PitchPredictor {
+    pub fn computing(self, scope: &Scope) -> Self {
+        let compute = scope.at("projection").compute();
+        Self { lstm: self.lstm.computing(&scope.at("lstm")), compute, ..self }
+    }
+
+    pub fn new(config: &TacotronConfig, device: &Device) -> Self {
+        let (width, reduction) = (config.duration_width, config.reduction);
+        let inputs = reduction * (config.encoder_width + POSITION_WIDTH) + config.speaker_width;
+        Self {
+            lstm: BiLstm::new(inputs, width, device),
+            projection: init::linear(2 * width, 2 * reduction, device),
+            reduction,
+            compute: Compute::default(),
+        }
+    }
+
+    /// * `context`: `[B, N R, E + 4]`, upsampled encodings and positions
+    /// * `speaker`: `[B, V]`
+    /// * `lengths`: valid steps N of each item
+    ///
+    /// Returns `[B, N R, 2]`: ln F0 above the speaker's mean in [`CONTOUR_SCALE`], and the logit of being voiced.
+    pub fn forward(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
+        self.read_out(self.hidden(context, speaker, lengths))
+    }
+
+    /// The states that pitch and voicing are read out of, `[B, N, 2 W]`; the arguments are those of [`Self::forward`].
+    pub fn hidden(&self, context: Tensor<3>, speaker: Tensor<2>, lengths: &[usize]) -> Tensor<3> {
+        let [batch, frames, width] = context.dims();
+        let (steps, speaker_width) = (frames / self.reduction, speaker.dims()[1]);
+        let context = context.reshape([batch, steps, self.reduction * width]);
+        let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, steps, speaker_width]);
+        self.lstm.forward(Tensor::cat(vec![context, speaker], 2), lengths)
+    }
+
+    /// What [`Self::forward`] returns, from [`Self::hidden`].
+    pub fn read_out(&self, hidden: Tensor<3>) -> Tensor<3> {
+        let [batch, steps, _] = hidden.dims();
+        self.compute.linear(&self.projection, hidden).reshape([batch, steps * self.reduction, 2])
+    }
+
+    /// Numbers of a [`Readout`] of it.
+    pub fn readout_width(&self) -> usize {
+        Readout::width_of(&self.projection)
+    }
+
+    /// The same with a speaker's own readout of voicing, added to the base's.
+    pub fn with_readout(&self, readout: &Readout) -> Self {
+        // Of each frame of a step the second output.
+        Self { projection: readout.added_to(&self.projection, |output| output % 2 == 1), ..self.clone() }
+    }
+}
+
+/// A predicted melody, a value a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contour {
+    /// ln F0 above the speaker's mean; means nothing where unvoiced.
+    pub ln_hz: Vec<f32>,
+    /// The same without what changes from frame to frame: what a speaker's spread is about.
+    pub smooth: Vec<f32>,
+    /// Logit of being voiced.
+    pub voicing: Vec<f32>,
+}
+
+/// How high and how lively somebody speaks: what makes a contour that person's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Intonation {
+    /// Geometric mean of the voiced frames.
+    pub mean_hz: f32,
+    /// Factor on what the predictor makes of the melody.
+    pub spread: f32,
+}
+
+impl Intonation {
+    /// Whether a person can speak so; values of untrusted files are checked by it.
+    pub fn is_human(self) -> bool {
+        (MIN_PITCH_HZ..=MAX_PITCH_HZ).contains(&self.mean_hz) && SPREADS.contains(&self.spread)
+    }
+}
+
+impl Contour {
+    /// From what [`PitchPredictor::forward`] returned for one item, `[T, 2]`.
+    pub fn new(predicted: &[f32]) -> Self {
+        let (ln_hz, voicing): (Vec<f32>, Vec<f32>) =
+            predicted.chunks_exact(2).map(|frame| (frame[0] * CONTOUR_SCALE, frame[1])).unzip();
+        Self { smooth: smooth(&ln_hz, &voicing), ln_hz, voicing }
+    }
+
+    /// F0 of each frame in Hz, 0 where unvoiced.
+    ///
+    /// The spread widens or narrows the smooth melody alone: it would multiply the predictor's error from frame to frame too, which sounds hoarse.
+    pub fn f0_hz(&self, Intonation { mean_hz, spread }: Intonation) -> Vec<f32> {
+        let hz = |frame: usize| {
+            let ln_hz = self.ln_hz[frame] + (spread - 1.0) * self.smooth[frame];
+            (mean_hz * ln_hz.exp()).clamp(MIN_PITCH_HZ, MAX_PITCH_HZ)
+        };
+        (0..self.ln_hz.len()).map(|frame| if self.voicing[frame] > 0.0 { hz(frame) } else { 0.0 }).collect()
+    }
+}
+
+/// Means of the frames around each, weighted by a Gaussian and by the probability of being voiced.
+fn smooth(rough: &[f32], voicing: &[f32]) -> Vec<f32> {
+    let weights: Vec<f32> =
+        (0..=SMOOTH_REACH).map(|distance| (-0.5 * (distance as f32 / SMOOTH_FRAMES).powi(2)).exp()).collect();
+    let mean = |frame: usize| {
+        let around = frame.saturating_sub(SMOOTH_REACH)..(frame + SMOOTH_REACH + 1).min(rough.len());
+        let (sum, total) = around.fold((0.0, 0.0), |(sum, total), other| {
+            // Never zero, so that a whisper has a melody too.
+            let weight = weights[frame.abs_diff(other)] / (1.0 + (-voicing[other]).clamp(-20.0, 20.0).exp());
+            (sum + weight * rough[other], total + weight)
+        });
+        sum / total
+    };
+    (0..rough.len()).map(mean).collect()
+}
+
+/// Standard deviation of the Gaussian: 50 ms, a third of a syllable.
+const SMOOTH_FRAMES: f32 = 4.0;
+const SMOOTH_REACH: usize = 12;
+
+/// Of a melody against the predictor's.
+pub const SPREADS: std::ops::RangeInclusive<f32> = 0.2..=4.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contour_becomes_a_speakers() {
+        let ln_hz = vec![0.0, 2.0 * CONTOUR_SCALE, 0.6];
+        let contour = Contour { smooth: ln_hz.clone(), ln_hz, voicing: vec![1.0, 1.0, -1.0] };
+        let intonation = Intonation { mean_hz: 100.0, spread: 0.5 };
+        let f0_hz = contour.f0_hz(intonation);
+        assert_eq!((f0_hz[0], f0_hz[2]), (100.0, 0.0));
+        assert!((f0_hz[1] - 100.0 * CONTOUR_SCALE.exp()).abs() < 1e-3);
+        assert_eq!(contour.f0_hz(Intonation { mean_hz: 1e6, spread: 1.0 })[0], MAX_PITCH_HZ);
+    }
+
+    #[test]
+    fn a_spread_widens_the_melody_and_not_its_tremble() {
+        // A rise of 80 frames with a tremble of one frame up, one frame down; unvoiced frames in the middle hold nonsense.
+        let frames = 80;
+        let predicted: Vec<f32> = (0..frames)
+            .flat_map(|frame| {
+                let tremble = if frame % 2 == 0 { 0.05 } else { -0.05 };
+                let voiced = !(18..22).contains(&frame);
+                if voiced { [frame as f32 / 40.0 + tremble, 8.0] } else { [50.0, -8.0] }
+            })
+            .collect();
+        let contour = Contour::new(&predicted);
+        let melody = |spread: f32| -> Vec<f32> {
+            let intonation = Intonation { mean_hz: 150.0, spread };
+            let f0_hz = contour.f0_hz(intonation);
+            f0_hz.iter().map(|hz| (hz / 150.0).ln() / CONTOUR_SCALE).collect()
+        };
+        let (base, wide) = (melody(1.0), melody(3.0));
+        assert!((base[50] - 1.30).abs() < 1e-3, "a spread of one leaves it as predicted: {}", base[50]);
+        // From frame 44 to 54 the rise is 0.25; from one frame to the next the tremble is 0.1 up or down.
+        assert!(((wide[54] - wide[44]) - 0.75).abs() < 0.05, "{} to {}", wide[44], wide[54]);
+        let steps: Vec<f32> = (44..53).map(|frame| wide[frame + 1] - wide[frame]).collect();
+        let tremble = steps.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f32::max);
+        assert!(tremble < 0.25, "0.2 as predicted, 0.6 if it were multiplied: {tremble}");
+    }
+}

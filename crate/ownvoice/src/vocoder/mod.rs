@@ -1,0 +1,19 @@
+//! Vocoders, which convert mel spectrograms to samples.
+
+mod griffin_lim;
+pub mod network;
+mod neural;
+
+pub use griffin_lim::GriffinLim;
+pub use neural::NeuralVocoder;
+
+use crate::audio::mel::Mel;
+
+/// A converter of mel spectrograms to samples.
+pub trait Vocoder {
+    /// Returns a short name for tables and options, such as `griffin-lim`.
+    fn name(&self) -> &'static str;
+
+    /// Converts a log-mel spectrogram `[T, M]` to `[(T - 1) * hop]` samples within full scale.
+    fn vocode(&self, mel: &Mel) -> Vec<f32>;
+}

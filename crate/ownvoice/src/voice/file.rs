@@ -1,0 +1,372 @@
+//! A voice: what fine-tuning changed or measured. Saved as safetensors, as the difference from a base.
+//!
+//! | tensor | what it is |
+//! |---|---|
+//! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
+//! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
+//! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`super::spectral_match`]; absent where they were not compared |
+//! | `voicing_readout` | when its voice sounds, see [`crate::model::readout::Readout`]; absent for a speaker of the base, a whisper, and on a base without pitch |
+//! | `timing_readout` | how long its phones last, likewise; absent for a speaker of the base |
+//!
+//! | metadata | what it is |
+//! |---|---|
+//! | `format` | `ownvoice-voice-1` |
+//! | `base` | the hash of the base |
+//! | `pace` | the duration scale |
+//! | `variance_scale` | four factors |
+//! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch; `voicing` beside them is always `0 0`, and is not read |
+//! | `iterations`, `seconds` | of its training, and of the speech in it |
+//! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
+//! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
+
+use super::{Base, spectral_match::SpectralMatch};
+use crate::{
+    Error, Result,
+    audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
+    model::{
+        decoder::Decoder,
+        pitch::{Intonation, PitchPredictor},
+        postnet::Postnet,
+        readout::Readout,
+    },
+};
+use burn::{
+    module::{Module, Param},
+    prelude::*,
+};
+use burn_fused::{
+    ComputePlan, Precision, Scope,
+    weights::{Metadata, Storage, Weight, Weights, apply, collect, deserialize, map, serialize},
+};
+
+/// The parts that are adapted to a speaker; the encoder is frozen.
+#[derive(Module, Debug)]
+pub struct Adapted {
+    pub decoder: Decoder,
+    pub postnet: Postnet,
+    /// `[1, V]`
+    pub speaker: Param<Tensor<2>>,
+    /// How it computes, and with it its loss.
+    #[module(skip)]
+    pub scope: Scope,
+}
+
+impl Adapted {
+    /// Sets the precision of their matmuls.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        self.computing(&Scope::new(ComputePlan::of(precision)))
+    }
+
+    /// How its operations are computed; `scope` is that of the whole model.
+    pub fn computing(self, scope: &Scope) -> Self {
+        Self {
+            decoder: self.decoder.computing(&scope.at("decoder")),
+            postnet: self.postnet.computing(&scope.at("postnet")),
+            speaker: self.speaker,
+            scope: scope.clone(),
+        }
+    }
+}
+
+/// How a voice was made.
+#[warn(missing_docs)]
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VoiceInfo {
+    /// False for a speaker of the base.
+    pub adapted: bool,
+    /// Iterations of the fine-tuning.
+    pub iterations: usize,
+    /// Speech in the clips.
+    pub seconds: f32,
+    /// Held-out spectrogram loss before and after, where clips were held out.
+    pub held_out_loss: Option<[f32; 2]>,
+    /// The speaker's consent, where it was given.
+    pub consent: Option<Consent>,
+}
+
+/// That the speaker agreed to the voice being made.
+#[warn(missing_docs)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consent {
+    /// The statement that the speaker read aloud or ticked.
+    pub text: String,
+    /// SHA-256 of the recording of the statement, as a 16-bit WAV file; `None` where it was ticked.
+    pub recording_sha256: Option<String>,
+}
+
+/// A consent is a sentence, not a book.
+const MAX_CONSENT_CHARACTERS: usize = 1000;
+
+/// Somebody's voice on a base's device: the base's own ([`Voice::unadapted`]), a clone ([`FineTuner`](crate::clone::FineTuner)), or what a voice file holds
+/// ([`Voice::open`]).
+///
+/// ```
+/// use ownvoice::{Base, Device, Voice};
+///
+/// # let models = ownvoice_testing::tiny_folder();
+/// # let folder = models.path().join("base");
+/// let base = Base::open(folder, &Device::flex())?;
+/// let file = Voice::unadapted(&base).save(&base)?;
+/// let again = Voice::open(&base, &file)?;
+/// assert_eq!(again.duration_scale(), 1.0);
+/// assert_eq!(Voice::open(&base, b"no voice").err().unwrap().code(), "voice-corrupt");
+/// # Ok::<(), crate::Error>(())
+/// ```
+#[warn(missing_docs)]
+pub struct Voice {
+    #[doc(hidden)]
+    pub parts: Adapted,
+    /// Whose timing the duration predictor follows, `[1, V]`: the base speaker that training started from.
+    #[doc(hidden)]
+    pub timing_speaker: Tensor<2>,
+    /// Factor on the predicted durations of this speaker.
+    #[doc(hidden)]
+    pub duration_scale: f32,
+    /// Which of its phones last longer than this speaker's and which shorter; `None` for a speaker of the base.
+    #[doc(hidden)]
+    pub timing_readout: Option<Readout>,
+    /// Factors on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
+    #[doc(hidden)]
+    pub variance_scale: VarianceScale,
+    /// What takes its spectra to its speaker's; `None` where they were not compared.
+    #[doc(hidden)]
+    pub spectral_match: Option<SpectralMatch>,
+    /// `None` on a base without pitch.
+    #[doc(hidden)]
+    pub intonation: Option<Intonation>,
+    /// Where its voice sounds; `None` for a speaker of the base, and a base without pitch.
+    #[doc(hidden)]
+    pub voicing_readout: Option<Readout>,
+    pub(crate) info: VoiceInfo,
+}
+
+const FORMAT: &str = "ownvoice-voice-1";
+const TIMING_SPEAKER: &str = "timing_speaker";
+const VOICING_READOUT: &str = "voicing_readout";
+const TIMING_READOUT: &str = "timing_readout";
+/// Nobody speaks three times faster or slower than everybody else.
+const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
+
+#[warn(missing_docs)]
+impl Voice {
+    /// The base's own speaker.
+    pub fn unadapted(base: &Base) -> Self {
+        Self::of_base_speaker(base, base.default_speaker())
+    }
+
+    /// Any speaker of the base, by its place in [`Base::speakers`]; panics where there is none.
+    pub fn of_base_speaker(base: &Base, index: usize) -> Self {
+        let speaker = base.speaker(index);
+        let parts = Adapted {
+            decoder: base.model.decoder.clone(),
+            postnet: base.model.postnet.clone(),
+            speaker: Param::from_tensor(speaker.clone()),
+            scope: Scope::default(),
+        };
+        let intonation = base.intonation(index);
+        Self {
+            parts,
+            timing_speaker: speaker,
+            duration_scale: 1.0,
+            timing_readout: None,
+            variance_scale: FLAT,
+            spectral_match: None,
+            intonation,
+            voicing_readout: None,
+            info: VoiceInfo::default(),
+        }
+    }
+
+    /// How it was made.
+    pub fn info(&self) -> &VoiceInfo {
+        &self.info
+    }
+
+    /// How much longer the speaker's phones are than the base predicts.
+    pub fn duration_scale(&self) -> f32 {
+        self.duration_scale
+    }
+
+    /// Keeps the speaker's consent with the voice. Fails with `option-invalid` where it is empty or endless.
+    pub fn set_consent(&mut self, consent: Consent) -> Result<()> {
+        self.info.consent = Some(consent.checked().map_err(Error::option_invalid)?);
+        Ok(())
+    }
+
+    /// The bytes of a voice file: [`Self::save`] for callers that await.
+    pub async fn save_async(&self, base: &Base) -> Result<Vec<u8>> {
+        let origin = adaptable(&Self::unadapted(base).parts);
+        let mut delta = adaptable(&self.parts);
+        for (name, weight) in &mut delta {
+            weight.values = weight.values.clone() - origin[name].values.clone();
+        }
+        let width = self.timing_speaker.dims()[1];
+        // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
+        let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
+        delta.insert(TIMING_SPEAKER.into(), timing);
+        if let Some(found) = &self.spectral_match {
+            found.put(&mut delta, &base.device);
+        }
+        let readouts = [(VOICING_READOUT, &self.voicing_readout), (TIMING_READOUT, &self.timing_readout)];
+        for (name, readout) in readouts {
+            if let Some(readout) = readout {
+                delta.insert(name.into(), Weight::vector(readout.weights().to_vec(), &base.device));
+            }
+        }
+        let mut metadata = Metadata::from([
+            ("format".to_string(), FORMAT.to_string()),
+            ("base".to_string(), base.hash().to_string()),
+            ("pace".to_string(), self.duration_scale.to_string()),
+            ("variance_scale".to_string(), self.variance_scale.map(|scale| scale.to_string()).join(" ")),
+            ("iterations".to_string(), self.info.iterations.to_string()),
+            ("seconds".to_string(), self.info.seconds.to_string()),
+        ]);
+        if let Some(Intonation { mean_hz, spread }) = self.intonation {
+            metadata.insert("voicing".into(), "0 0".into());
+            metadata.insert("pitch_hz".into(), mean_hz.to_string());
+            metadata.insert("pitch_spread".into(), spread.to_string());
+        }
+        if let Some([before, after]) = self.info.held_out_loss {
+            metadata.insert("held_out_loss_base".into(), before.to_string());
+            metadata.insert("held_out_loss".into(), after.to_string());
+        }
+        if let Some(Consent { text, recording_sha256 }) = &self.info.consent {
+            metadata.insert("consent".into(), text.clone());
+            metadata
+                .extend(recording_sha256.clone().map(|hash| ("consent_recording_sha256".to_string(), hash)));
+        }
+        Ok(serialize(delta, Storage::Bytes, metadata).await?)
+    }
+
+    /// Opens a voice file, which is untrusted input: every name, shape and number is checked against the base.
+    ///
+    /// Fails with `voice-corrupt`, or with `base-mismatch` where the voice was made with another base.
+    pub fn open(base: &Base, bytes: &[u8]) -> Result<Self> {
+        let (mut delta, metadata) = deserialize(bytes).map_err(Error::voice_corrupt)?;
+        let text = |key: &str| {
+            metadata.get(key).ok_or_else(|| Error::voice_corrupt(format!("it does not say its {key}")))
+        };
+        if text("format")? != FORMAT {
+            return Err(Error::voice_corrupt(format!(
+                "its format is {:?}, this version reads {FORMAT:?}",
+                metadata["format"]
+            )));
+        }
+        let named = text("base")?;
+        if named != base.hash() {
+            let short = |hash: &str| hash.chars().take(12).collect::<String>();
+            return Err(Error::base_mismatch(short(named), short(base.hash())));
+        }
+        let number = |key: &str| -> Result<f32> {
+            let value: f32 =
+                text(key)?.parse().map_err(|_| Error::voice_corrupt(format!("its {key} is not a number")))?;
+            if value.is_finite() {
+                Ok(value)
+            } else {
+                Err(Error::voice_corrupt(format!("its {key} is not a number")))
+            }
+        };
+        let duration_scale = number("pace")?;
+        if !DURATION_SCALES.contains(&duration_scale) {
+            return Err(Error::voice_corrupt(format!("its duration scale is {duration_scale}")));
+        }
+        let factors = text("variance_scale")?.split(' ').map(|factor| factor.parse().ok());
+        let variance_scale = factors
+            .collect::<Option<Vec<f32>>>()
+            .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
+            .and_then(|factors| VarianceScale::try_from(factors).ok())
+            .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
+        let spectral_match = SpectralMatch::is_in(&delta).then(|| SpectralMatch::take(&mut delta));
+        let is_sound = |found: &SpectralMatch| found.is_sound(base.config().mels);
+        let spectral_match = spectral_match
+            .map(|found| {
+                found
+                    .filter(is_sound)
+                    .ok_or_else(|| Error::voice_corrupt("its spectral match is out of range"))
+            })
+            .transpose()?;
+        let intonation = match base.config().pitch {
+            true => Some(Intonation { mean_hz: number("pitch_hz")?, spread: number("pitch_spread")? }),
+            false => None,
+        };
+        if intonation.is_some_and(|intonation| !intonation.is_human()) {
+            return Err(Error::voice_corrupt("its pitch is nobody's"));
+        }
+        let mut readout = |name: &str, width: Option<usize>| {
+            let sound = |(_, weights): (_, Vec<f32>)| {
+                Readout::new(weights)
+                    .filter(|readout| Some(readout.weights().len()) == width)
+                    .ok_or_else(|| Error::voice_corrupt(format!("its {name} is out of range")))
+            };
+            delta.remove(name).map(sound).transpose()
+        };
+        let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
+        let voicing_readout = readout(VOICING_READOUT, voicing_width)?;
+        let timing_readout = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
+        let width = base.config().speaker_width;
+        let timing = match delta.remove(TIMING_SPEAKER) {
+            Some((shape, values)) if shape == [width] => values,
+            _ => return Err(Error::voice_corrupt("it lacks its timing")),
+        };
+        let start = Self::unadapted(base).parts;
+        let origin = adaptable(&start);
+        if delta.len() != origin.len() || !delta.keys().all(|name| origin.contains_key(name)) {
+            return Err(Error::voice_corrupt("its tensors are not those of a voice"));
+        }
+        let parts = add(apply(start, delta).map_err(Error::voice_corrupt)?, &origin);
+        let consent = metadata.get("consent").map(|text| {
+            let consent = Consent {
+                text: text.clone(),
+                recording_sha256: metadata.get("consent_recording_sha256").cloned(),
+            };
+            consent.checked().map_err(Error::voice_corrupt)
+        });
+        let info = VoiceInfo {
+            adapted: true,
+            iterations: number("iterations")? as usize,
+            seconds: number("seconds")?,
+            held_out_loss: number("held_out_loss_base")
+                .and_then(|before| Ok([before, number("held_out_loss")?]))
+                .ok(),
+            consent: consent.transpose()?,
+        };
+        Ok(Self {
+            parts,
+            timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
+            duration_scale,
+            timing_readout,
+            variance_scale,
+            spectral_match,
+            intonation,
+            voicing_readout,
+            info,
+        })
+    }
+}
+
+impl Consent {
+    fn checked(self) -> Result<Self, String> {
+        let is_hash = |hash: &String| {
+            hash.len() == 64
+                && hash.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+        };
+        if self.text.trim().is_empty() || self.text.chars().count() > MAX_CONSENT_CHARACTERS {
+            return Err("a consent is a sentence".into());
+        }
+        match &self.recording_sha256 {
+            Some(hash) if !is_hash(hash) => Err("the consent's hash is none".into()),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// The weights that cloning changes. Running statistics stay as the base has them; burn shares them between clones of a
+/// module, so writing one voice's would change every other's.
+pub(crate) fn adaptable(parts: &Adapted) -> Weights {
+    collect(parts).into_iter().filter(|(name, _)| !name.contains(".running_")).collect()
+}
+
+/// Adds weights to a module's own, by name.
+fn add(module: Adapted, other: &Weights) -> Adapted {
+    map(module, |path, values| Some(values + other.get(path)?.values.clone()))
+}
