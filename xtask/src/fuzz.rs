@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: libFuzzer on all that reads untrusted files, from the inputs that earlier runs kept, and on from where they ended.
+//! `cargo xtask fuzz`: runs libFuzzer on everything that reads untrusted files. A run starts with the corpus of earlier runs and continues their counts.
 
 use crate::setup;
 use crate::shell::{self, Result, cache, create_dir, files, read, read_text, remove_dir, root, timed, write};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// Targets of `crate/tests/common/hostile.rs`, and of a hundred thousand inputs how many are theirs: slow ones get fewer.
+/// The targets of `crate/cli/tests/common/hostile.rs`, each with its share of 100 000 inputs. Slow targets get fewer.
 const TARGETS: [(&str, u64); 17] = [
     ("wav", 91_285),
     ("features", 3_000),
@@ -30,19 +30,21 @@ const TARGETS: [(&str, u64); 17] = [
     ("checkpoint", 1),
 ];
 
-/// Over all targets.
+/// The default number of inputs over all targets.
 pub const INPUTS: u64 = 100_000_000;
 
-/// More than any damage needs, in bytes.
-const DECISIONS: &str = "-max_len=512";
+/// The maximum length of an input, in bytes: more than any target reads to choose its damage.
+const MAX_LENGTH: &str = "-max_len=512";
 
-/// How long a target runs before the next has its turn; a run that is ended loses no more.
+/// The time that a target runs before the next one, and so the most that an interrupted run loses.
 const TURN_SECONDS: &str = "-max_total_time=60";
 
-/// Crates that make values of untrusted bytes. What they do is what libFuzzer looks at, and their arithmetic is checked; those below burn are left out,
-/// so that an input takes microseconds and the build minutes.
-const READERS: [&str; 20] = [
+/// The crates that parse untrusted bytes. They are compiled with coverage for libFuzzer and with overflow checks. The crates of burn are not, so that an input
+/// takes microseconds and the build minutes.
+const READERS: [&str; 22] = [
+    "burn_fused",
     "ownvoice",
+    "ownvoice_cli",
     "hound",
     "unicode_normalization",
     "symphonia",
@@ -64,19 +66,21 @@ const READERS: [&str; 20] = [
     "rustface",
 ];
 
-/// Of these the arithmetic is not checked: that of Opus wraps around on purpose, as that of the reference decoder does; that of AIFF multiplies channels
-/// by their bytes, and what wraps around is refused.
+/// The readers without overflow checks: the arithmetic of Opus wraps on purpose, as in the reference decoder; the AIFF reader multiplies channels by bytes per
+/// sample and refuses a product that wrapped.
 const WRAPPING: [&str; 2] = ["opus_decoder", "symphonia_format_riff"];
 
-/// Asks [`rustc`] to be the compiler that cargo calls.
+/// The environment variable that makes this program act as [`rustc`].
 const WRAPPER: &str = "OWNVOICE_FUZZ_RUSTC";
 
+/// Runs the fuzzers.
+///
 /// * `chosen`: targets, or none for all of them
-/// * `inputs`: over all targets, those of earlier runs included
+/// * `inputs`: over all targets, including those of earlier runs
 pub fn run(chosen: &[&str], inputs: u64) -> Result {
     if let Some(unknown) = chosen.iter().find(|word| TARGETS.iter().all(|(name, _)| name != *word)) {
         let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-        return Err(format!("no target is called {unknown}: there are {}", names.join(", ")));
+        return Err(format!("there is no target {unknown}; the targets are {}", names.join(", ")));
     }
     let targets: Vec<_> =
         TARGETS.into_iter().filter(|(name, _)| chosen.is_empty() || chosen.contains(name)).collect();
@@ -85,42 +89,42 @@ pub fn run(chosen: &[&str], inputs: u64) -> Result {
     create_dir(&folder)?;
     let mut record = Record::open(folder.join("record.tsv"))?;
     let programs = timed("the fuzzers", build)?;
-    let mut waiting: Vec<Fuzzer> = Vec::new();
+    let mut unfinished: Vec<Fuzzer> = Vec::new();
     for (name, share) in targets {
-        waiting.push(Fuzzer::new(name, inputs * share / shares, &programs, &folder)?);
+        unfinished.push(Fuzzer::new(name, inputs * share / shares, &programs, &folder)?);
     }
-    // In turns, so that a run that is ended has tried all of them.
-    while !waiting.is_empty() {
-        let mut unfinished = Vec::new();
-        for fuzzer in waiting {
+    // In turns, so that an interrupted run has tried all targets.
+    while !unfinished.is_empty() {
+        let mut remaining = Vec::new();
+        for fuzzer in unfinished {
             let done = record.inputs(fuzzer.name);
             if done < fuzzer.inputs {
                 record.add(fuzzer.name, fuzzer.turn(fuzzer.inputs - done)?)?;
-                unfinished.push(fuzzer);
+                remaining.push(fuzzer);
             } else {
-                fuzzer.keep_least()?;
+                fuzzer.minimise_corpus()?;
             }
         }
         eprintln!("{record}");
-        waiting = unfinished;
+        unfinished = remaining;
     }
-    eprintln!("{} counts these inputs: without it the next run begins anew", record.path.display());
+    eprintln!("{} holds these counts; without it the next run starts from zero", record.path.display());
     Ok(())
 }
 
-/// The folder of the fuzzers' programs.
+/// Builds the fuzzers; returns the folder of their programs.
 fn build() -> Result<PathBuf> {
     setup::cpp();
     let target = cache().join("target-fuzz");
-    let itself = env::current_exe().map_err(|e| e.to_string())?;
+    let this_program = env::current_exe().map_err(|e| e.to_string())?;
     let mut cargo = shell::command("cargo");
     cargo.current_dir(root().join("crate/fuzz")).env("CARGO_TARGET_DIR", &target);
-    cargo.env("RUSTC_WRAPPER", itself).env(WRAPPER, "1");
+    cargo.env("RUSTC_WRAPPER", this_program).env(WRAPPER, "1");
     shell::run(cargo.args(["build", "--release"]))?;
     Ok(target.join("release"))
 }
 
-/// What cargo calls in place of rustc while the fuzzers are built, with rustc and its arguments: how it ended, or nothing where this is no such call.
+/// Runs rustc with additional flags, if cargo called this program as its compiler wrapper. Returns the exit code then, otherwise `None`.
 pub fn rustc() -> Option<ExitCode> {
     env::var_os(WRAPPER)?;
     let mut arguments = env::args_os().skip(1);
@@ -132,7 +136,7 @@ pub fn rustc() -> Option<ExitCode> {
     Some(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What a crate is compiled with: as cargo-fuzz does it without a sanitizer, which would need a nightly compiler.
+/// Returns the flags to compile a crate with: those of cargo-fuzz, without a sanitizer, which would need a nightly compiler.
 fn flags(name: &str) -> Vec<&'static str> {
     let mut flags = Vec::new();
     if READERS.contains(&name) {
@@ -147,76 +151,79 @@ fn flags(name: &str) -> Vec<&'static str> {
     flags
 }
 
-/// A target with its share.
+/// A target with its number of inputs.
 struct Fuzzer {
     name: &'static str,
     inputs: u64,
     program: PathBuf,
-    /// Where libFuzzer works, and what it has found there.
+    /// The working folder.
     folder: PathBuf,
+    /// The folder of all interesting inputs, within the working folder.
     found: PathBuf,
-    kept: PathBuf,
+    /// The file of the minimised corpus, in the repository.
+    corpus: PathBuf,
 }
 
 impl Fuzzer {
     fn new(name: &'static str, inputs: u64, programs: &Path, folder: &Path) -> Result<Self> {
         let folder = folder.join(name);
-        let (found, kept) =
+        let (found, corpus) =
             (folder.join("found"), root().join("crate/fuzz/corpus").join(format!("{name}.txt")));
         create_dir(&found)?;
-        unpack(&kept, &found)?;
+        unpack(&corpus, &found)?;
         let program = programs.join(format!("{name}{}", env::consts::EXE_SUFFIX));
-        Ok(Self { name, inputs, program, folder, found, kept })
+        Ok(Self { name, inputs, program, folder, found, corpus })
     }
 
-    /// The output of libFuzzer's run.
+    /// Runs libFuzzer; returns its output.
     fn libfuzzer(&self, options: &[&str], folders: &[&Path]) -> Result<String> {
         let mut fuzzer = shell::command(&self.program);
-        fuzzer.current_dir(root().join("crate")).args(folders).args(options);
-        fuzzer.arg(format!("-artifact_prefix={}/", self.folder.display())).arg(DECISIONS);
+        fuzzer.current_dir(root().join("crate/cli")).args(folders).args(options);
+        fuzzer.arg(format!("-artifact_prefix={}/", self.folder.display())).arg(MAX_LENGTH);
         let output = fuzzer.output().map_err(|e| format!("{}: {e}", self.program.display()))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
-            Ok(said)
+            Ok(log)
         } else {
-            Err(format!("{}: {}\n{said}", self.name, output.status))
+            Err(format!("{}: {}\n{log}", self.name, output.status))
         }
     }
 
-    /// At most so many inputs more, in some time.
-    fn turn(&self, most: u64) -> Result<Turn> {
-        // libFuzzer reads first what was found before: that is nothing new.
-        let before = files(&self.found).len() as u64;
-        let begun = Instant::now();
-        let runs = format!("-runs={}", most + before);
+    /// Runs the target for one turn, with at most `max_inputs` new inputs.
+    fn turn(&self, max_inputs: u64) -> Result<Turn> {
+        // libFuzzer first runs, and counts, the inputs that it found before.
+        let known = files(&self.found).len() as u64;
+        let start = Instant::now();
+        let runs = format!("-runs={}", max_inputs + known);
         let options = [&runs, TURN_SECONDS, "-len_control=0", "-print_final_stats=1", "-verbosity=0"];
-        let said = self.libfuzzer(&options, &[&self.found])?;
-        let all = executed(&said).ok_or_else(|| format!("{} does not say its inputs:\n{said}", self.name))?;
-        Ok(Turn { inputs: all.saturating_sub(before), seconds: begun.elapsed().as_secs_f64() })
+        let log = self.libfuzzer(&options, &[&self.found])?;
+        let all = executed(&log).ok_or_else(|| format!("{} prints no number of inputs:\n{log}", self.name))?;
+        Ok(Turn { inputs: all.saturating_sub(known), seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// Keeps the fewest inputs that reach all code that any of them reaches.
-    fn keep_least(&self) -> Result {
-        let least = self.folder.join("least");
-        remove_dir(&least)?;
-        create_dir(&least)?;
-        self.libfuzzer(&["-set_cover_merge=1", "-use_counters=0", "-verbosity=0"], &[&least, &self.found])?;
-        pack(&least, &self.kept)
+    /// Writes the smallest set of inputs with the same coverage into the repository.
+    fn minimise_corpus(&self) -> Result {
+        let smallest = self.folder.join("least");
+        remove_dir(&smallest)?;
+        create_dir(&smallest)?;
+        self.libfuzzer(&["-set_cover_merge=1", "-use_counters=0", "-verbosity=0"], &[&smallest, &self.found])?;
+        pack(&smallest, &self.corpus)
     }
 }
 
-/// Of `stat::number_of_executed_units: 123`.
-fn executed(said: &str) -> Option<u64> {
-    said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?.trim().parse().ok()
+/// Reads the number of inputs from libFuzzer's output: `stat::number_of_executed_units: 123`.
+fn executed(log: &str) -> Option<u64> {
+    log.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?.trim().parse().ok()
 }
 
+/// The inputs and the time of one run of a target, or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Turn {
     inputs: u64,
     seconds: f64,
 }
 
-/// Inputs over all runs: a line a turn, of target, inputs and seconds.
+/// The turns of all runs, in a file with one line a turn: target, inputs and seconds.
 struct Record {
     path: PathBuf,
     turns: Vec<(String, Turn)>,
@@ -231,7 +238,7 @@ impl Record {
             Some((name, Turn { inputs: fields.next()?.parse().ok()?, seconds: fields.next()?.parse().ok()? }))
         };
         let turns: Option<Vec<_>> = text.lines().map(turn).collect();
-        let turns = turns.ok_or_else(|| format!("{}: not a record of turns", path.display()))?;
+        let turns = turns.ok_or_else(|| format!("{}: not a list of turns", path.display()))?;
         Ok(Self { path, turns })
     }
 
@@ -241,7 +248,8 @@ impl Record {
         write(&self.path, self.turns.iter().map(line).collect::<String>())
     }
 
-    fn of(&self, name: &str) -> Turn {
+    /// Returns the sum of a target's turns.
+    fn total(&self, name: &str) -> Turn {
         let turns = self.turns.iter().filter(|(other, _)| other == name);
         turns.fold(Turn::default(), |sum, (_, turn)| Turn {
             inputs: sum.inputs + turn.inputs,
@@ -250,14 +258,14 @@ impl Record {
     }
 
     fn inputs(&self, name: &str) -> u64 {
-        self.of(name).inputs
+        self.total(name).inputs
     }
 }
 
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (name, _) in TARGETS {
-            let Turn { inputs, seconds } = self.of(name);
+            let Turn { inputs, seconds } = self.total(name);
             if inputs > 0 {
                 writeln!(f, "{name:16} {inputs:>11} inputs {:>8.0} a second", inputs as f64 / seconds)?;
             }
@@ -267,39 +275,39 @@ impl fmt::Display for Record {
     }
 }
 
-/// Kept inputs, a line in hexadecimal each, as files for libFuzzer.
-fn unpack(kept: &Path, folder: &Path) -> Result {
-    if !kept.exists() {
+/// Writes the inputs of a corpus file, one a line in hexadecimal, as files for libFuzzer.
+fn unpack(corpus: &Path, folder: &Path) -> Result {
+    if !corpus.exists() {
         return Ok(());
     }
-    for (at, line) in read_text(kept)?.lines().enumerate() {
+    for (at, line) in read_text(corpus)?.lines().enumerate() {
         let bytes: Option<Vec<u8>> = (0..line.len() / 2)
             .map(|byte| u8::from_str_radix(line.get(2 * byte..2 * byte + 2)?, 16).ok())
             .collect();
-        let bytes = bytes.ok_or_else(|| format!("{}:{}: not hexadecimal", kept.display(), at + 1))?;
+        let bytes = bytes.ok_or_else(|| format!("{}:{}: not hexadecimal", corpus.display(), at + 1))?;
         write(&folder.join(format!("kept-{at}")), bytes)?;
     }
     Ok(())
 }
 
-fn pack(folder: &Path, kept: &Path) -> Result {
+/// Writes the files of a folder as one corpus file.
+fn pack(folder: &Path, corpus: &Path) -> Result {
     let mut lines = Vec::new();
     for file in files(folder) {
         lines.push(read(&file)?.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n");
     }
-    // In one order, whatever libFuzzer called them.
+    // Sorted, because libFuzzer's file names are arbitrary.
     lines.sort();
-    create_dir(kept.parent().expect("it is in a folder"))?;
-    write(kept, lines.concat())
+    create_dir(corpus.parent().expect("the path has a parent"))?;
+    write(corpus, lines.concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A program a target, and a target a program.
     #[test]
-    fn targets_have_programs() {
+    fn each_target_has_a_program() {
         let programs = files(&root().join("crate/fuzz/src/bin"));
         let mut programs: Vec<_> =
             programs.iter().filter_map(|path| path.file_stem()?.to_str().map(str::to_string)).collect();
@@ -314,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_are_watched() {
+    fn only_readers_are_instrumented() {
         assert_eq!(flags("burn_flex"), Vec::<&str>::new());
         assert!(flags("ownvoice").contains(&"-Coverflow-checks=on"));
         assert!(flags("opus_decoder").contains(&"-Cpasses=sancov-module"));
@@ -322,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_go_on() {
+    fn counts_continue_after_a_restart() {
         assert_eq!(executed("Done\nstat::number_of_executed_units: 12\nstat::x: 3\n"), Some(12));
         let path = env::temp_dir().join(format!("ownvoice-record-{}.tsv", std::process::id()));
         let mut record = Record::open(path.clone()).unwrap();
@@ -330,7 +338,7 @@ mod tests {
         record.add("text", Turn { inputs: 5, seconds: 1.0 }).unwrap();
         record.add("wav", Turn { inputs: 10, seconds: 2.0 }).unwrap();
         let record = Record::open(path.clone()).unwrap();
-        assert_eq!(record.of("wav"), Turn { inputs: 40, seconds: 4.0 });
+        assert_eq!(record.total("wav"), Turn { inputs: 40, seconds: 4.0 });
         assert!(record.to_string().ends_with("all                       45 inputs"), "{record}");
         write(&path, "wav\tmany\n").unwrap();
         assert!(Record::open(path.clone()).is_err());
@@ -338,20 +346,20 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_kept() {
+    fn a_corpus_survives_packing() {
         let folder = env::temp_dir().join(format!("ownvoice-fuzz-{}", std::process::id()));
-        let (kept, found) = (folder.join("kept/wav.txt"), folder.join("found"));
+        let (corpus, found) = (folder.join("kept/wav.txt"), folder.join("found"));
         create_dir(&found).unwrap();
         write(&found.join("b"), [0u8, 255]).unwrap();
         write(&found.join("a"), [16u8]).unwrap();
-        pack(&found, &kept).unwrap();
-        assert_eq!(read_text(&kept).unwrap(), "00ff\n10\n");
+        pack(&found, &corpus).unwrap();
+        assert_eq!(read_text(&corpus).unwrap(), "00ff\n10\n");
         let again = folder.join("again");
         create_dir(&again).unwrap();
-        unpack(&kept, &again).unwrap();
+        unpack(&corpus, &again).unwrap();
         assert_eq!(read(&again.join("kept-0")).unwrap(), [0, 255]);
-        write(&kept, "0g\n").unwrap();
-        assert!(unpack(&kept, &again).unwrap_err().ends_with("wav.txt:1: not hexadecimal"));
+        write(&corpus, "0g\n").unwrap();
+        assert!(unpack(&corpus, &again).unwrap_err().ends_with("wav.txt:1: not hexadecimal"));
         remove_dir(&folder).unwrap();
     }
 }

@@ -1,14 +1,14 @@
-//! `cargo xtask readme`: README's tables, from the base's manifest and from the committed rows of the benches.
+//! `cargo xtask readme`: writes README's tables from the base's manifest and the committed measurements.
 //!
-//! A table stands between `<!-- figures:begin NAME -->` and `<!-- figures:end -->`. README holds no other figures, so that it cannot drift from what was
-//! measured. The tests here also check what a reader of any Markdown file follows: links, paths, commands and names of the code.
+//! A table stands between `<!-- figures:begin NAME -->` and `<!-- figures:end -->`. README holds no other measured figures, so that they cannot go stale.
+//! The tests also check the links, paths, commands and code names of all Markdown files.
 
 use crate::shell::{Result, read_text, root, write};
 use serde_json::Value;
 
 const README: &str = "README.md";
 const MANIFEST: &str = "models/base/manifest.json";
-/// Groups of `{ command, commit, setting, rows }`; a row is what `cargo xtask bench --json` prints.
+/// Measurements: groups of `{ command, commit, setting, rows }`, with rows as `cargo xtask bench --json` prints them.
 const BENCH: &str = "docs/bench.json";
 
 const BEGIN: &str = "<!-- figures:begin ";
@@ -20,14 +20,15 @@ pub fn run() -> Result {
     let (old, figures) = (read_text(&path)?, Figures::load()?);
     let new = figures.fill(&old)?;
     if new == old {
-        eprintln!("{README} is as measured");
+        eprintln!("{README} is up to date");
         return Ok(());
     }
     write(&path, new)?;
-    eprintln!("{README} is written anew");
+    eprintln!("{README} is updated");
     Ok(())
 }
 
+/// The sources of the tables.
 struct Figures {
     manifest: Value,
     bench: Value,
@@ -42,15 +43,15 @@ impl Figures {
         Ok(Self { manifest: json(MANIFEST)?, bench: json(BENCH)? })
     }
 
-    /// The text with each marked table made anew.
+    /// Returns the text with each marked table replaced.
     fn fill(&self, text: &str) -> Result<String> {
         let mut filled = String::new();
         let mut rest = text;
         while let Some(at) = rest.find(BEGIN) {
-            let name_end = rest[at..].find(" -->").ok_or("a marker does not end")? + at;
+            let name_end = rest[at..].find(" -->").ok_or("a begin marker is not closed")? + at;
             let name = &rest[at + BEGIN.len()..name_end];
             let body = name_end + " -->".len();
-            let end = rest[body..].find(END).ok_or_else(|| format!("{name} has no end"))? + body;
+            let end = rest[body..].find(END).ok_or_else(|| format!("{name} has no end marker"))? + body;
             filled += &rest[..body];
             filled += &format!("\n{}\n", self.table(name)?);
             filled += END;
@@ -65,11 +66,11 @@ impl Figures {
             "engines" => self.engines(),
             "page" => self.page(),
             "speed" => self.speed(),
-            _ => Err(format!("no table is called {name}: there are people, engines, page and speed")),
+            _ => Err(format!("there is no table {name}; the tables are people, engines, page and speed")),
         }
     }
 
-    /// A row of the benches, and the group that it is from.
+    /// Returns the value of a measurement and its group.
     fn row(&self, name: &str) -> Result<(f64, &Value)> {
         let groups = self.bench.as_array().into_iter().flatten();
         let mut found = groups.filter_map(|group| {
@@ -79,7 +80,7 @@ impl Figures {
         found.next().ok_or_else(|| format!("{BENCH} has no row {name}"))
     }
 
-    /// Rows of the benches with so many decimals.
+    /// Formats measurements with a number of decimals.
     fn rows<S: AsRef<str>>(&self, names: &[S], decimals: usize) -> Result<Vec<String>> {
         names
             .iter()
@@ -87,7 +88,7 @@ impl Figures {
             .collect()
     }
 
-    /// Figures of one clone in the manifest.
+    /// Formats figures of one clone in the manifest.
     fn clone<const N: usize>(&self, voice: &str, keys: [&str; N], decimals: usize) -> Result<String> {
         let value = |key: &str| {
             let value = self.manifest["quality"]["clones"][voice][key].as_f64();
@@ -98,9 +99,9 @@ impl Figures {
         Ok(keys.into_iter().map(value).collect::<Result<Vec<_>>>()?.join(", "))
     }
 
-    /// Clones of people whom nothing was trained on, by external evaluators.
+    /// The table of clones of people who are in no training set, measured by external evaluators.
     fn people(&self) -> Result<String> {
-        const FIRST: &str = "people.similarity.clone.";
+        const PREFIX: &str = "people.similarity.clone.";
         let rows = self
             .bench
             .as_array()
@@ -108,7 +109,7 @@ impl Figures {
             .flatten()
             .filter_map(|group| group["rows"].as_array())
             .flatten();
-        let people: Vec<&str> = rows.filter_map(|row| row["name"].as_str()?.strip_prefix(FIRST)).collect();
+        let people: Vec<&str> = rows.filter_map(|row| row["name"].as_str()?.strip_prefix(PREFIX)).collect();
         let of = |what: &str, rows: &[&str], decimals: usize| -> Result<Vec<String>> {
             let cell = |person: &&str| {
                 let names: Vec<String> =
@@ -130,7 +131,7 @@ impl Figures {
         Ok(table(&format!("| a minute of speech at most | {} |", people.join(" | ")), rows))
     }
 
-    /// The held-out voices that the manifest measures.
+    /// The table of clones of held-out synthetic voices, from the manifest and by external evaluators.
     fn engines(&self) -> Result<String> {
         let voices: Vec<&str> =
             self.manifest["held_out"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -143,7 +144,7 @@ impl Figures {
         };
         let error_rate = self.manifest["quality"]["speaker_encoder"]["equal_error_rate"]
             .as_f64()
-            .ok_or("no equal error rate")?;
+            .ok_or_else(|| format!("{MANIFEST} has no equal error rate"))?;
         let encoder = format!(
             "speaker encoder ({:.1} % equal error rate): base, clone, same speaker",
             100.0 * error_rate
@@ -196,7 +197,7 @@ impl Figures {
         Ok(table(&format!("| 60 s of speech, CPU | {} |", voices.join(" | ")), rows))
     }
 
-    /// What a visitor waits for and downloads.
+    /// The table of the page's waiting times and download sizes.
     fn page(&self) -> Result<String> {
         let bytes = |part: &str| {
             self.manifest["files"][part]["bytes"]
@@ -223,7 +224,7 @@ impl Figures {
         Ok(table("| headless Chromium on two cores | | measured by |", rows))
     }
 
-    /// An iteration of fine-tuning beside that of other libraries.
+    /// The table of the time of one fine-tuning iteration, beside other libraries.
     fn speed(&self) -> Result<String> {
         let ours = |name: &str| self.row(name).map(|(value, _)| value);
         let native = ours("train.native.cpu.s_per_iter")?;
@@ -260,18 +261,18 @@ impl Figures {
     }
 }
 
-/// The command that printed a group's rows, and the commit that it ran at.
+/// Formats the command and the commit of a group of measurements.
 fn source(group: &Value) -> String {
     let text = |key: &str| group[key].as_str().unwrap_or_default();
     format!("`{}` at {}", text("command"), text("commit"))
 }
 
-/// Three significant digits.
+/// Formats a number with three significant digits.
 fn digits(value: f64) -> String {
     format!("{value:.*}", (2 - value.abs().log10().floor() as i32).max(0) as usize)
 }
 
-/// A Markdown table below its head.
+/// Formats a Markdown table.
 fn table(head: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let columns = head.matches('|').count() - 1;
     let rows = rows.into_iter().map(|cells| format!("| {} |", cells.join(" | ")));

@@ -1,6 +1,4 @@
-//! Finds what building and testing need, or installs it. Each piece is looked for first, so nothing is done twice.
-//!
-//! One long file: a function of a few lines for each thing that may be missing.
+//! Finds the tools for building and testing, and installs those that are missing.
 
 use crate::shell::{
     Result, cache, command, create_dir, files, find, fingerprint, output, prepend_path, read_text,
@@ -14,12 +12,12 @@ use std::process::Command;
 pub const WASM: &str = "wasm32-unknown-unknown";
 const WASM_PACK_VERSION: &str = "0.15.1";
 const TRUNK_VERSION: &str = "0.21.14";
-/// The toolchain that Debian's packages become.
+/// The name under which rustup links Debian's toolchain.
 const DEBIAN: &str = "debian";
-/// Where Debian's rustc looks for the standard library of wasm.
+/// The folder where Debian's rustc expects the standard library for WebAssembly.
 const DEBIAN_LIBRARY: &str = "/usr/lib/rustlib/wasm32-unknown-unknown/lib";
 
-/// All of it, and Trunk if asked for: it takes longest and nothing here waits for it.
+/// `cargo xtask setup`: finds or installs everything, and Trunk only on request, because nothing here needs it and it takes longest.
 pub fn all(trunk: bool) -> Result {
     wasm_toolchain()?;
     bindgen()?;
@@ -27,7 +25,7 @@ pub fn all(trunk: bool) -> Result {
     browser()?;
     node_modules()?;
     page_modules()?;
-    // What some tests need, and are skipped without.
+    // Optional: tests that need these are skipped without them.
     other_browsers();
     ffmpeg();
     mpi();
@@ -40,7 +38,7 @@ pub fn all(trunk: bool) -> Result {
     Ok(())
 }
 
-/// The compiler that builds wasm: the active toolchain, or one by name.
+/// The toolchain that compiles to WebAssembly: the active one, or one by name.
 #[derive(Clone, Copy)]
 pub struct WasmToolchain(Option<&'static str>);
 
@@ -51,7 +49,7 @@ impl WasmToolchain {
         }
     }
 
-    /// Whether it compiles an empty library against the standard library of wasm. A folder with files would be no proof: they may be another version's.
+    /// Returns whether the toolchain compiles a small library for WebAssembly. The folder of the standard library may exist, but hold files of another version.
     fn works(self) -> bool {
         let Ok(()) = create_dir(&cache()) else { return false };
         let (source, artefact) = (cache().join("probe.rs"), cache().join("probe.rmeta"));
@@ -66,7 +64,7 @@ impl WasmToolchain {
     }
 }
 
-/// The standard library of wasm: from rustup, or, where that cannot be fetched, built from Debian's packages.
+/// Finds a toolchain for WebAssembly. A missing standard library comes from rustup or, if that cannot be downloaded, is built from Debian's packages.
 pub fn wasm_toolchain() -> Result<WasmToolchain> {
     let (active, debian) = (WasmToolchain(None), WasmToolchain(Some(DEBIAN)));
     if active.works() {
@@ -77,7 +75,7 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
         return Ok(debian);
     }
     if rustup {
-        let added = timed("set-up: standard library of wasm (rustup target add)", || {
+        let added = timed("set-up: standard library for WebAssembly (rustup target add)", || {
             run(command("rustup").args(["target", "add", WASM]))
         });
         if added.is_ok() && active.works() {
@@ -86,19 +84,19 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
     }
     if !can_apt() {
         return Err(format!(
-            "this Rust has no {WASM}: run `rustup target add {WASM}` (on Debian, as root, xtask builds it without rustup's servers)"
+            "this Rust has no {WASM}: run `rustup target add {WASM}` (on Debian, as root, xtask builds it from packages instead)"
         ));
     }
-    timed("set-up: standard library of wasm (Debian's rustc-web, built once)", || debian_library(rustup))?;
+    timed("set-up: standard library for WebAssembly (Debian's rustc-web, built once)", || debian_library(rustup))?;
     let found = if rustup { debian } else { active };
     if found.works() {
         Ok(found)
     } else {
-        Err(format!("Debian's rustc was installed, but still does not compile for {WASM}"))
+        Err(format!("Debian's rustc is installed, but does not compile for {WASM}"))
     }
 }
 
-/// Debian packages a newer rustc and the matching source of the library, but not the library for wasm without an operating system.
+/// Builds the standard library for WebAssembly with Debian's rustc-web: Debian packages its source, but not the library for this target.
 fn debian_library(rustup: bool) -> Result {
     apt(&["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm"])?;
     let about = output(command("/usr/bin/rustc").arg("-vV"))?;
@@ -121,7 +119,7 @@ fn debian_library(rustup: bool) -> Result {
         .env("CARGO_TARGET_DIR", empty.join("target"))
         .env_remove("RUSTFLAGS"))?;
 
-    // What another version left there would clash.
+    // Files of another version would conflict.
     let library = Path::new(DEBIAN_LIBRARY);
     remove_dir(library)?;
     create_dir(library)?;
@@ -135,23 +133,23 @@ fn debian_library(rustup: bool) -> Result {
     if rustup { run(command("rustup").args(["toolchain", "link", DEBIAN, "/usr"])) } else { Ok(()) }
 }
 
-/// `LLVM version: 22.1.8` -> `22`
+/// Reads LLVM's major version from the output of `rustc -vV`: 22 of `LLVM version: 22.1.8`.
 fn llvm_major(rustc: &str) -> Option<&str> {
     rustc.lines().find_map(|line| line.strip_prefix("LLVM version: "))?.split('.').next()
 }
 
-/// cargo with the compiler, the build folder and the flags of the wasm.
+/// Returns cargo with the toolchain, build folder and flags for WebAssembly.
 pub fn cargo_wasm() -> Result<Command> {
     let mut cargo = command("cargo");
     wasm_environment(&mut cargo)?;
     Ok(cargo)
 }
 
-/// For cargo, and for wasm-pack, which calls it.
+/// Sets the environment for WebAssembly builds on a command: cargo, or wasm-pack, which calls cargo.
 pub fn wasm_environment(command: &mut Command) -> Result {
     create_dir(&wasm_target())?;
     wasm_toolchain()?.apply(command);
-    // RUSTFLAGS of the environment would silently replace those of .cargo/config.toml, and SIMD with them.
+    // RUSTFLAGS would replace the flags of .cargo/config.toml, which enable SIMD.
     command
         .env("CARGO_TARGET_DIR", wasm_target())
         .env_remove("RUSTFLAGS")
@@ -159,42 +157,42 @@ pub fn wasm_environment(command: &mut Command) -> Result {
     Ok(())
 }
 
-/// The folder of wasm-bindgen's tools, of the very version that the library was resolved to.
+/// Returns the folder of wasm-bindgen's tools, in the version of the library in Cargo.lock: they must be equal.
 pub fn bindgen() -> Result<PathBuf> {
     let lock = read_text(&root().join("Cargo.lock"))?;
     let version = locked_version(&lock, "wasm-bindgen").ok_or("Cargo.lock has no wasm-bindgen")?;
     tool("wasm-bindgen-cli", "wasm-bindgen", version, &[])
 }
 
-/// The folder of wasm-pack.
+/// Returns the folder of wasm-pack.
 pub fn wasm_pack() -> Result<PathBuf> {
     tool("wasm-pack", "wasm-pack", WASM_PACK_VERSION, &[])
 }
 
-/// The folder that holds a program of this version: on the PATH, among what was installed before, or installed now.
+/// Returns the folder that holds a program of this version: the cache, or one on the PATH. Installs the program into the cache otherwise.
 fn tool(package: &str, program: &str, version: &str, flags: &[&str]) -> Result<PathBuf> {
     let own = cache().join("tools").join(format!("{package}-{version}"));
     let name = format!("{program}{}", env::consts::EXE_SUFFIX);
-    let fits = |path: &Path| {
+    let has_version = |path: &Path| {
         output(command(path).arg("--version"))
-            .is_ok_and(|said| said.split_whitespace().any(|word| word == version))
+            .is_ok_and(|line| line.split_whitespace().any(|word| word == version))
     };
     for path in [Some(own.join("bin").join(&name)), find(program)].into_iter().flatten() {
-        if path.is_file() && fits(&path) {
-            return Ok(path.parent().expect("a file is in a folder").to_path_buf());
+        if path.is_file() && has_version(&path) {
+            return Ok(path.parent().expect("the path has a parent").to_path_buf());
         }
     }
     let install = |more: &[&str]| {
         let mut cargo = command("cargo");
         cargo.args(["install", package, "--version", version, "--root"]).arg(&own).args(flags).args(more);
-        // Outside the repository: its settings are not meant for tools.
+        // Not in the repository, whose .cargo/config.toml would apply.
         create_dir(&own)?;
-        // Half the time to build, and what they do here takes seconds either way.
+        // Halves the build time; the tools run for seconds either way.
         cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
         run(cargo.current_dir(&own).env_remove("CARGO_TARGET_DIR"))
     };
-    timed(&format!("set-up: {package} {version} (some minutes, once)"), || {
-        // With the versions that its authors tested; a mirror that lags may lack one of those, then with any that fit.
+    timed(&format!("set-up: {package} {version} (a few minutes, once)"), || {
+        // A mirror may lack a version of the program's lock file.
         if flags.contains(&"--locked") {
             install(&[])
         } else {
@@ -204,19 +202,20 @@ fn tool(package: &str, program: &str, version: &str, flags: &[&str]) -> Result<P
     Ok(own.join("bin"))
 }
 
-/// The version of a package in Cargo.lock.
+/// Reads the version of a package from the text of Cargo.lock.
 fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);
     lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
 }
 
-/// A Chromium and the driver of the same version.
+/// A Chromium and its WebDriver, which must have the same version.
 pub struct Browser {
     pub chromium: PathBuf,
     pub driver: PathBuf,
 }
 
+/// Finds or installs Chromium.
 pub fn browser() -> Result<Browser> {
     if let Some(found) = find_browser() {
         return Ok(found);
@@ -225,13 +224,13 @@ pub fn browser() -> Result<Browser> {
         timed("set-up: Chromium and its driver (apt)", || apt(&["chromium", "chromium-driver"]))?;
     }
     find_browser().ok_or_else(|| {
-        "no Chromium with its chromedriver: install both (Debian: chromium chromium-driver; macOS: brew install --cask google-chrome chromedriver), \
+        "Chromium or its chromedriver is missing: install both (Debian: chromium chromium-driver; macOS: brew install --cask google-chrome chromedriver), \
          or set CHROMIUM and CHROMEDRIVER to their paths"
             .to_string()
     })
 }
 
-/// Firefox and WebKit for the tests of the page in them, where they can be installed; without them the tests report that they were skipped.
+/// Installs Firefox and WebKit if that is possible. Without them, the tests of the page in them are skipped.
 pub fn other_browsers() {
     let firefox = find("firefox").or_else(|| find("firefox-esr"));
     let webkit = find("WebKitWebDriver").and(find("Xvfb"));
@@ -247,7 +246,7 @@ pub fn other_browsers() {
     }
 }
 
-/// ffmpeg for the tests of videos, where it can be installed; without it those tests report that they were skipped.
+/// Installs ffmpeg if that is possible. Without it, the tests of videos are skipped.
 pub fn ffmpeg() {
     if find("ffmpeg").is_none()
         && can_apt()
@@ -257,7 +256,7 @@ pub fn ffmpeg() {
     }
 }
 
-/// A compiler of C++, which libFuzzer is built by, where it can be installed; without one its build fails with an error.
+/// Installs a C++ compiler if that is possible. Without one, the build of libFuzzer fails.
 pub fn cpp() {
     if ["c++", "g++", "clang++"].iter().all(|name| find(name).is_none())
         && can_apt()
@@ -267,7 +266,7 @@ pub fn cpp() {
     }
 }
 
-/// Whether something computes by Vulkan here: a graphics card, or Mesa's software, which is installed where that is possible.
+/// Returns whether a Vulkan driver is installed: that of a graphics card or Mesa's software driver, which is installed if that is possible.
 pub fn vulkan() -> bool {
     let drivers = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
     let found = || {
@@ -276,7 +275,7 @@ pub fn vulkan() -> bool {
     };
     if !found() && can_apt() {
         let installed =
-            timed("set-up: Vulkan in software (apt)", || apt(&["mesa-vulkan-drivers", "libvulkan1"]));
+            timed("set-up: Mesa's software driver for Vulkan (apt)", || apt(&["mesa-vulkan-drivers", "libvulkan1"]));
         if let Err(message) = installed {
             eprintln!("no Vulkan: {message}");
         }
@@ -284,7 +283,8 @@ pub fn vulkan() -> bool {
     found()
 }
 
-/// Whether ranks of a training can be built and started: Open MPI with its headers, and the library that reads them. Installed where that is possible.
+/// Returns whether ranks as processes can be built and started: it takes Open MPI with its headers, and libclang, which bindgen reads them with. They are
+/// installed if that is possible.
 pub fn mpi() -> bool {
     let found = || find("mpirun").is_some() && find("mpicc").is_some() && has_libclang();
     if !found() && can_apt() {
@@ -297,13 +297,13 @@ pub fn mpi() -> bool {
     found()
 }
 
-/// Whether libclang lies where bindgen looks for it: Open MPI's headers are read with it, and a build without it fails.
+/// Returns whether libclang is in one of the folders where bindgen looks for it.
 fn has_libclang() -> bool {
     let named = env::var_os("LIBCLANG_PATH").map(PathBuf::from);
     let configured = output(command("llvm-config").arg("--libdir")).ok();
-    let configured = configured.map(|said| PathBuf::from(said.trim()));
+    let configured = configured.map(|line| PathBuf::from(line.trim()));
     let usual = ["/usr/lib", "/usr/lib64", "/usr/local/lib"].map(PathBuf::from);
-    // Debian's: x86_64-linux-gnu, and lib of llvm-14.
+    // Debian's folders: /usr/lib/x86_64-linux-gnu and /usr/lib/llvm-14/lib.
     let deeper = fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
     let deeper = deeper.flat_map(|folder| [folder.join("lib"), folder]);
     named.into_iter().chain(configured).chain(usual).chain(deeper).any(|place| {
@@ -312,7 +312,7 @@ fn has_libclang() -> bool {
     })
 }
 
-/// `libclang.so`, `libclang-14.so.1` and their like; `libclang-cpp.so` is another library.
+/// Returns whether a file name is that of libclang, such as `libclang.so` or `libclang-14.so.1`, but not of the library `libclang-cpp.so`.
 fn is_libclang(name: &str) -> bool {
     let version = name.strip_prefix("libclang").and_then(|rest| rest.split(".so").next());
     name.contains(".so")
@@ -324,6 +324,7 @@ fn is_libclang(name: &str) -> bool {
         })
 }
 
+/// Finds Chromium and its driver by environment variables, on the PATH and in the usual folders.
 fn find_browser() -> Option<Browser> {
     let first = |variable: &str, names: &[&str], places: &[&str]| {
         let named = env::var_os(variable).map(PathBuf::from);
@@ -351,21 +352,22 @@ fn find_browser() -> Option<Browser> {
     Some(Browser { chromium, driver })
 }
 
-/// What the browser tests and the type checker are made of: tests/node_modules as the lock file has it.
+/// Installs the packages of the browser tests and the type checker into `tests/node_modules`, as the lock file lists them.
 pub fn node_modules() -> Result {
-    installed("tests")
+    install_packages("tests")
 }
 
-/// The libraries of the page: page-libraries/node_modules as the lock file has it, hashes checked.
+/// Installs the libraries of the page into `page-libraries/node_modules`, as the lock file lists them, with checked hashes.
 pub fn page_modules() -> Result {
-    installed("page-libraries")
+    install_packages("page-libraries")
 }
 
-fn installed(folder: &str) -> Result {
+/// Runs `npm ci` in a folder if its lock file changed since the last time.
+fn install_packages(folder: &str) -> Result {
     let node = output(command("node").arg("--version"))
-        .map_err(|_| "Node is not installed: version 20 or later is needed".to_string())?;
+        .map_err(|_| "Node is not installed; version 20 or later is needed".to_string())?;
     if node_major(&node).is_none_or(|major| major < 20) {
-        return Err(format!("Node {} is too old: version 20 or later is needed", node.trim()));
+        return Err(format!("Node {} is too old; version 20 or later is needed", node.trim()));
     }
     let path = root().join(folder);
     let stamp = path.join("node_modules/.ownvoice-lock");
@@ -379,12 +381,12 @@ fn installed(folder: &str) -> Result {
     write(&stamp, lock)
 }
 
-/// What ownvoice is measured against in the browser: tests/peers/node_modules as the lock file has it.
+/// Installs the libraries that the bench compares with in the browser into `tests/peers/node_modules`.
 pub fn peers() -> Result {
-    installed("tests/peers")
+    install_packages("tests/peers")
 }
 
-/// A Python with PyTorch, to measure against; one of our own in the cache.
+/// Returns a Python with PyTorch, to compare with, from a virtual environment in the cache.
 pub fn pytorch() -> Result<PathBuf> {
     let folder = cache().join("py");
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
@@ -392,33 +394,35 @@ pub fn pytorch() -> Result<PathBuf> {
         return Ok(python);
     }
     let system =
-        find("python3").or_else(|| find("python")).ok_or("Python is not installed: PyTorch needs it")?;
-    timed("set-up: PyTorch (pip; some gigabytes, once)", || {
+        find("python3").or_else(|| find("python")).ok_or("Python is not installed, which PyTorch needs")?;
+    timed("set-up: PyTorch (pip; a few gigabytes, once)", || {
         run(command(&system).args(["-m", "venv"]).arg(&folder))?;
         run(command(&python).args(["-m", "pip", "install", "--quiet", "torch"]))
     })?;
     Ok(python)
 }
 
-/// `v20.20.2` -> 20
+/// Reads Node's major version: 20 of `v20.20.2`.
 fn node_major(version: &str) -> Option<u32> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
+/// Returns the command npm.
 pub fn npm() -> Command {
     command(if cfg!(windows) { "npm.cmd" } else { "npm" })
 }
 
-/// Puts wasm-bindgen and wasm-pack on a command's PATH.
+/// Puts wasm-bindgen and wasm-pack on the PATH of a command.
 pub fn with_tools(command: &mut Command) -> Result {
     prepend_path(command, &[&bindgen()?, &wasm_pack()?])
 }
 
-/// Whether packages can be installed here without asking anyone: Debian or a relative, as root.
+/// Returns whether apt can install packages without a password: on Debian or a derivative, as root.
 fn can_apt() -> bool {
     find("apt-get").is_some() && output(command("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }
 
+/// Installs Debian packages.
 fn apt(packages: &[&str]) -> Result {
     let apt_get = |arguments: &[&str]| {
         run(command("apt-get")
@@ -427,7 +431,7 @@ fn apt(packages: &[&str]) -> Result {
             .env("DEBIAN_FRONTEND", "noninteractive"))
     };
     let install: Vec<&str> = ["install", "--no-install-recommends"].iter().chain(packages).copied().collect();
-    // Lists of packages may be missing or stale.
+    // The package lists may be missing or outdated.
     apt_get(&["update"])?;
     apt_get(&install)
 }
@@ -437,7 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_of_the_lock_file() {
+    fn a_locked_version_is_read() {
         let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.80\"\n\n[[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"..\"\n";
         assert_eq!(locked_version(lock, "wasm-bindgen"), Some("0.2.130"));
         assert_eq!(locked_version(lock, "wasm"), None);
@@ -450,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn libclang_is_told_from_its_neighbours() {
+    fn libclang_is_told_from_similar_names() {
         assert!(["libclang.so", "libclang.so.14", "libclang-14.so.1"].into_iter().all(is_libclang));
         for other in ["libclang-cpp.so.14", "libclang.a", "libclangAST.so", "libclang-14.a", "clang.so"] {
             assert!(!is_libclang(other), "{other}");
@@ -458,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_of_programs() {
+    fn major_versions_are_read() {
         assert_eq!(llvm_major("rustc 1.96.0\nhost: x86_64\nLLVM version: 22.1.8\n"), Some("22"));
         assert_eq!(llvm_major("rustc 1.96.0\n"), None);
         assert_eq!(node_major("v20.20.2\n"), Some(20));

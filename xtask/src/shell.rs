@@ -1,4 +1,4 @@
-//! Where things are, and how other programs are run.
+//! Paths of the repository and the cache, and helpers to run programs and handle files.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Errors here are read by people only.
+/// A result whose error is a message to print.
 pub type Result<T = (), E = String> = std::result::Result<T, E>;
 
-/// The repository. Asked of cargo as it runs: a build folder that two checkouts share may hold the other's xtask.
+/// Returns the root of the repository. From the environment of `cargo run`, because two checkouts may share a build folder, and with it this program.
 pub fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let xtask = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
@@ -21,7 +21,7 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
-/// What outlives a clean clone: build folders and installed tools.
+/// Returns the folder of build folders and installed tools, which outlives the checkout.
 pub fn cache() -> PathBuf {
     match env::var_os("XDG_CACHE_HOME") {
         Some(folder) if Path::new(&folder).is_absolute() => PathBuf::from(folder),
@@ -30,18 +30,17 @@ pub fn cache() -> PathBuf {
     .join("ownvoice")
 }
 
-/// Build folder of everything native.
+/// Returns the build folder of native crates.
 pub fn native_target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| cache().join("target"), |folder| root().join(folder))
 }
 
-/// Build folder of the wasm. It may come from another compiler than the native one, and they share nothing.
+/// Returns the build folder for WebAssembly, whose toolchain may differ from the native one.
 pub fn wasm_target() -> PathBuf {
     cache().join("target-wasm")
 }
 
-/// A program to be run at the root of the repository, without the variables that `cargo run` sets for xtask: build scripts
-/// that watch those variables would run again.
+/// Returns a command that runs at the root of the repository, without the variables that `cargo run` sets: build scripts that watch them would run again.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
@@ -56,14 +55,14 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// cargo, for the native crates.
+/// Returns cargo for native crates.
 pub fn cargo() -> Command {
     let mut command = command("cargo");
     command.env("CARGO_TARGET_DIR", native_target());
     command
 }
 
-/// Puts a folder first on the PATH of a command.
+/// Puts folders first on the PATH of a command.
 pub fn prepend_path(command: &mut Command, folders: &[&Path]) -> Result {
     let old = env::var_os("PATH").unwrap_or_default();
     let all = folders.iter().map(|f| f.to_path_buf()).chain(env::split_paths(&old));
@@ -71,7 +70,7 @@ pub fn prepend_path(command: &mut Command, folders: &[&Path]) -> Result {
     Ok(())
 }
 
-/// The command as one would type it.
+/// Formats a command as it would be typed.
 pub fn shown(command: &Command) -> String {
     std::iter::once(command.get_program())
         .chain(command.get_args())
@@ -101,7 +100,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     }
 }
 
-/// Our stderr as another program's stdout.
+/// Returns our stderr, to be the stdout of another program.
 pub fn stderr() -> Stdio {
     #[cfg(unix)]
     if let Ok(stderr) = std::os::fd::AsFd::as_fd(&std::io::stderr()).try_clone_to_owned() {
@@ -110,7 +109,7 @@ pub fn stderr() -> Stdio {
     Stdio::inherit()
 }
 
-/// A program on the PATH.
+/// Finds a program on the PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let name = format!("{program}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&name)).find(|path| path.is_file())
@@ -125,7 +124,7 @@ pub fn timed<T>(what: &str, action: impl FnOnce() -> Result<T>) -> Result<T> {
     Ok(done)
 }
 
-/// A fingerprint of a file's content, to find changes; not a cryptographic one.
+/// Returns a hash of a file's content that detects changes. It is not cryptographic.
 pub fn fingerprint(path: &Path) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     read(path)?.hash(&mut hasher);
@@ -148,7 +147,7 @@ pub fn create_dir(path: &Path) -> Result {
     fs::create_dir_all(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Removes a folder with all that is in it; one that is not there is as good.
+/// Removes a folder and its content, if it exists.
 pub fn remove_dir(path: &Path) -> Result {
     match fs::remove_dir_all(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {e}", path.display())),
@@ -156,7 +155,7 @@ pub fn remove_dir(path: &Path) -> Result {
     }
 }
 
-/// Files of a folder, sorted by name; none where there is no folder.
+/// Returns the files of a folder, sorted by name; none if the folder does not exist.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
@@ -164,7 +163,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Copies a folder with all that is in it, following links. Hidden files stay behind.
+/// Copies a folder and its content, except hidden files. Links are followed.
 pub fn copy_dir(from: &Path, to: &Path) -> Result {
     create_dir(to)?;
     for entry in fs::read_dir(from).map_err(|e| format!("{}: {e}", from.display()))?.flatten() {
