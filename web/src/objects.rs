@@ -237,7 +237,7 @@ impl From<clone::Step> for Step {
 /// One clip as it was recorded and as the model predicts it.
 #[derive(Serialize, Tsify)]
 #[serde(rename_all = "camelCase")]
-pub struct Picture {
+pub struct AlignmentSnapshot {
     pub mels: usize,
     pub frame_seconds: f32,
     #[serde(with = "float32_array")]
@@ -255,8 +255,8 @@ pub struct Picture {
     pub symbols: Vec<String>,
 }
 
-impl Picture {
-    pub fn new(picture: clone::picture::Picture, frame_seconds: f32) -> Self {
+impl AlignmentSnapshot {
+    pub fn new(picture: clone::alignment_snapshot::AlignmentSnapshot, frame_seconds: f32) -> Self {
         Self {
             mels: picture.recorded.mels,
             frame_seconds,
@@ -292,7 +292,7 @@ impl From<Delivery> for synth::SpeakOptions {
         Self {
             speed: delivery.speed.unwrap_or(default.speed),
             pitch: delivery.pitch.unwrap_or(default.pitch),
-            liveliness: delivery.liveliness.unwrap_or(default.liveliness),
+            pitch_range: delivery.liveliness.unwrap_or(default.pitch_range),
             seed: delivery.seed.map_or(default.seed, u64::from),
             ..default
         }

@@ -12,7 +12,7 @@ use crate::{
     convert::to_js,
     error::to_js_error,
     helper::TransferBuffer,
-    objects::{Picture, Step},
+    objects::{AlignmentSnapshot, Step},
     voice::Voice,
 };
 
@@ -81,9 +81,9 @@ impl Tuner {
     }
 
     /// Returns the spectrogram of one clip, recorded and predicted, and the posteriors of its symbols in the prediction.
-    pub async fn picture(&self) -> Result<Ts<Picture>, JsValue> {
+    pub async fn picture(&self) -> Result<Ts<AlignmentSnapshot>, JsValue> {
         let picture = self.tuner.picture_async(&self.base).await.map_err(to_js_error)?;
-        to_js(&Picture::new(picture, self.base.mel_config().frame_seconds()))
+        to_js(&AlignmentSnapshot::new(picture, self.base.mel_config().frame_seconds()))
     }
 
     /// Returns the voice as it stands.

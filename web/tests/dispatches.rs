@@ -12,7 +12,7 @@ use burn_fused::{
 use js_sys::{Function, Reflect};
 use ownvoice::{
     audio::mel::{Mel, MelConfig},
-    features::{Features, Spoken},
+    features::{Features, NewUtterance},
     model::{Tacotron, TacotronConfig, batch::assemble, loss::losses},
 };
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -43,7 +43,7 @@ async fn of_a_step(window: usize, device: &Device) -> f64 {
         mels: config.mels,
         data: (0..64 * config.mels).map(|index| (0.1 * index as f32).sin() - 5.0).collect(),
     };
-    features.push(Spoken {
+    features.push(NewUtterance {
         speaker: "one",
         id: "one".into(),
         text: String::new(),

@@ -1,8 +1,9 @@
-//! How many tests passed, failed and were skipped, read from what the test runners print.
+//! Counts passed, failed and skipped tests by the output of the test runners.
 
 use std::fmt;
 use std::ops::AddAssign;
 
+/// Numbers of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
     pub passed: usize,
@@ -11,7 +12,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// From one line of libtest or of wasm-bindgen's runner, which prints the same:
+    /// Reads a line of libtest, or of wasm-bindgen's runner, which has the same format:
     /// `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s`.
     pub fn from_libtest(line: &str) -> Option<Self> {
         let numbers = line.trim().strip_prefix("test result: ")?.split_once(". ")?.1;
@@ -27,20 +28,20 @@ impl Count {
         Some(count)
     }
 
-    /// From what a test prints that passes only because it could not run: libtest cannot skip a test once it runs.
+    /// Returns whether a line reports that a test could not run and returned early. libtest counts such a test as passed, because a running test cannot be skipped.
     pub fn is_skipped(line: &str) -> bool {
         line.starts_with("SKIPPED ")
     }
 
-    /// The same tests, so many of which were skipped though they count as passed.
-    pub fn without(mut self, skipped: usize) -> Self {
+    /// Moves a number of tests from passed to skipped.
+    pub fn with_skipped(mut self, skipped: usize) -> Self {
         let skipped = skipped.min(self.passed);
         self.passed -= skipped;
         self.skipped += skipped;
         self
     }
 
-    /// From the end of node's TAP report: `# pass 3`, `# fail 0`, `# cancelled 0`, `# skipped 0`, `# todo 0`.
+    /// Reads the end of Node's TAP report: `# pass 3`, `# fail 0`, `# cancelled 0`, `# skipped 0`, `# todo 0`.
     pub fn from_tap(report: &str) -> Self {
         let number = |word: &str| -> usize {
             let last = report
@@ -65,7 +66,7 @@ impl AddAssign for Count {
     }
 }
 
-/// `3 passed, 0 failed`, and `, 1 skipped` only if any were.
+/// `3 passed, 0 failed`, followed by `, 1 skipped` if the number is not 0.
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libtest_lines() {
+    fn lines_of_libtest_are_read() {
         let passed =
             "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.31s";
         assert_eq!(Count::from_libtest(passed), Some(Count { passed: 12, failed: 0, skipped: 1 }));
@@ -88,18 +89,18 @@ mod tests {
         assert_eq!(Count::from_libtest("test audio::wav::round_trip ... ok"), None);
         assert!(Count::is_skipped("SKIPPED lips: ffmpeg is not installed\n") && !Count::is_skipped(passed));
         let some = Count { passed: 3, failed: 1, skipped: 1 };
-        assert_eq!(some.without(2), Count { passed: 1, failed: 1, skipped: 3 });
+        assert_eq!(some.with_skipped(2), Count { passed: 1, failed: 1, skipped: 3 });
     }
 
     #[test]
-    fn tap_report() {
+    fn tap_reports_are_read() {
         let report = "TAP version 13\n# pass 99 is what a test printed\nok 1 - a\n1..5\n# tests 7\n# suites 0\n# pass 3\n# fail 1\n# cancelled 1\n# skipped 1\n# todo 1\n# duration_ms 5.5\n";
         assert_eq!(Count::from_tap(report), Count { passed: 3, failed: 2, skipped: 2 });
         assert_eq!(Count::from_tap("TAP version 13\n"), Count::default());
     }
 
     #[test]
-    fn last_line() {
+    fn skipped_tests_are_shown_if_there_are_any() {
         assert_eq!(Count { passed: 3, failed: 0, skipped: 0 }.to_string(), "3 passed, 0 failed");
         assert_eq!(Count { passed: 3, failed: 1, skipped: 2 }.to_string(), "3 passed, 1 failed, 2 skipped");
     }

@@ -197,7 +197,8 @@ impl Fuzzer {
         let runs = format!("-runs={}", max_inputs + known);
         let options = [&runs, TURN_SECONDS, "-len_control=0", "-print_final_stats=1", "-verbosity=0"];
         let log = self.libfuzzer(&options, &[&self.found])?;
-        let all = executed(&log).ok_or_else(|| format!("{} prints no number of inputs:\n{log}", self.name))?;
+        let all =
+            executed(&log).ok_or_else(|| format!("{} prints no number of inputs:\n{log}", self.name))?;
         Ok(Turn { inputs: all.saturating_sub(known), seconds: start.elapsed().as_secs_f64() })
     }
 
@@ -206,7 +207,10 @@ impl Fuzzer {
         let smallest = self.folder.join("least");
         remove_dir(&smallest)?;
         create_dir(&smallest)?;
-        self.libfuzzer(&["-set_cover_merge=1", "-use_counters=0", "-verbosity=0"], &[&smallest, &self.found])?;
+        self.libfuzzer(
+            &["-set_cover_merge=1", "-use_counters=0", "-verbosity=0"],
+            &[&smallest, &self.found],
+        )?;
         pack(&smallest, &self.corpus)
     }
 }

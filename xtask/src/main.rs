@@ -1,4 +1,4 @@
-//! `cargo xtask`: set up, build, serve, test, measure and pack, each in one command.
+//! `cargo xtask`: sets up, builds, serves, tests, measures and packs the project, each with one command.
 
 mod bench;
 mod build;
@@ -22,16 +22,16 @@ const HELP: &str = "\
 cargo xtask serve [--port N]                       build the page and serve it on 127.0.0.1 (port 8017)
 cargo xtask test [native] [wasm] [js] [package] [browser] [graphics]
                                                    run the tests: all stages but graphics, or those named
-cargo xtask bench [--device vulkan|cuda] [--json]  measure; tables, or rows of {name, value, unit}. With a device: that graphics
-                                                   card, natively in both precisions and in the browser
-cargo xtask fuzz [TARGET ..] [--inputs N]          coverage-guided damage to all that is read from files (100 million inputs,
-                                                   those of earlier runs included)
+cargo xtask bench [--device vulkan|cuda] [--json]  measure; print a table, or JSON rows of {name, value, unit}. With --device:
+                                                   on that graphics card, natively in both precisions and in the browser
+cargo xtask fuzz [TARGET ..] [--inputs N]          fuzz all readers of untrusted files with libFuzzer (100 million inputs,
+                                                   including those of earlier runs)
 cargo xtask pack                                   make the npm tarball and print its path
-cargo xtask readme                                 write README's tables anew, from the base's manifest and docs/bench.json
-cargo xtask build                                  build the page's wasm and libraries into www/pkg, www/lips/pkg and www/vendor
-cargo xtask setup [--trunk]                        only find or install what the others need (and Trunk)
+cargo xtask readme                                 update README's tables from the base's manifest and docs/bench.json
+cargo xtask build                                  build WebAssembly and libraries into www/pkg, www/lips/pkg and www/vendor
+cargo xtask setup [--trunk]                        only find or install the tools of the other commands (and Trunk)
 
-Each finds or installs what it needs first, prints what it installs, and does nothing twice.";
+Each command first installs the tools that it needs and does not find, and prints what it installs.";
 
 fn main() -> ExitCode {
     if let Some(code) = fuzz::rustc() {
@@ -73,10 +73,10 @@ fn dispatch() -> Result<ExitCode> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = |()| ExitCode::SUCCESS;
     if device.is_some() && words != ["bench"] {
-        return Err(format!("--device is for bench\n\n{HELP}"));
+        return Err(format!("only bench has the option --device\n\n{HELP}"));
     }
     if inputs.is_some() && words.first() != Some(&"fuzz") {
-        return Err(format!("--inputs is for fuzz\n\n{HELP}"));
+        return Err(format!("only fuzz has the option --inputs\n\n{HELP}"));
     }
     match (words.as_slice(), port, json, trunk) {
         (["serve"], port, false, false) => serve::run(port.unwrap_or(serve::PORT)).map(done),
@@ -93,6 +93,6 @@ fn dispatch() -> Result<ExitCode> {
             println!("{HELP}");
             Ok(ExitCode::SUCCESS)
         }
-        _ => Err(format!("no such command\n\n{HELP}")),
+        _ => Err(format!("unknown command\n\n{HELP}")),
     }
 }

@@ -9,11 +9,18 @@ use std::path::{Path, PathBuf};
 /// Each module with the modules that it imports.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
+/// Returns a source without its unit tests, which stand at the end.
+pub fn without_tests(source: &str) -> &str {
+    source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}
+
 /// Returns the paths of a source that begin with `crate`, `super` or `self`, in expressions and in `use` trees, except those in comments and unit tests.
 fn paths(source: &str) -> Vec<Vec<String>> {
-    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    let code: String =
-        code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+    let code: String = without_tests(source)
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n");
     let mut found = Vec::new();
     for root in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(root) {
@@ -80,7 +87,7 @@ fn rust_modules(sources: &Path) -> Graph {
 }
 
 /// Returns the Rust files of a folder and its subfolders.
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder exists").flatten().map(|entry| entry.path());
     entries
         .flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] })
@@ -107,16 +114,16 @@ fn scripts(top: &Path, folders: &[&str]) -> Graph {
             let text = read_text(&path).expect("the script can be read");
             let quoted = text.split("\".").skip(1).filter_map(|rest| rest.split('"').next());
             let imported =
-                quoted.filter(|path| path.ends_with(".js")).map(|path| script(folder, &format!(".{path}")));
+                quoted.filter(|path| path.ends_with(".js")).map(|path| resolve(folder, &format!(".{path}")));
             let name = path.file_name().expect("the path has a file name").to_string_lossy().to_string();
-            graph.insert(script(folder, &name), imported.collect());
+            graph.insert(resolve(folder, &name), imported.collect());
         }
     }
     graph
 }
 
-/// Resolves the path of a script, which may begin with `./` or `../`, against a folder.
-fn script(folder: &str, relative: &str) -> String {
+/// Resolves a path, which may begin with `./` or `../`, against a folder.
+pub fn resolve(folder: &str, relative: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/').filter(|part| *part != ".") {
         if part == ".." {
@@ -180,31 +187,49 @@ fn faults(rooms: &[String], modules: &Graph) -> Vec<String> {
     faults
 }
 
+/// The imports against the order, which DESIGN explains below the table.
+const EXCEPTIONS: [&str; 3] =
+    ["trace imports conv::activation", "trace imports lstm::options", "trace imports patches::patch"];
+
 #[test]
 fn rooms_import_only_those_above_them_in_the_design() {
     let design = read_text(&root().join("DESIGN.md")).expect("DESIGN.md can be read");
-    for (sources, module, imported) in
-        [("crate/ownvoice/src", "clone::clip", "align"), ("crate/cli/src", "commands::measure", "evaluate::measure")]
-    {
+    let mut found = Vec::new();
+    for (sources, module, imported) in [
+        ("crate/fused/src", "precision::replay", "lstm"),
+        ("crate/ownvoice/src", "clone::clip", "align"),
+        ("crate/cli/src", "commands::measure", "evaluate::measure"),
+    ] {
         let modules = rust_modules(&root().join(sources));
         assert!(modules[module].contains(imported), "{module}: {:?}", modules[module]);
-        assert_eq!(faults(&rooms(&design, sources), &modules), Vec::<String>::new(), "{sources}");
+        found.extend(faults(&rooms(&design, sources), &modules));
     }
+    assert_eq!(found, EXCEPTIONS);
 }
 
 #[test]
 fn no_module_imports_itself_through_others() {
-    for sources in
-        ["crate/fused/src", "crate/ownvoice/src", "crate/cli/src", "crate/testing/src", "web/src", "web/lips/src", "xtask/src"]
-    {
-        let modules = rust_modules(&root().join(sources));
-        assert_eq!(cycles(&modules), Vec::<Vec<&str>>::new(), "{sources}");
+    let mut found: Vec<String> = Vec::new();
+    let mut check = |folder: &str, graph: &Graph| {
+        found.extend(cycles(graph).iter().map(|cycle| format!("{folder}: {}", cycle.join(", "))));
+    };
+    for sources in [
+        "crate/fused/src",
+        "crate/ownvoice/src",
+        "crate/cli/src",
+        "crate/testing/src",
+        "web/src",
+        "web/lips/src",
+        "xtask/src",
+    ] {
+        check(sources, &rust_modules(&root().join(sources)));
     }
     for (top, folders, least) in [("web/js", vec![""], 10), ("www", vec!["", "shared", "lips"], 30)] {
         let scripts = scripts(&root().join(top), &folders);
         assert!(scripts.len() > least, "{top}: {scripts:?}");
-        assert_eq!(cycles(&scripts), Vec::<Vec<&str>>::new(), "{top}");
+        check(top, &scripts);
     }
+    assert_eq!(found, Vec::<String>::new());
 }
 
 #[test]
@@ -217,8 +242,8 @@ fn imports_are_found() {
     assert_eq!(resolved(&names("a::b"), &names("self::c")), names("a::b::c"));
     assert_eq!(module_of(Path::new("text/mod.rs")), ["text"]);
     assert_eq!(module_of(Path::new("lib.rs")), Vec::<String>::new());
-    assert_eq!(script("lips", "../shared/dom.js"), "shared/dom.js");
-    assert_eq!(script("", "./lips/app.js"), "lips/app.js");
+    assert_eq!(resolve("lips", "../shared/dom.js"), "shared/dom.js");
+    assert_eq!(resolve("", "./lips/app.js"), "lips/app.js");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The licences of what is compiled into the wasm: most of them ask to stay with every copy.
+//! Collects the licences of the libraries in a WebAssembly module: most of them require their text in every copy.
 
 use crate::setup::{WASM, cargo_wasm};
 use crate::shell::{Result, output, read_text};
@@ -8,17 +8,19 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// One dependency: its name, its licence, and the texts of that licence.
+/// A dependency with its licence.
 #[derive(Debug, PartialEq)]
 struct Notice {
+    /// Name and version.
     name: String,
+    /// The SPDX expression.
     licence: String,
     texts: Vec<String>,
 }
 
-/// The notices of all crates in one of this workspace, each text once.
+/// Returns the notices of all dependencies of a package, each licence text once.
 pub fn wasm(package: &str) -> Result<String> {
-    // What is linked: `metadata` would name what other members of the workspace need as well. Macros run at build time and leave no code of their own.
+    // `cargo metadata` alone would include dependencies of other packages. Procedural macros leave no code of their own.
     let mut tree = cargo_wasm()?;
     tree.args([
         "tree",
@@ -38,12 +40,12 @@ pub fn wasm(package: &str) -> Result<String> {
     let metadata: Value =
         serde_json::from_str(&output(&mut metadata)?).map_err(|e| format!("cargo metadata: {e}"))?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    // What has no source is of this workspace.
+    // Only packages of this workspace have no source.
     let others = packages.filter(|package| !package["source"].is_null() && linked.contains(&named(package)));
     Ok(written(&others.map(notice).collect::<Result<Vec<_>>>()?))
 }
 
-/// `name version` of each line of `cargo tree`, whatever stands behind it.
+/// Reads name and version from each line of `cargo tree`.
 fn linked(tree: &str) -> BTreeSet<String> {
     let line = |line: &str| {
         line.split_once(" v")
@@ -52,11 +54,13 @@ fn linked(tree: &str) -> BTreeSet<String> {
     tree.lines().filter_map(line).collect()
 }
 
+/// Returns the name and version of a package.
 fn named(package: &Value) -> String {
     let text = |field: &str| package[field].as_str().unwrap_or_default();
     format!("{} {}", text("name"), text("version"))
 }
 
+/// Reads the licence files of a package.
 fn notice(package: &Value) -> Result<Notice> {
     let text = |field: &str| package[field].as_str().unwrap_or_default().to_string();
     let name = named(package);
@@ -68,13 +72,15 @@ fn notice(package: &Value) -> Result<Notice> {
         .map(|entry| entry.path())
         .collect();
     files.sort();
-    let called = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
+    let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
     files.retain(|path| {
         path.is_file()
-            && ["LICEN", "COPYING", "NOTICE", "UNLICENSE"].iter().any(|start| called(path).starts_with(start))
+            && ["LICEN", "COPYING", "NOTICE", "UNLICENSE"]
+                .iter()
+                .any(|start| file_name(path).starts_with(start))
     });
-    // Of several licences one is enough, and the short one asks for no more than its text.
-    let short: Vec<_> = files.iter().filter(|path| called(path).contains("MIT")).cloned().collect();
+    // One of several alternative licences suffices, and MIT is short and requires only its text.
+    let short: Vec<_> = files.iter().filter(|path| file_name(path).contains("MIT")).cloned().collect();
     let licence = text("license");
     let chosen = if licence.contains("OR") || licence.contains('/') {
         if short.is_empty() { files } else { short }
@@ -85,7 +91,7 @@ fn notice(package: &Value) -> Result<Notice> {
     Ok(Notice { name, licence, texts })
 }
 
-/// First who is there, then each text with those that it is of.
+/// Formats the list of dependencies, then each licence text with the dependencies that have it.
 fn written(notices: &[Notice]) -> String {
     let mut out = String::from(
         "The WebAssembly program contains the Rust standard library (MIT OR Apache-2.0) and these libraries:\n\n",
@@ -108,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_a_tree() {
+    fn packages_are_read_from_a_tree() {
         let found = linked(
             "ownvoice-web v0.1.0 (/somewhere/web)\nburn v0.22.0\nzstd-sys v2.1.2+zstd.1.5.7 (*)\n\nburn v0.22.0 (*)\n",
         );

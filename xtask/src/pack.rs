@@ -1,4 +1,4 @@
-//! `cargo xtask pack`: the npm tarball.
+//! `cargo xtask pack`: makes the npm tarball.
 
 use crate::build;
 use crate::setup::npm;
@@ -12,7 +12,7 @@ pub fn run() -> Result {
     Ok(())
 }
 
-/// Gathers in `dist/npm` what the package is made of, packs it and returns the tarball's path. No weights: who embeds it chooses the base voice.
+/// Collects the files of the package in `dist/npm`, packs them and returns the path of the tarball. The package has no weights: its users choose a base voice.
 pub fn pack() -> Result<PathBuf> {
     build::voice()?;
     let folder = root().join("dist/npm");
@@ -26,17 +26,17 @@ pub fn pack() -> Result<PathBuf> {
     for part in ["js", "pkg"] {
         copy_dir(&root().join("web").join(part), &folder.join(part))?;
     }
-    let said = output(npm().args(["pack", "--json", "--pack-destination", ".."]).current_dir(&folder))?;
-    Ok(root().join("dist").join(tarball(&said)?))
+    let report = output(npm().args(["pack", "--json", "--pack-destination", ".."]).current_dir(&folder))?;
+    Ok(root().join("dist").join(tarball(&report)?))
 }
 
-/// The file name in what `npm pack --json` prints: a list of packages, or, from npm 12 on, packages by name.
-fn tarball(said: &str) -> Result<String> {
+/// Reads the file name from the output of `npm pack --json`: a list of packages or, since npm 12, an object of packages by name.
+fn tarball(report: &str) -> Result<String> {
     let packed: serde_json::Value =
-        serde_json::from_str(said).map_err(|e| format!("npm pack: {e}: {said}"))?;
+        serde_json::from_str(report).map_err(|e| format!("npm pack: {e}: {report}"))?;
     let first = packed.get(0).or_else(|| packed.as_object()?.values().next());
     let name = first.and_then(|package| package["filename"].as_str());
-    name.map(str::to_string).ok_or_else(|| format!("npm pack names no file: {said}"))
+    name.map(str::to_string).ok_or_else(|| format!("npm pack prints no file name: {report}"))
 }
 
 #[cfg(test)]
@@ -44,7 +44,7 @@ mod tests {
     use super::tarball;
 
     #[test]
-    fn name_of_the_tarball() {
+    fn the_name_of_the_tarball_is_read() {
         assert_eq!(
             tarball(r#"[{"id": "ownvoice@0.1.0", "filename": "ownvoice-0.1.0.tgz"}]"#).unwrap(),
             "ownvoice-0.1.0.tgz"

@@ -1,4 +1,4 @@
-//! Serves the site on 127.0.0.1, as a careful host would: correct types, the page's own policy as a header, nothing outside its folders.
+//! `cargo xtask serve`: serves the site on 127.0.0.1, with media types, with the page's Content-Security-Policy as a header, and nothing outside its folders.
 
 use crate::build::{self, SITE};
 use crate::shell::{Result, read_text, root};
@@ -11,15 +11,15 @@ use std::thread::{self, JoinHandle};
 use tiny_http::{Header, Method, Request, Response, Server, StatusCode};
 
 pub const PORT: u16 = 8017;
-/// A browser opens about six connections at once.
+/// One thread for each of the connections that a browser opens at once.
 const THREADS: usize = 6;
 
-/// `cargo xtask serve`: returns only when it is stopped.
+/// Builds and serves the site until the process is stopped.
 pub fn run(port: u16) -> Result {
-    // A taken port is better known before the build than after it.
-    drop(TcpListener::bind(("127.0.0.1", port)).map_err(|e| taken(port, &e))?);
-    let quick = build::is_quick();
-    if quick {
+    // Reports a port in use before the build.
+    drop(TcpListener::bind(("127.0.0.1", port)).map_err(|e| bind_error(port, &e))?);
+    let incremental = build::is_quick();
+    if incremental {
         build::page()?;
     } else {
         build::page_for_cpu()?;
@@ -27,28 +27,28 @@ pub fn run(port: u16) -> Result {
     let site = Site::open(port)?;
     println!("{}", site.url);
     let _ = std::io::stdout().flush();
-    if !quick {
-        eprintln!("--- it works on the CPU; kernels for graphics cards are compiled meanwhile");
+    if !incremental {
+        eprintln!("--- the page works on the CPU; the GPU kernels are being compiled");
         build::lips()?;
         build::page()?;
-        eprintln!("--- reload the page: it uses a graphics card now, where there is one");
+        eprintln!("--- reload the page to use the GPU");
     }
     site.wait();
     Ok(())
 }
 
-/// A running server. It ends with the process.
+/// A running server, which ends with the process.
 pub struct Site {
-    /// With a slash at its end.
+    /// The address, with a slash at the end.
     pub url: String,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Site {
-    /// Starts serving and makes sure that the page answers. Port 0 takes any free one.
+    /// Starts the server and requests the page once. Port 0 chooses a free port.
     pub fn open(port: u16) -> Result<Self> {
         let policy = policy(&read_text(&root().join("www/index.html"))?)?.to_string();
-        let server = Server::http(("127.0.0.1", port)).map_err(|e| taken(port, &e))?;
+        let server = Server::http(("127.0.0.1", port)).map_err(|e| bind_error(port, &e))?;
         let address = server.server_addr().to_ip().ok_or("the server has no address")?;
         let (server, policy) = (Arc::new(server), Arc::new(policy));
         let threads = (0..THREADS)
@@ -56,15 +56,15 @@ impl Site {
                 let (server, policy) = (server.clone(), policy.clone());
                 thread::spawn(move || {
                     while let Ok(request) = server.recv() {
-                        // A visitor who leaves in the middle of an answer is no error.
+                        // A client may close the connection at any time.
                         let _ = answer(request, &policy);
                     }
                 })
             })
             .collect();
-        let status = first_line(address).map_err(|e| format!("the page does not answer: {e}"))?;
+        let status = first_line(address).map_err(|e| format!("the server does not answer: {e}"))?;
         if !status.contains(" 200 ") {
-            return Err(format!("the page answers {status:?}"));
+            return Err(format!("the server answers {status:?}"));
         }
         Ok(Self { url: format!("http://{address}/"), threads })
     }
@@ -76,11 +76,11 @@ impl Site {
     }
 }
 
-fn taken(port: u16, error: &dyn std::fmt::Display) -> String {
+fn bind_error(port: u16, error: &dyn std::fmt::Display) -> String {
     format!("port {port}: {error}; choose another with --port")
 }
 
-/// The first line that the server answers to a request for the page.
+/// Requests the page and returns the status line.
 fn first_line(address: std::net::SocketAddr) -> std::io::Result<String> {
     let mut connection = TcpStream::connect(address)?;
     write!(connection, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
@@ -89,7 +89,7 @@ fn first_line(address: std::net::SocketAddr) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_string())
 }
 
-/// The Content-Security-Policy of the page's own meta tag. A worker obeys the header of its file, not the page's tag, so it is sent with everything.
+/// Returns the Content-Security-Policy of the page's meta tag. The server sends it with every file, because a worker ignores the tag and obeys its own header.
 fn policy(html: &str) -> Result<&str> {
     let tag = html.split('<').find(|tag| tag.starts_with("meta") && tag.contains("Content-Security-Policy"));
     let content = tag.and_then(|tag| tag.split_once("content=\"")?.1.split_once('"'));
@@ -98,6 +98,7 @@ fn policy(html: &str) -> Result<&str> {
         .ok_or_else(|| "www/index.html has no Content-Security-Policy".to_string())
 }
 
+/// Answers a request.
 fn answer(request: Request, policy: &str) -> std::io::Result<()> {
     let header = |name: &str, value: &str| Header::from_bytes(name, value).expect("a valid header");
     let headers = |kind: &str| {
@@ -120,7 +121,7 @@ fn answer(request: Request, policy: &str) -> std::io::Result<()> {
     let Some((file, path)) = opened else { return request.respond(refuse(404, "no such file\n")) };
     let mut headers = headers(content_type(&path));
     if path.file_name().is_some_and(|name| name == build::FILES) {
-        // Listed anew: a page under work changes between two builds.
+        // Made for each request, because files change between builds during development.
         let list = build::listed(root()).map_err(std::io::Error::other)?;
         return request.respond(Response::new(
             StatusCode(200),
@@ -143,7 +144,7 @@ fn answer(request: Request, policy: &str) -> std::io::Result<()> {
     request.respond(Response::new(StatusCode(200), headers, file, Some(metadata.len() as usize), None))
 }
 
-/// Identifies one state of a file, so that a browser that has it is not sent it again.
+/// Returns an identifier of a file's version, for a browser's cache.
 fn etag(metadata: &std::fs::Metadata) -> String {
     let changed = metadata
         .modified()
@@ -153,7 +154,7 @@ fn etag(metadata: &std::fs::Metadata) -> String {
     format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos())
 }
 
-/// The file that a URL asks for: always within the folders of the site, never hidden.
+/// Returns the file of a URL, if it is within the folders of the site and not hidden.
 fn locate(root: &Path, url: &str) -> Option<PathBuf> {
     let path = decode(url.split(['?', '#']).next()?)?;
     let path = path.strip_prefix('/')?;
@@ -171,7 +172,7 @@ fn locate(root: &Path, url: &str) -> Option<PathBuf> {
     if rest.is_empty() || rest.ends_with('/') {
         file.push("index.html");
     }
-    // A link must not lead out either.
+    // Links must not lead out of the folders.
     let file = file.canonicalize().ok()?;
     let inside = SITE
         .iter()
@@ -179,7 +180,7 @@ fn locate(root: &Path, url: &str) -> Option<PathBuf> {
     (inside && file.is_file()).then(|| build::served(root, path, &file))
 }
 
-/// Undoes percent-encoding; none if that gives no UTF-8.
+/// Decodes percent-encoding; returns `None` if the result is not UTF-8.
 fn decode(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A site of its own, with a secret beside it.
+    /// Creates a site, with a file outside of its folders.
     fn sample(name: &str) -> PathBuf {
         let root = std::env::temp_dir().join(format!("ownvoice-serve-{}-{name}", std::process::id()));
         for folder in ["www/pkg", "web/js", "models/base"] {
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_do_not_lead_out() {
+    fn urls_do_not_lead_out_of_the_site() {
         let root = sample("outside");
         for url in [
             "/../secret",
@@ -288,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_is_the_pages_own() {
+    fn the_policy_is_that_of_the_page() {
         let html = "<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'self'\">";
         assert_eq!(policy(html).unwrap(), "default-src 'none'; connect-src 'self'");
         assert!(policy("<meta charset=\"utf-8\">").is_err());
     }
 
     #[test]
-    fn types() {
+    fn media_types_are_known() {
         assert_eq!(content_type(Path::new("x/ownvoice_web_bg.wasm")), "application/wasm");
         assert_eq!(content_type(Path::new("app.js")), "text/javascript; charset=utf-8");
         assert_eq!(content_type(Path::new("model.safetensors")), "application/octet-stream");

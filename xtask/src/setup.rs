@@ -87,7 +87,9 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
             "this Rust has no {WASM}: run `rustup target add {WASM}` (on Debian, as root, xtask builds it from packages instead)"
         ));
     }
-    timed("set-up: standard library for WebAssembly (Debian's rustc-web, built once)", || debian_library(rustup))?;
+    timed("set-up: standard library for WebAssembly (Debian's rustc-web, built once)", || {
+        debian_library(rustup)
+    })?;
     let found = if rustup { debian } else { active };
     if found.works() {
         Ok(found)
@@ -274,8 +276,9 @@ pub fn vulkan() -> bool {
             || drivers.iter().any(|folder| !files(Path::new(folder)).is_empty())
     };
     if !found() && can_apt() {
-        let installed =
-            timed("set-up: Mesa's software driver for Vulkan (apt)", || apt(&["mesa-vulkan-drivers", "libvulkan1"]));
+        let installed = timed("set-up: Mesa's software driver for Vulkan (apt)", || {
+            apt(&["mesa-vulkan-drivers", "libvulkan1"])
+        });
         if let Err(message) = installed {
             eprintln!("no Vulkan: {message}");
         }

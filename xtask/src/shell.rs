@@ -79,13 +79,13 @@ pub fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Runs a command to its end. Its output goes to stderr, so that stdout holds only what xtask answers.
+/// Runs a command. Its output goes to stderr, so that stdout holds only the results of xtask.
 pub fn run(command: &mut Command) -> Result {
     let status = command.stdout(stderr()).status().map_err(|e| format!("{}: {e}", shown(command)))?;
     if status.success() { Ok(()) } else { Err(format!("{}: {status}", shown(command))) }
 }
 
-/// Runs a command quietly and returns what it printed; the error is what it complained.
+/// Runs a command and returns its stdout; the error has its stderr.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{}: {e}", shown(command)))?;
     if output.status.success() {

@@ -224,7 +224,7 @@ fn libtest(command: &mut Command) -> Result<Outcome> {
         let text = String::from_utf8_lossy(&line);
         skipped += usize::from(Count::is_skipped(&text));
         if let Some(more) = Count::from_libtest(&text) {
-            count += more.without(std::mem::take(&mut skipped));
+            count += more.with_skipped(std::mem::take(&mut skipped));
         }
         line.clear();
     }
@@ -347,6 +347,32 @@ fn node(
 #[cfg(test)]
 mod unit {
     use super::*;
+    use crate::modules::{resolve, rust_files, without_tests};
+    use crate::shell::output;
+
+    /// Checks what `cargo package --no-verify` does not: that the files of `include_str!` and `include_bytes!` are in the packages.
+    #[test]
+    fn packages_contain_the_files_that_their_code_includes() {
+        let mut missing = Vec::new();
+        for (package, folder) in
+            [("burn-fused", "crate/fused"), ("ownvoice", "crate/ownvoice"), ("ownvoice-cli", "crate/cli")]
+        {
+            let mut cargo = cargo();
+            cargo.args(["package", "--list", "--offline", "--allow-dirty", "--package", package]);
+            let list = output(&mut cargo).unwrap();
+            let folder = root().join(folder);
+            for path in rust_files(&folder.join("src")) {
+                let source = read_text(&path).unwrap();
+                let parent = path.parent().unwrap().strip_prefix(&folder).unwrap().to_string_lossy();
+                for start in ["include_str!(\"", "include_bytes!(\""] {
+                    let files = without_tests(&source).split(start).skip(1);
+                    let files = files.map(|rest| resolve(&parent, rest.split('"').next().unwrap()));
+                    missing.extend(files.filter(|file| !list.lines().any(|line| line == file)));
+                }
+            }
+        }
+        assert_eq!(missing, Vec::<String>::new());
+    }
 
     #[test]
     fn a_check_passes_fails_or_is_skipped() {

@@ -7,7 +7,7 @@
 use ownvoice::{
     Error,
     audio::mel::{Mel, MelConfig},
-    features::{FeatureWriter, Spoken},
+    features::{FeatureWriter, NewUtterance},
     text::symbols::Symbol,
 };
 use rand::{Rng, RngCore, SeedableRng};
@@ -37,7 +37,7 @@ fn main() -> Result<(), Error> {
             .map(|frame| if frame % 40 < 30 { random.random_range(80.0..250.0) } else { 0.0 })
             .collect();
         seconds += frames as f32 * config.frame_seconds();
-        writer.push(Spoken {
+        writer.push(NewUtterance {
             speaker: &format!("speaker-{}", number % SPEAKERS),
             id: format!("{number:06}"),
             text: String::new(),

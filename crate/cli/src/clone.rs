@@ -48,11 +48,11 @@ pub fn learn(base: &Base, clips: &[Clip], options: CloneOptions, report: &dyn Re
             of: Some(step.iterations),
             message: &format!("loss {:.3}", step.loss),
         });
-        if let Some(ValidationMetrics { loss, similarity, phoneme_error_rate, variance_scale }) =
+        if let Some(ValidationMetrics { loss, similarity, phoneme_error_rate, global_variance_scale }) =
             step.validation
         {
             let held_out = format!(
-                "held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {variance_scale:.2?}"
+                "held out {loss:.4}, similarity {similarity:.3}, phoneme errors {phoneme_error_rate:.2}, variance scale {global_variance_scale:.2?}"
             );
             report.note(&format!(
                 "iteration {}: loss {:.4}, {held_out}, {:.1} s",

@@ -196,7 +196,7 @@ fn similarity_ranks_recordings_before_the_clone_before_the_base_and_other_speake
             of(&evaluation.same_speaker),
             of(&said(&clone)),
             of(&said(&start)),
-            of(&Identity::of(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
+            of(&Identity::from_clips(&wrong, RATE_HZ, Some(&verifier)).unwrap()),
         ];
         println!("{name}: same speaker, clone, base, another: {ranks:.3?}");
         // The similarities of the base and of another speaker are about zero, so their order has no meaning.

@@ -63,7 +63,7 @@ fn overflow() -> ComputePlan {
         operation: Operation::Convolution,
         kind: PlantedFaultKind::Overflow("input".into()),
     };
-    ComputePlan { faults: vec![fault], ..ComputePlan::of(Precision::Mixed) }
+    ComputePlan { faults: vec![fault], ..ComputePlan::from_precision(Precision::Mixed) }
 }
 
 /// Fused or plain, in single or half precision, with running or batch statistics.
@@ -71,8 +71,11 @@ fn overflow() -> ComputePlan {
 fn nothing_is_found_without_a_fault() {
     for device in devices() {
         for mode in [Mode::Eval, Mode::Train] {
-            for plan in [ComputePlan::default(), ComputePlan::reference(), ComputePlan::of(Precision::Mixed)]
-            {
+            for plan in [
+                ComputePlan::default(),
+                ComputePlan::reference(),
+                ComputePlan::from_precision(Precision::Mixed),
+            ] {
                 let (_, found, comparison) = compared(&device, &plan, mode);
                 assert!(comparison.passes(), "{device:?}, {mode:?}, {plan:?}: {}", comparison.verdict());
                 assert!(comparison.rows.len() > 50, "{}", comparison.rows.len());
@@ -211,7 +214,7 @@ fn attentive(plan: &ComputePlan) -> (Dump, Comparison) {
 fn attention_is_recorded_as_one_operation_and_passes() {
     // Step by step, as on a GPU, where the sequence is not one operation.
     let by_steps = ComputePlan { plain: [Operation::AttentionLstm].into(), ..ComputePlan::default() };
-    for plan in [ComputePlan::default(), by_steps, ComputePlan::of(Precision::Mixed)] {
+    for plan in [ComputePlan::default(), by_steps, ComputePlan::from_precision(Precision::Mixed)] {
         let (found, comparison) = attentive(&plan);
         assert!(comparison.passes(), "{plan:?}: {}", comparison.verdict());
         let of = |path: &str| -> Vec<(Operation, Precision)> {

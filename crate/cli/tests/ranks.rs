@@ -9,7 +9,7 @@ mod with_mpi {
     use super::noise_features;
     use burn_fused::weights::deserialize;
     use ownvoice::audio::wav;
-    use ownvoice_cli::check::preflight::{RunFacts, preflight};
+    use ownvoice_cli::learn::preflight::{RunFacts, preflight};
     use serde_json::Value;
     use std::{
         f32::consts::PI,

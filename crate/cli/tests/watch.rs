@@ -20,7 +20,7 @@ use ownvoice::{
     Result,
     check::step_dump::sample_features,
     features::Features,
-    learn::sampler::Draw,
+    learn::sampler::BatchKey,
     model::{
         AttentiveTacotron, Tacotron, TacotronConfig,
         batch::{Batch, Extent, UtteranceSource},
@@ -28,12 +28,12 @@ use ownvoice::{
     report::Report,
 };
 use ownvoice_cli::{
-    check::preflight::{Fact, RunFacts, preflight},
+    learn::preflight::{Fact, RunFacts, preflight},
     learn::{
-        feeder::Source,
-        learner::Learner,
+        data_loader::Collate,
         recipe::{Recipe, RunConfig, WatchConfig},
         run::Run,
+        trainable_model::TrainableModel,
         watch::{StepStatistics, dump_path, statistics_path},
     },
     pretrain::training::pretrain,
@@ -152,11 +152,11 @@ struct Poisoned<'a> {
     clip: &'a str,
 }
 
-impl Source for Poisoned<'_> {
+impl Collate for Poisoned<'_> {
     type Made = Batch;
     type Batch = Batch;
 
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<Batch> {
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Batch> {
         let mut batch = self.source.make(draw, cpu)?;
         let (clips, [_, frames, mels]) = (batch.clips.here().to_vec(), batch.targets.dims());
         for item in (0..clips.len()).filter(|&item| clips[item] == self.clip) {
@@ -205,7 +205,7 @@ fn an_overflow_is_dumped_and_named_and_lowers_the_loss_scale() {
         operation: Operation::Matmul,
         kind: PlantedFaultKind::Overflow("input".into()),
     };
-    let compute = ComputePlan { faults: vec![fault], ..ComputePlan::of(Precision::Mixed) };
+    let compute = ComputePlan { faults: vec![fault], ..ComputePlan::from_precision(Precision::Mixed) };
     let notes = Notes::default();
     let trained = train(folder.path(), &sample_features(80), Recipe { compute, ..recipe(20) }, &notes);
     assert_eq!(trained.unwrap_err().code(), "training-diverged");
@@ -227,7 +227,7 @@ fn an_overflow_in_the_attentive_model_is_named() {
     let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
     let compute = ComputePlan {
         faults: vec!["overflow:postnet.convolutions.0:convolution".parse().unwrap()],
-        ..ComputePlan::of(Precision::Mixed)
+        ..ComputePlan::from_precision(Precision::Mixed)
     };
     let config = TacotronConfig { autoregressive: true, ..TacotronConfig::tiny(features.speakers.len()) };
     let run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
@@ -251,7 +251,7 @@ fn an_overflow_behind_a_relu_is_named_where_magnitudes_are_counted() {
         let (folder, features, notes) = (tempfile::tempdir().unwrap(), sample_features(80), Notes::default());
         let compute = ComputePlan {
             faults: vec!["overflow:encoder.convolutions.0:convolution".parse().unwrap()],
-            ..ComputePlan::of(Precision::Mixed)
+            ..ComputePlan::from_precision(Precision::Mixed)
         };
         let mut run = run_config(folder.path(), Recipe { compute, ..recipe(20) });
         run.watch.statistics_every = statistics_every;
@@ -288,7 +288,7 @@ enum Wrong {
     Nothing,
 }
 
-impl Learner for Faulty {
+impl TrainableModel for Faulty {
     type Batch = Batch;
 
     const LOSSES: &'static [&'static str] = Tacotron::LOSSES;
@@ -336,7 +336,7 @@ fn named(plan: ComputePlan, wrong: Wrong) -> (Vec<String>, Culprit) {
 fn every_kind_of_fault_is_named() {
     let planted = |fault: &str, precision| ComputePlan {
         faults: vec![fault.parse().unwrap()],
-        ..ComputePlan::of(precision)
+        ..ComputePlan::from_precision(precision)
     };
     let nan = planted("nan:decoder.second:lstm:w_hh", Precision::F32);
     let (notes, found) = named(nan, Wrong::Nothing);
@@ -374,7 +374,7 @@ fn every_kind_of_fault_is_named() {
 #[test]
 fn a_sound_run_in_half_precision_has_no_faults() {
     let (folder, notes) = (tempfile::tempdir().unwrap(), Notes::default());
-    let recipe = Recipe { compute: ComputePlan::of(Precision::Mixed), ..recipe(40) };
+    let recipe = Recipe { compute: ComputePlan::from_precision(Precision::Mixed), ..recipe(40) };
     train(folder.path(), &sample_features(80), recipe, &notes).unwrap();
     assert_eq!(notes.faults(), Vec::<String>::new());
     assert_eq!((facts(folder.path()).overflows, facts(folder.path()).loss_scale), (0, 4096.0));

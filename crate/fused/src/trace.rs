@@ -20,7 +20,7 @@ pub struct Value {
 
 impl Value {
     /// Flattens a tensor.
-    pub fn of<const D: usize>(tensor: &Tensor<D>) -> Self {
+    pub fn from_tensor<const D: usize>(tensor: &Tensor<D>) -> Self {
         let shape = tensor.dims().to_vec();
         let count = shape.iter().product::<usize>();
         Self { shape, values: tensor.clone().inner().reshape([count]) }
@@ -77,7 +77,7 @@ pub struct Probe {
 
 impl Probe {
     /// Returns a probe that keeps the output of each call, and neither inputs nor gradients. The autodiff graph is that of a step without a probe.
-    pub fn of_outputs() -> Self {
+    pub fn for_outputs() -> Self {
         Self { outputs_alone: true, ..Self::default() }
     }
 
@@ -114,7 +114,7 @@ impl Probe {
         inputs: Vec<(&'static str, Value)>,
         output: Tensor<D>,
     ) -> Tensor<D> {
-        let recorded = Value::of(&output);
+        let recorded = Value::from_tensor(&output);
         let tap = (output.is_autodiff() && self.keeps_inputs())
             .then(|| Tensor::<1>::zeros([output.shape().num_elements()], &output.device()).require_grad());
         let shape = output.dims();

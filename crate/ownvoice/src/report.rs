@@ -1,6 +1,9 @@
 //! Progress reports of long tasks. The library prints and draws nothing; the caller decides what to do with reports.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use crate::Result;
 
@@ -33,3 +36,24 @@ pub struct Progress<'a> {
 
 /// Discards every report.
 impl Report for () {}
+
+/// Counts finished items on any thread, and reports each.
+pub struct Counter<'a> {
+    report: &'a dyn Report,
+    done: AtomicUsize,
+    of: usize,
+    message: &'static str,
+}
+
+impl<'a> Counter<'a> {
+    /// * `of`: the number of items
+    pub fn new(report: &'a dyn Report, of: usize, message: &'static str) -> Self {
+        Self { report, done: 0.into(), of, message }
+    }
+
+    /// Counts one item.
+    pub fn count(&self) {
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        self.report.progress(&Progress { done, of: Some(self.of), message: self.message });
+    }
+}

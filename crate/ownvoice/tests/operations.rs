@@ -245,7 +245,7 @@ fn vocoder(device: &Device) -> Drill<Vocoded> {
 fn faults_of_the_vocoder_are_found() {
     for device in devices() {
         let drill = vocoder(&device);
-        let mixed = ComputePlan::of_vocoder(Precision::Mixed);
+        let mixed = ComputePlan::for_vocoder(Precision::Mixed);
         let (found, comparison) = drill.compare(mixed.clone());
         assert!(comparison.passes(), "{}", comparison.verdict());
         let precision =
@@ -255,7 +255,7 @@ fn faults_of_the_vocoder_are_found() {
         let faults = |text: &str| vec![text.parse().unwrap()];
         let (_, comparison) = drill.compare(ComputePlan {
             faults: faults("sign:blocks.0.widen:matmul:weight"),
-            ..ComputePlan::of_vocoder(Precision::F32)
+            ..ComputePlan::for_vocoder(Precision::F32)
         });
         let row = comparison.at_fault().next().unwrap();
         assert_eq!((row.path.as_str(), &row.what), ("blocks.0.widen", &What::Gradient("weight".into())));

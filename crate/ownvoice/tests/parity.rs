@@ -27,7 +27,7 @@ use ownvoice::model::{
     loss::losses,
     postnet::Postnet,
     tacotron::Symbols,
-    teacher_forcing::{Spoken, TeacherForcing, Timing},
+    teacher_forcing::{TeacherForcing, TeacherForcingInput, Timing},
 };
 use serde_json::Value;
 
@@ -252,8 +252,12 @@ fn durations() {
         model.ranges.forward(encoded.clone(), durations.clone(), &symbols.lengths) * symbols.mask.clone();
     let context =
         model.upsample(&symbols, encoded.clone(), durations.clone(), times.clone(), positions.clone());
-    let spoken =
-        Spoken { symbols: &symbols, encoded: encoded.clone(), speaker: speaker.clone(), previous: None };
+    let spoken = TeacherForcingInput {
+        symbols: &symbols,
+        encoded: encoded.clone(),
+        speaker: speaker.clone(),
+        previous: None,
+    };
     let decoded = model.teacher_force(spoken, timing);
     let sum = fixture.probed("probe/log_durations", log_durations.clone())
         + fixture.probed("probe/alignment", decoded.alignment.clone())
@@ -282,7 +286,7 @@ fn attention() {
     let encoded = fixture.input::<3>("encoded").require_grad();
     let speaker = fixture.input::<2>("speaker").require_grad();
     let previous = fixture.input::<3>("previous").require_grad();
-    let spoken = Spoken {
+    let spoken = TeacherForcingInput {
         symbols: &symbols,
         encoded: encoded.clone(),
         speaker: speaker.clone(),
@@ -340,7 +344,7 @@ fn lips() {
         let speaker = fixture.input::<2>("speaker").require_grad();
         let previous = fixture.input::<3>("previous").require_grad();
         let encoded = model.encoder.encode(faces.clone(), &pictures, mode) * mask.clone();
-        let spoken = Spoken {
+        let spoken = TeacherForcingInput {
             symbols: &pictures,
             encoded: encoded.clone(),
             speaker: speaker.clone(),

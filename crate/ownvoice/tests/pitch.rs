@@ -5,7 +5,7 @@ use burn_fused::weights::{HostWeights, Metadata, Storage, collect, deserialize, 
 use ownvoice::{
     audio::pitch,
     clone::{FineTuner, options::CloneOptions},
-    model::{Tacotron, TacotronConfig, readout::Readout},
+    model::{Tacotron, TacotronConfig, head_delta::HeadDelta},
     synth::{SpeakOptions, Speech, speak_async},
     vocoder::GriffinLim,
     voice::{Base, FileEntry, Voice},
@@ -72,8 +72,8 @@ fn a_clone_stores_its_speakers_pitch() {
     let whisper = changed(&|tensors| drop(tensors.remove("voicing_readout").unwrap())).unwrap();
     assert_eq!(whisper.voicing_readout, None);
 
-    let timing = Voice::open(&base, &file).unwrap().timing_readout.unwrap();
-    assert_eq!(Some(&timing), voice.timing_readout.as_ref());
+    let timing = Voice::open(&base, &file).unwrap().duration_head_delta.unwrap();
+    assert_eq!(Some(&timing), voice.duration_head_delta.as_ref());
     for name in ["voicing_readout", "timing_readout"] {
         for value in [f32::NAN, 1e3] {
             let hostile = changed(&|tensors| tensors.get_mut(name).unwrap().1[3] = value);
@@ -100,11 +100,11 @@ fn pitch_options_do_not_change_durations() {
     let mut voice = Voice::unadapted(&base);
     // An untrained model may predict only unvoiced frames, which have no pitch to change.
     let width = base.model.pitch.as_ref().unwrap().readout_width();
-    voice.voicing_readout = Readout::new([vec![0.0; width - 1], vec![8.0]].concat());
+    voice.voicing_readout = HeadDelta::new([vec![0.0; width - 1], vec![8.0]].concat());
     let usual = say(&base, &voice, &SpeakOptions::default()).unwrap();
     for options in [
         SpeakOptions { pitch: 5.0, ..SpeakOptions::default() },
-        SpeakOptions { liveliness: 0.0, ..SpeakOptions::default() },
+        SpeakOptions { pitch_range: 0.0, ..SpeakOptions::default() },
     ] {
         let other = say(&base, &voice, &options).unwrap();
         assert_eq!(other.durations, usual.durations);
@@ -121,8 +121,8 @@ fn invalid_pitch_options_are_refused() {
     for pitch in [12.5, -13.0, f32::NAN] {
         assert_eq!(code(&with, SpeakOptions { pitch, ..SpeakOptions::default() }), "option-invalid");
     }
-    for liveliness in [-0.1, 3.1, f32::INFINITY] {
-        assert_eq!(code(&with, SpeakOptions { liveliness, ..SpeakOptions::default() }), "option-invalid");
+    for pitch_range in [-0.1, 3.1, f32::INFINITY] {
+        assert_eq!(code(&with, SpeakOptions { pitch_range, ..SpeakOptions::default() }), "option-invalid");
     }
     assert_eq!(code(&without, SpeakOptions { pitch: 1.0, ..SpeakOptions::default() }), "option-invalid");
     assert!(say(&without, &Voice::unadapted(&without), &SpeakOptions::default()).is_ok());

@@ -13,18 +13,18 @@ use ownvoice::{
     audio::{Audio, mel::Mel},
     clone::{
         FineTuner, Step, TuneStop,
+        alignment_snapshot::AlignmentSnapshot,
         anchors::anchors,
         clip::{AlignedClip, Clip, align_clips, check_clip, spoken_throughout},
         helper::Helper,
         options::{CloneOptions, StopRule, ValidationMetrics},
-        picture::Picture,
     },
     synth::{SpeakOptions, Speech, parts, speak_async},
     text::symbols::{self, Symbol, by_frame},
     vocoder::GriffinLim,
     voice::{
         Base, Consent, Voice,
-        spectral_match::{SpectralMatch, SpectralStats},
+        spectral_transport::{SpectralStats, SpectralTransport},
     },
 };
 use ownvoice_testing::{held_out_clips, load, on_device, other_base, shipped_base, tiny_base, tiny_files};
@@ -147,7 +147,7 @@ fn what_is_rehearsed_is_not_forgotten() {
         let speaker = voice.timing_speaker.clone();
         voice.parts = Voice::unadapted(&base).parts;
         voice.parts.speaker = Param::from_tensor(speaker);
-        voice.spectral_match = None;
+        voice.spectral_transport = None;
         let before = shape(mel(&voice));
         said.iter().zip(&before).map(|(a, b)| (a - b).abs()).sum::<f32>() / before.len() as f32
     };
@@ -397,7 +397,7 @@ fn a_picture_nears_the_recording_and_lies_where_its_sounds_are() {
     let frames = after.recorded.frames();
     assert_eq!((after.predicted.frames(), after.durations.iter().sum::<u32>() as usize), (frames, frames));
     assert_eq!(after.alignment.len(), frames * after.symbols.len());
-    let error = |picture: &Picture| {
+    let error = |picture: &AlignmentSnapshot| {
         picture.predicted.data.iter().zip(&picture.recorded.data).map(|(a, b)| (a - b).abs()).sum::<f32>()
             / picture.recorded.data.len() as f32
     };
@@ -452,10 +452,10 @@ fn variance_scale_is_stored_in_the_voice_file_and_applied() {
     let base = tiny_base();
     let mut voice = Voice::unadapted(&base);
     let plain = say(&base, &voice, "Good morning.", &SpeakOptions::default()).unwrap().mel;
-    voice.variance_scale = [1.2, 1.1, 1.3, 1.4];
+    voice.global_variance_scale = [1.2, 1.1, 1.3, 1.4];
     let bytes = block_on(voice.save_async(&base)).unwrap();
     let again = Voice::open(&base, &bytes).unwrap();
-    assert_eq!(again.variance_scale, voice.variance_scale);
+    assert_eq!(again.global_variance_scale, voice.global_variance_scale);
     let lively = say(&base, &again, "Good morning.", &SpeakOptions::default()).unwrap().mel;
     let swing = |mel: &Mel| {
         let loud: Vec<f32> = mel.data.iter().copied().filter(|x| *x > -6.0).collect();
@@ -463,7 +463,7 @@ fn variance_scale_is_stored_in_the_voice_file_and_applied() {
         loud.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / loud.len() as f32
     };
     assert!(plain.frames() == lively.frames() && swing(&lively) > swing(&plain));
-    voice.variance_scale[3] = 9.0;
+    voice.global_variance_scale[3] = 9.0;
     let harsh = block_on(voice.save_async(&base)).unwrap();
     assert_eq!(Voice::open(&base, &harsh).err().unwrap().code(), "voice-corrupt");
 }
@@ -473,7 +473,7 @@ fn variance_scale_is_measured_on_held_out_clips() {
     let base = tiny_base();
     // The spectrograms of a model this small are far too flat.
     for clips in [1, 3, 6] {
-        let scale = run(&base, &held_out_clips(clips), 5).0.variance_scale;
+        let scale = run(&base, &held_out_clips(clips), 5).0.global_variance_scale;
         assert!(scale.iter().any(|scale| *scale > 1.05), "{clips} clips: {scale:?}");
     }
 }
@@ -485,7 +485,7 @@ fn a_clone_is_matched_to_its_speakers_spectra_and_keeps_that_in_its_file() {
     let (mut voice, _) = run(&base, &clips, 5);
     let bytes = block_on(voice.save_async(&base)).unwrap();
     let again = Voice::open(&base, &bytes).unwrap();
-    assert!(voice.spectral_match.is_some() && again.spectral_match == voice.spectral_match);
+    assert!(voice.spectral_transport.is_some() && again.spectral_transport == voice.spectral_transport);
     let text = "Both judges gave the younger of the two boys five points.";
     let said = |voice: &Voice| say(&base, voice, text, &SpeakOptions::default()).unwrap();
     let mut recorded = SpectralStats::default();
@@ -494,18 +494,18 @@ fn a_clone_is_matched_to_its_speakers_spectra_and_keeps_that_in_its_file() {
     let distance = |speech: Speech| {
         let mut said = SpectralStats::default();
         said.add(&speech.mel, &by_frame(&speech.symbols, &speech.durations));
-        let SpectralMatch { shift, .. } =
-            SpectralMatch::between(&said, &recorded).expect("there is speech in both");
+        let SpectralTransport { shift, .. } =
+            SpectralTransport::between(&said, &recorded).expect("there is speech in both");
         shift.iter().map(|shift| shift * shift).sum::<f32>().sqrt()
     };
     let matched = distance(said(&voice));
-    voice.spectral_match = None;
+    voice.spectral_transport = None;
     let plain = distance(said(&voice));
     assert!(matched < 0.7 * plain, "{matched} {plain}");
 
-    let hostile = |change: fn(&mut SpectralMatch)| {
+    let hostile = |change: fn(&mut SpectralTransport)| {
         let mut voice = Voice::open(&base, &bytes).unwrap();
-        voice.spectral_match.as_mut().map(change).unwrap();
+        voice.spectral_transport.as_mut().map(change).unwrap();
         let bytes = block_on(voice.save_async(&base)).unwrap();
         Voice::open(&base, &bytes).err().unwrap().code()
     };
@@ -622,7 +622,7 @@ fn damaged_voice_files_are_refused() {
 #[test]
 fn a_voice_file_keeps_whose_timing_it_follows() {
     let base = shipped_base();
-    let voice = Voice::of_base_speaker(&base, 3);
+    let voice = Voice::from_base_speaker(&base, 3);
     let bytes = block_on(voice.save_async(&base)).unwrap();
     let again = Voice::open(&base, &bytes).unwrap();
     let off = (again.timing_speaker - voice.timing_speaker.clone()).abs().max().into_scalar::<f32>();

@@ -1,4 +1,4 @@
-//! Compares log-mels with librosa 0.11.0, natively and in the browser. The including module imports the extractor.
+//! Compares log-mels with librosa 0.11.0. `web/tests/mel.rs` includes this file to compare them in the browser too.
 
 use ownvoice::audio::mel::{MelConfig, MelExtractor};
 

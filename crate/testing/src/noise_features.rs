@@ -2,7 +2,7 @@
 
 use ownvoice::{
     audio::mel::{Mel, MelConfig},
-    features::{FeatureWriter, Spoken},
+    features::{FeatureWriter, NewUtterance},
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +20,7 @@ pub fn write(folder: &Path, has_pitch: bool) {
         let mut hz = || if random.random_bool(0.6) { random.random_range(80.0..200.0) } else { 0.0 };
         let f0_hz: Vec<f32> = (0..frames).take_while(|_| has_pitch).map(|_| hz()).collect();
         writer
-            .push(Spoken {
+            .push(NewUtterance {
                 speaker: ["a", "b"][number % 2],
                 id: number.to_string(),
                 text: String::new(),

@@ -1,6 +1,4 @@
-//! The documents against the repository: figures, links, paths, commands and names.
-//!
-//! One long file: its checks share the search of documents and sources.
+//! Checks the documents against the repository: figures, links, paths, commands and names.
 
 use super::{BENCH, Figures, README};
 use crate::shell::{files, read_text, root};
@@ -8,24 +6,24 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Made by a build, installed, or not ours.
-const SKIPPED: [&str; 7] =
+/// Folders of build outputs and installed packages.
+const GENERATED: [&str; 7] =
     ["target", "node_modules", "dist", "www/vendor", "www/pkg", "www/lips/pkg", "tests/browser/screenshots"];
-/// Where a path in a document begins.
-const ROOMS: [&str; 7] = ["crate/", "web/", "www/", "xtask/", "tests/", "models/", "docs/"];
-/// Documents of a time that is past: their paths and names may be gone.
+/// The top-level folders that paths in documents begin with.
+const FOLDERS: [&str; 7] = ["crate/", "web/", "www/", "xtask/", "tests/", "models/", "docs/"];
+/// Documents about earlier states of the code, which may name paths and commands that no longer exist.
 const HISTORY: [&str; 2] = ["CHANGELOG.md", "docs/experiments/"];
 
 fn is_history(name: &str) -> bool {
-    HISTORY.iter().any(|past| name.starts_with(past))
+    HISTORY.iter().any(|document| name.starts_with(document))
 }
 
-/// All files with one of these endings, with their paths below the root.
-fn tracked(endings: &[&str]) -> Vec<(String, PathBuf)> {
-    fn walk(folder: &Path, endings: &[&str], found: &mut Vec<(String, PathBuf)>) {
+/// Returns all files with one of these extensions, each as its path relative to the root and its full path.
+fn sources(extensions: &[&str]) -> Vec<(String, PathBuf)> {
+    fn walk(folder: &Path, extensions: &[&str], found: &mut Vec<(String, PathBuf)>) {
         let name = |path: &Path| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
         let wanted = |path: &PathBuf| {
-            path.extension().is_some_and(|ending| endings.iter().any(|wanted| ending == *wanted))
+            path.extension().is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted))
         };
         found.extend(files(folder).into_iter().filter(wanted).map(|path| (name(&path), path)));
         let mut folders: Vec<PathBuf> = fs::read_dir(folder)
@@ -36,25 +34,28 @@ fn tracked(endings: &[&str]) -> Vec<(String, PathBuf)> {
         folders.sort();
         for folder in folders {
             let path = name(&folder);
-            let hidden = path.rsplit('/').next().unwrap().starts_with('.');
-            if !hidden
-                && !SKIPPED.iter().any(|skipped| path == *skipped || path.ends_with(&format!("/{skipped}")))
-            {
-                walk(&folder, endings, found);
+            let is_hidden = path.rsplit('/').next().unwrap().starts_with('.');
+            if !is_hidden && !GENERATED.iter().any(|generated| is_in(&path, generated)) {
+                walk(&folder, extensions, found);
             }
         }
     }
     let mut found = Vec::new();
-    walk(root(), endings, &mut found);
+    walk(root(), extensions, &mut found);
     found
 }
 
-/// The Markdown files, with what is in them.
-fn documents() -> Vec<(String, String)> {
-    tracked(&["md"]).into_iter().map(|(name, path)| (name, read_text(&path).unwrap())).collect()
+/// Returns whether a path is, or lies in, a folder with this name at any depth.
+fn is_in(path: &str, folder: &str) -> bool {
+    format!("/{path}/").contains(&format!("/{folder}/"))
 }
 
-/// What stands between two backticks on one line, and each line of a fenced block.
+/// Returns all Markdown files: their paths and texts.
+fn documents() -> Vec<(String, String)> {
+    sources(&["md"]).into_iter().map(|(name, path)| (name, read_text(&path).unwrap())).collect()
+}
+
+/// Returns the code spans of a text, which must not span lines, and the lines of its fenced blocks.
 fn code_spans(text: &str) -> Vec<&str> {
     let mut spans = Vec::new();
     let mut fenced = false;
@@ -70,20 +71,20 @@ fn code_spans(text: &str) -> Vec<&str> {
     spans
 }
 
-/// Where the links and pictures of a text point, but for other sites: a file, empty for the text itself, and a heading in it.
+/// Returns the relative links and pictures of a text: a file, empty for the text itself, and the anchor of a heading.
 fn links(text: &str) -> Vec<(&str, Option<&str>)> {
     let after = |start: &'static str, end: char| {
         text.split(start).skip(1).filter_map(move |rest| rest.split(end).next())
     };
     let found = after("](", ')').chain(after("src=\"", '"')).chain(after("href=\"", '"'));
-    let inside =
+    let relative =
         found.filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(char::is_whitespace));
-    inside
+    relative
         .map(|link| link.split_once('#').map_or((link, None), |(file, heading)| (file, Some(heading))))
         .collect()
 }
 
-/// The anchors of a text's headings.
+/// Returns the anchors of a text's headings.
 fn headings(text: &str) -> BTreeSet<String> {
     let kept = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
     let lines = text.lines().filter(|line| line.starts_with('#'));
@@ -100,16 +101,16 @@ fn headings(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Words that follow `program` at the beginning of a code span.
+/// Returns the words that follow `program` at the beginning of a code span.
 fn verbs<'a>(spans: &[&'a str], program: &str) -> BTreeSet<&'a str> {
     let word = |span: &&'a str| span.strip_prefix(program)?.split_whitespace().next();
     spans.iter().filter_map(word).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
 }
 
-/// Verbs of the command line: variants of the enums that clap makes subcommands of, and their former names.
+/// Returns the subcommands of the command line: the variants of enums that derive `Subcommand`, and their aliases.
 fn subcommands() -> BTreeSet<String> {
     let mut verbs = BTreeSet::new();
-    for (name, path) in tracked(&["rs"]) {
+    for (name, path) in sources(&["rs"]) {
         if name.starts_with("xtask/") {
             continue;
         }
@@ -131,7 +132,7 @@ fn subcommands() -> BTreeSet<String> {
     verbs
 }
 
-/// As clap names a variant.
+/// Converts the name of a variant as clap does.
 fn kebab(variant: &str) -> String {
     let mut name = String::new();
     for (at, c) in variant.chars().enumerate() {
@@ -144,17 +145,17 @@ fn kebab(variant: &str) -> String {
 }
 
 #[test]
-fn figures_are_those_of_the_manifest_and_the_bench() {
+fn the_tables_of_readme_are_up_to_date() {
     let text = read_text(&root().join(README)).unwrap();
     let filled = Figures::load().unwrap().fill(&text).unwrap();
     for (found, expected) in text.lines().zip(filled.lines()) {
-        assert_eq!(found, expected, "`cargo xtask readme` writes it anew");
+        assert_eq!(found, expected, "run `cargo xtask readme`");
     }
-    assert_eq!(text, filled, "`cargo xtask readme` writes it anew");
+    assert_eq!(text, filled, "run `cargo xtask readme`");
 }
 
 #[test]
-fn each_table_is_made_anew() {
+fn marked_tables_are_replaced() {
     let old = "before\n<!-- figures:begin people -->\n| .935 |\n<!-- figures:end -->\nafter\n";
     let new = Figures::load().unwrap().fill(old).unwrap();
     assert!(new.starts_with("before\n<!-- figures:begin people -->\n| a minute"), "{new}");
@@ -164,7 +165,7 @@ fn each_table_is_made_anew() {
 }
 
 #[test]
-fn each_row_of_the_bench_has_its_command_and_commit() {
+fn each_measurement_has_a_command_and_a_commit() {
     let bench = Figures::load().unwrap().bench;
     let mut names = BTreeSet::new();
     for group in bench.as_array().unwrap() {
@@ -183,16 +184,16 @@ fn each_row_of_the_bench_has_its_command_and_commit() {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn link_targets_exist() {
     let mut dead = Vec::new();
     for (name, text) in documents() {
         let folder = root().join(&name).parent().unwrap().to_path_buf();
         for (file, heading) in links(&text) {
             let target = if file.is_empty() { root().join(&name) } else { folder.join(file) };
-            let has = |heading: &str| {
+            let has_heading = |heading: &str| {
                 fs::read_to_string(&target).is_ok_and(|text| headings(&text).contains(heading))
             };
-            if !target.exists() || !heading.is_none_or(has) {
+            if !target.exists() || !heading.is_none_or(has_heading) {
                 dead.push(format!("{name}: {file}#{}", heading.unwrap_or_default()));
             }
         }
@@ -211,7 +212,7 @@ fn paths_exist() {
         }
     }
     for (name, path) in
-        tracked(&["rs", "js", "mjs", "py"]).iter().filter(|(name, _)| !name.starts_with("xtask/src/readme"))
+        sources(&["rs", "js", "mjs", "py"]).iter().filter(|(name, _)| !name.starts_with("xtask/src/readme"))
     {
         let source = read_text(path).unwrap();
         let named = source.lines().filter_map(comment).flat_map(|comment| {
@@ -227,17 +228,17 @@ fn paths_exist() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// The comment that a line is or ends with.
+/// Returns the comment of a line.
 fn comment(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let whole = ["//", "/**", "*", "#", "\"\"\""].iter().find_map(|start| line.strip_prefix(start));
     whole.or_else(|| line.split_once(" // ").map(|(_, comment)| comment))
 }
 
-/// Paths of the repository in a code span, but for what a build or the command itself makes, and for patterns.
+/// Returns the paths of the repository in a code span, except generated files, outputs of the command and patterns.
 fn paths(span: &str) -> Vec<&str> {
-    let made = |before: &str, path: &str| {
-        before == "--out" || SKIPPED.iter().any(|skipped| path.starts_with(skipped))
+    let is_generated = |before: &str, path: &str| {
+        before == "--out" || GENERATED.iter().any(|generated| is_in(path, generated))
     };
     let is_placeholder = |part: &str| {
         part.split('.')
@@ -249,54 +250,60 @@ fn paths(span: &str) -> Vec<&str> {
     };
     let words: Vec<&str> = span.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
     let before = std::iter::once("").chain(words.iter().copied());
-    let pairs =
-        before.zip(words.iter().copied()).filter(|(_, word)| ROOMS.iter().any(|room| word.starts_with(room)));
-    pairs.filter(|(before, path)| !made(before, path) && !is_pattern(path)).map(|(_, path)| path).collect()
+    let pairs = before
+        .zip(words.iter().copied())
+        .filter(|(_, word)| FOLDERS.iter().any(|folder| word.starts_with(folder)));
+    pairs
+        .filter(|(before, path)| !is_generated(before, path) && !is_pattern(path))
+        .map(|(_, path)| path)
+        .collect()
 }
 
 #[test]
 fn commands_exist() {
-    let ours = subcommands();
+    let known_verbs = subcommands();
     assert!(
-        ["clone", "say", "train-aligner", "verify-aligner"].iter().all(|verb| ours.contains(*verb)),
-        "{ours:?}"
+        ["clone", "say", "train-aligner", "verify-aligner"].iter().all(|verb| known_verbs.contains(*verb)),
+        "{known_verbs:?}"
     );
-    let known = verbs(&crate::HELP.lines().collect::<Vec<_>>(), "cargo xtask ");
+    let known_commands = verbs(&crate::HELP.lines().collect::<Vec<_>>(), "cargo xtask ");
     for (name, text) in documents().iter().filter(|(name, _)| !is_history(name)) {
         let spans = code_spans(text);
         let unknown: Vec<_> =
-            verbs(&spans, "ownvoice ").into_iter().filter(|verb| !ours.contains(*verb)).collect();
+            verbs(&spans, "ownvoice ").into_iter().filter(|verb| !known_verbs.contains(*verb)).collect();
         assert!(unknown.is_empty(), "{name}: ownvoice has no {unknown:?}");
-        let asked = verbs(&spans, "cargo xtask ");
-        assert!(asked.is_subset(&known), "{name}: cargo xtask has no {:?}", asked.difference(&known));
+        let commands = verbs(&spans, "cargo xtask ");
+        let unknown: Vec<_> = commands.difference(&known_commands).collect();
+        assert!(unknown.is_empty(), "{name}: cargo xtask has no {unknown:?}");
         assert!(
-            name != README || (asked.contains("serve") && asked.contains("test")),
-            "README names the two commands"
+            name != README || (commands.contains("serve") && commands.contains("test")),
+            "README names serve and test"
         );
     }
 }
 
 #[test]
 fn each_verb_is_in_readme() {
-    let source = read_text(&root().join("crate/src/cli/mod.rs")).unwrap();
+    let source = read_text(&root().join("crate/cli/src/commands/mod.rs")).unwrap();
     let groups = source.split("const GROUPS").nth(1).unwrap().split("];").next().unwrap();
-    let ours: BTreeSet<&str> = groups
+    let shown: BTreeSet<&str> = groups
         .split('"')
         .skip(1)
         .step_by(2)
         .filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
         .collect();
-    assert!(ours.len() > 15, "{ours:?}");
+    assert!(shown.len() > 15, "{shown:?}");
     let text = read_text(&root().join(README)).unwrap();
     let spans = code_spans(&text);
     let named = verbs(&spans, "ownvoice ");
-    assert!(ours.is_subset(&named), "README lacks {:?}", ours.difference(&named));
+    let missing: Vec<_> = shown.difference(&named).collect();
+    assert!(missing.is_empty(), "README lacks {missing:?}");
 }
 
-/// The example is compiled with the tests.
+/// Compares README's Rust program with an example, which is compiled with the tests.
 #[test]
-fn the_rust_program_is_an_example() {
-    let example = read_text(&root().join("crate/examples/clone_and_speak.rs")).unwrap();
+fn the_rust_program_of_readme_is_an_example() {
+    let example = read_text(&root().join("crate/ownvoice/examples/clone_and_speak.rs")).unwrap();
     let lines = |text: &str| text.lines().map(|line| line.trim().to_string()).collect::<Vec<_>>();
     let readme = read_text(&root().join(README)).unwrap();
     let program = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
@@ -305,13 +312,12 @@ fn the_rust_program_is_an_example() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// A glossary that the code does not keep to is none.
 #[test]
-fn names_of_the_code_are_in_the_code() {
-    let sources: Vec<String> =
-        tracked(&["rs", "js", "mjs", "ts", "py"]).iter().map(|(_, path)| read_text(path).unwrap()).collect();
+fn code_names_in_the_guides_exist() {
+    let texts: Vec<String> =
+        sources(&["rs", "js", "mjs", "ts", "py"]).iter().map(|(_, path)| read_text(path).unwrap()).collect();
     let words: BTreeSet<&str> =
-        sources.iter().flat_map(|source| source.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+        texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
     let mut unknown = Vec::new();
     for name in ["DESIGN.md", "CONTRIBUTING.md"] {
         let text = read_text(&root().join(name)).unwrap();
@@ -323,20 +329,20 @@ fn names_of_the_code_are_in_the_code() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// `EarlyStopping`, `StopRule::Voice`, `MISMATCH_SCORE` or `duration_scale`: a name of the code, not a word.
+/// Returns whether a code span is a name of the code, such as `EarlyStopping`, `StopRule::Voice`, `MISMATCH_SCORE` or `duration_scale`.
 fn is_name(span: &str) -> bool {
     let capitals = span.chars().filter(char::is_ascii_uppercase).count();
-    let written = span.chars().all(|c| c.is_ascii_alphanumeric() || "_:".contains(c))
+    let is_path = span.chars().all(|c| c.is_ascii_alphanumeric() || "_:".contains(c))
         && span.starts_with(|c: char| c.is_ascii_alphabetic())
         && !span.ends_with('_');
     let is_type = span.starts_with(|c: char| c.is_ascii_uppercase())
         && span.len() > 2
         && (capitals < span.len() || span.len() > 4);
-    written && (is_type || span.contains('_'))
+    is_path && (is_type || span.contains('_'))
 }
 
 #[test]
-fn what_is_looked_for_is_found() {
+fn the_parts_of_documents_are_found() {
     let text = "See [a](docs/a.md#b), [site](https://burn.dev) and <img src=\"docs/c.png\">: `ownvoice say --text x`.\n```\ncargo xtask serve   # it\n```\n";
     assert_eq!(links(text), [("docs/a.md", Some("b")), ("docs/c.png", None)]);
     assert!(headings("# A, B\n## Page and package\n").iter().eq(["a-b", "page-and-package"]));
@@ -374,15 +380,15 @@ fn each_decision_is_in_the_index() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Without evidence that can be run, read or checked out, a decision is an opinion.
+/// Checks that each decision has its sections, and that its evidence cites something that can be run, read or checked out.
 #[test]
 fn each_decision_has_evidence() {
     let git = |arguments: &[&str]| {
         let done = std::process::Command::new("git").args(arguments).current_dir(root()).output();
         done.ok().filter(|done| done.status.success())
     };
-    // A shallow checkout, and the sources without git, lack commits.
-    let is_whole = git(&["rev-parse", "--is-shallow-repository"])
+    // A shallow clone, and sources without git, lack commits.
+    let is_complete = git(&["rev-parse", "--is-shallow-repository"])
         .is_some_and(|answer| String::from_utf8_lossy(&answer.stdout).trim() == "false");
     let mut faults = Vec::new();
     for (name, text) in documents() {
@@ -407,21 +413,22 @@ fn each_decision_has_evidence() {
         }
         let unknown =
             commits(&text).filter(|hash| git(&["cat-file", "-e", &format!("{hash}^{{commit}}")]).is_none());
-        faults.extend(unknown.filter(|_| is_whole).map(|hash| format!("{file}: no commit {hash}")));
+        faults.extend(unknown.filter(|_| is_complete).map(|hash| format!("{file}: no commit {hash}")));
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// Returns whether a code span is a command.
 fn is_command(span: &str) -> bool {
     ["ownvoice ", "cargo ", "node ", "npm ", "python ", "mpirun "].iter().any(|start| span.starts_with(start))
 }
 
-/// The name of a test: words of the code, joined.
+/// Returns whether a code span looks like the name of a test: three words or more, joined by underscores.
 fn is_test(span: &str) -> bool {
     span.matches('_').count() > 1 && span.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
-/// Abbreviated hashes of commits in a text.
+/// Returns the hashes of commits in a text, which may be abbreviated.
 fn commits(text: &str) -> impl Iterator<Item = &str> {
     let is_hash = |word: &&str| {
         (7..=40).contains(&word.len())

@@ -14,7 +14,7 @@ use serde_json::json;
 use burn_fused::{
     ComputePlan, Mode, Precision,
     matmul::{matmul, operand},
-    precision::statistics::{of_module, of_outputs},
+    precision::statistics::{module_statistics, output_statistics},
     trace::Probe,
 };
 use lips::{lip_rows, lip_training_rows};
@@ -221,7 +221,7 @@ fn train(base: &Base, clips: &[Clip], iterations: usize, precision: Precision) -
 /// work on the machine counts for none.
 fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
     const RUNS: usize = 10;
-    let (plan, config) = (ComputePlan::of(precision), base.config().clone());
+    let (plan, config) = (ComputePlan::from_precision(precision), base.config().clone());
     let side = Side { model: &base.model, device: &base.device, name: "", plan };
     let CloneOptions { batch, window, .. } = CloneOptions::default();
     let features = sample_features(config.mels);
@@ -235,12 +235,12 @@ fn statistics_share(base: &Base, precision: Precision) -> Result<f64> {
         let begun = Instant::now();
         side.gradients(&features, &step, None)?;
         plain = plain.min(seconds(begun));
-        let (probe, begun) = (Probe::of_outputs(), Instant::now());
+        let (probe, begun) = (Probe::for_outputs(), Instant::now());
         let (model, gradients) = side.gradients(&features, &step, Some(&probe))?;
         kept = kept.min(seconds(begun));
         let begun = Instant::now();
-        pollster::block_on(of_outputs(probe.take()))?;
-        pollster::block_on(of_module(&model, &gradients))?;
+        pollster::block_on(output_statistics(probe.take()))?;
+        pollster::block_on(module_statistics(&model, &gradients))?;
         counted = counted.min(seconds(begun));
     }
     Ok(((kept - plain).max(0.0) + counted) / WatchConfig::default().statistics_every as f64 / plain)

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     learn::{
-        feeder::{FeederConfig, Source, feed},
+        data_loader::{Collate, DataLoaderConfig, feed},
         run::split,
     },
     speaker_encoder::augment::{ECHO_BELS, ECHO_SECONDS, ECHO_SHARE, NOISE_BELS, NOISE_SHARE},
@@ -24,7 +24,7 @@ use ownvoice::{
     align::recogniser::{Recogniser, class, normalise},
     audio::mel::MelConfig,
     features::{Features, Utterance},
-    learn::sampler::{Draw, Order},
+    learn::sampler::{BatchKey, BatchSampler},
     report::{Progress, Report},
 };
 
@@ -74,13 +74,13 @@ pub fn train(
     let usable = (0..features.utterances.len()).filter(|&index| long_enough(&features.utterances[index]));
     let (train, held_out) = split(usable)?;
     device.seed(recipe.seed);
-    let order = Order::new(train.into_iter().map(|index| (index, 0)), recipe.batch, recipe.seed);
+    let order = BatchSampler::new(train.into_iter().map(|index| (index, 0)), recipe.batch, recipe.seed);
     let source = WindowSource { features, recipe, order, held_out };
     let mut model = Recogniser::new(features.mel.mels, device);
     let mut adam = Adam::new(AdamConfig { weight_decay: 1e-2, ..AdamConfig::default() });
     let mut message = String::new();
     let mut sum = 0.0;
-    feed(&source, FeederConfig::default(), 0..recipe.steps, device, |feeder| {
+    feed(&source, DataLoaderConfig::default(), 0..recipe.steps, device, |feeder| {
         for step in 0..recipe.steps {
             let (mels, classes) = feeder.take()?.batch;
             let loss = model.forward(mels, Mode::Train).gather(2, classes).mean().neg();
@@ -92,7 +92,7 @@ pub fn train(
                 if !sum.is_finite() {
                     return Err(Error::training_diverged(step));
                 }
-                let right = accuracy(&model, feeder.draw(Draw::HeldOut(0))?);
+                let right = accuracy(&model, feeder.draw(BatchKey::HeldOut(0))?);
                 message = format!(
                     "step {}, loss {:.3}, held-out frames right {:.1} %",
                     step + 1,
@@ -122,20 +122,20 @@ type WindowBatch = (Tensor<3>, Tensor<3, Int>);
 struct WindowSource<'a> {
     features: &'a Features,
     recipe: &'a RecogniserConfig,
-    order: Order,
+    order: BatchSampler,
     held_out: Vec<usize>,
 }
 
-impl Source for WindowSource<'_> {
+impl Collate for WindowSource<'_> {
     type Made = WindowBatch;
     type Batch = WindowBatch;
 
     /// Random windows with their sound changed; held out are all that there are, clean and from their start.
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<WindowBatch> {
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<WindowBatch> {
         let RecogniserConfig { window, seed, .. } = *self.recipe;
         match draw {
-            Draw::HeldOut(_) => windows(self.features, &self.held_out, window, |_| None, cpu),
-            Draw::Train(step) => {
+            BatchKey::HeldOut(_) => windows(self.features, &self.held_out, window, |_| None, cpu),
+            BatchKey::Train(step) => {
                 let random = |place| Some(draw.random(seed, place));
                 windows(self.features, &self.order.batch(step), window, random, cpu)
             }
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use ownvoice::{
         audio::mel::{Mel, MelConfig},
-        features::Spoken,
+        features::NewUtterance,
         text::symbols::Symbol,
     };
     use rand::SeedableRng;
@@ -275,7 +275,7 @@ mod tests {
             let data = (0..48 * 80).map(|at| if lit(at / 80, at % 80) { -2.0 } else { -9.0 }).collect();
             let [b, aa] = ["B", "AA0"].map(|name| Symbol::from_name(name).unwrap());
             let symbols = (0..6).map(|phone| [b, aa][(phone + index) % 2]).collect();
-            features.push(Spoken {
+            features.push(NewUtterance {
                 speaker: "a",
                 id: index.to_string(),
                 text: "x".into(),

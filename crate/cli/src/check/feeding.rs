@@ -5,9 +5,9 @@ use serde::Serialize;
 use web_time::Instant;
 
 use crate::learn::{
-    feeder::{Fed, FeederConfig, Source, feed},
-    learner::Learner,
+    data_loader::{Collate, DataLoaderConfig, LoadedBatch, feed},
     run::split,
+    trainable_model::TrainableModel,
 };
 use burn_fused::{
     Mode, Precision,
@@ -46,9 +46,9 @@ pub fn profile_feeding(
     features: &Features,
     device: &Device,
     options: &ProfileOptions,
-    config: FeederConfig,
+    config: DataLoaderConfig,
 ) -> Result<Vec<Feeding>> {
-    [("blocking", FeederConfig::BLOCKING), ("feeder", config)]
+    [("blocking", DataLoaderConfig::BLOCKING), ("feeder", config)]
         .into_iter()
         .map(|(loader, config)| measure(loader, sizes, features, device, options, config))
         .collect()
@@ -60,7 +60,7 @@ fn measure(
     features: &Features,
     device: &Device,
     options: &ProfileOptions,
-    config: FeederConfig,
+    config: DataLoaderConfig,
 ) -> Result<Feeding> {
     let &ProfileOptions { batch, window, runs, precision, .. } = options;
     let device = &device.clone().autodiff();
@@ -81,13 +81,13 @@ fn measure(
 /// Times whole steps of a model on the batches of a source, after [`WARM_UP`] that are not timed.
 ///
 /// * `device`: with gradients
-pub fn time_feeding<M: Learner, S: Source<Batch = M::Batch>>(
+pub fn time_feeding<M: TrainableModel, S: Collate<Batch = M::Batch>>(
     loader: &'static str,
     source: &S,
     mut model: M,
     device: &Device,
     (runs, precision): (usize, Precision),
-    config: FeederConfig,
+    config: DataLoaderConfig,
 ) -> Result<Feeding> {
     let mut adam = Adam::new(AdamConfig { precision, ..AdamConfig::default() });
     feed(source, config, 0..WARM_UP + runs, device, |feeder| {
@@ -96,7 +96,7 @@ pub fn time_feeding<M: Learner, S: Source<Batch = M::Batch>>(
             if step == WARM_UP {
                 (waited_ms, ready, begun) = (0.0, 0, Instant::now());
             }
-            let Fed { batch, waited, ready: found } = feeder.take()?;
+            let LoadedBatch { batch, waited, ready: found } = feeder.take()?;
             (waited_ms, ready) = (waited_ms + waited.as_secs_f64() * 1e3, ready + found);
             let total = Tensor::cat(model.losses(&batch, Mode::Train), 0).sum();
             let gradients = adam.scaled(total.clone()).backward();
@@ -128,7 +128,7 @@ mod tests {
             TacotronConfig::tiny(1),
             ProfileOptions { batch: 2, window: 16, runs: 3, ..ProfileOptions::default() },
         );
-        let threads = FeederConfig { threads: 1, depth: 2 };
+        let threads = DataLoaderConfig { threads: 1, depth: 2 };
         let rows = profile_feeding(&config, &corpus(80, 60), &Device::flex(), &options, threads).unwrap();
         let [blocking, fed] = &rows[..] else { panic!("{rows:?}") };
         assert_eq!((blocking.loader, fed.loader), ("blocking", "feeder"));

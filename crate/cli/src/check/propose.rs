@@ -54,7 +54,7 @@ mod tests {
             "postnet.convolutions.0",
             "postnet.convolutions.1",
         ];
-        let plan = ComputePlan::of(Precision::Mixed);
+        let plan = ComputePlan::from_precision(Precision::Mixed);
         let values = || Values { shape: vec![1], values: vec![1.0] };
         let calls = paths.map(|path| CallRecord {
             call: CallName { path: path.into(), operation: Operation::Matmul, number: 0 },
@@ -77,7 +77,7 @@ mod tests {
                 number: 0,
                 what: What::Output,
                 whole: None,
-                alone: Some(Metrics::of(&[1.0], &[if path == faulty { f32::NAN } else { 1.0 }])),
+                alone: Some(Metrics::between(&[1.0], &[if path == faulty { f32::NAN } else { 1.0 }])),
             };
             propose(&Comparison { cosine: 0.98, rows: paths.map(row).to_vec(), unmatched: Vec::new() }, &dump)
         };

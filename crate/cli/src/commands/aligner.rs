@@ -21,7 +21,7 @@ use ownvoice::{
     Result,
     align::{
         Alignment, ForcedAligner, PhonemeErrors,
-        adapt::{AdaptConfig, Spoken, adapt},
+        adapt::{AdaptConfig, AdaptationClip, adapt},
         edits,
         recogniser::{PAUSE, class},
     },
@@ -205,8 +205,8 @@ fn adapted(aligner: &ForcedAligner, items: &[Item], frames: usize) -> Result<For
         taken += item.mel.frames();
         before < frames
     });
-    let recordings: Vec<Spoken> = first
-        .map(|item| Spoken { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends })
+    let recordings: Vec<AdaptationClip> = first
+        .map(|item| AdaptationClip { mel: &item.mel, symbols: &item.symbols, word_ends: &item.word_ends })
         .collect();
     pollster::block_on(adapt(aligner, &recordings, &AdaptConfig::default()))
 }
@@ -234,14 +234,16 @@ async fn measure(
 ) -> Result<(Boundaries, Scores)> {
     let (mut boundaries, mut scores) = (Boundaries::default(), Scores::default());
     for (index, item) in items.iter().enumerate() {
-        let aligned = aligner.align_anyway(&item.mel, &item.symbols, &item.word_ends);
+        let aligned = aligner.align_unchecked(&item.mel, &item.symbols, &item.word_ends);
         scores.right.push(boundaries.take(item, frame_seconds, aligned).await?.score);
         scores.errors += aligner.phoneme_errors(&item.mel, &item.symbols).await?;
         let others = items.iter().enumerate().filter(|(other, _)| *other != index);
         if let Some((_, other)) =
             others.min_by_key(|(_, other)| other.symbols.len().abs_diff(item.symbols.len()))
         {
-            scores.wrong.push(aligner.align_anyway(&item.mel, &other.symbols, &other.word_ends).await?.score);
+            scores
+                .wrong
+                .push(aligner.align_unchecked(&item.mel, &other.symbols, &other.word_ends).await?.score);
         }
     }
     Ok((boundaries, scores))

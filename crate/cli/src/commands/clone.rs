@@ -94,7 +94,7 @@ pub fn clone(arguments: &CloneArguments, console: &Console) -> Result<()> {
         "iterations": info.iterations,
         "held_out_loss": info.held_out_loss,
         "duration_scale": voice.duration_scale,
-        "variance_scale": voice.variance_scale,
+        "variance_scale": voice.global_variance_scale,
         "mean_pitch_hz": voice.intonation.map(|intonation| intonation.mean_hz),
         "pitch_spread": voice.intonation.map(|intonation| intonation.spread),
     });

@@ -108,7 +108,7 @@ pub struct PlanArguments {
 impl PlanArguments {
     /// Fails with `option-invalid` where an operation has no such name.
     pub fn get(&self) -> Result<ComputePlan> {
-        self.over(ComputePlan::of)
+        self.over(ComputePlan::from_precision)
     }
 
     /// The same for a model whose usual plan is another.

@@ -11,9 +11,9 @@ use super::{
     device::{DeviceArguments, PlanArguments},
     output::{self, Made},
 };
-use crate::check::{
-    preflight::{RunFacts, preflight},
-    propose::propose,
+use crate::{
+    check::propose::propose,
+    learn::preflight::{RunFacts, preflight},
 };
 use burn_fused::{
     ComputePlan, Mode,
@@ -287,7 +287,7 @@ fn statistics(arguments: &StepArguments, console: &Console) -> Result<()> {
     let bench = Bench::open(arguments)?;
     let dump = pollster::block_on(bench.found(bench.plan.clone()).dump(&bench.features, &bench.step))?;
     let scale = dump.about.loss_scale;
-    let of = |values: Vec<f32>| Statistics::of(&values);
+    let of = |values: Vec<f32>| Statistics::from_values(&values);
     let calls = dump.calls.iter().flat_map(|record| {
         let name = format!("{}: {}", record.call.path, record.call.operation.name());
         let gradient = record.gradient.clone().map(|gradient| of(gradient.times(scale).values));

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::{
     console::Console,
+    data_loader::DataLoaderArguments,
     device::{DeviceArguments, PrecisionArguments},
-    feeder::FeederArguments,
     lips::PresetName,
     profile_lips::{self, LipRun},
     profile_tables::{feedings, rows},
@@ -62,7 +62,7 @@ pub struct ProfileArguments {
     #[arg(long, requires = "learner")]
     data: Option<PathBuf>,
     #[command(flatten)]
-    feeder: FeederArguments,
+    feeder: DataLoaderArguments,
 }
 
 pub fn profile(arguments: &ProfileArguments, ranks: &Ranks, console: &Console) -> Result<()> {

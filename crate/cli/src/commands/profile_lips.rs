@@ -11,7 +11,7 @@ use super::{
     profile_tables::{feedings, rows},
 };
 use crate::{
-    learn::feeder::FeederConfig,
+    learn::data_loader::DataLoaderConfig,
     lips::{
         features::LipFeatures,
         profile::{LipProfile, LipProfileOptions, noise_features, profile_lips},
@@ -29,7 +29,7 @@ pub struct LipRun {
     pub window: Option<usize>,
     pub runs: usize,
     pub precision: Precision,
-    pub feeder: FeederConfig,
+    pub feeder: DataLoaderConfig,
     /// Features of faces; without, noise.
     pub data: Option<PathBuf>,
 }

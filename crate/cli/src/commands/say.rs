@@ -57,7 +57,7 @@ pub struct SayArguments {
     #[arg(long, default_value_t = SpeakOptions::default().pitch, allow_negative_numbers = true)]
     pitch: f32,
     /// Times the learned liveliness of the melody: 0 (monotone) to 3; likewise
-    #[arg(long, default_value_t = SpeakOptions::default().liveliness)]
+    #[arg(long, default_value_t = SpeakOptions::default().pitch_range)]
     liveliness: f32,
     /// The same seed, input and device give the same result
     #[arg(long, default_value_t = 0)]
@@ -82,7 +82,7 @@ pub fn say(arguments: &SayArguments, console: &Console) -> Result<()> {
     let options = SpeakOptions {
         speed: arguments.speed,
         pitch: arguments.pitch,
-        liveliness: arguments.liveliness,
+        pitch_range: arguments.liveliness,
         seed: arguments.seed,
     };
     for doubt in language::doubts(&arguments.text) {

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{
     console::Console,
+    data_loader::DataLoaderArguments,
     device::{DeviceArguments, PlanArguments},
-    feeder::FeederArguments,
     ranks::RanksArguments,
 };
 use crate::{
+    learn::Trained,
     learn::recipe::{Recipe, RunConfig, WatchConfig},
-    pretrain::Trained,
 };
 use burn_fused::ranks::Ranks;
 use ownvoice::{Result, report::Report};
@@ -34,7 +34,7 @@ pub struct TrainingArguments {
     #[arg(long)]
     run: Option<PathBuf>,
     #[command(flatten)]
-    feeder: FeederArguments,
+    feeder: DataLoaderArguments,
     #[command(flatten)]
     ranks: RanksArguments,
 }

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{
     console::Console,
+    data_loader::DataLoaderArguments,
     device::{DeviceArguments, PlanArguments},
-    feeder::FeederArguments,
     output::{self, Made},
     ranks::RanksArguments,
     say::{VocoderName, choose},
@@ -71,7 +71,7 @@ pub struct TrainVocoderArguments {
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
-    feeder: FeederArguments,
+    feeder: DataLoaderArguments,
     #[command(flatten)]
     ranks: RanksArguments,
 }
@@ -88,7 +88,7 @@ pub fn train_vocoder(arguments: &TrainVocoderArguments, ranks: &Ranks, console: 
 fn config(arguments: &TrainVocoderArguments, ranks: &Ranks, device: &Device) -> Result<TrainVocoderConfig> {
     let TrainVocoderArguments { corpus, out, base, from, run, steps, rate, seed, resume, feeder, .. } =
         arguments;
-    let compute = arguments.plan.over(ComputePlan::of_vocoder)?;
+    let compute = arguments.plan.over(ComputePlan::for_vocoder)?;
     let recipe = Recipe { steps: *steps, seed: *seed, rate_start: *rate, compute, ..Recipe::vocoder() };
     let directory = run.clone().unwrap_or_else(|| out.with_extension("run"));
     Ok(TrainVocoderConfig {

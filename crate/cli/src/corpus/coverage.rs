@@ -27,7 +27,7 @@ const OFTEN: usize = 10;
 
 impl Coverage {
     /// Counts the phones and pairs of utterances.
-    pub fn of<'a>(utterances: impl Iterator<Item = &'a [Symbol]>, phonemizer: &Phonemizer) -> Self {
+    pub fn count<'a>(utterances: impl Iterator<Item = &'a [Symbol]>, phonemizer: &Phonemizer) -> Self {
         let lexicon = phonemizer.lexicon();
         let mut coverage =
             Self { phones: BTreeMap::new(), pairs: BTreeMap::new(), known_pairs: BTreeSet::new() };
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn pauses_part_pairs_and_stress_does_not_count() {
         let said = parse("_ K AE1 T . _ AE0 T _").unwrap();
-        let coverage = Coverage::of([said.as_slice()].into_iter(), &Phonemizer::embedded());
+        let coverage = Coverage::count([said.as_slice()].into_iter(), &Phonemizer::embedded());
         let class = |name: &str| class(parse(name).unwrap()[0]);
         assert_eq!(coverage.phones[&class("AE1")], 2);
         assert_eq!(

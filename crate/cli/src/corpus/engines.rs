@@ -84,10 +84,10 @@ impl SpeechEngine {
 }
 
 /// The sound and the phones of a text that could be spoken.
-type Spoken = Option<(Audio, Option<Vec<EnginePhone>>)>;
+type Synthesized = Option<(Audio, Option<Vec<EnginePhone>>)>;
 
 /// Speaks one text with flite.
-fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
+fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Synthesized> {
     let file = scratch.join("flite.wav");
     let output = run(Command::new("flite").args(["-voice", voice, "-psdur", "-t", text, "-o"]).arg(&file))?;
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -99,7 +99,7 @@ fn flite(voice: &str, text: &str, scratch: &Path) -> Result<Spoken> {
 }
 
 /// Speaks all texts with one process of festival, which writes each recording to a file and its phones to standard output.
-fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Spoken>> {
+fn festival(procedure: &str, texts: &[String], scratch: &Path) -> Result<Vec<Synthesized>> {
     let wave = |index: usize| scratch.join(format!("festival-{index}.wav"));
     let mut script = format!("({procedure})\n");
     for (index, text) in texts.iter().enumerate() {
@@ -141,7 +141,13 @@ fn printed_phones(printed: &str, utterances: usize) -> Vec<Vec<EnginePhone>> {
 }
 
 /// Speaks one text with espeak-ng.
-fn espeak(variant: &str, pitch: u32, words_per_minute: u32, text: &str, scratch: &Path) -> Result<Spoken> {
+fn espeak(
+    variant: &str,
+    pitch: u32,
+    words_per_minute: u32,
+    text: &str,
+    scratch: &Path,
+) -> Result<Synthesized> {
     let file = scratch.join("espeak.wav");
     let (voice, pitch, rate) = (format!("en-us+{variant}"), pitch.to_string(), words_per_minute.to_string());
     run(Command::new("espeak-ng")

@@ -6,12 +6,13 @@ use burn::prelude::Device;
 use rayon::prelude::*;
 
 use super::{Coverage, Recording, layouts};
-use crate::{corpus, pretrain::Counter};
+use crate::corpus;
+use ownvoice::report::Counter;
 use ownvoice::{
     Error, Result,
     align::{
         ForcedAligner,
-        adapt::{AdaptConfig, Spoken, adapt},
+        adapt::{AdaptConfig, AdaptationClip, adapt},
     },
     audio::{
         mel::{Mel, MelConfig, MelExtractor},
@@ -93,7 +94,7 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
             {
                 counter.count();
                 match timed(&recording, &mel, seconds, &config, &phonemizer, &source) {
-                    Ok((symbols, durations)) => features.push(features::Spoken {
+                    Ok((symbols, durations)) => features.push(features::NewUtterance {
                         speaker: &recording.speaker,
                         id: recording.id,
                         text: recording.text,
@@ -114,7 +115,7 @@ pub fn prepare(options: &PrepareConfig, report: &dyn Report) -> Result<Prepared>
         seconds: features.seconds(),
         aligned: features.utterances.iter().filter(|utterance| utterance.durations.is_some()).count(),
         left_out,
-        coverage: Coverage::of(
+        coverage: Coverage::count(
             features.utterances.iter().map(|utterance| utterance.symbols.as_slice()),
             &phonemizer,
         ),
@@ -137,8 +138,8 @@ fn adapted(
         Some(samples.map(|samples| (MelExtractor::new(config.clone()).extract(&samples), symbols, word_ends)))
     });
     let spoken = spoken.collect::<Result<Vec<_>>>()?;
-    let spoken: Vec<Spoken> =
-        spoken.iter().map(|(mel, symbols, word_ends)| Spoken { mel, symbols, word_ends }).collect();
+    let spoken: Vec<AdaptationClip> =
+        spoken.iter().map(|(mel, symbols, word_ends)| AdaptationClip { mel, symbols, word_ends }).collect();
     pollster::block_on(adapt(aligner, &spoken, &AdaptConfig::default()))
 }
 

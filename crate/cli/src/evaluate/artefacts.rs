@@ -30,7 +30,7 @@ const MIN_POWER: f32 = 1e-10;
 
 impl Artefacts {
     /// Measures samples `[S]` at 16 kHz or near it. Empty clips have no artefacts.
-    pub fn of(samples: &[f32], sample_rate_hz: u32) -> Self {
+    pub fn measure(samples: &[f32], sample_rate_hz: u32) -> Self {
         let count = samples.len().max(1) as f32;
         let mut frames: Vec<(f32, f32)> = Vec::new();
         Stft::new(WINDOW, WINDOW, HOP).analyze(samples, |_, spectrum| {
@@ -85,23 +85,23 @@ mod tests {
     #[test]
     fn each_artefact_is_measured() {
         let hiss = noise(16_000, &mut rand_chacha::ChaCha8Rng::seed_from_u64(1));
-        let clean = Artefacts::of(&clip(|n| 1e-4 * hiss[n]), 16_000);
+        let clean = Artefacts::measure(&clip(|n| 1e-4 * hiss[n]), 16_000);
         assert_eq!(clean.clipped_share, 0.0);
         assert!(clean.offset.abs() < 1e-3 && clean.pause_level_db < -60.0, "{clean:?}");
-        let noisy = Artefacts::of(&clip(|n| 0.03 * hiss[n]), 16_000);
+        let noisy = Artefacts::measure(&clip(|n| 0.03 * hiss[n]), 16_000);
         // The tone has 0.3^2 / 2, the noise 0.03^2: 17 dB less.
         assert!((noisy.pause_level_db + 17.0).abs() < 1.0 && noisy.pause_flatness > 0.45, "{noisy:?}");
-        let humming = Artefacts::of(&clip(|n| 0.03 * (n as f32 * 0.9).sin()), 16_000);
+        let humming = Artefacts::measure(&clip(|n| 0.03 * (n as f32 * 0.9).sin()), 16_000);
         assert!(humming.pause_flatness < 0.1, "{humming:?}");
         let shifted: Vec<f32> = clip(|_| 0.0).iter().map(|x| x + 0.05).collect();
-        assert!((Artefacts::of(&shifted, 16_000).offset - 0.05).abs() < 1e-3);
+        assert!((Artefacts::measure(&shifted, 16_000).offset - 0.05).abs() < 1e-3);
         let clipped: Vec<f32> = clip(|_| 0.0).iter().map(|x| (10.0 * x).clamp(-1.0, 1.0)).collect();
-        assert!(Artefacts::of(&clipped, 16_000).clipped_share > 0.2);
+        assert!(Artefacts::measure(&clipped, 16_000).clipped_share > 0.2);
     }
 
     #[test]
     fn empty_clips_have_no_artefacts() {
-        let empty = Artefacts::of(&[], 16_000);
+        let empty = Artefacts::measure(&[], 16_000);
         assert!(
             empty.clipped_share == 0.0 && empty.offset == 0.0 && empty.pause_level_db == level::SILENCE_DB
         );

@@ -52,7 +52,7 @@ impl Fault {
 }
 
 /// A spoken sentence and its transcription by the recogniser.
-pub struct Spoken<'a> {
+pub struct SpokenSentence<'a> {
     /// The phone classes of the text, without pauses.
     pub said: &'a [usize],
     /// The recognised phone classes, without pauses.
@@ -90,7 +90,7 @@ const NOISY_DB: f32 = -28.0;
 const OFFSET: f32 = 0.01;
 
 /// Returns the faults of one sentence, each at most once.
-pub fn faults(spoken: &Spoken) -> Vec<Fault> {
+pub fn faults(spoken: &SpokenSentence) -> Vec<Fault> {
     let runs = runs(spoken.said, spoken.recognised);
     let longest = |length: fn(&Run) -> usize| runs.iter().map(length).max().unwrap_or(0);
     let (skipped, repeated) = (longest(|run| run.dropped), longest(|run| run.added));
@@ -153,8 +153,11 @@ mod tests {
         )
     }
 
-    fn found<'a>((pitch, artefacts): &'a (Pitch, Artefacts), change: impl Fn(&mut Spoken<'a>)) -> Vec<Fault> {
-        let mut spoken = Spoken {
+    fn found<'a>(
+        (pitch, artefacts): &'a (Pitch, Artefacts),
+        change: impl Fn(&mut SpokenSentence<'a>),
+    ) -> Vec<Fault> {
+        let mut spoken = SpokenSentence {
             said: &PHONES,
             recognised: &PHONES,
             phone_frames: &[8; 12],

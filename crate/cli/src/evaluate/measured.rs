@@ -21,7 +21,11 @@ impl Identity {
     /// Computes the identity of the speaker of clips.
     ///
     /// * `clips`: samples at `sample_rate_hz`
-    pub fn of(clips: &[Vec<f32>], sample_rate_hz: u32, verifier: Option<&SpeakerVerifier>) -> Result<Self> {
+    pub fn from_clips(
+        clips: &[Vec<f32>],
+        sample_rate_hz: u32,
+        verifier: Option<&SpeakerVerifier>,
+    ) -> Result<Self> {
         let mut stats = SpeakerStats::default();
         let mut vectors = Vec::new();
         for clip in clips {

@@ -6,7 +6,7 @@ use super::{
     Difference,
     artefacts::Artefacts,
     difference,
-    faults::{Spoken, faults, runs},
+    faults::{SpokenSentence, faults, runs},
     measured::{Identity, Measured, Similarity},
     speaking_rate::SpeakingRate,
 };
@@ -15,7 +15,7 @@ use ownvoice::{
     Error, Result,
     align::{
         Alignment, PhonemeErrors,
-        adapt::{AdaptConfig, Spoken as Aligned, adapt},
+        adapt::{AdaptConfig, AdaptationClip as Aligned, adapt},
         edits, said,
     },
     audio::{mel::MelExtractor, pitch, prepare_clip, speaker::distance},
@@ -72,18 +72,19 @@ impl<'a> Evaluation<'a> {
         let mut alignments = Vec::new();
         for (text, recording) in texts.clone().zip(&recordings) {
             let (symbols, word_ends) = to_symbols(&base.phonemizer.words(&text)?);
-            alignments
-                .push(base.aligner.align_anyway(&extractor.extract(recording), &symbols, &word_ends).await?);
+            alignments.push(
+                base.aligner.align_unchecked(&extractor.extract(recording), &symbols, &word_ends).await?,
+            );
         }
         Ok(Self {
             base,
             verifier,
             extractor,
-            target: Identity::of(&recordings, rate_hz, verifier)?,
-            same_speaker: Identity::of(&others, rate_hz, verifier)?,
+            target: Identity::from_clips(&recordings, rate_hz, verifier)?,
+            same_speaker: Identity::from_clips(&others, rate_hz, verifier)?,
             said: texts.zip(recordings).collect(),
             others,
-            speaking_rate: SpeakingRate::of(
+            speaking_rate: SpeakingRate::measure(
                 alignments.iter().map(|found| (found.symbols.as_slice(), found.durations.as_slice())),
             ),
         })
@@ -125,7 +126,8 @@ impl<'a> Evaluation<'a> {
         let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
         let mut measured = Measured::default();
         for ((text, _), (mel, symbols, word_ends, f0_hz)) in self.said.iter().zip(&spelled) {
-            let Alignment { symbols, durations, .. } = aligner.align_anyway(mel, symbols, word_ends).await?;
+            let Alignment { symbols, durations, .. } =
+                aligner.align_unchecked(mel, symbols, word_ends).await?;
             let copied = copy_prosody(base, voice, &symbols, &durations, f0_hz).await?;
             let samples = sound(&copied, config, &*self.base.vocoder);
             self.listen(text, samples, None, &mut measured).await?;
@@ -157,7 +159,7 @@ impl<'a> Evaluation<'a> {
     }
 
     fn identified(&self, mut measured: Measured) -> Result<Measured> {
-        measured.identity = Identity::of(&measured.clips, self.rate_hz(), self.verifier)?;
+        measured.identity = Identity::from_clips(&measured.clips, self.rate_hz(), self.verifier)?;
         Ok(measured)
     }
 
@@ -167,12 +169,12 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the identity of a speaker of the base, from the first two texts.
     async fn base_speaker(&self, index: usize) -> Result<Identity> {
-        let voice = Voice::of_base_speaker(self.base, index);
+        let voice = Voice::from_base_speaker(self.base, index);
         let mut clips = Vec::new();
         for (text, _) in &self.said[..2] {
             clips.push(self.speak(&voice, text).await?.samples);
         }
-        Identity::of(&clips, self.rate_hz(), self.verifier)
+        Identity::from_clips(&clips, self.rate_hz(), self.verifier)
     }
 
     async fn speak(&self, voice: &Voice, text: &str) -> Result<Speech> {
@@ -202,7 +204,7 @@ impl<'a> Evaluation<'a> {
         let mel = self.extractor.extract(&samples);
         let (symbols, word_ends) = to_symbols(&base.phonemizer.words(text)?);
         let (recognised, said) = (base.aligner.transcribe(&mel).await?, said(&symbols));
-        let alignment = base.aligner.align_anyway(&mel, &symbols, &word_ends).await?;
+        let alignment = base.aligner.align_unchecked(&mel, &symbols, &word_ends).await?;
         let phones = alignment
             .symbols
             .iter()
@@ -217,8 +219,8 @@ impl<'a> Evaluation<'a> {
             measured.duration_outliers +=
                 frames.iter().zip(&phone_frames).filter(|(a, b)| is_outlier(**a, **b)).count();
         }
-        let artefacts = Artefacts::of(&samples, config.sample_rate_hz);
-        measured.faults.push(faults(&Spoken {
+        let artefacts = Artefacts::measure(&samples, config.sample_rate_hz);
+        measured.faults.push(faults(&SpokenSentence {
             said: &said,
             recognised: &recognised,
             phone_frames: &phone_frames,

@@ -24,7 +24,7 @@ impl SpeakingRate {
     /// Computes the rate of utterances.
     ///
     /// * `spoken`: symbols and the frames of each
-    pub fn of<'a>(spoken: impl IntoIterator<Item = (&'a [Symbol], &'a [u32])>) -> Self {
+    pub fn measure<'a>(spoken: impl IntoIterator<Item = (&'a [Symbol], &'a [u32])>) -> Self {
         let (mut frames, mut count) = ([0; KINDS], [0; KINDS]);
         for (symbols, durations) in spoken {
             for (kind, range) in units(symbols) {
@@ -80,7 +80,7 @@ mod tests {
     fn the_expected_duration_is_the_sum_over_sounds_and_pauses() {
         let symbols = symbols::parse("_ K AE1 T , _ AE1 T AE1 . _").unwrap();
         let speaking_rate =
-            SpeakingRate::of([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
+            SpeakingRate::measure([(symbols.as_slice(), [9, 4, 6, 5, 1, 20, 7, 4, 10, 1, 29].as_slice())]);
         assert_eq!(
             speaking_rate,
             SpeakingRate([4.0, 7.0, 5.0, 8.0, 20.0]),
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn kinds_without_occurrences_take_the_mean_of_all_phones() {
         let speaking_rate =
-            SpeakingRate::of([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
+            SpeakingRate::measure([(symbols::parse("T AE1 T").unwrap().as_slice(), [4, 6, 5].as_slice())]);
         assert_eq!(speaking_rate, SpeakingRate([4.0, 5.0, 5.0, 6.0, 5.0]));
-        assert_eq!(SpeakingRate::of([]).expects(&symbols::parse("T AE1").unwrap()), 0.0);
+        assert_eq!(SpeakingRate::measure([]).expects(&symbols::parse("T AE1").unwrap()), 0.0);
     }
 }

@@ -1,7 +1,25 @@
 //! The training of any module: its run with checkpoints, the data loader and the watch over overflows and statistics.
 
-pub mod feeder;
-pub mod learner;
+pub mod data_loader;
+pub mod preflight;
 pub mod recipe;
 pub mod run;
+pub mod trainable_model;
 pub mod watch;
+
+use std::path::{Path, PathBuf};
+
+/// The result of a training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// The file that was written.
+    pub path: PathBuf,
+    pub bytes: usize,
+    pub held_out_loss: f32,
+}
+
+impl Trained {
+    pub fn new(path: &Path, content: &[u8], held_out_loss: f32) -> Self {
+        Self { path: path.to_owned(), bytes: content.len(), held_out_loss }
+    }
+}

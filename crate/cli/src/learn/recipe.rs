@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use burn::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::feeder::FeederConfig;
+use super::data_loader::DataLoaderConfig;
 use burn_fused::{ComputePlan, ranks::Ranks};
 
 /// How a model is trained; kept beside it, so that the same command makes it again.
@@ -46,7 +46,7 @@ pub struct RunConfig {
     /// Tracks gradients.
     pub device: Device,
     /// How batches are made ahead; the result is the same in any way.
-    pub feeder: FeederConfig,
+    pub feeder: DataLoaderConfig,
     /// With whom the batches are shared; the first rank writes, and the folder is the same for all. The result is the same with any number of ranks, but for rounding and for dropout, which each rank makes of its own.
     pub ranks: Ranks,
     /// What is watched meanwhile; the result is the same in any way.
@@ -63,7 +63,7 @@ impl RunConfig {
             directory,
             resume: false,
             device: device.clone().autodiff(),
-            feeder: FeederConfig::default(),
+            feeder: DataLoaderConfig::default(),
             ranks: Ranks::default(),
             watch: WatchConfig::default(),
         }

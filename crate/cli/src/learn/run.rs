@@ -9,9 +9,9 @@ use std::{
 };
 
 use super::{
-    feeder::{Fed, Feeder, Source, feed},
-    learner::Learner,
+    data_loader::{Collate, DataLoader, LoadedBatch, feed},
     recipe::{Recipe, RunConfig},
+    trainable_model::TrainableModel,
     watch::Watch,
 };
 use burn_fused::{
@@ -24,7 +24,7 @@ use ownvoice::{
     learn::{
         all_reduce::sum_gradients,
         optimizer_state::{optimizer_weights, restore_optimizer},
-        sampler::Draw,
+        sampler::BatchKey,
     },
     report::{Progress, Report},
 };
@@ -51,7 +51,7 @@ pub fn curve_path(directory: &Path) -> PathBuf {
 }
 
 /// A training on its way.
-pub struct Run<'a, M: Learner> {
+pub struct Run<'a, M: TrainableModel> {
     pub model: M,
     adam: Adam,
     run_config: &'a RunConfig,
@@ -62,14 +62,14 @@ pub struct Run<'a, M: Learner> {
     average: Option<(HostWeights, f32)>,
 }
 
-impl<'a, M: Learner> Run<'a, M> {
+impl<'a, M: TrainableModel> Run<'a, M> {
     /// Starts from `blank`, which must be on the run's device, or from the checkpoint.
     pub fn open(blank: M, run_config: &'a RunConfig) -> Result<Self> {
         fs::create_dir_all(&run_config.directory).map_err(Error::io(&run_config.directory))?;
         let watch = Watch::open(&blank, run_config, run_config.resume)?;
         let mut run = Self {
             model: blank,
-            adam: Adam::new(AdamConfig::of(&Scope::new(run_config.recipe.compute.clone()))),
+            adam: Adam::new(AdamConfig::from_scope(&Scope::new(run_config.recipe.compute.clone()))),
             run_config,
             watch,
             watched: Ok(()),
@@ -93,7 +93,7 @@ impl<'a, M: Learner> Run<'a, M> {
         Self { average, ..self }
     }
 
-    /// Takes the average with what [`Self::averaged_with`] was given.
+    /// VocoderDataset the average with what [`Self::averaged_with`] was given.
     fn take_average(&mut self) {
         let Some((start, share)) = self.average.take() else { return };
         let mut averaged = HostWeights::new();
@@ -132,14 +132,14 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     /// Trains to the recipe's last step and returns the model and its held-out loss.
-    pub fn finish<S: Source<Batch = M::Batch>>(self, source: &S, report: &dyn Report) -> Result<(M, f32)> {
+    pub fn finish<S: Collate<Batch = M::Batch>>(self, source: &S, report: &dyn Report) -> Result<(M, f32)> {
         let RunConfig { recipe, device, feeder, .. } = self.run_config;
         feed(source, *feeder, self.step()..recipe.steps, device, |feeder| self.train(feeder, report))
     }
 
-    fn train<S: Source<Batch = M::Batch>>(
+    fn train<S: Collate<Batch = M::Batch>>(
         mut self,
-        feeder: &mut Feeder<S>,
+        feeder: &mut DataLoader<S>,
         report: &dyn Report,
     ) -> Result<(M, f32)> {
         let RunConfig { recipe, device, ranks, .. } = self.run_config;
@@ -181,10 +181,10 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     /// One update, and its losses. Where ranks cannot go on together, the first of them saves the state before it.
-    fn one_step<S: Source<Batch = M::Batch>>(
+    fn one_step<S: Collate<Batch = M::Batch>>(
         mut self,
         step: usize,
-        feeder: &mut Feeder<S>,
+        feeder: &mut DataLoader<S>,
         report: &dyn Report,
     ) -> Result<(Self, Tensor<1>)> {
         let RunConfig { recipe, ranks, .. } = self.run_config;
@@ -219,17 +219,17 @@ impl<'a, M: Learner> Run<'a, M> {
     }
 
     /// Gradients, losses and what the watch counted of a step's batch, of all ranks together, and this rank's shard of it.
-    fn gradients<S: Source<Batch = M::Batch>>(
+    fn gradients<S: Collate<Batch = M::Batch>>(
         &mut self,
         step: usize,
-        feeder: &mut Feeder<S>,
+        feeder: &mut DataLoader<S>,
     ) -> Result<(Gradients, Tensor<1>, Tensor<1>, M::Batch)> {
         let RunConfig { recipe, device, ranks, .. } = self.run_config;
         // What is random on the device hangs on the step alone as well, so that a resumed run is the run that was not stopped. Each rank has its own.
         let seed = recipe.seed.wrapping_mul(1_000_003).wrapping_add(step as u64);
         device.seed(seed.wrapping_add((ranks.shard().rank as u64) << 32));
         let watched = std::mem::replace(&mut self.watched, Ok(()));
-        let Fed { batch, .. } = ranks.agree(watched.and_then(|()| feeder.take()))?;
+        let LoadedBatch { batch, .. } = ranks.agree(watched.and_then(|()| feeder.take()))?;
         let probe = self.watch.probe(step);
         if let Some(probe) = &probe {
             self.compute_under(&Scope::recorded(recipe.compute.clone(), probe));
@@ -272,10 +272,10 @@ impl<'a, M: Learner> Run<'a, M> {
         Ok(losses.collect::<Vec<_>>().join(", "))
     }
 
-    fn held_out_loss<S: Source<Batch = M::Batch>>(&self, feeder: &Feeder<S>) -> Result<f32> {
+    fn held_out_loss<S: Collate<Batch = M::Batch>>(&self, feeder: &DataLoader<S>) -> Result<f32> {
         let mut sum = 0.0;
         for number in 0..HELD_OUT_BATCHES {
-            let batch = self.run_config.ranks.agree(feeder.draw(Draw::HeldOut(number)))?;
+            let batch = self.run_config.ranks.agree(feeder.draw(BatchKey::HeldOut(number)))?;
             sum += self.model.losses(&batch, Mode::Eval).swap_remove(M::CRITERION).into_scalar::<f32>();
         }
         // Each rank has the part of its shards.

@@ -13,10 +13,10 @@ use burn::{module::Module, prelude::*, tensor::Gradients};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    learner::Learner,
     recipe::{RunConfig, WatchConfig},
+    trainable_model::TrainableModel,
 };
-use crate::check::preflight::RunFacts;
+use crate::learn::preflight::RunFacts;
 use burn_fused::{
     ComputePlan, Mode, Precision, Scope,
     adam::SCALING,
@@ -24,7 +24,7 @@ use burn_fused::{
         Replayer,
         dump::About,
         fault::first_fault,
-        statistics::{OfOutput, OfParameter, of_module, of_outputs},
+        statistics::{OutputStatistics, ParameterStatistics, module_statistics, output_statistics},
     },
     ranks::Ranks,
     readback::read,
@@ -45,9 +45,9 @@ use ownvoice::{
 pub struct StepStatistics {
     pub step: usize,
     /// Gradients as the backward pass has them: times the loss' scale.
-    pub parameters: Vec<OfParameter>,
+    pub parameters: Vec<ParameterStatistics>,
     /// Of the first rank's shard, what came out of each operation: what a ReLU behind it hides is seen here.
-    pub outputs: Vec<OfOutput>,
+    pub outputs: Vec<OutputStatistics>,
 }
 
 /// Magnitudes in a run's folder, as JSON, a line every few steps.
@@ -64,7 +64,7 @@ pub fn dump_path(directory: &Path, step: usize, rank: usize) -> PathBuf {
 }
 
 /// A step that was taken, before anything of it was read back.
-pub struct Taken<M: Learner> {
+pub struct Taken<M: TrainableModel> {
     /// From 0 on.
     step: usize,
     /// As it was before the update.
@@ -75,7 +75,7 @@ pub struct Taken<M: Learner> {
 }
 
 /// The watch over one run.
-pub struct Watch<M: Learner> {
+pub struct Watch<M: TrainableModel> {
     config: WatchConfig,
     plan: ComputePlan,
     directory: PathBuf,
@@ -85,11 +85,11 @@ pub struct Watch<M: Learner> {
     facts: RunFacts,
     latest: Option<Taken<M>>,
     /// Of the step that is being taken, where its turn has come.
-    outputs: Result<Vec<OfOutput>>,
+    outputs: Result<Vec<OutputStatistics>>,
     dumps: usize,
 }
 
-impl<M: Learner> Watch<M> {
+impl<M: TrainableModel> Watch<M> {
     /// Writes the facts of a run that begins with `model`; those of a run that is resumed stay.
     pub fn open(model: &M, run_config: &RunConfig, resumed: bool) -> Result<Self> {
         let RunConfig { recipe, directory, device, watch, ranks, .. } = run_config;
@@ -131,14 +131,14 @@ impl<M: Learner> Watch<M> {
 
     /// What the outputs of this step are to be recorded by, where its turn has come.
     pub fn probe(&self, step: usize) -> Option<Probe> {
-        self.counts(step).then(Probe::of_outputs)
+        self.counts(step).then(Probe::for_outputs)
     }
 
     /// Counts magnitudes of what was recorded. Returns how many values are no numbers; an error is [`Self::count`]'s.
     pub fn count_outputs(&mut self, probe: &Probe) -> f32 {
-        self.outputs = pollster::block_on(of_outputs(probe.take())).map_err(Error::from);
+        self.outputs = pollster::block_on(output_statistics(probe.take())).map_err(Error::from);
         let of_all = self.outputs.as_deref().unwrap_or_default().iter();
-        of_all.map(|OfOutput { output, .. }| (output.nans + output.infinities) as f32).sum()
+        of_all.map(|OutputStatistics { output, .. }| (output.nans + output.infinities) as f32).sum()
     }
 
     /// Counts magnitudes of parameters and gradients, where this step's turn has come, and writes them down with those of the outputs.
@@ -147,7 +147,7 @@ impl<M: Learner> Watch<M> {
         if !self.counts(step) || !self.ranks.is_first() {
             return Ok(());
         }
-        let parameters = pollster::block_on(of_module(model, gradients))?;
+        let parameters = pollster::block_on(module_statistics(model, gradients))?;
         let statistics = StepStatistics { step: step + 1, parameters, outputs };
         let line = serde_json::to_string(&statistics).expect("plain data");
         let path = statistics_path(&self.directory);

@@ -4,11 +4,11 @@ use burn::prelude::*;
 use rand::Rng;
 
 use super::features::LipFeatures;
-use crate::learn::feeder::Source;
+use crate::learn::data_loader::Collate;
 use burn_fused::{ranks::Shard, trace::Value};
 use ownvoice::{
     Error, Result,
-    learn::sampler::{Draw, Order},
+    learn::sampler::{BatchKey, BatchSampler},
     lips::{
         answers::{Answers, seen},
         augmentation::Augmentation,
@@ -52,7 +52,7 @@ impl Data for LipBatch {
     }
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
-        vec![("faces", Value::of(&self.faces)), ("spectrogram", Value::of(&self.targets))]
+        vec![("faces", Value::from_tensor(&self.faces)), ("spectrogram", Value::from_tensor(&self.targets))]
     }
 }
 
@@ -99,8 +99,8 @@ pub struct LipSource<'a> {
     /// The number of pictures of a window.
     pictures: usize,
     seed: u64,
-    train: Order,
-    held_out: Order,
+    train: BatchSampler,
+    held_out: BatchSampler,
     shard: Shard,
 }
 
@@ -127,27 +127,27 @@ impl<'a> LipSource<'a> {
         const HELD_OUT_SEED: u64 = 0;
         let order = |from: &[usize], seed| {
             let lengths = from.iter().map(|&index| (index, features.tracks[index].pictures.min(pictures)));
-            Order::new(lengths, batch, seed)
+            BatchSampler::new(lengths, batch, seed)
         };
         let (train, held_out) = (order(train, seed), order(held_out, HELD_OUT_SEED));
         Ok(Self { features, config, pictures, seed, train, held_out, shard })
     }
 
-    fn windows(&self, draw: Draw) -> Vec<Window> {
+    fn windows(&self, draw: BatchKey) -> Vec<Window> {
         let tracks = match draw {
-            Draw::Train(step) => self.train.batch(step),
-            Draw::HeldOut(number) => self.held_out.batch(number),
+            BatchKey::Train(step) => self.train.batch(step),
+            BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
         let window = |(place, track): (usize, usize)| {
             let mut random = draw.random(self.seed, place);
             let slack = self.features.tracks[track].pictures.saturating_sub(self.pictures) / SEARCH_EVERY;
             match draw {
-                Draw::Train(_) => Window {
+                BatchKey::Train(_) => Window {
                     track,
                     first: random.random_range(0..=slack) * SEARCH_EVERY,
                     augmentation: Augmentation::draw(&mut random),
                 },
-                Draw::HeldOut(_) => Window { track, first: 0, augmentation: Augmentation::NONE },
+                BatchKey::HeldOut(_) => Window { track, first: 0, augmentation: Augmentation::NONE },
             }
         };
         tracks.into_iter().enumerate().map(window).collect()
@@ -173,7 +173,7 @@ impl<'a> LipSource<'a> {
         };
         let names = windows.iter().map(|window| sounds.utterances[window.track].id.clone()).collect();
         let clips = Clips { whole: names, shard: self.shard };
-        let windows = self.shard.of(windows);
+        let windows = self.shard.slice(windows);
         let batch = windows.len();
         let values = side * side * 3;
         let (mut faces, mut lengths) = (Vec::with_capacity(batch * self.pictures * values), Vec::new());
@@ -216,11 +216,11 @@ impl<'a> LipSource<'a> {
     }
 }
 
-impl Source for LipSource<'_> {
+impl Collate for LipSource<'_> {
     type Made = LipBatch;
     type Batch = LipBatch;
 
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<LipBatch> {
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<LipBatch> {
         self.assemble(&self.windows(draw), cpu)
     }
 
@@ -299,7 +299,7 @@ mod tests {
         let config = LipConfig::tiny(2);
         let of =
             |shard| LipSource::new(&features, (&[0, 1, 2, 3], &[0]), &config, 25, (4, 7), shard).unwrap();
-        let draw = Draw::Train(3);
+        let draw = BatchKey::Train(3);
         let whole = of(Shard::WHOLE);
         assert!(whole.windows(draw).iter().all(|window| window.first.is_multiple_of(SEARCH_EVERY)));
         let device = Device::flex();

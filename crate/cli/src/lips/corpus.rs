@@ -167,7 +167,7 @@ pub fn make_lip_corpus(config: &LipCorpusConfig, report: &dyn Report) -> Result<
     let rate_hz = base.sample_rate_hz();
     let mut done = 0;
     for (index, &row) in speakers.iter().enumerate() {
-        let voice = Voice::of_base_speaker(&base, row);
+        let voice = Voice::from_base_speaker(&base, row);
         let face = |number: usize| {
             let face = (number % faces) * MAX_SPEAKERS + index;
             Face::new(seed.wrapping_mul(1_000_003).wrapping_add(face as u64))

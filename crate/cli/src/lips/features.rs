@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use ownvoice::{
     Error, Result,
     audio::mel::{MelConfig, MelExtractor},
-    features::{FeatureWriter, Features, Spoken},
+    features::{FeatureWriter, Features, NewUtterance},
     files,
     lips::{
         clock::{FRAMES_PER_SECOND, extract_mel, mel_frames},
@@ -98,7 +98,7 @@ impl LipFeatureWriter {
                 && filmed.faces.len().is_multiple_of(FACE_BYTES)
         );
         let mel = extract_mel(&self.extractor, filmed.sound, pictures);
-        self.sounds.push(Spoken {
+        self.sounds.push(NewUtterance {
             speaker: filmed.speaker,
             id: filmed.id,
             text: filmed.text,

@@ -15,14 +15,14 @@ use super::{
 use crate::{
     check::feeding::{Feeding, time_feeding},
     learn::{
-        feeder::{FeederConfig, Source},
-        learner::Learner,
+        data_loader::{Collate, DataLoaderConfig},
+        trainable_model::TrainableModel,
     },
 };
 use burn_fused::{
     ComputePlan, Mode, Precision, Scope,
     adam::{Adam, AdamConfig},
-    attention::Attended,
+    attention::AttentionMemory,
     ranks::Shard,
     readback::read,
 };
@@ -30,7 +30,7 @@ use ownvoice::{
     Error, Result,
     audio::mel::MelConfig,
     check::profile::{Row, stopwatch},
-    learn::sampler::Draw,
+    learn::sampler::BatchKey,
     lips::{
         answers::losses, clock::samples, config::LipConfig, encoder, face::FACE_BYTES, model::LipTacotron,
         track::SEARCH_EVERY,
@@ -38,7 +38,7 @@ use ownvoice::{
     model::{
         AttendedEncoder,
         attention::AttentionDecoder,
-        teacher_forcing::{Decoded, Spoken, TeacherForcing},
+        teacher_forcing::{Decoded, TeacherForcing, TeacherForcingInput},
     },
 };
 
@@ -51,12 +51,18 @@ pub struct LipProfileOptions {
     /// The number of timed runs, after some warm-up runs.
     pub runs: usize,
     pub precision: Precision,
-    pub feeder: FeederConfig,
+    pub feeder: DataLoaderConfig,
 }
 
 impl Default for LipProfileOptions {
     fn default() -> Self {
-        Self { batch: 4, pictures: 80, runs: 3, precision: Precision::F32, feeder: FeederConfig::default() }
+        Self {
+            batch: 4,
+            pictures: 80,
+            runs: 3,
+            precision: Precision::F32,
+            feeder: DataLoaderConfig::default(),
+        }
     }
 }
 
@@ -96,11 +102,12 @@ pub fn profile_lips(
     let device = &device.clone().autodiff();
     let all: Vec<usize> = (0..features.tracks.len()).collect();
     let source = LipSource::new(features, (&all, &all), config, pictures, (items, 1), Shard::WHOLE)?;
-    let scope = Scope::new(ComputePlan::of(precision));
+    let scope = Scope::new(ComputePlan::from_precision(precision));
     let net = LipTacotron::new(config, device).computing(&scope);
     let clock = &mut stopwatch(device, runs, MODULES);
 
-    let draw = || -> Result<_> { Ok(source.place(source.make(Draw::Train(0), &Device::flex())?, device)) };
+    let draw =
+        || -> Result<_> { Ok(source.place(source.make(BatchKey::Train(0), &Device::flex())?, device)) };
     let mut batch = draw();
     block_on(clock.alone("feeder", || batch = draw()))?;
     let batch = batch?;
@@ -114,7 +121,7 @@ pub fn profile_lips(
         let speaker = if encoded.is_autodiff() { speaker.clone() } else { speaker.clone().inner() };
         let speaker = speaker.narrow(0, 0, items);
         let decoder = if encoded.is_autodiff() { net.decoder.clone() } else { net.decoder.valid() };
-        decoder.teacher_force(Spoken::without_feedback(symbols, encoded, speaker, steps), ())
+        decoder.teacher_force(TeacherForcingInput::without_feedback(symbols, encoded, speaker, steps), ())
     };
     let decoded = decode(items, encoded.clone());
     let frames = decoded.frames.clone().detach().require_grad();
@@ -131,7 +138,7 @@ pub fn profile_lips(
     let gradients = adam.scaled(total).backward();
     block_on(clock.alone("optimizer", || drop(adam.step(net.clone(), &gradients, |_| 1e-4))))?;
 
-    let loaders = [("blocking", FeederConfig::BLOCKING), ("feeder", feeder)]
+    let loaders = [("blocking", DataLoaderConfig::BLOCKING), ("feeder", feeder)]
         .into_iter()
         .map(|(loader, config)| time_feeding(loader, &source, net.clone(), device, (runs, precision), config))
         .collect::<Result<_>>()?;
@@ -157,7 +164,7 @@ pub fn profile_lips(
 }
 
 /// Decodes step by step, reading each step back to the host, as a model with a gate must.
-fn decode_on_host(decoder: &AttentionDecoder, memory: &Attended, steps: usize) -> Result<()> {
+fn decode_on_host(decoder: &AttentionDecoder, memory: &AttentionMemory, steps: usize) -> Result<()> {
     let mut state = decoder.start(memory);
     for _ in 0..steps {
         let heard = Tensor::zeros([1, 0], &memory.values.device());

@@ -10,12 +10,12 @@ use super::{
     features::LipFeatures,
 };
 use crate::{
+    learn::Trained,
     learn::{
-        learner::Learner,
         recipe::{Recipe, RunConfig},
         run::{Run, curve_path, split},
+        trainable_model::TrainableModel,
     },
-    pretrain::Trained,
 };
 use burn_fused::{ComputePlan, Mode, Scope};
 use ownvoice::{
@@ -51,7 +51,7 @@ impl Recipe {
     }
 }
 
-impl Learner for LipTacotron {
+impl TrainableModel for LipTacotron {
     type Batch = LipBatch;
 
     const LOSSES: &'static [&'static str] = &["before", "after", "guide"];

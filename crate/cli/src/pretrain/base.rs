@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use burn::{module::Module, prelude::Device};
 use serde_json::json;
 
-use super::{Trained, people_mark, training::pretrain as train, warm_start::WarmStart};
+use super::{domain_embedding, training::pretrain as train, warm_start::WarmStart};
+use crate::learn::Trained;
 use crate::{
     corpus::HELD_OUT,
     learn::{
@@ -104,7 +105,7 @@ pub fn pretrain(config: &PretrainConfig, report: &dyn Report) -> Result<Trained>
     }
     let mut features = Features::load(data)?;
     if *mark_people {
-        people_mark::mark_people(&mut features)?;
+        domain_embedding::add_domain_embedding(&mut features)?;
     }
     let model_config = preset.config(features.speakers.len());
     if !recipe.compute.precision.runs_on(device) {
@@ -189,7 +190,7 @@ fn write_base(
         default_speaker: features.speakers[default_speaker(features)].clone(),
         held_out: HELD_OUT.iter().map(|name| name.to_string()).collect(),
         speakers: features.speakers.clone(),
-        people: people_mark::people(features).map(|(_, name)| name.clone()).collect(),
+        people: domain_embedding::people(features).map(|(_, name)| name.clone()).collect(),
         mean_pitches_hz: if sizes.pitch { features.mean_pitches_hz()?.to_vec() } else { Vec::new() },
         recipe: json!({
             "training": recipe,

@@ -2,19 +2,19 @@
 
 use burn::{module::Param, prelude::*};
 
-use super::{people_mark, warm_start::WarmStart};
+use super::{domain_embedding, warm_start::WarmStart};
 use crate::learn::{
-    feeder::Source,
-    learner::Learner,
+    data_loader::Collate,
     recipe::{Recipe, RunConfig},
     run::{Run, split},
+    trainable_model::TrainableModel,
 };
 use burn_fused::{ComputePlan, Mode, Scope, ranks::Ranks, weights::apply};
 use ownvoice::{
     Error, Result,
     check::step_dump::Stepped,
     features::Features,
-    learn::sampler::Draw,
+    learn::sampler::BatchKey,
     model::{
         AttentiveTacotron, Tacotron, TacotronConfig,
         batch::{Batch, Extent, UtteranceSource},
@@ -44,7 +44,7 @@ impl Recipe {
 }
 
 /// A Tacotron that can be trained on features.
-pub trait Pretrained: Learner<Batch = Batch> {
+pub trait Pretrained: TrainableModel<Batch = Batch> {
     /// Beginnings of the names that it has in common with a base.
     const SHARED: &'static [&'static str];
 
@@ -59,7 +59,7 @@ pub trait Pretrained: Learner<Batch = Batch> {
 }
 
 /// The duration path, on windows.
-impl Learner for Tacotron {
+impl TrainableModel for Tacotron {
     type Batch = Batch;
 
     const LOSSES: &'static [&'static str] = &["before", "after", "durations", "pitch"];
@@ -92,7 +92,7 @@ impl Pretrained for Tacotron {
 }
 
 /// The attention path, on whole utterances.
-impl Learner for AttentiveTacotron {
+impl TrainableModel for AttentiveTacotron {
     type Batch = Batch;
 
     const LOSSES: &'static [&'static str] = &["before", "after", "gate", "guide"];
@@ -164,16 +164,16 @@ pub fn pretrain<M: Pretrained>(
     let (mut model, held_out_loss) = run.finish(&source, report)?;
     if !features.marked.is_empty() {
         let table = model.speaker_table();
-        *table = people_mark::folded(features, table.clone());
+        *table = domain_embedding::folded(features, table.clone());
     }
     Ok((model, held_out_loss))
 }
 
-impl Source for UtteranceSource<'_> {
+impl Collate for UtteranceSource<'_> {
     type Made = Batch;
     type Batch = Batch;
 
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<Batch> {
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Batch> {
         self.draw(draw, cpu)
     }
 
@@ -186,8 +186,8 @@ impl Source for UtteranceSource<'_> {
 mod tests {
     use super::*;
     use crate::{
-        check::preflight::{RunFacts, preflight},
-        learn::{feeder::FeederConfig, recipe::WatchConfig, run::curve_path, watch::dump_path},
+        learn::preflight::{RunFacts, preflight},
+        learn::{data_loader::DataLoaderConfig, recipe::WatchConfig, run::curve_path, watch::dump_path},
     };
     use burn_fused::{
         ranks::threads,
@@ -231,7 +231,7 @@ mod tests {
         ) -> Result<f32> {
             let run_config = RunConfig {
                 resume,
-                feeder: FeederConfig { threads, depth: 4 },
+                feeder: DataLoaderConfig { threads, depth: 4 },
                 ranks: ranks.clone(),
                 ..RunConfig::new(self.recipe.clone(), directory.to_path_buf(), &Device::flex())
             };
@@ -271,13 +271,13 @@ mod tests {
         fails: Option<usize>,
     }
 
-    impl Source for Failing<'_> {
+    impl Collate for Failing<'_> {
         type Made = Batch;
         type Batch = Batch;
 
-        fn make(&self, draw: Draw, cpu: &Device) -> Result<Batch> {
+        fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Batch> {
             match self.fails {
-                Some(step) if draw == Draw::Train(step) => Err(Error::corpus_invalid("a bad batch")),
+                Some(step) if draw == BatchKey::Train(step) => Err(Error::corpus_invalid("a bad batch")),
                 _ => self.source.make(draw, cpu),
             }
         }
@@ -360,12 +360,15 @@ mod tests {
         };
         let mut features = case.features.clone();
         let unmarked = moved(&features);
-        people_mark::mark_people(&mut features).unwrap();
+        domain_embedding::add_domain_embedding(&mut features).unwrap();
         let marked = moved(&features);
         assert!((marked[0] / unmarked[0] - 2.0).abs() < 0.01, "{marked:?}, {unmarked:?}");
         assert!((marked[1] / unmarked[1] - 1.0).abs() < 0.01, "{marked:?}, {unmarked:?}");
         features.speakers[0] = "flite-a".into();
-        assert_eq!(people_mark::mark_people(&mut features).unwrap_err().code(), "option-invalid");
+        assert_eq!(
+            domain_embedding::add_domain_embedding(&mut features).unwrap_err().code(),
+            "option-invalid"
+        );
     }
 
     #[test]

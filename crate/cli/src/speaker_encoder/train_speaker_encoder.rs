@@ -14,17 +14,17 @@ use super::{
 };
 use crate::{
     corpus::{FOREIGN, Perturbation, Recording, layouts},
+    learn::Trained,
     learn::{
         recipe::{Recipe, RunConfig},
         run::curve_path,
     },
-    pretrain::{Counter, Trained},
 };
 use ownvoice::{
     Error, Result,
     audio::mel::{Mel, MelConfig, MelExtractor},
     files::{self, read_audio},
-    report::Report,
+    report::{Counter, Report},
     voice::folder,
 };
 

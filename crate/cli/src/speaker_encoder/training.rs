@@ -14,16 +14,16 @@ use super::{
     network::{EMBEDDING, POOLED, SpeakerEncoder},
 };
 use crate::learn::{
-    feeder::Source,
-    learner::Learner,
+    data_loader::Collate,
     recipe::{Recipe, RunConfig},
     run::{Run, split},
+    trainable_model::TrainableModel,
 };
 use burn_fused::{ComputePlan, Mode, ranks::Shard, trace::Value};
 use ownvoice::{
     Error, Result,
     audio::mel::Mel,
-    learn::sampler::{Draw, Order},
+    learn::sampler::{BatchKey, BatchSampler},
     model::batch::{Clips, Data},
     report::Report,
 };
@@ -86,11 +86,11 @@ impl Data for SpeakerBatch {
     }
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
-        vec![("spectrogram", Value::of(&self.mels))]
+        vec![("spectrogram", Value::from_tensor(&self.mels))]
     }
 }
 
-impl Learner for Trainee {
+impl TrainableModel for Trainee {
     type Batch = SpeakerBatch;
 
     const LOSSES: &'static [&'static str] = &["speakers"];
@@ -130,19 +130,19 @@ struct SampleSource<'a> {
     samples: &'a [Sample],
     mels: usize,
     recipe: &'a Recipe,
-    train: Order,
-    held_out: Order,
+    train: BatchSampler,
+    held_out: BatchSampler,
 }
 
-impl Source for SampleSource<'_> {
+impl Collate for SampleSource<'_> {
     type Made = SpeakerBatch;
     type Batch = SpeakerBatch;
 
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<SpeakerBatch> {
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<SpeakerBatch> {
         let Recipe { batch, window, seed, .. } = *self.recipe;
         let items = match draw {
-            Draw::Train(step) => self.train.batch(step),
-            Draw::HeldOut(number) => self.held_out.batch(number),
+            BatchKey::Train(step) => self.train.batch(step),
+            BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
         // Samples have no names.
         let whole = items.iter().map(|item| format!("sample-{item}")).collect();
@@ -188,8 +188,9 @@ pub fn train(
     device.seed(recipe.seed);
     let directions = Initializer::Normal { mean: 0.0, std: 1.0 }.init([EMBEDDING, speakers], device);
     let run = Run::open(Trainee { encoder: SpeakerEncoder::new(mels, device), directions }, run_config)?;
-    let order =
-        |from: Vec<usize>, seed| Order::new(from.into_iter().map(|item| (item, 0)), recipe.batch, seed);
+    let order = |from: Vec<usize>, seed| {
+        BatchSampler::new(from.into_iter().map(|item| (item, 0)), recipe.batch, seed)
+    };
     let source = SampleSource {
         samples,
         mels,

@@ -7,13 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::{
-    takes::{Take, Takes},
+    dataset::{VocoderClip, VocoderDataset},
     training::train,
 };
 use crate::{
     corpus::{Recording, label, layouts},
+    learn::Trained,
     learn::{recipe::RunConfig, run::curve_path},
-    pretrain::{Counter, Trained},
 };
 use burn_fused::{
     Scope,
@@ -26,7 +26,7 @@ use ownvoice::{
         pitch,
     },
     files,
-    report::Report,
+    report::{Counter, Report},
     synth::speak::copy_prosody,
     vocoder::{
         NeuralVocoder,
@@ -67,10 +67,10 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
         counter.count();
         take(recording, recipe.seed + index as u64, &extractor)
     };
-    let mut takes = Takes::create(directory, extractor.config().mels)?;
+    let mut takes = VocoderDataset::create(directory, extractor.config().mels)?;
     let numbered: Vec<(usize, &Recording)> = recordings.iter().enumerate().collect();
     for chunk in numbered.chunks(CHUNK) {
-        let read = chunk.par_iter().copied().map(read).collect::<Result<Vec<Take>>>()?;
+        let read = chunk.par_iter().copied().map(read).collect::<Result<Vec<VocoderClip>>>()?;
         for ((_, recording), take) in chunk.iter().zip(&read) {
             takes.push(recording.id.clone(), take)?;
         }
@@ -103,15 +103,19 @@ pub fn train_vocoder(options: &TrainVocoderConfig, report: &dyn Report) -> Resul
 }
 
 /// A recording with its own spectrogram. Every other one is played faster or slower: a vocoder has to cover any voice.
-fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<Take> {
+fn take(recording: &Recording, seed: u64, extractor: &MelExtractor) -> Result<VocoderClip> {
     const SPEEDS: std::ops::Range<f32> = 0.8..1.25;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let speed = if random.random_bool(0.5) { 1.0 } else { random.random_range(SPEEDS) };
-    Ok(Take::new(recording.samples_at_speed(speed, extractor.config().sample_rate_hz)?, None, extractor))
+    Ok(VocoderClip::new(
+        recording.samples_at_speed(speed, extractor.config().sample_rate_hz)?,
+        None,
+        extractor,
+    ))
 }
 
 /// A recording with the spectrogram that the base makes of its words in its timing and at its pitch. `None` where the base lacks the speaker or the recording lacks phone times.
-fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<Take>> {
+fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Result<Option<VocoderClip>> {
     let mel = extractor.config();
     let Some(speaker) = base.manifest.speakers.iter().position(|name| *name == recording.speaker) else {
         return Ok(None);
@@ -125,7 +129,7 @@ fn spoken(base: &Base, recording: &Recording, extractor: &MelExtractor) -> Resul
         return Ok(None);
     };
     let f0_hz = pitch::track(&samples, mel.sample_rate_hz, mel.hop_length).f0_hz;
-    let voice = Voice::of_base_speaker(base, speaker);
+    let voice = Voice::from_base_speaker(base, speaker);
     let made = pollster::block_on(copy_prosody(base, &voice, &labels.symbols, &durations, &f0_hz))?;
-    Ok(Some(Take::new(samples, Some(made), extractor)))
+    Ok(Some(VocoderClip::new(samples, Some(made), extractor)))
 }

@@ -11,12 +11,12 @@ use burn::{
 };
 use rand::Rng;
 
-use super::takes::Takes;
+use super::dataset::VocoderDataset;
 use crate::learn::{
-    feeder::Source,
-    learner::Learner,
+    data_loader::Collate,
     recipe::{Recipe, RunConfig},
     run::{Run, split},
+    trainable_model::TrainableModel,
 };
 use burn_fused::{ComputePlan, Mode, Precision, Scope, ranks::Shard, trace::Value};
 use ownvoice::{
@@ -26,7 +26,7 @@ use ownvoice::{
         source::pulses,
         stft::Stft,
     },
-    learn::sampler::{Draw, Order},
+    learn::sampler::{BatchKey, BatchSampler},
     model::batch::{Clips, Data},
     report::Report,
     vocoder::network::{Filters, PITCH_CLASSES, SourceFilter, VocoderConfig, pitch_class},
@@ -43,7 +43,7 @@ impl Recipe {
             rate_start: 1e-3,
             rate_end: 5e-5,
             checkpoint_every: 200,
-            compute: ComputePlan::of_vocoder(Precision::F32),
+            compute: ComputePlan::for_vocoder(Precision::F32),
         }
     }
 
@@ -103,17 +103,17 @@ impl Data for VocoderBatch {
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
         vec![
-            ("spectrogram", Value::of(&self.mel)),
-            ("envelope", Value::of(&self.envelope)),
-            ("pitch", Value::of(&self.pitch)),
-            ("power under the long window", Value::of(&self.long.target)),
-            ("power of pulses", Value::of(&self.long.pulses)),
-            ("power under the short window", Value::of(&self.short.target)),
+            ("spectrogram", Value::from_tensor(&self.mel)),
+            ("envelope", Value::from_tensor(&self.envelope)),
+            ("pitch", Value::from_tensor(&self.pitch)),
+            ("power under the long window", Value::from_tensor(&self.long.target)),
+            ("power of pulses", Value::from_tensor(&self.long.pulses)),
+            ("power under the short window", Value::from_tensor(&self.short.target)),
         ]
     }
 }
 
-impl Learner for SourceFilter {
+impl TrainableModel for SourceFilter {
     type Batch = VocoderBatch;
 
     const LOSSES: &'static [&'static str] = &["spectrum", "pitch", "voicing", "restraint"];
@@ -166,14 +166,14 @@ fn divergence(spectra: &Spectra, harmonic: Tensor<3>, noise: Tensor<3>) -> Tenso
 
 /// Makes batches of takes.
 struct TakeSource<'a> {
-    takes: &'a Takes,
+    takes: &'a VocoderDataset,
     extractor: MelExtractor,
     long: Stft,
     short: Stft,
     config: &'a VocoderConfig,
     recipe: &'a Recipe,
-    train: Order,
-    held_out: Order,
+    train: BatchSampler,
+    held_out: BatchSampler,
     shard: Shard,
 }
 
@@ -183,7 +183,7 @@ const MARGIN: usize = 4;
 impl<'a> TakeSource<'a> {
     /// * `train`, `held_out`: takes of a window's length and more, by index
     fn new(
-        takes: &'a Takes,
+        takes: &'a VocoderDataset,
         (train, held_out): (&[usize], &[usize]),
         mel: &MelConfig,
         config: &'a VocoderConfig,
@@ -191,7 +191,8 @@ impl<'a> TakeSource<'a> {
         shard: Shard,
     ) -> Self {
         // Windows are all of one length.
-        let order = |from: &[usize], seed| Order::new(from.iter().map(|&take| (take, 0)), recipe.batch, seed);
+        let order =
+            |from: &[usize], seed| BatchSampler::new(from.iter().map(|&take| (take, 0)), recipe.batch, seed);
         /// The same batches are held out from all runs.
         const HELD_OUT_SEED: u64 = 0;
         Self {
@@ -218,17 +219,17 @@ impl<'a> TakeSource<'a> {
     }
 }
 
-impl Source for TakeSource<'_> {
+impl Collate for TakeSource<'_> {
     type Made = VocoderBatch;
     type Batch = VocoderBatch;
 
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<VocoderBatch> {
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<VocoderBatch> {
         let (frames, bins) = (self.recipe.window, self.config.bins);
         let items = match draw {
-            Draw::Train(step) => self.train.batch(step),
-            Draw::HeldOut(number) => self.held_out.batch(number),
+            BatchKey::Train(step) => self.train.batch(step),
+            BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
-        // Take, first frame, phase of the pulses.
+        // VocoderClip, first frame, phase of the pulses.
         let pick = |(place, take): (usize, usize)| {
             let mut random = draw.random(self.recipe.seed, place);
             (take, random.random_range(0..=self.takes.frames(take) - frames), random.random::<f32>())
@@ -239,7 +240,7 @@ impl Source for TakeSource<'_> {
         let voiced_frames = f0_hz.iter().flatten().filter(|hz| **hz > 0.0).count();
         let names = picks.iter().map(|&(take, ..)| self.takes.name(take).to_string()).collect();
         let clips = Clips { whole: names, shard: self.shard };
-        let (whole, picks, f0_hz) = (picks.len(), self.shard.of(&picks), self.shard.of(&f0_hz));
+        let (whole, picks, f0_hz) = (picks.len(), self.shard.slice(&picks), self.shard.slice(&f0_hz));
 
         let (mut mels, mut envelopes) = (Vec::new(), Vec::new());
         let (mut long, mut short, mut long_pulses) = (Vec::new(), Vec::new(), Vec::new());
@@ -321,7 +322,7 @@ fn shares(hz: f32) -> [f32; PITCH_CLASSES] {
 
 /// Trains `blank`, which is on the run's device, to the recipe's last step and returns the network and its held-out spectral loss.
 pub fn train(
-    takes: &Takes,
+    takes: &VocoderDataset,
     mel: &MelConfig,
     config: &VocoderConfig,
     blank: SourceFilter,
@@ -341,7 +342,7 @@ pub fn train(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check::preflight::RunFacts, vocoder::takes::Take};
+    use crate::{learn::preflight::RunFacts, vocoder::dataset::VocoderClip};
     use burn_fused::{
         ranks::{Ranks, threads},
         weights::{Metadata, Storage, apply, collect, deserialize, serialize},
@@ -363,12 +364,12 @@ mod tests {
         let mel = MelConfig::speech_16k();
         let extractor = MelExtractor::new(mel.clone());
         let folder = tempfile::tempdir().unwrap();
-        let mut takes = Takes::create(folder.path(), 80).unwrap();
-        takes.push("a".into(), &Take::new(voice(1.5, 150.0), None, &extractor)).unwrap();
+        let mut takes = VocoderDataset::create(folder.path(), 80).unwrap();
+        takes.push("a".into(), &VocoderClip::new(voice(1.5, 150.0), None, &extractor)).unwrap();
         let config = VocoderConfig { width: 8, layers: 1, ..VocoderConfig::small() };
         let recipe = Recipe { batch: 2, window: 40, ..Recipe::vocoder() };
         let source = |shard| TakeSource::new(&takes, (&[0], &[0]), &mel, &config, &recipe, shard);
-        let batch = source(Shard::WHOLE).make(Draw::Train(3), &Device::flex()).unwrap();
+        let batch = source(Shard::WHOLE).make(BatchKey::Train(3), &Device::flex()).unwrap();
         assert_eq!(batch.mel.dims(), [2, 40, 80]);
         assert_eq!(batch.pitch.dims(), [2, 40, PITCH_CLASSES]);
         let with = |spectra: &Spectra, harmonic: f32, noise: f32| {
@@ -386,7 +387,7 @@ mod tests {
         }
         let network = SourceFilter::new(&config, &Device::flex());
         let losses = |shard| {
-            let batch = source(shard).make(Draw::Train(3), &Device::flex()).unwrap();
+            let batch = source(shard).make(BatchKey::Train(3), &Device::flex()).unwrap();
             network.losses(&batch, Mode::Eval).into_iter().map(|loss| loss.into_scalar::<f32>())
         };
         let shards = [0, 1].map(|rank| losses(Shard { rank, world_size: 2 }).collect::<Vec<_>>());
@@ -415,9 +416,9 @@ mod tests {
         let mel = MelConfig::speech_16k();
         let extractor = MelExtractor::new(mel.clone());
         let folder = tempfile::tempdir().unwrap();
-        let mut takes = Takes::create(folder.path(), 80).unwrap();
+        let mut takes = VocoderDataset::create(folder.path(), 80).unwrap();
         for index in 0..60 {
-            let take = Take::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor);
+            let take = VocoderClip::new(voice(0.6, 90.0 + 5.0 * index as f32), None, &extractor);
             takes.push(index.to_string(), &take).unwrap();
         }
         let config = VocoderConfig { width: 16, layers: 1, ..VocoderConfig::small() };
@@ -433,7 +434,7 @@ mod tests {
         let facts: RunFacts =
             serde_json::from_slice(&std::fs::read(folder.path().join(RunFacts::FILE)).unwrap()).unwrap();
         assert_eq!((facts.order.len(), facts.order[0].len()), (RunFacts::BATCHES, 4));
-        // Takes 0 and 50 are held out.
+        // VocoderDataset 0 and 50 are held out.
         assert!(facts.order.iter().flatten().all(|name| name != "0" && name.parse::<usize>().unwrap() < 60));
 
         // Two ranks train as one.

@@ -32,7 +32,7 @@ use ownvoice::{
         wav,
     },
     clone::{FineTuner, clip::Clip, options::CloneOptions},
-    features::{Features, Spoken},
+    features::{Features, NewUtterance},
     lips::{
         self, LipBase, LipConfig, LipTacotron, TunedLips,
         base::{LipBaseFiles, Trained},
@@ -46,13 +46,13 @@ use ownvoice::{
         NeuralVocoder,
         network::{SourceFilter, VocoderConfig},
     },
-    voice::{Base, BaseFiles, FileEntry, Voice, spectral_match::SpectralMatch},
+    voice::{Base, BaseFiles, FileEntry, Voice, spectral_transport::SpectralTransport},
 };
 use ownvoice_cli::{
     corpus::layouts,
     import::Imported,
     learn::{
-        feeder::FeederConfig,
+        data_loader::DataLoaderConfig,
         recipe::{Recipe, RunConfig, WatchConfig},
         run::Run,
     },
@@ -244,7 +244,7 @@ fn voice_file(random: &mut Choices) -> Outcome {
         let saved = |voice: &Voice| block_on(voice.save_async(&base)).unwrap();
         let without = saved(&voice);
         let [mean, shift, ceiling] = [-4.0, 0.1, 0.0].map(|value| vec![value; 80]);
-        voice.spectral_match = Some(SpectralMatch { mean, shift, map: vec![0.01; 80 * 80], ceiling });
+        voice.spectral_transport = Some(SpectralTransport { mean, shift, map: vec![0.01; 80 * 80], ceiling });
         let voices = [saved(&voice), without];
         (base, voices)
     });
@@ -345,7 +345,7 @@ fn run(random: &mut Choices) -> Outcome {
         directory: folder.path().to_owned(),
         resume: true,
         device: Device::flex().autodiff(),
-        feeder: FeederConfig { threads: 1, depth: 1 },
+        feeder: DataLoaderConfig { threads: 1, depth: 1 },
         ranks: Ranks::default(),
         watch: WatchConfig::default(),
     };
@@ -378,7 +378,7 @@ fn lips_tuned(random: &mut Choices) -> Outcome {
         let manifest_json = &manifest.to_string();
         let files = LipBaseFiles { manifest_json, weights: &weights, vocoder: None };
         let base = LipBase::load(files, &Device::flex()).unwrap();
-        let (parts, held_out_loss) = (Adapted::of_base(&base, 0), [2.0, 1.0]);
+        let (parts, held_out_loss) = (Adapted::from_base(&base, 0), [2.0, 1.0]);
         let tuned = TunedLips { parts, iterations: 100, seconds: 60.0, held_out_loss };
         let bytes = block_on(tuned.save(&base)).unwrap();
         (base, bytes)
@@ -468,7 +468,7 @@ fn features(random: &mut Choices) -> Outcome {
         let mut good = Features::new(MelConfig::speech_16k());
         let mel = Mel { mels: 80, data: vec![-4.0; 30 * 80] };
         for speaker in ["a", "b"] {
-            good.push(Spoken {
+            good.push(NewUtterance {
                 speaker,
                 id: "x".into(),
                 text: "hello".into(),

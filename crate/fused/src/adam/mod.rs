@@ -41,7 +41,7 @@ pub struct AdamConfig {
 
 impl AdamConfig {
     /// As the plan of a model's scope has it.
-    pub fn of(scope: &Scope) -> Self {
+    pub fn from_scope(scope: &Scope) -> Self {
         let plan = scope.plan();
         let (precision, plain) = (plan.precision, plan.plain.contains(&Operation::Adam));
         Self { precision, plain, scope: scope.clone(), ..Self::default() }

@@ -269,7 +269,7 @@ impl AttentionOps for CubeBackend {
         let [batch, symbols, width, channels, taps] = sizes(&keys, &values, &location);
         let attended = empty_like(&before);
         let client = keys.client.clone();
-        // SAFETY: a workgroup stays within its item, and its threads within symbols, units and channels. `Attended::attend` checks that the energies fit the
+        // SAFETY: a workgroup stays within its item, and its threads within symbols, units and channels. `AttentionMemory::attend` checks that the energies fit the
         // shared memory.
         unsafe {
             attend_kernel::launch_unchecked(

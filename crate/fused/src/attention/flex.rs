@@ -16,7 +16,7 @@ pub(super) struct Sizes {
     pub taps: usize,     // K
 }
 
-/// The inputs of [`super::Attended`] for the whole batch.
+/// The inputs of [`super::AttentionMemory`] for the whole batch.
 pub(super) struct Memory {
     pub keys: FlexTensor,
     pub energy: FlexTensor,
@@ -45,7 +45,7 @@ impl Memory {
     }
 }
 
-/// The inputs of [`super::Attended`] for one item.
+/// The inputs of [`super::AttentionMemory`] for one item.
 pub(super) struct Item<'a> {
     /// `[L, A]`
     keys: &'a [f32],

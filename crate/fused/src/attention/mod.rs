@@ -6,7 +6,7 @@
 //! these weights. The weights feed back into the next step, so that the steps of a sequence run one after the other. A step of plain tensor operations takes
 //! about thirty of them, and as many dispatches on a GPU.
 //!
-//! It is fused on the CPU (`flex`) and on GPUs (`cube`, up to 2048 symbols: one dispatch forward, three backward). [`Attended::attend_with_tensors`] is the
+//! It is fused on the CPU (`flex`) and on GPUs (`cube`, up to 2048 symbols: one dispatch forward, three backward). [`AttentionMemory::attend_with_tensors`] is the
 //! plain reference. [`attention_lstm`] fuses a whole sequence of steps and their LSTM on the CPU.
 
 pub mod attention_lstm;
@@ -26,7 +26,7 @@ use ops::AttentionOps;
 
 /// The inputs of attention that are the same for all steps of a sequence.
 #[derive(Debug, Clone)]
-pub struct Attended {
+pub struct AttentionMemory {
     /// `[B, L, A]`
     pub keys: Tensor<3>,
     /// `[B, L, C]`
@@ -37,11 +37,11 @@ pub struct Attended {
     pub energy: Tensor<2>,
     /// The convolution over the weights of the step before and over the sum of all weights, `[2 K, A]`, taps slowest
     pub location: Tensor<2>,
-    /// How the steps are computed. All steps are recorded as one call, see [`Attended::scan`].
+    /// How the steps are computed. All steps are recorded as one call, see [`AttentionMemory::scan`].
     pub compute: Compute,
 }
 
-/// The inputs of a step, or their gradients. Undocumented fields are as in [`Attended`].
+/// The inputs of a step, or their gradients. Undocumented fields are as in [`AttentionMemory`].
 #[derive(ExtensionType)]
 pub struct AttendInputs<B: Backend> {
     /// `[B, A]`
@@ -57,7 +57,7 @@ pub struct AttendInputs<B: Backend> {
 /// The most symbols whose energies fit the shared memory of a workgroup: half of the 16 KiB that WebGPU guarantees.
 const MAX_SYMBOLS: usize = 2048;
 
-impl Attended {
+impl AttentionMemory {
     /// Computes one step.
     ///
     /// * `query`:  `[B, A]`
@@ -104,7 +104,7 @@ impl Attended {
     }
 
     /// Returns the state before the first step, zeros `[B, 2 L + C]`.
-    pub fn nothing(&self) -> Tensor<2> {
+    pub fn initial_state(&self) -> Tensor<2> {
         let [batch, symbols, channels] = self.values.dims();
         Tensor::zeros([batch, 2 * symbols + channels], &self.values.device())
     }

@@ -39,13 +39,13 @@ pub struct ComputePlan {
 
 impl Default for ComputePlan {
     fn default() -> Self {
-        Self::of(Precision::F32)
+        Self::from_precision(Precision::F32)
     }
 }
 
 impl ComputePlan {
     /// Returns the default plan of a precision: all operations are fused, and in mixed precision the default modules use half precision.
-    pub fn of(precision: Precision) -> Self {
+    pub fn from_precision(precision: Precision) -> Self {
         Self {
             precision,
             half: HALF.map(str::to_string).to_vec(),
@@ -55,13 +55,13 @@ impl ComputePlan {
     }
 
     /// Returns the default plan of a vocoder.
-    pub fn of_vocoder(precision: Precision) -> Self {
-        Self { half: HALF_OF_VOCODER.map(str::to_string).to_vec(), ..Self::of(precision) }
+    pub fn for_vocoder(precision: Precision) -> Self {
+        Self { half: HALF_OF_VOCODER.map(str::to_string).to_vec(), ..Self::from_precision(precision) }
     }
 
     /// Returns the plan that others are compared with: single precision, nothing fused.
     pub fn reference() -> Self {
-        Self { plain: Operation::ALL.into(), ..Self::of(Precision::F32) }
+        Self { plain: Operation::ALL.into(), ..Self::from_precision(Precision::F32) }
     }
 
     /// Returns the precision of the module at a path.
@@ -170,7 +170,7 @@ struct Special {
 }
 
 impl Compute {
-    pub fn of(precision: Precision) -> Self {
+    pub fn from_precision(precision: Precision) -> Self {
         Self { precision, special: None }
     }
 
@@ -287,7 +287,7 @@ mod tests {
     fn half_precision_is_chosen_by_path() {
         let mixed = ComputePlan {
             half: vec!["decoder.first".into(), "postnet".into()],
-            ..ComputePlan::of(Precision::Mixed)
+            ..ComputePlan::from_precision(Precision::Mixed)
         };
         let half = |path: &str| mixed.precision_at(path) == Precision::Mixed;
         assert!(half("decoder.first") && half("postnet.convolutions.2"));
@@ -300,7 +300,7 @@ mod tests {
     fn a_plan_survives_json() {
         let plan = ComputePlan {
             plain: [Operation::Lstm, Operation::MatmulConcat].into(),
-            ..ComputePlan::of(Precision::Mixed)
+            ..ComputePlan::from_precision(Precision::Mixed)
         };
         let json = serde_json::to_string(&plan).unwrap();
         assert!(json.contains(r#""plain":["matmul-concat","lstm"]"#), "{json}");

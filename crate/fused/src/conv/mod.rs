@@ -72,7 +72,7 @@ impl ConvNorm {
         layers.into_iter().enumerate().map(|(number, layer)| layer.computing(&scope.at(number))).collect()
     }
 
-    /// Takes batch statistics over the batches of all ranks.
+    /// VocoderDataset batch statistics over the batches of all ranks.
     pub fn with_ranks(self, ranks: Ranks) -> Self {
         Self { ranks, ..self }
     }
@@ -148,7 +148,8 @@ impl Compute {
     /// Convolves `[B, T, Cin]` with `[K Cin, Cout]`, taps slowest, to `[B, T, Cout]`, recorded. The input is padded with zeros at both ends.
     pub fn convolve(&self, input: Tensor<3>, weight: Tensor<2>, taps: usize) -> Tensor<3> {
         const CONVOLUTION: Operation = Operation::Convolution;
-        let inputs = self.inputs(|| [("input", Value::of(&input)), ("weight", Value::of(&weight))]);
+        let inputs =
+            self.inputs(|| [("input", Value::from_tensor(&input)), ("weight", Value::from_tensor(&weight))]);
         let output = if self.is_plain(CONVOLUTION) {
             let (input, weight) = (operand(input, self.precision), operand(weight, self.precision));
             result(convolve_with_tensors(input, weight, taps), self.precision)
@@ -177,11 +178,11 @@ impl Compute {
         let ([gamma, beta], [mean, variance]) = (scale_and_shift, statistics);
         let inputs = self.inputs(|| {
             [
-                ("input", Value::of(&input)),
-                ("norm.gamma", Value::of(&gamma)),
-                ("norm.beta", Value::of(&beta)),
-                ("norm.running_mean", Value::of(&mean)),
-                ("norm.running_var", Value::of(&variance)),
+                ("input", Value::from_tensor(&input)),
+                ("norm.gamma", Value::from_tensor(&gamma)),
+                ("norm.beta", Value::from_tensor(&beta)),
+                ("norm.running_mean", Value::from_tensor(&mean)),
+                ("norm.running_var", Value::from_tensor(&variance)),
             ]
         });
         let output = if self.is_plain(NORMALISE) {
@@ -207,7 +208,7 @@ impl Compute {
         if activation == Activation::None {
             return input;
         }
-        let inputs = self.inputs(|| [("input", Value::of(&input))]);
+        let inputs = self.inputs(|| [("input", Value::from_tensor(&input))]);
         let output = if self.is_plain(ACTIVATE) {
             activate_with_tensors(input, activation)
         } else {
@@ -220,7 +221,7 @@ impl Compute {
     /// Computes [`unfold`], recorded.
     pub fn unfold(&self, input: Tensor<3>, taps: usize) -> Tensor<3> {
         const UNFOLD: Operation = Operation::Unfold;
-        let inputs = self.inputs(|| [("input", Value::of(&input))]);
+        let inputs = self.inputs(|| [("input", Value::from_tensor(&input))]);
         let output = if self.is_plain(UNFOLD) {
             unfold_with_tensors(input, taps)
         } else {

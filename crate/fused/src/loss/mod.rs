@@ -57,9 +57,9 @@ impl Compute {
         const LOSS: Operation = Operation::Loss;
         let inputs = self.inputs(|| {
             [
-                ("predicted", Value::of(&predicted)),
-                ("targets", Value::of(&targets)),
-                ("mask", Value::of(&mask)),
+                ("predicted", Value::from_tensor(&predicted)),
+                ("targets", Value::from_tensor(&targets)),
+                ("mask", Value::from_tensor(&mask)),
             ]
         });
         let loss = if self.is_plain(LOSS) {

@@ -97,9 +97,9 @@ impl Compute {
         const LSTM: Operation = Operation::Lstm;
         let inputs = self.inputs(|| {
             [
-                ("projected", Value::of(&projected)),
-                ("w_hh", Value::of(&w_hh)),
-                ("initial", Value::of(&initial)),
+                ("projected", Value::from_tensor(&projected)),
+                ("w_hh", Value::from_tensor(&w_hh)),
+                ("initial", Value::from_tensor(&initial)),
             ]
         });
         let attributes = Attributes::Scan(how.clone());

@@ -130,7 +130,8 @@ impl Compute {
     /// * `name`: the name of the weight in its module
     pub fn matmul(&self, input: Tensor<2>, weight: Tensor<2>, name: &'static str) -> Tensor<2> {
         const MATMUL: Operation = Operation::Matmul;
-        let inputs = self.inputs(|| [("input", Value::of(&input)), (name, Value::of(&weight))]);
+        let inputs =
+            self.inputs(|| [("input", Value::from_tensor(&input)), (name, Value::from_tensor(&weight))]);
         let made = if self.is_plain(MATMUL) {
             let [input, weight] = [input, weight].map(|factor| operand(factor, self.precision));
             result(plain(input, weight), self.precision)
@@ -145,7 +146,11 @@ impl Compute {
     pub fn matmul_concat(&self, input: Tensor<3>, steady: Tensor<2>, weight: Tensor<2>) -> Tensor<3> {
         const CONCAT: Operation = Operation::MatmulConcat;
         let inputs = self.inputs(|| {
-            [("input", Value::of(&input)), ("steady", Value::of(&steady)), ("w_ih", Value::of(&weight))]
+            [
+                ("input", Value::from_tensor(&input)),
+                ("steady", Value::from_tensor(&steady)),
+                ("w_ih", Value::from_tensor(&weight)),
+            ]
         });
         let made = if self.is_plain(CONCAT) {
             matmul_concat_with_tensors(input, steady, weight, self.precision)

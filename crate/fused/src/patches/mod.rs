@@ -32,7 +32,7 @@ impl Compute {
     /// Computes [`unfold_patches`], recorded.
     pub fn unfold_patches(&self, input: Tensor<5>, patch: Patch) -> Tensor<5> {
         const PATCHES: Operation = Operation::UnfoldPatches;
-        let inputs = self.inputs(|| [("input", Value::of(&input))]);
+        let inputs = self.inputs(|| [("input", Value::from_tensor(&input))]);
         let output = if self.is_plain(PATCHES) {
             unfold_patches_with_tensors(input, patch)
         } else {

@@ -187,7 +187,7 @@ pub async fn compare(
 }
 
 fn metrics(reference: &Values, found: &Values) -> Metrics {
-    Metrics::of(&reference.values, &found.values)
+    Metrics::between(&reference.values, &found.values)
 }
 
 /// Compares the records of one call. Returns the row of the output and the rows of the gradients.

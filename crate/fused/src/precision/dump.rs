@@ -68,7 +68,7 @@ pub struct CallName {
 
 impl CallName {
     /// Names the calls of a step, in order.
-    pub fn of_each(calls: Vec<Call>) -> impl Iterator<Item = (Self, Call)> {
+    pub fn number(calls: Vec<Call>) -> impl Iterator<Item = (Self, Call)> {
         let mut numbers: BTreeMap<(String, Operation), usize> = BTreeMap::new();
         calls.into_iter().map(move |call| {
             let (path, operation) = (call.path.clone(), call.operation);

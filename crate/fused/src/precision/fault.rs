@@ -126,7 +126,7 @@ async fn forward(record: &CallRecord, replayer: &Replayer) -> Result<Option<Culp
     }
     let overflows = record.precision == Precision::Mixed
         && replayer.replay(record, Precision::F32).await?.is_some_and(|again| again.output.is_finite());
-    let largest = |values: &[f32]| Statistics::of(values).largest;
+    let largest = |values: &[f32]| Statistics::from_values(values).largest;
     let largest_input = record.inputs.iter().map(|(_, input)| largest(&input.values)).fold(0.0, f32::max);
     Ok(Some(Culprit::Forward { path, operation, largest_input, overflows }))
 }

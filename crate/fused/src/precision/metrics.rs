@@ -17,7 +17,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Compares a tensor with its reference. Sums are in f64, so that their rounding errors are negligible.
-    pub fn of(reference: &[f32], found: &[f32]) -> Self {
+    pub fn between(reference: &[f32], found: &[f32]) -> Self {
         let (mut product, mut of_reference, mut of_found, mut noise, mut largest) =
             (0.0, 0.0, 0.0, 0.0, 0.0f64);
         for (&a, &b) in reference.iter().zip(found) {
@@ -65,22 +65,22 @@ mod tests {
 
     #[test]
     fn direction_and_length_must_match() {
-        let near = Metrics::of(&[3.0, 4.0], &[3.0, 4.05]);
+        let near = Metrics::between(&[3.0, 4.0], &[3.0, 4.05]);
         assert!((near.relative_error - 0.01).abs() < 1e-6 && (near.sqnr_db - 40.0).abs() < 1e-4, "{near:?}");
         assert!(near.passes(0.98) && (near.largest_difference - 0.05).abs() < 1e-6);
-        assert!(!Metrics::of(&[3.0, 4.0], &[-3.0, -4.0]).passes(0.98));
-        let doubled = Metrics::of(&[3.0, 4.0], &[6.0, 8.0]);
+        assert!(!Metrics::between(&[3.0, 4.0], &[-3.0, -4.0]).passes(0.98));
+        let doubled = Metrics::between(&[3.0, 4.0], &[6.0, 8.0]);
         assert!(doubled.cosine > 0.999 && !doubled.passes(0.98));
     }
 
     #[test]
     fn non_finite_values_fail_and_zeros_equal_zeros() {
         for bad in [f32::NAN, f32::INFINITY] {
-            assert!(!Metrics::of(&[1.0, 2.0], &[1.0, bad]).passes(0.5));
-            assert!(!Metrics::of(&[bad], &[bad]).passes(0.5));
+            assert!(!Metrics::between(&[1.0, 2.0], &[1.0, bad]).passes(0.5));
+            assert!(!Metrics::between(&[bad], &[bad]).passes(0.5));
         }
-        assert!(Metrics::of(&[0.0; 3], &[0.0; 3]).passes(1.0));
-        assert!(!Metrics::of(&[0.0; 3], &[0.0, 1.0, 0.0]).passes(0.5));
-        assert!(!Metrics::of(&[1.0; 3], &[1.0; 2]).passes(0.5), "different sizes");
+        assert!(Metrics::between(&[0.0; 3], &[0.0; 3]).passes(1.0));
+        assert!(!Metrics::between(&[0.0; 3], &[0.0, 1.0, 0.0]).passes(0.5));
+        assert!(!Metrics::between(&[1.0; 3], &[1.0; 2]).passes(0.5), "different sizes");
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     ComputePlan, Operation, Precision, Result, Scope,
     trace::{Attributes, Value},
 };
-use crate::{attention::Attended, lstm::Lstm};
+use crate::{attention::AttentionMemory, lstm::Lstm};
 
 /// The plan and the device with which operations are computed again.
 #[derive(Debug, Clone)]
@@ -120,7 +120,7 @@ impl Replayer {
                 // The path of the LSTM is that of the attention with a suffix.
                 let of_lstm = compute_at(&format!("{}_lstm", record.call.path));
                 let lstm = Lstm::of(two(1)?, two(2)?, one(3)?, of_lstm);
-                let attended = Attended {
+                let attended = AttentionMemory {
                     keys: three(5)?,
                     values: three(6)?,
                     mask: two(7)?,

@@ -35,7 +35,7 @@ const VALUES: usize = 5;
 
 impl Statistics {
     /// Computes the statistics of values on the host, in one pass.
-    pub fn of(values: &[f32]) -> Self {
+    pub fn from_values(values: &[f32]) -> Self {
         let least = f16::MIN_POSITIVE.to_f32();
         let (mut largest, mut zeros, mut small, mut nans, mut infinities) = (0.0f32, 0, 0, 0, 0);
         // Counts of 32 bits are as wide as the values, so that the loop vectorises; a piece is small enough for them.
@@ -98,7 +98,7 @@ impl Statistics {
 
 /// The statistics of a parameter and of its gradient, if it has one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OfParameter {
+pub struct ParameterStatistics {
     /// The path of the parameter.
     pub path: String,
     pub weight: Statistics,
@@ -107,22 +107,25 @@ pub struct OfParameter {
 
 /// The statistics of the output of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OfOutput {
+pub struct OutputStatistics {
     #[serde(flatten)]
     pub call: CallName,
     pub output: Statistics,
 }
 
 /// Computes the statistics of the outputs of calls, in order. Fails with `device-lost` if the device no longer answers.
-pub async fn of_outputs(calls: Vec<Call>) -> Result<Vec<OfOutput>> {
+pub async fn output_statistics(calls: Vec<Call>) -> Result<Vec<OutputStatistics>> {
     let (names, outputs): (Vec<_>, Vec<_>) =
-        CallName::of_each(calls).map(|(name, call)| (name, call.output.values)).unzip();
+        CallName::number(calls).map(|(name, call)| (name, call.output.values)).unzip();
     let counted = count(outputs).await?;
-    Ok(names.into_iter().zip(counted).map(|(call, output)| OfOutput { call, output }).collect())
+    Ok(names.into_iter().zip(counted).map(|(call, output)| OutputStatistics { call, output }).collect())
 }
 
 /// Computes the statistics of all parameters of a module and their gradients, in order. Fails with `device-lost` if the device no longer answers.
-pub async fn of_module<M: Module>(module: &M, gradients: &Gradients) -> Result<Vec<OfParameter>> {
+pub async fn module_statistics<M: Module>(
+    module: &M,
+    gradients: &Gradients,
+) -> Result<Vec<ParameterStatistics>> {
     let (mut paths, mut tensors) = (Vec::new(), Vec::new());
     visit(module, |path, parameter| {
         let gradient = parameter.gradient(gradients);
@@ -140,7 +143,7 @@ async fn count(tensors: Vec<Tensor<1>>) -> Result<Vec<Statistics>> {
         let mut counted = Vec::with_capacity(tensors.len());
         for values in tensors {
             let data = read_data(values).await?;
-            counted.push(Statistics::of(data.as_slice::<f32>().expect("computed in f32")));
+            counted.push(Statistics::from_values(data.as_slice::<f32>().expect("computed in f32")));
         }
         return Ok(counted);
     }
@@ -157,11 +160,14 @@ async fn count(tensors: Vec<Tensor<1>>) -> Result<Vec<Statistics>> {
 ///
 /// * `paths`:   the path of each parameter, and whether it has a gradient
 /// * `counted`: the statistics of each parameter, followed by those of its gradient if it has one
-fn rows(paths: Vec<(String, bool)>, mut counted: impl Iterator<Item = Statistics>) -> Vec<OfParameter> {
+fn rows(
+    paths: Vec<(String, bool)>,
+    mut counted: impl Iterator<Item = Statistics>,
+) -> Vec<ParameterStatistics> {
     let mut next = || counted.next().expect("every tensor was counted");
     paths
         .into_iter()
-        .map(|(path, has_gradient)| OfParameter {
+        .map(|(path, has_gradient)| ParameterStatistics {
             path,
             weight: next(),
             gradient: has_gradient.then(&mut next),
@@ -179,10 +185,10 @@ mod tests {
         let values = [0.0f32, -0.0, 1e-6, -3e-5, 1e-3, -70_000.0, f32::INFINITY, f32::NEG_INFINITY];
         let queued = Statistics::queue(Tensor::from_floats(values, &Device::flex()));
         let found = Statistics::read(&queued.into_data().try_to_vec::<f32>().unwrap(), values.len());
-        assert_eq!(found, Statistics::of(&values));
+        assert_eq!(found, Statistics::from_values(&values));
         assert_eq!((found.zeros, found.subnormal, found.infinities), (0.25, 0.25, 2));
-        assert!(found.overflows_half() && Statistics::of(&[70_000.0]).is_finite());
-        assert_eq!(Statistics::of(&[f32::NAN, 1.0]).nans, 1);
+        assert!(found.overflows_half() && Statistics::from_values(&[70_000.0]).is_finite());
+        assert_eq!(Statistics::from_values(&[f32::NAN, 1.0]).nans, 1);
         let json = serde_json::to_string(&found).unwrap();
         assert!(serde_json::from_str::<Statistics>(&json).unwrap().largest.is_nan(), "{json}");
         let nan = Statistics::queue(Tensor::from_floats([f32::NAN, 1.0, 2.0], &Device::flex()));
@@ -195,7 +201,7 @@ mod tests {
         let layer = LinearConfig::new(2, 3).init(&device);
         let input = Tensor::<2>::from_floats([[0.0, 5.0]], &device);
         let gradients = layer.forward(input).sum().backward();
-        let rows = pollster::block_on(of_module(&layer, &gradients)).unwrap();
+        let rows = pollster::block_on(module_statistics(&layer, &gradients)).unwrap();
         let names: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
         assert_eq!(names, ["weight", "bias"]);
         let gradient = rows[0].gradient.unwrap();

@@ -6,7 +6,7 @@ use burn::tensor::{
 };
 use std::thread;
 
-use super::{Exchange, Ranks, Shard};
+use super::{AllReduce, Ranks, Shard};
 use crate::{Error, Result};
 
 struct OwnDevice {
@@ -14,7 +14,7 @@ struct OwnDevice {
     devices: Vec<Device>,
 }
 
-impl Exchange for OwnDevice {
+impl AllReduce for OwnDevice {
     fn shard(&self) -> Shard {
         self.shard
     }

@@ -1,7 +1,7 @@
 //! Data parallelism over ranks: processes or devices that train one model together, each on its shard of every batch.
 //!
 //! Each rank has the whole model and makes the same updates to it. Gradients, losses and batch statistics differ between ranks and are summed over all of them.
-//! The transports of the sum implement [`Exchange`].
+//! The transports of the sum implement [`AllReduce`].
 
 pub mod devices;
 #[cfg(feature = "mpi")]
@@ -24,7 +24,7 @@ pub use shard::Shard;
 
 /// A transport that sums values over all ranks. All ranks must make the same calls in the same order. A call returns when all ranks have made it, or fails with
 /// `rank-lost`.
-pub trait Exchange: Send + Sync {
+pub trait AllReduce: Send + Sync {
     /// Returns the part of each batch that belongs to this rank.
     fn shard(&self) -> Shard;
 
@@ -42,7 +42,7 @@ pub trait Exchange: Send + Sync {
 pub struct Ranks(Option<Arc<Joined>>);
 
 struct Joined {
-    exchange: Box<dyn Exchange>,
+    exchange: Box<dyn AllReduce>,
     /// Whether an exchange has failed. Nothing is exchanged afterwards, since the ranks are no longer at the same step.
     failed: AtomicBool,
     /// The bytes that this rank has sent.
@@ -52,7 +52,7 @@ struct Joined {
 }
 
 impl Ranks {
-    pub fn new(exchange: Box<dyn Exchange>) -> Self {
+    pub fn new(exchange: Box<dyn AllReduce>) -> Self {
         Self(Some(Arc::new(Joined {
             exchange,
             failed: AtomicBool::new(false),
@@ -76,7 +76,7 @@ impl Ranks {
         self.shard().rank == 0
     }
 
-    /// Returns [`Exchange::devices`].
+    /// Returns [`AllReduce::devices`].
     pub fn devices(&self) -> Option<&[Device]> {
         self.0.as_ref()?.exchange.devices()
     }

@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use super::{Exchange, Ranks, Shard};
+use super::{AllReduce, Ranks, Shard};
 use crate::{Error, Result};
 
 /// Whether `mpirun` has asked this process to end.
@@ -49,7 +49,7 @@ struct Process {
     shard: Shard,
 }
 
-impl Exchange for Process {
+impl AllReduce for Process {
     fn shard(&self) -> Shard {
         self.shard
     }

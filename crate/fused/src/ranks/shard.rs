@@ -13,7 +13,7 @@ impl Shard {
     pub const WHOLE: Self = Self { rank: 0, world_size: 1 };
 
     /// Returns this part of a slice. The parts differ in length by at most one.
-    pub fn of<T>(self, all: &[T]) -> &[T] {
+    pub fn slice<T>(self, all: &[T]) -> &[T] {
         let at = |rank: usize| rank * all.len() / self.world_size;
         &all[at(self.rank)..at(self.rank + 1)]
     }

@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use super::{Exchange, Ranks, Shard};
+use super::{AllReduce, Ranks, Shard};
 use crate::Result;
 
 struct Board {
@@ -19,7 +19,7 @@ struct Thread {
     board: Arc<Board>,
 }
 
-impl Exchange for Thread {
+impl AllReduce for Thread {
     fn shard(&self) -> Shard {
         self.shard
     }

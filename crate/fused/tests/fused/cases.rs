@@ -7,7 +7,7 @@ use burn::tensor::{FloatDType, Gradients};
 use burn_fused::{
     Compute, ComputePlan, Mode, Precision, Scope,
     adam::{Adam, AdamConfig},
-    attention::Attended,
+    attention::AttentionMemory,
     conv::{Activation, ConvNorm, activate_with_tensors, unfold, unfold_with_tensors},
     loss::{spectrogram_loss, spectrogram_loss_with_tensors},
     lstm::{ScanOptions, scan, scan_with_tensors},
@@ -409,9 +409,13 @@ fn mask(batch: usize, symbols: usize, device: &Device) -> Tensor<2> {
 }
 
 /// Returns random inputs of attention that require gradients.
-fn attended([batch, symbols, width, channels, taps]: [usize; 5], seed: usize, device: &Device) -> Attended {
+fn attended(
+    [batch, symbols, width, channels, taps]: [usize; 5],
+    seed: usize,
+    device: &Device,
+) -> AttentionMemory {
     let location = noise([2 * taps, width], seed + 4, device).div_scalar(taps as f32);
-    Attended {
+    AttentionMemory {
         keys: noise([batch, symbols, width], seed + 1, device).require_grad(),
         values: noise([batch, symbols, channels], seed + 2, device).require_grad(),
         mask: mask(batch, symbols, device),
@@ -435,7 +439,7 @@ pub async fn attention(device: &Device) {
         let attended = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let weights = noise([batch, 2 * symbols + channels], number + 60, &device);
         let mut results = Vec::new();
-        for step in [Attended::attend, Attended::attend_with_tensors] {
+        for step in [AttentionMemory::attend, AttentionMemory::attend_with_tensors] {
             let output = step(&attended, query.clone(), before.clone());
             let gradients = (output.clone() * weights.clone()).sum().backward();
             results.push([
@@ -480,7 +484,7 @@ pub async fn attention_scan(device: &Device) {
         let lstm = burn_fused::lstm::Lstm::new(inputs + channels, hidden, &device);
         let memory = attended([batch, symbols, width, channels, taps], 100 * number, &device);
         let mut results = Vec::new();
-        for scan in [Attended::scan, Attended::scan_by_steps] {
+        for scan in [AttentionMemory::scan, AttentionMemory::scan_by_steps] {
             let first =
                 scan(&memory, lstm_inputs.clone(), &lstm, query.clone(), state.clone(), start.clone());
             let found = scan(&memory, lstm_inputs.clone(), &lstm, query.clone(), first.state, first.attended);

@@ -16,7 +16,7 @@ use burn_fused::{
 };
 
 /// A recording and the symbols that are spoken in it.
-pub struct Spoken<'a> {
+pub struct AdaptationClip<'a> {
     pub mel: &'a Mel,
     pub symbols: &'a [Symbol],
     /// See [`crate::text::to_symbols`].
@@ -63,7 +63,7 @@ impl Example {
 /// Fails with `training-diverged`, and as [`ForcedAligner::align`] does for a spectrogram of another shape.
 pub async fn adapt(
     aligner: &ForcedAligner,
-    recordings: &[Spoken<'_>],
+    recordings: &[AdaptationClip<'_>],
     config: &AdaptConfig,
 ) -> Result<ForcedAligner> {
     let device = &aligner.device.clone().autodiff();
@@ -104,8 +104,8 @@ pub async fn adapt(
 }
 
 /// `None` for a recording that is too short for its symbols.
-async fn expect(aligner: &ForcedAligner, recording: &Spoken<'_>) -> Result<Option<Example>> {
-    let &Spoken { mel, symbols, word_ends } = recording;
+async fn expect(aligner: &ForcedAligner, recording: &AdaptationClip<'_>) -> Result<Option<Example>> {
+    let &AdaptationClip { mel, symbols, word_ends } = recording;
     let occupancies = aligner.occupancies(mel, symbols, word_ends).await?;
     Ok(occupancies.map(|occupancies| {
         let mut frames = mel.data.clone();
@@ -189,7 +189,7 @@ mod tests {
         let (symbols, word_ends) = to_symbols(&Phonemizer::embedded().words(TEXT).unwrap());
         let adapted = pollster::block_on(adapt(
             &aligner,
-            &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
+            &[AdaptationClip { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
             &AdaptConfig::default(),
         ))
         .unwrap();
@@ -223,7 +223,7 @@ mod tests {
         let (symbols, word_ends) = to_symbols(&Phonemizer::embedded().words(TEXT).unwrap());
         let adapted = pollster::block_on(adapt(
             &aligner,
-            &[Spoken { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
+            &[AdaptationClip { mel: &mel, symbols: &symbols, word_ends: &word_ends }],
             &AdaptConfig::default(),
         ))
         .unwrap();

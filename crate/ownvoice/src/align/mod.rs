@@ -41,7 +41,7 @@ pub struct Alignment {
 
 impl Alignment {
     /// Returns the length of the longest run of phones with the minimum duration each: a long run is a word that was not spoken.
-    pub fn hasty_phones(&self) -> usize {
+    pub fn longest_min_duration_run(&self) -> usize {
         let phones =
             self.symbols.iter().zip(&self.durations).filter(|(symbol, _)| symbols::is_phone(**symbol));
         let (mut longest, mut run) = (0, 0);
@@ -88,7 +88,7 @@ impl ForcedAligner {
     /// # Errors
     /// Fails with `clip-mismatch` if the score is below [`MISMATCH_SCORE`], or if the recording is too short for the symbols.
     pub async fn align(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
-        let alignment = self.align_anyway(mel, symbols, word_ends).await?;
+        let alignment = self.align_unchecked(mel, symbols, word_ends).await?;
         match alignment.score < MISMATCH_SCORE {
             true => Err(Error::clip_mismatch("the recording has other words")),
             false => Ok(alignment),
@@ -96,7 +96,12 @@ impl ForcedAligner {
     }
 
     /// Aligns as [`Self::align`] does, but accepts every score.
-    pub async fn align_anyway(&self, mel: &Mel, symbols: &[Symbol], word_ends: &[bool]) -> Result<Alignment> {
+    pub async fn align_unchecked(
+        &self,
+        mel: &Mel,
+        symbols: &[Symbol],
+        word_ends: &[bool],
+    ) -> Result<Alignment> {
         let posteriors = self.posteriors(mel).await?;
         Lattice::fitting(symbols, word_ends, posteriors.len())
             .and_then(|lattice| lattice.best_path(&posteriors))
@@ -272,7 +277,8 @@ mod tests {
     #[test]
     fn an_unspoken_word_is_a_run_of_minimum_durations() {
         let hasty = |names: &str, durations: Vec<u32>| {
-            Alignment { symbols: symbols::parse(names).unwrap(), durations, score: 0.0 }.hasty_phones()
+            Alignment { symbols: symbols::parse(names).unwrap(), durations, score: 0.0 }
+                .longest_min_duration_run()
         };
         // Short pauses neither count nor end a run.
         assert_eq!(hasty("_ K AE1 T _ S IH1 T _", vec![1, 6, 9, 2, 1, 2, 1, 2, 1]), 4);

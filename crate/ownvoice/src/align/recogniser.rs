@@ -83,7 +83,7 @@ impl Recogniser {
     }
 }
 
-/// Takes each channel's mean off and scales it to unit variance over the utterance, so that a microphone's colour and level do not count.
+/// VocoderDataset each channel's mean off and scales it to unit variance over the utterance, so that a microphone's colour and level do not count.
 ///
 /// * `frames`: `[T, M]`
 pub fn normalise(frames: &mut [f32], mels: usize) {

@@ -6,6 +6,7 @@ pub mod dct;
 pub mod decode;
 pub mod excitation;
 mod filterbank;
+pub mod global_variance_scale;
 pub mod level;
 pub mod mel;
 pub mod pauses;
@@ -16,7 +17,6 @@ pub mod rumble;
 pub mod source;
 pub mod speaker;
 pub mod stft;
-pub mod variance_scale;
 pub mod wav;
 
 use crate::Result;

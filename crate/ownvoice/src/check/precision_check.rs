@@ -84,7 +84,7 @@ pub async fn check(base: &Base, options: &CheckOptions, go_on: &mut GoOn<'_>) ->
     }
     let (cpu, config) = (Device::flex(), base.config().clone());
     let model = if is_cpu(&base.device) { base.model.clone() } else { on(&base.model, base, &cpu).await? };
-    let plan = ComputePlan { faults: faults.clone(), ..ComputePlan::of(*precision) };
+    let plan = ComputePlan { faults: faults.clone(), ..ComputePlan::from_precision(*precision) };
     let reference = Side { model: &model, device: &cpu, name: "cpu", plan: ComputePlan::reference() };
     let found = Side { model: &base.model, device: &base.device, name, plan: plan.clone() };
     let features = sample_features(config.mels);

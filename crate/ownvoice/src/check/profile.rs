@@ -13,8 +13,8 @@ use web_time::Instant;
 use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig},
-    features::{Features, Spoken},
-    learn::{all_reduce::sum_gradients, sampler::Draw},
+    features::{Features, NewUtterance},
+    learn::{all_reduce::sum_gradients, sampler::BatchKey},
     model::{
         Tacotron, TacotronConfig,
         batch::{Batch, Extent, UtteranceSource},
@@ -249,8 +249,8 @@ pub async fn profile(
     let all: Vec<usize> = (0..features.utterances.len()).collect();
     let extent = Extent::Window(window);
     let source = UtteranceSource::new(&features, (&all, &all), config, extent, items, 0, ranks.shard())?;
-    let items = ranks.shard().of(&vec![(); items]).len();
-    let draw = || source.draw(Draw::Train(0), device).expect("it lies in memory");
+    let items = ranks.shard().slice(&vec![(); items]).len();
+    let draw = || source.draw(BatchKey::Train(0), device).expect("it lies in memory");
     clock.alone("feeder", || drop(draw())).await?;
 
     let batch = draw();
@@ -351,7 +351,7 @@ pub fn corpus(mels: usize, speakers: usize) -> Features {
     for number in 0..speakers {
         let symbols = (0..SYMBOLS).filter_map(|index| Symbol::from_index(10 + index % 30)).collect();
         let mel = noise(mels, SYMBOLS * SYMBOL_FRAMES as usize);
-        features.push(Spoken {
+        features.push(NewUtterance {
             speaker: &number.to_string(),
             id: number.to_string(),
             text: String::new(),

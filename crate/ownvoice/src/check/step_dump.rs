@@ -9,7 +9,7 @@ use burn::{module::Module, prelude::*, tensor::Gradients};
 use crate::{
     Error, Result,
     audio::mel::{Mel, MelConfig},
-    features::{Features, Spoken},
+    features::{Features, NewUtterance},
     model::{
         AttentiveTacotron, Tacotron, TacotronConfig,
         batch::{Batch, Data, assemble},
@@ -252,11 +252,11 @@ pub async fn dump_step<M: Module>(
     let named = losses(&model);
     let gradients = sum(&named).mul_scalar(scale).backward();
     for (name, loss) in named {
-        let value = Values::read(Value::of(&loss)).await?.values[0];
+        let value = Values::read(Value::from_tensor(&loss)).await?.values[0];
         about.losses.push((name.to_string(), value.is_finite().then_some(value)));
     }
     let mut calls = Vec::new();
-    for (name, call) in CallName::of_each(scope.recorded_calls()) {
+    for (name, call) in CallName::number(scope.recorded_calls()) {
         let gradient = match call.gradient(&gradients) {
             Some(values) => {
                 let value = Value { shape: call.output.shape.clone(), values };
@@ -308,7 +308,7 @@ async fn updates<M: Module>(
     scope: &Scope,
     scale: f32,
 ) -> Result<BTreeMap<String, Values>> {
-    let mut adam = Adam::new(AdamConfig::of(scope));
+    let mut adam = Adam::new(AdamConfig::from_scope(scope));
     let mut found = BTreeMap::new();
     let before = collect(&model);
     let Some(device) = before.values().next().map(|weight| weight.values.device()) else { return Ok(found) };
@@ -376,7 +376,7 @@ pub fn sample_features(mels: usize) -> Features {
             0 => 0.0,
             _ => 120.0 + 20.0 * voice as f32 + 15.0 * (0.05 * frame as f32).sin(),
         };
-        features.push(Spoken {
+        features.push(NewUtterance {
             speaker: &voice.to_string(),
             id: format!("sample-{voice}"),
             text: String::new(),

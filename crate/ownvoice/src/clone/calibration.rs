@@ -1,4 +1,4 @@
-//! What a finished clone says, compared with what its speaker said: see [`crate::voice::spectral_match`].
+//! What a finished clone says, compared with what its speaker said: see [`crate::voice::spectral_transport`].
 
 use super::{
     clip::AlignedClip,
@@ -8,15 +8,15 @@ use super::{
 use crate::{
     Result,
     audio::{
+        global_variance_scale::{GlobalVarianceScale, scale_variance},
         mel::MelConfig,
-        variance_scale::{VarianceScale, scale_variance},
     },
     model::TacotronConfig,
     synth::speak::prosody_of,
     text::symbols::Symbol,
     voice::{
         Adapted, Base,
-        spectral_match::{SpectralMatch, SpectralStats},
+        spectral_transport::{SpectralStats, SpectralTransport},
     },
 };
 use burn_fused::readback::read;
@@ -49,9 +49,14 @@ pub struct Calibration {
 
 impl Calibration {
     /// * `speaker`: the speaker of the base whose timing and melody are followed
-    pub async fn of(base: &Base, clips: &[AlignedClip], speaker: usize, prosody: &Prosody) -> Result<Self> {
+    pub async fn measure(
+        base: &Base,
+        clips: &[AlignedClip],
+        speaker: usize,
+        prosody: &Prosody,
+    ) -> Result<Self> {
         let (config, mel_config) = (base.config().clone(), base.mel_config().clone());
-        let voice = prosody.of_base_speaker(base, speaker);
+        let voice = prosody.base_speaker_voice(base, speaker);
         let mut sentences = Vec::with_capacity(SENTENCES.len());
         for sentence in SENTENCES {
             let (symbols, durations, f0_hz) = prosody_of(base, &voice, sentence).await?;
@@ -67,19 +72,19 @@ impl Calibration {
     }
 
     /// Speaks the sentences; `None` where nothing is loud enough, or has no phone of the clips.
-    pub async fn spectral_match(
+    pub async fn spectral_transport(
         &self,
         parts: &Adapted,
-        variance_scale: VarianceScale,
-    ) -> Result<Option<SpectralMatch>> {
+        global_variance_scale: GlobalVarianceScale,
+    ) -> Result<Option<SpectralTransport>> {
         let TacotronConfig { mels, reduction, .. } = self.config;
         let mut said = SpectralStats::default();
         for (&Span { first, frames }, symbols) in self.store.clips.iter().zip(&self.symbols) {
             let window = self.store.gather(&[first], frames.next_multiple_of(reduction));
             let predicted = predict(parts, &window).1.narrow(1, 0, frames).reshape([frames * mels]);
             let mel = self.config.log_mels(read(predicted).await?, &self.mel_config);
-            said.add(&scale_variance(mel, variance_scale), symbols);
+            said.add(&scale_variance(mel, global_variance_scale), symbols);
         }
-        Ok(SpectralMatch::between(&said, &self.recorded))
+        Ok(SpectralTransport::between(&said, &self.recorded))
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     align::{
         Alignment, ForcedAligner,
-        adapt::{AdaptConfig, Spoken, adapt},
+        adapt::{AdaptConfig, AdaptationClip, adapt},
         segment::{self, Cut},
     },
     audio::{
@@ -111,8 +111,8 @@ impl Prepared {
         Ok((Self { mel, f0_hz, symbols, word_ends, foreign: is_foreign(&clip.text) }, report))
     }
 
-    fn spoken(&self) -> Spoken<'_> {
-        Spoken { mel: &self.mel, symbols: &self.symbols, word_ends: &self.word_ends }
+    fn spoken(&self) -> AdaptationClip<'_> {
+        AdaptationClip { mel: &self.mel, symbols: &self.symbols, word_ends: &self.word_ends }
     }
 
     /// The segments between `cuts`, each with silences at its ends where there is one.
@@ -145,7 +145,7 @@ impl Prepared {
     /// Fails with `clip-mismatch` where another text is spoken. The recogniser was trained on no foreign phones, so that their score has no meaning.
     async fn align(&self, aligner: &ForcedAligner) -> Result<Alignment> {
         match self.foreign {
-            true => aligner.align_anyway(&self.mel, &self.symbols, &self.word_ends).await,
+            true => aligner.align_unchecked(&self.mel, &self.symbols, &self.word_ends).await,
             false => aligner.align(&self.mel, &self.symbols, &self.word_ends).await,
         }
     }
@@ -173,13 +173,14 @@ pub async fn spoken_throughout(base: &Base, clips: &[Clip]) -> Result<Vec<bool>>
     for (index, clip) in clips.iter().enumerate() {
         prepared.push(Prepared::new(base, clip).map_err(|error| error.in_clip(index))?);
     }
-    let recordings: Vec<Spoken> =
+    let recordings: Vec<AdaptationClip> =
         prepared.iter().step_by(clips.len().div_ceil(ADAPTED_TO).max(1)).map(Prepared::spoken).collect();
     let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
     let mut throughout = Vec::with_capacity(clips.len());
     for (index, clip) in prepared.iter().enumerate() {
-        let found = aligner.align_anyway(&clip.mel, &clip.symbols, &clip.word_ends).await;
-        throughout.push(found.map_err(|error| error.in_clip(index))?.hasty_phones() < UNSPOKEN_PHONES);
+        let found = aligner.align_unchecked(&clip.mel, &clip.symbols, &clip.word_ends).await;
+        throughout
+            .push(found.map_err(|error| error.in_clip(index))?.longest_min_duration_run() < UNSPOKEN_PHONES);
     }
     Ok(throughout)
 }
@@ -197,11 +198,12 @@ pub async fn align_clips(base: &Base, clips: &[Clip]) -> Result<(Vec<AlignedClip
     let cuts = segment::choose(&boundaries);
     let prepared: Vec<Prepared> =
         prepared.into_iter().zip(&cuts).flat_map(|(clip, cuts)| clip.segments(cuts)).collect();
-    let recordings: Vec<Spoken> = prepared.iter().map(Prepared::spoken).collect();
+    let recordings: Vec<AdaptationClip> = prepared.iter().map(Prepared::spoken).collect();
     let aligner = adapt(&base.aligner, &recordings, &AdaptConfig::default()).await?;
     let mut aligned = Vec::with_capacity(prepared.len());
     for Prepared { mel, f0_hz, symbols, word_ends, foreign } in prepared {
-        let Alignment { symbols, durations, .. } = aligner.align_anyway(&mel, &symbols, &word_ends).await?;
+        let Alignment { symbols, durations, .. } =
+            aligner.align_unchecked(&mel, &symbols, &word_ends).await?;
         aligned.push(AlignedClip { symbols, durations, mel: mel.data, f0_hz, foreign });
     }
     Ok((aligned, aligner))

@@ -34,13 +34,13 @@ pub struct SamplerConfig {
     /// Their weight in the loss, relative to that of the clips, as the mean of all iterations.
     pub weight: f32,
     /// Iterations over which the weight rises from nothing to twice its mean: what is rehearsed last is kept best.
-    pub rising: usize,
+    pub ramp_iterations: usize,
 }
 
 impl SamplerConfig {
     /// The weight of the rehearsed windows in an iteration.
     fn rehearsal_at(&self, iteration: usize) -> f32 {
-        self.weight * 2.0 * iteration as f32 / self.rising as f32
+        self.weight * 2.0 * iteration as f32 / self.ramp_iterations as f32
     }
 }
 
@@ -60,13 +60,13 @@ impl ClipDataset {
             (starts, frames)
         };
         let (starts, valid_frames) = draw(&self.store, clips, batch);
-        let windows = WindowBatch { valid_frames, ..self.store.gather(shard.of(&starts), window) };
+        let windows = WindowBatch { valid_frames, ..self.store.gather(shard.slice(&starts), window) };
         let Some(rehearsal) = &self.rehearsal else { return windows };
         let (starts, rehearsed_frames) = draw(rehearsal, &rehearsal.clips, rehearsed);
-        if shard.of(&starts).is_empty() {
+        if shard.slice(&starts).is_empty() {
             return windows;
         }
-        let rehearsed = rehearsal.gather(shard.of(&starts), window);
+        let rehearsed = rehearsal.gather(shard.slice(&starts), window);
         windows.and(
             rehearsed,
             self.sampler.rehearsal_at(iteration) * valid_frames as f32 / rehearsed_frames as f32,
@@ -100,7 +100,7 @@ impl ClipDataset {
             && sampler.reduction > 0
             && sampler.window > 0
             && sampler.window % sampler.reduction == 0
-            && sampler.rising > 0;
+            && sampler.ramp_iterations > 0;
         fits.then_some(Self {
             store: FrameStore::take("clips.", clips, weights, device)?,
             rehearsal,
@@ -121,7 +121,7 @@ mod tests {
         reduction: 2,
         rehearsed: 2,
         weight: 0.3,
-        rising: 60,
+        ramp_iterations: 60,
     };
 
     #[test]

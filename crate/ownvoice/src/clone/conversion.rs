@@ -12,7 +12,7 @@ const PRIOR_FRAMES: f32 = 20.0;
 const SMOOTH_FRAMES: usize = 2;
 
 /// How unlike a frame still counts, as the deviation of a Gaussian: nepers, the root mean square of its bands.
-const LIKENESS: f32 = 0.3;
+const KERNEL_BANDWIDTH: f32 = 0.3;
 /// Frames as alike as can be that determine a difference as much as the mean of their phone does.
 const PRIOR_ALIKE: f32 = 10.0;
 /// Bands that are averaged before frames are compared.
@@ -51,13 +51,13 @@ fn class(phone: Symbol) -> u8 {
 const CLASSES: usize = 3;
 
 /// What separates two renditions of a phone.
-struct OfPhone {
+struct PhoneFrames {
     /// The mean difference, `[M]`
     mean: Vec<f32>,
-    frames: Vec<OfFrame>,
+    frames: Vec<FrameNeighbour>,
 }
 
-struct OfFrame {
+struct FrameNeighbour {
     /// The frame that is moved, see [`coarse`].
     said: Vec<f32>,
     /// `[M]`
@@ -69,15 +69,15 @@ fn coarse(frame: &[f32]) -> Vec<f32> {
     frame.chunks(COARSE).map(|bands| bands.iter().sum::<f32>() / bands.len() as f32).collect()
 }
 
-impl OfPhone {
+impl PhoneFrames {
     /// The mean of the frames' differences, each weighted by how like `frame` it is, and of the phone's own, `[M]`.
     fn at(&self, frame: &[f32]) -> Vec<f32> {
         let frame = coarse(frame);
         let mut sums: Vec<f32> = self.mean.iter().map(|mean| PRIOR_ALIKE * mean).collect();
         let mut weights = PRIOR_ALIKE;
-        for OfFrame { said, difference } in &self.frames {
+        for FrameNeighbour { said, difference } in &self.frames {
             let squares: f32 = said.iter().zip(&frame).map(|(a, b)| (a - b).powi(2)).sum();
-            let weight = (-squares / (2.0 * LIKENESS * LIKENESS * frame.len() as f32)).exp();
+            let weight = (-squares / (2.0 * KERNEL_BANDWIDTH * KERNEL_BANDWIDTH * frame.len() as f32)).exp();
             weights += weight;
             sums.iter_mut().zip(difference).for_each(|(sum, difference)| *sum += weight * difference);
         }
@@ -86,18 +86,18 @@ impl OfPhone {
     }
 }
 
-/// Differences by phone where the clips have it, else the mean of its class, `[M]`.
-pub struct Differences {
+/// PhoneOffsets by phone where the clips have it, else the mean of its class, `[M]`.
+pub struct PhoneOffsets {
     classes: [Vec<f32>; CLASSES],
-    phones: BTreeMap<Symbol, OfPhone>,
+    phones: BTreeMap<Symbol, PhoneFrames>,
 }
 
-impl Differences {
+impl PhoneOffsets {
     /// * `pairs`: the phones of a clip, the clip, and how the base says it, `[T, M]`
-    pub fn of(pairs: &[(Vec<Symbol>, &[f32], Vec<f32>)], mels: usize) -> Self {
+    pub fn from_pairs(pairs: &[(Vec<Symbol>, &[f32], Vec<f32>)], mels: usize) -> Self {
         let mut speech = Difference::default();
         let mut classes: [Difference; CLASSES] = Default::default();
-        let mut phones = BTreeMap::<Symbol, (Difference, Vec<OfFrame>)>::new();
+        let mut phones = BTreeMap::<Symbol, (Difference, Vec<FrameNeighbour>)>::new();
         for (spoken, recorded, said) in pairs {
             let frames = recorded.chunks_exact(mels).zip(said.chunks_exact(mels));
             for (&phone, (recorded, said)) in spoken.iter().zip(frames) {
@@ -109,13 +109,13 @@ impl Differences {
                 classes[class(phone) as usize].add(&difference);
                 let (sum, frames) = phones.entry(phone).or_default();
                 sum.add(&difference);
-                frames.push(OfFrame { said: coarse(said), difference });
+                frames.push(FrameNeighbour { said: coarse(said), difference });
             }
         }
         let speech = speech.mean(&vec![0.0; mels]);
         let classes = classes.map(|class| class.mean(&speech));
-        let of_phone = |(phone, (sum, frames)): (Symbol, (Difference, Vec<OfFrame>))| {
-            (phone, OfPhone { mean: sum.mean(&classes[class(phone) as usize]), frames })
+        let of_phone = |(phone, (sum, frames)): (Symbol, (Difference, Vec<FrameNeighbour>))| {
+            (phone, PhoneFrames { mean: sum.mean(&classes[class(phone) as usize]), frames })
         };
         Self { phones: phones.into_iter().map(of_phone).collect(), classes }
     }
@@ -170,7 +170,7 @@ mod tests {
                 }
             })
             .collect();
-        let differences = Differences::of(&[(spoken, &recorded, said)], 2);
+        let differences = PhoneOffsets::from_pairs(&[(spoken, &recorded, said)], 2);
         let converted = |phone| {
             let mut mel = vec![0.0; 2 * 9];
             differences.convert(&mut mel, &[phone; 9]);
@@ -195,7 +195,7 @@ mod tests {
         let said: Vec<f32> =
             (0..2 * spoken.len()).map(|at| if at < spoken.len() { 0.0 } else { 2.0 }).collect();
         let recorded: Vec<f32> = said.iter().map(|&said| if said == 0.0 { 1.0 } else { 1.5 }).collect();
-        let differences = Differences::of(&[(spoken, &recorded, said)], 2);
+        let differences = PhoneOffsets::from_pairs(&[(spoken, &recorded, said)], 2);
         let converted = |value: f32| {
             let mut mel = vec![value; 2 * 9];
             differences.convert(&mut mel, &[aa; 9]);

@@ -9,9 +9,9 @@ use crate::{
     Result,
     align::{ForcedAligner, PhonemeErrors, segment::ONE_IN},
     audio::{
+        global_variance_scale::{global_variance_scale, scale_variance},
         mel::{Mel, MelConfig},
         speaker::{SpeakerStats, similarity},
-        variance_scale::{scale_variance, variance_scale},
     },
     model::TacotronConfig,
     text::symbols::Symbol,
@@ -46,7 +46,7 @@ impl HeldOut {
     /// * `clips`: all of them, as in `store`
     ///
     /// `None` where there is only one, too short to be cut.
-    pub async fn of(
+    pub async fn new(
         base: &Base,
         aligner: ForcedAligner,
         clips: &[AlignedClip],
@@ -111,10 +111,11 @@ impl HeldOut {
                 self.config.log_mels(own[..clip.recorded.frames() * mels].to_vec(), &self.mel_config)
             })
             .collect();
-        let variance_scale = variance_scale(said.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
+        let global_variance_scale =
+            global_variance_scale(said.iter().zip(self.clips.iter().map(|clip| &clip.recorded)));
         let (mut stats, mut errors) = (SpeakerStats::default(), PhonemeErrors::default());
         for (said, clip) in said.into_iter().zip(&self.clips) {
-            let said = scale_variance(said, variance_scale);
+            let said = scale_variance(said, global_variance_scale);
             stats.merge(&SpeakerStats::from_mel(&said));
             errors += self.aligner.phoneme_errors(&said, &clip.symbols).await?;
         }
@@ -122,7 +123,7 @@ impl HeldOut {
             loss,
             similarity: similarity(&stats, &self.speaker),
             phoneme_error_rate: errors.rate(),
-            variance_scale,
+            global_variance_scale,
         })
     }
 }

@@ -82,7 +82,7 @@ impl Helper {
         buffer: &mut impl FlatBuffer,
         shard: Shard,
     ) -> Result<()> {
-        let places = Places::of(&self.parts, buffer)?;
+        let places = FlatLayout::new(&self.parts, buffer)?;
         self.parts = map(self.parts.clone(), |path, old| {
             let &Place { at, count } = places.0.get(path)?;
             Some(Tensor::from_data(TensorData::new(buffer.get(at, count), [count]), &old.device()))
@@ -137,7 +137,7 @@ impl FineTuner {
     /// Writes the current weights to buffers of [`Self::flat_buffer_len`] values each.
     pub async fn put_weights_async(&self, buffers: &mut [impl FlatBuffer]) -> Result<()> {
         for buffer in &*buffers {
-            Places::of(&self.parts, buffer)?;
+            FlatLayout::new(&self.parts, buffer)?;
         }
         let mut at = 0;
         for weight in adaptable(&self.parts).into_values() {
@@ -156,7 +156,7 @@ pub fn add(
     loss: Tensor<1>,
     helped: &impl FlatBuffer,
 ) -> Result<Tensor<1>> {
-    let places = Places::of(parts, helped)?;
+    let places = FlatLayout::new(parts, helped)?;
     visit(parts, |path, parameter| {
         let Some(&Place { at, count }) = places.0.get(path) else { return };
         let Some(gradient) = parameter.gradient(gradients) else { return };
@@ -168,15 +168,15 @@ pub fn add(
 }
 
 /// Where each weight's values lie in a buffer, by its name.
-struct Places(BTreeMap<String, Place>);
+struct FlatLayout(BTreeMap<String, Place>);
 
 struct Place {
     at: usize,
     count: usize,
 }
 
-impl Places {
-    fn of(parts: &Adapted, buffer: &impl FlatBuffer) -> Result<Self> {
+impl FlatLayout {
+    fn new(parts: &Adapted, buffer: &impl FlatBuffer) -> Result<Self> {
         let mut next = 0;
         let places = adaptable(parts).into_iter().map(|(name, weight)| {
             let place = Place { at: next, count: weight.values.dims()[0] };

@@ -5,6 +5,7 @@
 //!
 //! One long file: the states of one machine; whatever has a state of its own is a module below.
 
+pub mod alignment_snapshot;
 pub mod anchors;
 mod calibration;
 mod checkpoint;
@@ -16,7 +17,6 @@ mod frame_store;
 mod held_out;
 pub mod helper;
 pub mod options;
-pub mod picture;
 mod prosody;
 mod regression;
 mod rehearsal;
@@ -33,10 +33,11 @@ use web_time::Instant;
 
 use crate::{
     Error, Result,
-    audio::variance_scale::{FLAT, VarianceScale},
+    audio::global_variance_scale::{FLAT, GlobalVarianceScale},
     learn::early_stopping::{EarlyStopping, Verdict},
     voice::{Adapted, Base, Voice, VoiceInfo, adaptable},
 };
+use alignment_snapshot::{AlignmentSnapshot, SnapshotClip};
 use burn_fused::{
     Compute, Precision, Scope,
     adam::{Adam, AdamConfig, FIRST_SCALE},
@@ -50,7 +51,6 @@ use clip_dataset::{ClipDataset, SamplerConfig};
 use frame_store::{FrameStore, Span, assemble, loss, predict, spread};
 use held_out::HeldOut;
 use options::{CloneOptions, ValidationMetrics};
-use picture::{Picture, Shown};
 use prosody::Prosody;
 use rehearsal::rehearsal;
 use rounding::{round_moments, round_parameters};
@@ -152,7 +152,7 @@ pub struct FineTuner {
     dataset: ClipDataset,
     held_out: Option<HeldOut>,
     calibration: Calibration,
-    shown: Shown,
+    shown: SnapshotClip,
     /// `[1, V]`
     timing_speaker: Tensor<2>,
     prosody: Prosody,
@@ -213,10 +213,10 @@ impl FineTuner {
             return Err(Error::clip_too_short(seconds, MIN_SECONDS));
         }
         let store = assemble(base, &aligned, options.window);
-        let held_out = HeldOut::of(base, aligner, &aligned, &store).await?;
+        let held_out = HeldOut::new(base, aligner, &aligned, &store).await?;
         let Nearest { speaker, loss: start_loss } = nearest_speaker(base, &store, &options).await?;
-        let prosody = Prosody::of(base, &aligned, &store, speaker).await?;
-        let calibration = Calibration::of(base, &aligned, speaker, &prosody).await?;
+        let prosody = Prosody::measure(base, &aligned, &store, speaker).await?;
+        let calibration = Calibration::measure(base, &aligned, speaker, &prosody).await?;
         let rehearsal = match options.rehearsal > 0.0 {
             true => Some(rehearsal(base, &aligned, &store, speaker, &prosody, options.window).await?),
             false => None,
@@ -228,13 +228,13 @@ impl FineTuner {
             window: options.window,
             reduction: base.config().reduction,
             rehearsed: options.rehearsed(),
-            weight: options.rehearsal_of(seconds, start_loss),
-            rising: options.iterations,
+            weight: options.rehearsal_weight(seconds, start_loss),
+            ramp_iterations: options.iterations,
         };
         let dataset = ClipDataset { store, rehearsal, sampler };
         let mut tuner = Self {
             device: base.device.clone().autodiff(),
-            parts: Voice::of_base_speaker(base, speaker)
+            parts: Voice::from_base_speaker(base, speaker)
                 .parts
                 .train()
                 .computing(&Scope::new(options.compute())),
@@ -243,13 +243,13 @@ impl FineTuner {
                 weight_decay: 0.0,
                 // What is rehearsed adds to the loss of the clips, most at the end.
                 first_scale: FIRST_SCALE / dataset.total_weight(options.iterations),
-                ..AdamConfig::of(&Scope::new(options.compute()))
+                ..AdamConfig::from_scope(&Scope::new(options.compute()))
             }),
             dataset,
             held_out,
             calibration,
             // A held-out clip, where there is one.
-            shown: Shown::new(aligned.last().expect("counted"), base.config().mels),
+            shown: SnapshotClip::new(aligned.last().expect("counted"), base.config().mels),
             timing_speaker: base.speaker(speaker),
             prosody,
             seconds,
@@ -278,7 +278,7 @@ impl FineTuner {
             mask: nothing(1) + 1.0,
             clips: vec![Span { first: 0, frames: options.window }],
         };
-        let parts = Voice::of_base_speaker(base, base.default_speaker())
+        let parts = Voice::from_base_speaker(base, base.default_speaker())
             .parts
             .train()
             .computing(&Scope::new(options.compute()));
@@ -410,8 +410,10 @@ impl FineTuner {
     async fn keep_last(&mut self) -> Result<()> {
         if let Some(now) = self.validate().await? {
             let found = self.best.as_ref().map_or(now, |&(validation, _)| validation);
-            self.best =
-                Some((ValidationMetrics { variance_scale: now.variance_scale, ..found }, self.parts.clone()));
+            self.best = Some((
+                ValidationMetrics { global_variance_scale: now.global_variance_scale, ..found },
+                self.parts.clone(),
+            ));
         }
         Ok(())
     }
@@ -459,7 +461,7 @@ impl FineTuner {
 
     /// The last clip: its recording, and the prediction of the current parameters.
     #[doc(hidden)]
-    pub async fn picture_async(&self, base: &Base) -> Result<Picture> {
+    pub async fn picture_async(&self, base: &Base) -> Result<AlignmentSnapshot> {
         let &Span { first, frames } = self.dataset.store.clips.last().expect("counted");
         let padded = frames.next_multiple_of(self.dataset.sampler.reduction);
         let windows = self.dataset.store.gather(&[first], padded);
@@ -486,18 +488,18 @@ impl FineTuner {
             parts,
             timing_speaker: self.timing_speaker.clone(),
             duration_scale: self.prosody.duration_scale,
-            timing_readout: self.prosody.timing_readout.clone(),
-            variance_scale: self.variance_scale(),
-            spectral_match: None,
+            duration_head_delta: self.prosody.duration_head_delta.clone(),
+            global_variance_scale: self.global_variance_scale(),
+            spectral_transport: None,
             intonation: self.prosody.intonation,
             voicing_readout: self.prosody.voicing_readout.clone(),
             info,
         }
     }
 
-    /// The factors of the metrics that are kept, see [`crate::audio::variance_scale`].
-    fn variance_scale(&self) -> VarianceScale {
-        self.best.as_ref().map_or(FLAT, |(validation, _)| validation.variance_scale)
+    /// The factors of the metrics that are kept, see [`crate::audio::global_variance_scale`].
+    fn global_variance_scale(&self) -> GlobalVarianceScale {
+        self.best.as_ref().map_or(FLAT, |(validation, _)| validation.global_variance_scale)
     }
 
     /// The voice of the parameters that the stop rule kept.
@@ -505,18 +507,18 @@ impl FineTuner {
         let iterations = self.iteration();
         let held_out_loss =
             self.start.zip(self.best.as_ref()).map(|(before, (after, _))| [before.loss, after.loss]);
-        let variance_scale = self.variance_scale();
+        let global_variance_scale = self.global_variance_scale();
         let parts = self.best.map_or(self.parts, |(_, best)| best).valid().with_precision(Precision::F32);
-        let spectral_match = self.calibration.spectral_match(&parts, variance_scale).await?;
+        let spectral_transport = self.calibration.spectral_transport(&parts, global_variance_scale).await?;
         let info =
             VoiceInfo { adapted: true, iterations, seconds: self.seconds, held_out_loss, consent: None };
         Ok(Voice {
             parts,
             timing_speaker: self.timing_speaker,
             duration_scale: self.prosody.duration_scale,
-            timing_readout: self.prosody.timing_readout.clone(),
-            variance_scale,
-            spectral_match,
+            duration_head_delta: self.prosody.duration_head_delta.clone(),
+            global_variance_scale,
+            spectral_transport,
             intonation: self.prosody.intonation,
             voicing_readout: self.prosody.voicing_readout.clone(),
             info,
@@ -526,7 +528,7 @@ impl FineTuner {
 
 /// The windows of each look at the speakers of the base, and how many of them are looked at further: few at first, many for the few that remain (successive
 /// halving; Jamieson and Talwalkar 2016).
-const LOOKS: [(usize, usize); 4] = [(1, 32), (2, 12), (4, 4), (16, 1)];
+const HALVING_ROUNDS: [(usize, usize); 4] = [(1, 32), (2, 12), (4, 4), (16, 1)];
 
 /// An engine's voice has to be nearer than any person's by this factor of the loss: what starts from an engine keeps some of its sound.
 const ENGINE_PENALTY: f32 = 1.08;
@@ -546,7 +548,7 @@ async fn nearest_speaker(base: &Base, store: &FrameStore, options: &CloneOptions
     let mut speakers: Vec<usize> = (0..base.manifest.speakers.len()).collect();
     let mut nearest = Nearest { speaker: 0, loss: f32::NAN };
     let penalty = |speaker: usize| if base.is_person(speaker) { 1.0 } else { ENGINE_PENALTY };
-    for (count, keep) in LOOKS {
+    for (count, keep) in HALVING_ROUNDS {
         let starts = spread(&store.clips, window, count);
         let mut losses = Vec::with_capacity(speakers.len());
         for beside in speakers.chunks((batch / count).max(1)) {
@@ -580,7 +582,7 @@ async fn losses_of(
     let speaker_of = |row: usize| base.speaker(speakers[(row / count).min(speakers.len() - 1)]);
     let of_rows = Tensor::cat((0..rows).map(speaker_of).collect(), 0);
     let parts =
-        Adapted { speaker: Param::from_tensor(of_rows), ..Voice::of_base_speaker(base, speakers[0]).parts };
+        Adapted { speaker: Param::from_tensor(of_rows), ..Voice::from_base_speaker(base, speakers[0]).parts };
     let (before, after) = predict(&parts, &store.gather(&starts.repeat(rows / count), *window));
     let (windows, fused) = (store.gather(starts, *window), Compute::default());
     let losses = (0..speakers.len()).map(|speaker| {
@@ -655,7 +657,7 @@ mod tests {
         let blank = blank(&base, options.window);
         let says = |speaker: usize| {
             let window = blank.gather(&[0], options.window);
-            predict(&Voice::of_base_speaker(&base, speaker).parts, &window).1
+            predict(&Voice::from_base_speaker(&base, speaker).parts, &window).1
         };
         let store = FrameStore { targets: (says(4) + says(28)).mul_scalar(0.5), ..blank.clone() };
         let speakers: Vec<usize> = (0..base.speakers().len()).collect();
@@ -692,7 +694,7 @@ mod tests {
         let starts: Vec<usize> = (0..frames).step_by(window).collect();
         let says = |speaker: usize, range: Range<usize>| {
             let windows = blank.gather(&starts, window);
-            let (_, after) = predict(&Voice::of_base_speaker(&base, speaker).parts, &windows);
+            let (_, after) = predict(&Voice::from_base_speaker(&base, speaker).parts, &windows);
             after.reshape([1, frames, mels]).slice([0..1, range, 0..mels])
         };
         for (early, late) in [(4, 28), (28, 4)] {

@@ -86,7 +86,7 @@ impl CloneOptions {
     /// How its operations are computed.
     pub(super) fn compute(&self) -> ComputePlan {
         let (half, plain, faults) = (self.half.clone(), self.plain.clone(), self.faults.clone());
-        ComputePlan { half, plain, faults, ..ComputePlan::of(self.precision) }
+        ComputePlan { half, plain, faults, ..ComputePlan::from_precision(self.precision) }
     }
 
     /// Weight of the rehearsed windows, the mean of all iterations. Observed errors count by the inverse of their variance (Kendall, Gal and Cipolla 2018,
@@ -94,7 +94,7 @@ impl CloneOptions {
     ///
     /// * `seconds`:    of speech
     /// * `start_loss`: of the speaker that the clone starts from, the scale of the errors
-    pub(super) fn rehearsal_of(&self, seconds: f32, start_loss: f32) -> f32 {
+    pub(super) fn rehearsal_weight(&self, seconds: f32, start_loss: f32) -> f32 {
         let uncertainty = REHEARSAL_SECONDS / seconds * (start_loss / REHEARSAL_LOSS).powi(2);
         self.rehearsal * uncertainty.min(MAX_REHEARSAL_FACTOR)
     }
@@ -117,7 +117,7 @@ impl CloneOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audio::variance_scale::FLAT;
+    use crate::audio::global_variance_scale::FLAT;
 
     #[test]
     fn a_voice_that_is_nearer_but_not_understood_is_no_better() {
@@ -125,7 +125,7 @@ mod tests {
             loss: 0.5,
             similarity,
             phoneme_error_rate,
-            variance_scale: FLAT,
+            global_variance_scale: FLAT,
         };
         let score = |metrics: ValidationMetrics| StopRule::Voice.score(&metrics, 0.1);
         assert!(
@@ -143,7 +143,7 @@ mod tests {
     fn who_says_more_rehearses_less() {
         let options = CloneOptions::default();
         for (seconds, weight) in [(3.0, 1.0), (12.0, 1.0), (30.0, 0.4), (60.0, 0.2)] {
-            assert!((options.rehearsal_of(seconds, REHEARSAL_LOSS) - weight).abs() < 1e-6, "{seconds} s");
+            assert!((options.rehearsal_weight(seconds, REHEARSAL_LOSS) - weight).abs() < 1e-6, "{seconds} s");
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
     fn whose_voice_is_far_from_the_base_rehearses_more() {
         let options = CloneOptions::default();
         for (loss, weight) in [(0.5, 0.1), (1.0, 0.4), (1.5, 0.9), (2.0, 1.0)] {
-            let found = options.rehearsal_of(30.0, loss * REHEARSAL_LOSS);
+            let found = options.rehearsal_weight(30.0, loss * REHEARSAL_LOSS);
             assert!((found - weight).abs() < 1e-6, "{found} for {loss} times the usual loss");
         }
     }

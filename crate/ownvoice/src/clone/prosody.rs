@@ -13,8 +13,8 @@ use crate::{
     Result,
     audio::excitation::EXCITATION_WIDTH,
     model::{
+        head_delta::HeadDelta,
         pitch::{Contour, Intonation, PitchPredictor, SPREADS},
-        readout::Readout,
     },
     voice::{Base, Voice},
 };
@@ -26,28 +26,33 @@ pub struct Prosody {
     /// Factor on the durations of the speaker of the base.
     pub duration_scale: f32,
     /// Which phones last longer than that, and which shorter; `None` where no phone was recorded.
-    pub timing_readout: Option<Readout>,
+    pub duration_head_delta: Option<HeadDelta>,
     /// `None` on a base without pitch.
     pub intonation: Option<Intonation>,
     /// `None` there too, and for a whisper.
-    pub voicing_readout: Option<Readout>,
+    pub voicing_readout: Option<HeadDelta>,
 }
 
 impl Default for Prosody {
     /// That of the base.
     fn default() -> Self {
-        Self { duration_scale: 1.0, timing_readout: None, intonation: None, voicing_readout: None }
+        Self { duration_scale: 1.0, duration_head_delta: None, intonation: None, voicing_readout: None }
     }
 }
 
 impl Prosody {
     /// * `store`: of the clips
     /// * `speaker`: the speaker of the base whose timing and melody are followed
-    pub async fn of(base: &Base, clips: &[AlignedClip], store: &FrameStore, speaker: usize) -> Result<Self> {
-        let Timing { scale: duration_scale, readout: timing_readout } =
+    pub async fn measure(
+        base: &Base,
+        clips: &[AlignedClip],
+        store: &FrameStore,
+        speaker: usize,
+    ) -> Result<Self> {
+        let Timing { scale: duration_scale, readout: duration_head_delta } =
             timing(base, clips, &base.speaker(speaker)).await?;
         let Some(predictor) = &base.model.pitch else {
-            return Ok(Self { duration_scale, timing_readout, intonation: None, voicing_readout: None });
+            return Ok(Self { duration_scale, duration_head_delta, intonation: None, voicing_readout: None });
         };
         let reduction = base.config().reduction;
         let states = |&clip: &Span| {
@@ -64,14 +69,14 @@ impl Prosody {
         };
         // Of a whisper from end to end nothing is known: the base's own.
         let intonation = intonation(predictor, &states, clips).await?.or_else(|| base.intonation(speaker));
-        Ok(Self { duration_scale, timing_readout, intonation, voicing_readout })
+        Ok(Self { duration_scale, duration_head_delta, intonation, voicing_readout })
     }
 
     /// The speaker of the base, speaking like this.
-    pub fn of_base_speaker(&self, base: &Base, speaker: usize) -> Voice {
-        let mut voice = Voice::of_base_speaker(base, speaker);
+    pub fn base_speaker_voice(&self, base: &Base, speaker: usize) -> Voice {
+        let mut voice = Voice::from_base_speaker(base, speaker);
         voice.duration_scale = self.duration_scale;
-        voice.timing_readout = self.timing_readout.clone();
+        voice.duration_head_delta = self.duration_head_delta.clone();
         voice.intonation = self.intonation;
         voice.voicing_readout = self.voicing_readout.clone();
         voice
@@ -126,7 +131,7 @@ mod tests {
 
     fn prosody(base: &Base, clips: &[AlignedClip], speaker: usize) -> Prosody {
         let store = assemble(base, clips, WINDOW);
-        pollster::block_on(Prosody::of(base, clips, &store, speaker)).unwrap()
+        pollster::block_on(Prosody::measure(base, clips, &store, speaker)).unwrap()
     }
 
     #[test]
@@ -135,8 +140,8 @@ mod tests {
         let speaker = base.speakers().iter().position(|name| name == "espeak-en-us-f2").unwrap();
         let own = base.intonation(speaker).unwrap();
         let intonation = Some(Intonation { mean_hz: 1.2 * own.mean_hz, spread: 0.7 });
-        let voice =
-            Prosody { duration_scale: 1.3, intonation, ..Prosody::default() }.of_base_speaker(&base, speaker);
+        let voice = Prosody { duration_scale: 1.3, intonation, ..Prosody::default() }
+            .base_speaker_voice(&base, speaker);
         let texts = [
             "The ferry leaves at half past nine.",
             "Nobody expected so many people, on such a cold evening.",
@@ -161,7 +166,7 @@ mod tests {
     fn voicing_is_found() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
         let speaker = base.default_speaker();
-        let plain = Voice::of_base_speaker(&base, speaker);
+        let plain = Voice::from_base_speaker(&base, speaker);
         let texts =
             ["Nobody knew many of the men.", "My aunt may remember none of them, and Norman no more."];
         let nasals = ["M", "N", "NG"].map(|name| symbols::Symbol::from_name(name).unwrap());
@@ -189,8 +194,10 @@ mod tests {
             let frames: usize = clips.iter().map(AlignedClip::frames).sum();
             clips.iter().map(of_clip).sum::<usize>() as f32 / frames as f32
         };
-        let (before, after) =
-            (right(&Voice::of_base_speaker(&base, speaker)), right(&found.of_base_speaker(&base, speaker)));
+        let (before, after) = (
+            right(&Voice::from_base_speaker(&base, speaker)),
+            right(&found.base_speaker_voice(&base, speaker)),
+        );
         assert!(before < 0.8 && after > 0.9, "{before} {after} of the frames have voice where they should");
     }
 }

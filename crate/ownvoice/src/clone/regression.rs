@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use crate::model::readout::Readout;
+use crate::model::head_delta::HeadDelta;
 
 /// The bias is free.
 const PENALTY_OF_BIAS: f64 = 1e-3;
@@ -22,6 +22,6 @@ pub fn penalties(width: usize, penalty: f64) -> DVector<f64> {
 }
 
 /// * `weights`: `[S + 1]`
-pub fn readout(weights: &DVector<f64>) -> Option<Readout> {
-    Readout::new(weights.iter().map(|weight| *weight as f32).collect())
+pub fn readout(weights: &DVector<f64>) -> Option<HeadDelta> {
+    HeadDelta::new(weights.iter().map(|weight| *weight as f32).collect())
 }

@@ -5,7 +5,7 @@
 
 use super::{
     clip::AlignedClip,
-    conversion::Differences,
+    conversion::PhoneOffsets,
     frame_store::{FrameStore, assemble},
     prosody::Prosody,
 };
@@ -52,14 +52,14 @@ pub async fn rehearsal(
     prosody: &Prosody,
     window: usize,
 ) -> Result<FrameStore> {
-    let voice = prosody.of_base_speaker(base, speaker);
+    let voice = prosody.base_speaker_voice(base, speaker);
     let mut pairs = Vec::with_capacity(clips.len());
     for (clip, &span) in clips.iter().zip(&store.clips) {
         let context = store.context_of(span, base.config().reduction);
         let said = decode(base, &voice, context, span.frames).await?;
         pairs.push((clip.phones(), clip.mel.as_slice(), said.data));
     }
-    let differences = Differences::of(&pairs, base.config().mels);
+    let differences = PhoneOffsets::from_pairs(&pairs, base.config().mels);
     let mut sentences = Vec::with_capacity(SENTENCES.len());
     for sentence in SENTENCES {
         let mut clip = AlignedClip::said(base, &voice, sentence).await?;
@@ -97,7 +97,7 @@ mod tests {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
         let speaker = base.default_speaker();
         let plain = Prosody { intonation: base.intonation(speaker), ..Prosody::default() };
-        let voice = plain.of_base_speaker(&base, speaker);
+        let voice = plain.base_speaker_voice(&base, speaker);
         let mels = base.config().mels;
         let clips: Vec<AlignedClip> = SENTENCES[..6]
             .iter()

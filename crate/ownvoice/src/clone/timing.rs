@@ -9,7 +9,7 @@ use super::{
     clip::AlignedClip,
     regression::{self, features, penalties},
 };
-use crate::{Result, model::readout::Readout, text::symbols::is_phone, voice::Base};
+use crate::{Result, model::head_delta::HeadDelta, text::symbols::is_phone, voice::Base};
 use burn_fused::readback::read;
 
 /// How much the weights are drawn towards the base's, as so many phones' worth.
@@ -23,7 +23,7 @@ pub struct Timing {
     /// Factor on all of them.
     pub scale: f32,
     /// Makes some phones longer and others shorter, their sum staying as it was. `None` where there is no phone.
-    pub readout: Option<Readout>,
+    pub readout: Option<HeadDelta>,
 }
 
 /// The phones of the clips.
@@ -75,7 +75,7 @@ impl Phones {
     }
 
     /// What brings the logarithms of the predicted frames nearest to those of the recorded ones, with a quadratic penalty.
-    fn readout(&self) -> Option<Readout> {
+    fn readout(&self) -> Option<HeadDelta> {
         let count = self.recorded.len();
         let width = self.states.len().checked_div(count)?;
         let states = DMatrix::from_row_slice(count, width, &self.states);
@@ -122,7 +122,7 @@ mod tests {
 
     /// Clips whose vowels last longer than the base says them, and whose consonants shorter.
     fn drawled(base: &Base, by: f32) -> Vec<AlignedClip> {
-        let voice = Voice::of_base_speaker(base, base.default_speaker());
+        let voice = Voice::from_base_speaker(base, base.default_speaker());
         let clip = |text: &&str| {
             let mut clip = pollster::block_on(AlignedClip::said(base, &voice, text)).unwrap();
             for (frames, &symbol) in clip.durations.iter_mut().zip(&clip.symbols) {
@@ -165,7 +165,7 @@ mod tests {
     fn the_readout_leaves_the_tempo_to_the_scale() {
         let base = Base::open("../../models/base", &Device::flex()).unwrap();
         let clips = drawled(&base, 1.4);
-        let frames = |clips: &[AlignedClip], readout: Option<&Readout>| {
+        let frames = |clips: &[AlignedClip], readout: Option<&HeadDelta>| {
             let speaker = base.speaker(base.default_speaker());
             let of_clip = |clip: &AlignedClip| {
                 let logs = base.log_durations_async(&clip.symbols, &speaker, readout);

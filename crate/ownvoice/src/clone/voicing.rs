@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Result,
-    model::{pitch::PitchPredictor, readout::Readout},
+    model::{head_delta::HeadDelta, pitch::PitchPredictor},
 };
 use burn_fused::readback::read;
 
@@ -31,7 +31,7 @@ pub async fn voicing_readout(
     predictor: &PitchPredictor,
     states: &[Tensor<3>],
     clips: &[AlignedClip],
-) -> Result<Option<Readout>> {
+) -> Result<Option<HeadDelta>> {
     let (mut rows, mut frames) = (Vec::new(), Vec::new());
     let width = predictor.readout_width();
     for (states, clip) in states.iter().zip(clips) {

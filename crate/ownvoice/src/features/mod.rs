@@ -46,7 +46,7 @@ pub struct Utterance {
 
 /// An utterance with its sound, to be added to features.
 #[derive(Debug, Clone)]
-pub struct Spoken<'a> {
+pub struct NewUtterance<'a> {
     pub speaker: &'a str,
     pub id: String,
     pub text: String,
@@ -95,7 +95,7 @@ impl Features {
     }
 
     /// Appends one utterance in memory. [`FeatureWriter`] does the same on disk.
-    pub fn push(&mut self, spoken: Spoken) {
+    pub fn push(&mut self, spoken: NewUtterance) {
         let first_frame = self.frames.count(self.mel.mels);
         let (values, pitches) = self.enter(spoken, first_frame);
         let Frames::Memory { mels, f0_hz } = &mut self.frames else {
@@ -106,8 +106,8 @@ impl Features {
     }
 
     /// Puts an utterance into the index. Returns its log-mels and pitches without the silence that is cut.
-    fn enter<'a>(&mut self, spoken: Spoken<'a>, first_frame: usize) -> (&'a [f32], &'a [f32]) {
-        let Spoken { speaker, id, text, symbols, durations, mel, f0_hz } = spoken;
+    fn enter<'a>(&mut self, spoken: NewUtterance<'a>, first_frame: usize) -> (&'a [f32], &'a [f32]) {
+        let NewUtterance { speaker, id, text, symbols, durations, mel, f0_hz } = spoken;
         let (durations, frames) = match durations {
             Some(mut durations) => {
                 let before = cut(durations.first_mut());
@@ -250,7 +250,7 @@ mod tests {
         let mel = Mel { mels: 80, data: (0..30 * 80).map(|index| (index / 80) as f32).collect() };
         let mut features = Features::new(MelConfig::speech_16k());
         for (id, hz) in [("x", 100.0), ("y", 200.0)] {
-            features.push(Spoken {
+            features.push(NewUtterance {
                 speaker: id,
                 id: id.into(),
                 text: "hello".into(),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Features, Spoken,
+    Features, NewUtterance,
     frames::{F0_HZ, Frames, MEL},
 };
 use crate::{Error, Result, audio::mel::MelConfig, files};
@@ -17,7 +17,7 @@ use crate::{Error, Result, audio::mel::MelConfig, files};
 /// Of `mels.safetensors`; what stands in it is known at the end.
 const HEADER: usize = 256;
 
-/// Takes utterances one by one. Only their index, and two bytes of pitch a frame, stay in memory.
+/// VocoderDataset utterances one by one. Only their index, and two bytes of pitch a frame, stay in memory.
 pub struct FeatureWriter {
     directory: PathBuf,
     partial: PathBuf,
@@ -38,7 +38,7 @@ impl FeatureWriter {
     }
 
     /// Appends one utterance, as [`Features::push`].
-    pub fn push(&mut self, spoken: Spoken) -> Result<()> {
+    pub fn push(&mut self, spoken: NewUtterance) -> Result<()> {
         let (mels, f0_hz) = self.index.enter(spoken, self.frames);
         self.frames += mels.len() / self.index.mel.mels;
         self.f0_hz.extend(f0_hz.iter().map(|&value| f16::from_f32(value)));

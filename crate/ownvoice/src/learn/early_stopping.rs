@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::audio::variance_scale::VarianceScale;
+use crate::audio::global_variance_scale::GlobalVarianceScale;
 
 /// When a training stops early, and which parameters it keeps.
 #[warn(missing_docs)]
@@ -29,7 +29,7 @@ impl StopRule {
     }
 
     /// The least rise of a score that counts as a gain.
-    pub(crate) fn gain(self) -> f32 {
+    pub(crate) fn min_delta(self) -> f32 {
         match self {
             Self::Fixed | Self::Loss => 0.0,
             Self::Voice => 0.02,
@@ -38,11 +38,11 @@ impl StopRule {
 
     /// The score of a check, the higher the better.
     ///
-    /// * `granted`: phoneme error rate that costs no score
-    pub(crate) fn score(self, metrics: &ValidationMetrics, granted: f32) -> f32 {
+    /// * `per_floor`: phoneme error rate that costs no score
+    pub(crate) fn score(self, metrics: &ValidationMetrics, per_floor: f32) -> f32 {
         match self {
             Self::Fixed | Self::Loss => -metrics.loss,
-            Self::Voice => metrics.similarity - (metrics.phoneme_error_rate - granted).max(0.0),
+            Self::Voice => metrics.similarity - (metrics.phoneme_error_rate - per_floor).max(0.0),
         }
     }
 }
@@ -58,7 +58,7 @@ pub struct ValidationMetrics {
     /// Phoneme error rate of the recogniser on the predictions.
     pub phoneme_error_rate: f32,
     /// Factors that compensate the predictions' loss of spectral variance. Similarity and phoneme errors are measured with it.
-    pub variance_scale: VarianceScale,
+    pub global_variance_scale: GlobalVarianceScale,
 }
 
 /// Checks in a row without a gain that end the training at full learning rates.
@@ -70,10 +70,10 @@ pub struct EarlyStopping {
     rule: StopRule,
     /// The highest score so far; `None` before the first check.
     best: Option<f32>,
-    /// The score of the last check that gained; a later one gains if it exceeds this by [`StopRule::gain`].
+    /// The score of the last check that gained; a later one gains if it exceeds this by [`StopRule::min_delta`].
     reference: Option<f32>,
     /// Checks in a row that did not gain.
-    bad_checks: usize,
+    checks_without_improvement: usize,
 }
 
 /// What follows from a check.
@@ -87,21 +87,21 @@ pub struct Verdict {
 
 impl EarlyStopping {
     pub fn new(rule: StopRule) -> Self {
-        Self { rule, best: None, reference: None, bad_checks: 0 }
+        Self { rule, best: None, reference: None, checks_without_improvement: 0 }
     }
 
-    /// Takes the score of a check, the higher the better, see [`StopRule::score`]. A score that is no number is never kept.
+    /// VocoderDataset the score of a check, the higher the better, see [`StopRule::score`]. A score that is no number is never kept.
     pub fn observe(&mut self, score: f32) -> Verdict {
         let best = self.best.map_or(score, |best| best.max(score));
         self.best = Some(best);
-        if score > self.reference.map_or(f32::NEG_INFINITY, |reference| reference + self.rule.gain()) {
-            (self.reference, self.bad_checks) = (Some(score), 0);
+        if score > self.reference.map_or(f32::NEG_INFINITY, |reference| reference + self.rule.min_delta()) {
+            (self.reference, self.checks_without_improvement) = (Some(score), 0);
         } else {
-            self.bad_checks += 1;
+            self.checks_without_improvement += 1;
         }
         Verdict {
             keep: score >= best - self.rule.margin(),
-            stop: self.bad_checks == PATIENCE && self.rule != StopRule::Fixed,
+            stop: self.checks_without_improvement == PATIENCE && self.rule != StopRule::Fixed,
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn optimizer_weights(adam: &Adam) -> Weights {
     weights
 }
 
-/// Takes the optimizer's state out of a checkpoint's weights. Fails where a moment is not of a parameter and its size.
+/// VocoderDataset the optimizer's state out of a checkpoint's weights. Fails where a moment is not of a parameter and its size.
 ///
 /// * `parameters`: of the module that is trained
 pub fn restore_optimizer(

@@ -10,14 +10,14 @@ const POOL_BATCHES: usize = 16;
 
 /// What a batch is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Draw {
+pub enum BatchKey {
     /// The batch of a training step, from 0 on.
     Train(usize),
     /// The n-th of the batches that are held out: the same at each validation.
     HeldOut(usize),
 }
 
-impl Draw {
+impl BatchKey {
     /// Random numbers for one item of the batch, its own: whichever thread or rank makes it, they are the same.
     ///
     /// * `item`: its place in the whole batch
@@ -35,7 +35,7 @@ impl Draw {
 
 /// Items of a corpus in epochs: each epoch has every item, in batches of like length, in an order of its own.
 #[derive(Debug)]
-pub struct Order {
+pub struct BatchSampler {
     items: Vec<Item>,
     batch: usize,
     seed: u64,
@@ -49,7 +49,7 @@ struct Item {
     length: usize,
 }
 
-impl Order {
+impl BatchSampler {
     /// * `items`: an index and a length of each; they must not be empty
     /// * `batch`: items of a batch
     pub fn new(items: impl IntoIterator<Item = (usize, usize)>, batch: usize, seed: u64) -> Self {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn an_epoch_has_every_item_in_batches_of_like_length() {
-        let order = Order::new((0..1000).map(|index| (index, index * 7919 % 100)), 8, 1);
+        let order = BatchSampler::new((0..1000).map(|index| (index, index * 7919 % 100)), 8, 1);
         let epoch = |number: usize| (0..125).map(move |batch| number * 125 + batch);
         let drawn: Vec<Vec<usize>> = epoch(0).map(|number| order.batch(number)).collect();
         assert_eq!(drawn.concat().into_iter().collect::<BTreeSet<_>>(), (0..1000).collect());
@@ -120,25 +120,28 @@ mod tests {
             .collect();
         assert!(means.windows(2).any(|two| two[0] > two[1]), "short batches come between long ones");
         assert_ne!(drawn, epoch(1).map(|number| order.batch(number)).collect::<Vec<_>>());
-        let other = Order::new((0..1000).map(|index| (index, 0)), 8, 2);
+        let other = BatchSampler::new((0..1000).map(|index| (index, 0)), 8, 2);
         assert_ne!(drawn[0], other.batch(0), "another seed is another order");
     }
 
     #[test]
     fn any_batch_is_found_without_those_before() {
-        let new = || Order::new((0..37).map(|index| (index, index % 5)), 8, 3);
+        let new = || BatchSampler::new((0..37).map(|index| (index, index % 5)), 8, 3);
         let order = new();
         for number in (0..40).rev() {
             assert_eq!(order.batch(number), new().batch(number));
         }
-        assert_eq!(Order::new([(5, 1)], 4, 0).batch(9), [5; 4], "few items fill a batch together");
+        assert_eq!(BatchSampler::new([(5, 1)], 4, 0).batch(9), [5; 4], "few items fill a batch together");
     }
 
     #[test]
     fn each_item_has_random_numbers_of_its_own() {
-        let draws = [Draw::Train(0), Draw::Train(1), Draw::HeldOut(0)];
+        let draws = [BatchKey::Train(0), BatchKey::Train(1), BatchKey::HeldOut(0)];
         let numbers = draws.iter().flat_map(|draw| (0..3).map(|item| draw.random(1, item).random::<u64>()));
         assert_eq!(numbers.collect::<BTreeSet<_>>().len(), 9);
-        assert_eq!(Draw::Train(7).random(1, 2).random::<u64>(), Draw::Train(7).random(1, 2).random::<u64>());
+        assert_eq!(
+            BatchKey::Train(7).random(1, 2).random::<u64>(),
+            BatchKey::Train(7).random(1, 2).random::<u64>()
+        );
     }
 }

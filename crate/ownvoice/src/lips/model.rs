@@ -52,7 +52,7 @@ mod tests {
             (frames.into_data(), first.grad(&gradients).expect("the first layer has a gradient").into_data())
         };
         let (single, of_single) = run(ComputePlan::default());
-        let (half, of_half) = run(ComputePlan::of(Precision::Mixed));
+        let (half, of_half) = run(ComputePlan::from_precision(Precision::Mixed));
         half.assert_approx_eq::<f32>(&single, Tolerance::absolute(0.1));
         assert_ne!(half, single, "half precision rounds");
         let size =

@@ -39,7 +39,7 @@ pub struct Adapted {
 
 impl Adapted {
     /// Returns the base's parameters, with one row of its speaker table.
-    pub fn of_base(base: &LipBase, row: usize) -> Self {
+    pub fn from_base(base: &LipBase, row: usize) -> Self {
         let model = &base.model;
         Self {
             speaker: Param::from_tensor(model.speakers.val().narrow(0, row, 1)),
@@ -119,7 +119,7 @@ impl TunedLips {
         if weights.values().any(|(_, values)| values.iter().any(|value| !value.is_finite())) {
             return Err(Error::voice_corrupt("a weight is not finite"));
         }
-        let parts = apply_all(Adapted::of_base(base, 0), weights).map_err(Error::voice_corrupt)?;
+        let parts = apply_all(Adapted::from_base(base, 0), weights).map_err(Error::voice_corrupt)?;
         Ok(Self { parts, iterations, seconds, held_out_loss })
     }
 }

@@ -299,7 +299,7 @@ pub(super) mod tests {
     fn files_of_another_base_are_refused() {
         let (base, other) = (base("one"), base("other"));
         let tuned = TunedLips {
-            parts: Adapted::of_base(&base, 1),
+            parts: Adapted::from_base(&base, 1),
             iterations: 1,
             seconds: 1.0,
             held_out_loss: [2.0, 1.0],

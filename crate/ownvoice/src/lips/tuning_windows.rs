@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    model::teacher_forcing::{Spoken, TeacherForcing},
+    model::teacher_forcing::{TeacherForcing, TeacherForcingInput},
 };
 use burn_fused::{Mode, Scope, readback::read};
 
@@ -80,7 +80,7 @@ impl Windows {
         let seen = pictures(&lengths, Some(encoded.dims()[1]), &encoded.device());
         let [_, steps, _] = answers.seen.dims();
         let speaker = parts.speaker.val().repeat_dim(0, windows.len());
-        let spoken = Spoken::without_feedback(&seen, encoded, speaker, steps);
+        let spoken = TeacherForcingInput::without_feedback(&seen, encoded, speaker, steps);
         losses(parts.decoder.teacher_force(spoken, ()), &parts.postnet, &Scope::default(), &answers, mode)
     }
 
@@ -95,7 +95,7 @@ impl Windows {
 pub(super) async fn nearest(base: &LipBase, windows: &Windows, train: &[usize]) -> Result<Adapted> {
     let mut nearest: Option<(f32, Adapted)> = None;
     for row in 0..base.manifest.speakers.len() {
-        let Adapted { speaker, decoder, postnet } = Adapted::of_base(base, row);
+        let Adapted { speaker, decoder, postnet } = Adapted::from_base(base, row);
         let parts = Adapted {
             speaker: Param::from_tensor(Tensor::from_inner(speaker.val())),
             decoder: decoder.train(),

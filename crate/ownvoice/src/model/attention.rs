@@ -14,7 +14,7 @@ use burn::{
 use super::{StopReason, TacotronConfig, tacotron::Symbols};
 use burn_fused::{
     Compute, Scope,
-    attention::Attended,
+    attention::AttentionMemory,
     dropout::dropout,
     init::{self, Fill},
     lstm::{Lstm, ScanOptions, split_state},
@@ -96,10 +96,10 @@ impl LocationAttention {
     }
 
     /// What the decoder attends to; it does not change while the decoder runs. `values` is `[B, L, C]`, `mask` `[B, L]`.
-    fn memory(&self, values: Tensor<3>, mask: Tensor<2>) -> Attended {
+    fn memory(&self, values: Tensor<3>, mask: Tensor<2>) -> AttentionMemory {
         let location = self.location.val().matmul(self.location_projection.weight.val()); // (2 K, F) x (F, A)
         let [of_steps, of_memory] = &self.compute;
-        Attended {
+        AttentionMemory {
             keys: of_memory.linear(&self.memory, values.clone()),
             values,
             mask,
@@ -117,13 +117,13 @@ pub struct AttentionState {
     pub attention: Tensor<2>,
     /// Decoder LSTM, `[B, 2H]`
     pub decoder: Tensor<2>,
-    /// What [`Attended::attend`] returned, `[B, 2 L + C]`
+    /// What [`AttentionMemory::attend`] returned, `[B, 2 L + C]`
     pub attended: Tensor<2>,
 }
 
 #[derive(Module, Debug)]
 pub struct AttentionDecoder {
-    /// Takes the frame before each step; `None` where the decoder is not autoregressive.
+    /// VocoderDataset the frame before each step; `None` where the decoder is not autoregressive.
     pub prenet: Option<Prenet>,
     pub attention_lstm: Lstm,
     pub attention: LocationAttention,
@@ -140,7 +140,7 @@ pub struct AttentionDecoder {
 
 /// Outputs of N steps.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct DecoderOutput {
     /// `[B, N R, M]`
     pub frames: Tensor<3>,
     /// Logits of the utterance ending with that step, `[B, N]`
@@ -189,19 +189,19 @@ impl AttentionDecoder {
 
     /// * `encoded`: `[B, L, E]`
     /// * `speaker`: `[B, V]`
-    pub fn memory(&self, symbols: &Symbols, encoded: Tensor<3>, speaker: Tensor<2>) -> Attended {
+    pub fn memory(&self, symbols: &Symbols, encoded: Tensor<3>, speaker: Tensor<2>) -> AttentionMemory {
         let [batch, width, _] = encoded.dims();
         let speaker_width = speaker.dims()[1];
         let speaker = speaker.unsqueeze_dim::<3>(1).expand([batch, width, speaker_width]);
         self.attention.memory(Tensor::cat(vec![encoded, speaker], 2), symbols.mask.clone())
     }
 
-    pub fn start(&self, memory: &Attended) -> AttentionState {
+    pub fn start(&self, memory: &AttentionMemory) -> AttentionState {
         let (batch, device) = (memory.values.dims()[0], memory.values.device());
         AttentionState {
             attention: self.attention_lstm.zero_state(batch, &device),
             decoder: self.decoder_lstm.zero_state(batch, &device),
-            attended: memory.nothing(),
+            attended: memory.initial_state(),
         }
     }
 
@@ -213,7 +213,7 @@ impl AttentionDecoder {
     pub fn step(
         &self,
         heard: Tensor<2>,
-        memory: &Attended,
+        memory: &AttentionMemory,
         state: AttentionState,
     ) -> (Tensor<2>, AttentionState) {
         let query = self.attention.query.weight.val();
@@ -247,8 +247,8 @@ impl AttentionDecoder {
         Tensor::cat(vec![Tensor::zeros([batch, 1, mels], &device), last], 1)
     }
 
-    /// What steps hear of the frames before them.
-    fn hear<const D: usize>(&self, previous: Tensor<D>) -> Tensor<D> {
+    /// What steps prenet of the frames before them.
+    fn prenet<const D: usize>(&self, previous: Tensor<D>) -> Tensor<D> {
         match &self.prenet {
             Some(prenet) => prenet.forward(previous),
             None => {
@@ -263,8 +263,13 @@ impl AttentionDecoder {
     /// sequence at once.
     ///
     /// * `previous`: `[B, N, M]`, the frame before each step's first; `[B, N, 0]` where the decoder is not autoregressive
-    pub fn forward(&self, previous: Tensor<3>, memory: &Attended, state: AttentionState) -> Said {
-        let heard = self.hear(previous).swap_dims(0, 1); // (N, B, P)
+    pub fn forward(
+        &self,
+        previous: Tensor<3>,
+        memory: &AttentionMemory,
+        state: AttentionState,
+    ) -> DecoderOutput {
+        let heard = self.prenet(previous).swap_dims(0, 1); // (N, B, P)
         let AttentionState { attention, decoder, attended } = state;
         let query = self.attention.query.weight.val();
         let found = memory.scan(heard, &self.attention_lstm, query, attention, attended);
@@ -275,7 +280,7 @@ impl AttentionDecoder {
         );
         let (frames, gate) = self.say(Tensor::cat(vec![hidden, found.context], 2).swap_dims(0, 1));
         let state = AttentionState { attention: found.state, decoder, attended: found.attended };
-        Said { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
+        DecoderOutput { frames, gate, alignment: found.weights.swap_dims(0, 1), state }
     }
 
     /// Speaks one utterance: the input of each step is the last frame of the one before, of the first zeros.
@@ -284,7 +289,7 @@ impl AttentionDecoder {
     /// `proceed`, called before each step with the frames so far, returns false.
     pub async fn generate(
         &self,
-        memory: &Attended,
+        memory: &AttentionMemory,
         max_frames: usize,
         mut proceed: impl FnMut(usize) -> bool,
     ) -> Generated {
@@ -305,7 +310,7 @@ impl AttentionDecoder {
             if !proceed(said) {
                 break StopReason::Cancelled;
             }
-            let (hidden, next) = self.step(self.hear(previous), memory, state);
+            let (hidden, next) = self.step(self.prenet(previous), memory, state);
             let (step_frames, gate) = self.say(hidden.unsqueeze_dim(1));
             previous = step_frames.clone().narrow(1, self.reduction - 1, 1).squeeze_dim::<2>(1);
             frames.push(step_frames);
@@ -325,7 +330,7 @@ mod tests {
     use super::*;
     use burn::tensor::{Distribution, Tolerance};
 
-    fn setting(batch: &[&[u8]]) -> (TacotronConfig, AttentionDecoder, Attended) {
+    fn setting(batch: &[&[u8]]) -> (TacotronConfig, AttentionDecoder, AttentionMemory) {
         let device = Device::flex();
         device.seed(11);
         let config = TacotronConfig { mels: 5, prenet_dropout: 0.0, ..TacotronConfig::tiny(1) };

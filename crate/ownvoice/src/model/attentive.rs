@@ -12,7 +12,7 @@ use super::{
     encoder::Encoder,
     postnet::Postnet,
     tacotron::Symbols,
-    teacher_forcing::{Decoded, Spoken, TeacherForcing},
+    teacher_forcing::{Decoded, TeacherForcing, TeacherForcingInput},
 };
 use crate::{Error, Result};
 use burn_fused::{
@@ -131,14 +131,15 @@ impl<E: AttendedEncoder> AttentionTacotron<E> {
         mode: Mode,
     ) -> Decoded {
         let encoded = self.encoder.encode(input, positions, mode);
-        self.decoder.teacher_force(Spoken::without_feedback(positions, encoded, speaker, steps), ())
+        self.decoder
+            .teacher_force(TeacherForcingInput::without_feedback(positions, encoded, speaker, steps), ())
     }
 }
 
 impl AttentiveTacotron {
     /// Sets the precision of the matmuls of encoder and postnet; those of the decoder, which runs step by step, stay f32.
     pub fn with_precision(self, precision: Precision) -> Self {
-        self.computing(&Scope::new(ComputePlan::of(precision)))
+        self.computing(&Scope::new(ComputePlan::from_precision(precision)))
     }
 
     /// Decodes a file of [`Self::serialize`] for inference. The file is untrusted.
@@ -187,6 +188,7 @@ impl AttentiveTacotron {
         mode: Mode,
     ) -> Decoded {
         let encoded = self.encoder.encode((), symbols, mode);
-        self.decoder.teacher_force(Spoken { symbols, encoded, speaker, previous: Some(previous) }, ())
+        self.decoder
+            .teacher_force(TeacherForcingInput { symbols, encoded, speaker, previous: Some(previous) }, ())
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     Error, Result,
     audio::excitation::EXCITATION_WIDTH,
     features::{Features, Utterance},
-    learn::sampler::{Draw, Order},
+    learn::sampler::{BatchKey, BatchSampler},
     text::symbols::Symbol,
 };
 use burn_fused::{
@@ -39,7 +39,7 @@ pub struct Clips {
 impl Clips {
     /// Those whose tensors are there.
     pub fn here(&self) -> &[String] {
-        self.shard.of(&self.whole)
+        self.shard.slice(&self.whole)
     }
 }
 
@@ -74,14 +74,16 @@ impl Data for Batch {
 
     fn tensors(&self) -> Vec<(&'static str, Value)> {
         let mut tensors = vec![
-            ("spectrogram", Value::of(&self.targets)),
-            ("durations", Value::of(&self.durations)),
-            ("times", Value::of(&self.times)),
-            ("positions", Value::of(&self.positions)),
+            ("spectrogram", Value::from_tensor(&self.targets)),
+            ("durations", Value::from_tensor(&self.durations)),
+            ("times", Value::from_tensor(&self.times)),
+            ("positions", Value::from_tensor(&self.positions)),
         ];
         if let Some(pitch) = &self.pitch {
-            tensors
-                .extend([("excitation", Value::of(&pitch.excitation)), ("pitch", Value::of(&pitch.contour))]);
+            tensors.extend([
+                ("excitation", Value::from_tensor(&pitch.excitation)),
+                ("pitch", Value::from_tensor(&pitch.contour)),
+            ]);
         }
         tensors
     }
@@ -159,8 +161,8 @@ pub struct UtteranceSource<'a> {
     config: &'a TacotronConfig,
     extent: Extent,
     seed: u64,
-    train: Order,
-    held_out: Order,
+    train: BatchSampler,
+    held_out: BatchSampler,
     shard: Shard,
 }
 
@@ -192,7 +194,7 @@ impl<'a> UtteranceSource<'a> {
             if fitting.is_empty() {
                 return Err(Error::corpus_invalid("no utterance is short enough to be drawn whole"));
             }
-            Ok(Order::new(fitting, batch, seed))
+            Ok(BatchSampler::new(fitting, batch, seed))
         };
         /// The same batches are held out from all runs.
         const HELD_OUT_SEED: u64 = 0;
@@ -201,10 +203,10 @@ impl<'a> UtteranceSource<'a> {
     }
 
     /// A batch, or this source's shard of it.
-    pub fn draw(&self, draw: Draw, device: &Device) -> Result<Batch> {
+    pub fn draw(&self, draw: BatchKey, device: &Device) -> Result<Batch> {
         let items = match draw {
-            Draw::Train(step) => self.train.batch(step),
-            Draw::HeldOut(number) => self.held_out.batch(number),
+            BatchKey::Train(step) => self.train.batch(step),
+            BatchKey::HeldOut(number) => self.held_out.batch(number),
         };
         let utterances = items.iter().map(|&index| &self.features.utterances[index]);
         let picks: Vec<(&Utterance, usize)> = match self.extent {
@@ -261,7 +263,7 @@ pub fn assemble(
     whole.voiced_frames = pitches_hz.iter().flatten().filter(|hz| **hz > 0.0).count();
 
     let clips = Clips { whole: picks.iter().map(|(utterance, _)| utterance.id.clone()).collect(), shard };
-    let picks = shard.of(picks);
+    let picks = shard.slice(picks);
     let items: Vec<&[Symbol]> = picks.iter().map(|(utterance, _)| utterance.symbols.as_slice()).collect();
     let symbols = Symbols::new(&items, Some(width), device);
     let (mut durations, mut times, mut positions, mut mask) =
@@ -284,7 +286,7 @@ pub fn assemble(
     let batch = picks.len();
     let speakers: Vec<usize> = picks.iter().map(|(utterance, _)| utterance.speaker).collect();
     let pitch = match config.pitch {
-        true => Some(pitch(features, &speakers, shard.of(&pitches_hz), window, device)?),
+        true => Some(pitch(features, &speakers, shard.slice(&pitches_hz), window, device)?),
         false => None,
     };
     let rows = config.speakers;

@@ -2,7 +2,7 @@
 
 use burn::{module::Module, nn::Linear, prelude::*, tensor::activation::softplus};
 
-use super::{TacotronConfig, readout::Readout};
+use super::{TacotronConfig, head_delta::HeadDelta};
 use burn_fused::{Compute, Scope, init, lstm::BiLstm};
 
 /// Natural logarithm of each symbol's frames, from its encoding and the speaker.
@@ -51,13 +51,13 @@ impl DurationPredictor {
         self.compute.linear(&self.projection, hidden).squeeze_dim::<2>(2)
     }
 
-    /// Numbers of a [`Readout`] of it.
+    /// Numbers of a [`HeadDelta`] of it.
     pub fn readout_width(&self) -> usize {
-        Readout::width_of(&self.projection)
+        HeadDelta::width_of(&self.projection)
     }
 
     /// The same with a speaker's own readout, added to the base's.
-    pub fn with_readout(&self, readout: &Readout) -> Self {
+    pub fn with_readout(&self, readout: &HeadDelta) -> Self {
         Self { projection: readout.added_to(&self.projection, |_| true), ..self.clone() }
     }
 }

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::{
         audio::mel::{Mel, MelConfig},
-        features::{Features, Spoken},
+        features::{Features, NewUtterance},
         model::{TacotronConfig, batch::assemble},
     };
     use burn_fused::ranks::Shard;
@@ -166,7 +166,7 @@ mod tests {
         let frames = durations.iter().sum::<u32>() as usize;
         let mut features = Features::new(MelConfig::speech_16k());
         let mel = Mel { mels: 80, data: vec![-5.0; frames * 80] };
-        features.push(Spoken {
+        features.push(NewUtterance {
             speaker: "a",
             id: "x".into(),
             text: "x".into(),

@@ -3,7 +3,7 @@
 
 use burn::{module::Module, nn::Linear, prelude::*};
 
-use super::{TacotronConfig, readout::Readout};
+use super::{TacotronConfig, head_delta::HeadDelta};
 use crate::audio::pitch::{MAX_PITCH_HZ, MIN_PITCH_HZ};
 use burn_fused::{Compute, Scope, init, lstm::BiLstm, upsample::POSITION_WIDTH};
 
@@ -62,13 +62,13 @@ impl PitchPredictor {
         self.compute.linear(&self.projection, hidden).reshape([batch, steps * self.reduction, 2])
     }
 
-    /// Numbers of a [`Readout`] of it.
+    /// Numbers of a [`HeadDelta`] of it.
     pub fn readout_width(&self) -> usize {
-        Readout::width_of(&self.projection)
+        HeadDelta::width_of(&self.projection)
     }
 
     /// The same with a speaker's own readout of voicing, added to the base's.
-    pub fn with_readout(&self, readout: &Readout) -> Self {
+    pub fn with_readout(&self, readout: &HeadDelta) -> Self {
         // Of each frame of a step the second output.
         Self { projection: readout.added_to(&self.projection, |output| output % 2 == 1), ..self.clone() }
     }

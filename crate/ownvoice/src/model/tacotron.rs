@@ -80,7 +80,7 @@ impl Tacotron {
 
     /// Precision of its matmuls, except those of the predictors, which are small.
     pub fn with_precision(self, precision: Precision) -> Self {
-        self.computing(&Scope::new(ComputePlan::of(precision)))
+        self.computing(&Scope::new(ComputePlan::from_precision(precision)))
     }
 
     /// How its operations are computed; `scope` is that of the whole model.

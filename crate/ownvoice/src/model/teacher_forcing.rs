@@ -6,7 +6,7 @@ use super::{Tacotron, attention::AttentionDecoder, tacotron::Symbols};
 
 /// The encoded text, the speaker, and the recorded frames that are fed to the decoder.
 #[derive(Debug, Clone)]
-pub struct Spoken<'a> {
+pub struct TeacherForcingInput<'a> {
     pub symbols: &'a Symbols,
     /// `[B, L, E]`
     pub encoded: Tensor<3>,
@@ -16,7 +16,7 @@ pub struct Spoken<'a> {
     pub previous: Option<Tensor<3>>,
 }
 
-impl<'a> Spoken<'a> {
+impl<'a> TeacherForcingInput<'a> {
     /// For a decoder of so many steps that no frame is fed back to.
     pub fn without_feedback(
         symbols: &'a Symbols,
@@ -46,7 +46,7 @@ pub trait TeacherForcing {
     type Timing;
 
     /// Decodes with the recorded frames as inputs.
-    fn teacher_force(&self, spoken: Spoken, timing: Self::Timing) -> Decoded;
+    fn teacher_force(&self, spoken: TeacherForcingInput, timing: Self::Timing) -> Decoded;
 }
 
 /// Given durations.
@@ -64,8 +64,12 @@ pub struct Timing {
 impl TeacherForcing for Tacotron {
     type Timing = Timing;
 
-    fn teacher_force(&self, spoken: Spoken, Timing { durations, times, positions }: Timing) -> Decoded {
-        let Spoken { symbols, encoded, speaker, .. } = spoken;
+    fn teacher_force(
+        &self,
+        spoken: TeacherForcingInput,
+        Timing { durations, times, positions }: Timing,
+    ) -> Decoded {
+        let TeacherForcingInput { symbols, encoded, speaker, .. } = spoken;
         let state = self.decoder.start(symbols.lengths.len(), &encoded.device());
         let alignment = self.alignment(symbols, encoded.clone(), durations, times);
         let context = Tensor::cat(vec![alignment.clone().matmul(encoded), positions], 2); // (B, T, L) x (B, L, E)
@@ -78,7 +82,7 @@ impl TeacherForcing for Tacotron {
 impl TeacherForcing for AttentionDecoder {
     type Timing = ();
 
-    fn teacher_force(&self, spoken: Spoken, (): ()) -> Decoded {
+    fn teacher_force(&self, spoken: TeacherForcingInput, (): ()) -> Decoded {
         let memory = self.memory(spoken.symbols, spoken.encoded, spoken.speaker);
         let previous = spoken.previous.expect("attention is told what was said");
         let attended = self.forward(previous, &memory, self.start(&memory));
@@ -96,7 +100,7 @@ mod tests {
     /// Both implementations have the same shapes.
     fn shapes<A: TeacherForcing>(
         model: &A,
-        spoken: Spoken,
+        spoken: TeacherForcingInput,
         timing: A::Timing,
     ) -> ([usize; 3], [usize; 3], Option<[usize; 2]>) {
         let decoded = model.teacher_force(spoken, timing);
@@ -118,7 +122,7 @@ mod tests {
         let model = Tacotron::new(&config, &device);
         let symbols = Symbols::new(&[&[1, 2, 3]], None, &device);
         let encoded = model.encode(&symbols, Mode::Eval);
-        let spoken = Spoken {
+        let spoken = TeacherForcingInput {
             symbols: &symbols,
             encoded,
             speaker: Tensor::zeros([1, config.speaker_width], &device),

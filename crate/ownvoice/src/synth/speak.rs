@@ -5,9 +5,9 @@ use burn::prelude::*;
 use crate::{
     Error, Result,
     audio::{
+        global_variance_scale::scale_variance,
         mel::{Mel, MelConfig},
         pauses::quiet_pauses,
-        variance_scale::scale_variance,
         wav::{self, Origin},
     },
     model::{pitch::Intonation, stop::StopReason},
@@ -25,15 +25,15 @@ pub struct SpeakOptions {
     pub speed: f32,
     /// Semitones above the learned pitch, -12 to 12; needs a base with pitch.
     pub pitch: f32,
-    /// Times the learned liveliness of the melody, 0 (monotone) to 3; likewise.
-    pub liveliness: f32,
+    /// Times the learned pitch_range of the melody, 0 (monotone) to 3; likewise.
+    pub pitch_range: f32,
     /// Makes the speech of an attention model repeatable, whose prenet drops values in synthesis too. A base draws nothing.
     pub seed: u64,
 }
 
 impl Default for SpeakOptions {
     fn default() -> Self {
-        Self { speed: 1.0, pitch: 0.0, liveliness: 1.0, seed: 0 }
+        Self { speed: 1.0, pitch: 0.0, pitch_range: 1.0, seed: 0 }
     }
 }
 
@@ -43,7 +43,7 @@ impl SpeakOptions {
         for (name, value, range) in [
             ("speed", self.speed, 0.25..=4.0),
             ("pitch", self.pitch, -12.0..=12.0),
-            ("liveliness", self.liveliness, 0.0..=3.0),
+            ("liveliness", self.pitch_range, 0.0..=3.0),
         ] {
             if !range.contains(&value) {
                 return Err(Error::option_invalid(format!(
@@ -54,7 +54,7 @@ impl SpeakOptions {
             }
         }
         let usual = Self::default();
-        if !has_pitch && (self.pitch, self.liveliness) != (usual.pitch, usual.liveliness) {
+        if !has_pitch && (self.pitch, self.pitch_range) != (usual.pitch, usual.pitch_range) {
             return Err(Error::option_invalid("this base has no pitch that could be changed"));
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Speech {
     }
 
     /// `complete` is how each sentence should end.
-    pub(super) fn nothing(config: &MelConfig, complete: StopReason) -> Self {
+    pub(super) fn empty(config: &MelConfig, complete: StopReason) -> Self {
         Self {
             samples: Vec::new(),
             sample_rate_hz: config.sample_rate_hz,
@@ -165,7 +165,7 @@ pub async fn speak_async(
 ) -> Result<Speech> {
     options.check(base.config().pitch)?;
     let sentences = sentences(text)?;
-    let mut speech = Speech::nothing(base.mel_config(), StopReason::Durations);
+    let mut speech = Speech::empty(base.mel_config(), StopReason::Durations);
     for (index, sentence) in sentences.iter().enumerate() {
         if !progress(index, sentences.len()).await {
             return Err(Error::cancelled());
@@ -257,7 +257,7 @@ async fn durations(
     symbols: &[Symbol],
     options: &SpeakOptions,
 ) -> Result<Vec<u32>> {
-    let readout = voice.timing_readout.as_ref();
+    let readout = voice.duration_head_delta.as_ref();
     let logs = base.log_durations_async(symbols, &voice.timing_speaker, readout).await?;
     let factor = voice.duration_scale / options.speed;
     let (mut exact, mut total) = (0.0, 0u32);
@@ -301,7 +301,7 @@ async fn intoned(
     let f0_hz = match (contour.await?, voice.intonation) {
         (Some(contour), Some(Intonation { mean_hz, spread })) => {
             let higher = (options.pitch / 12.0).exp2();
-            let intonation = Intonation { mean_hz: mean_hz * higher, spread: spread * options.liveliness };
+            let intonation = Intonation { mean_hz: mean_hz * higher, spread: spread * options.pitch_range };
             let mut f0_hz = contour.f0_hz(intonation);
             f0_hz.truncate(total);
             f0_hz
@@ -335,8 +335,8 @@ pub(crate) async fn decode(base: &Base, voice: &Voice, context: Tensor<3>, total
     let (frames, _) = decoder.forward(context, speaker.val(), decoder.start(1, &base.device));
     let frames = frames.clone() + postnet.forward(frames, Mode::Eval);
     let values = read(frames.narrow(1, 0, total).reshape([total * config.mels])).await?;
-    let mel = scale_variance(config.log_mels(values, base.mel_config()), voice.variance_scale);
-    Ok(match &voice.spectral_match {
+    let mel = scale_variance(config.log_mels(values, base.mel_config()), voice.global_variance_scale);
+    Ok(match &voice.spectral_transport {
         Some(found) => found.apply(mel),
         None => mel,
     })
@@ -373,7 +373,7 @@ mod tests {
             durations: vec![40],
             stop: StopReason::Durations,
         };
-        let mut speech = Speech::nothing(&config, StopReason::Durations);
+        let mut speech = Speech::empty(&config, StopReason::Durations);
         speech.say(&config, sentence, &Ones(config.hop_length));
         let (said, pause) = (speech.samples[10 * config.hop_length], speech.samples[30 * config.hop_length]);
         assert!(said == 1.0 && pause < 0.3, "{said} {pause}");

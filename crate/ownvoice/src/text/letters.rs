@@ -34,7 +34,7 @@ pub(super) fn codes(word: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Returns the key of the letter at `at` in a context of `left` and `right` letters. Places outside the word have code 0.
+/// Returns the key of the letter at `at` in a context of `left` and `right` letters. FlatLayout outside the word have code 0.
 pub(super) fn key(codes: &[u8], at: usize, (left, right): (usize, usize)) -> Key {
     let code =
         |index: Option<usize>| Key::from(index.and_then(|index| codes.get(index)).copied().unwrap_or(0));

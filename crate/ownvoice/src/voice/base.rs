@@ -15,8 +15,8 @@ use crate::{
     },
     model::{
         Tacotron, TacotronConfig,
+        head_delta::HeadDelta,
         pitch::{Contour, Intonation},
-        readout::Readout,
         tacotron::Symbols,
     },
     text::{
@@ -267,7 +267,7 @@ impl Base {
         &self,
         symbols: &[Symbol],
         speaker: &Tensor<2>,
-        readout: Option<&Readout>,
+        readout: Option<&HeadDelta>,
     ) -> Result<Vec<f32>> {
         let (predictor, count) = (&self.model.durations, symbols.len());
         let states = self.timing_states(symbols, speaker);
@@ -296,7 +296,7 @@ impl Base {
         &self,
         contexts: &Tensor<3>,
         speaker: &Tensor<2>,
-        readout: Option<&Readout>,
+        readout: Option<&HeadDelta>,
     ) -> Result<Option<Contour>> {
         let Some(predictor) = &self.model.pitch else { return Ok(None) };
         let frames = contexts.dims()[1];

@@ -4,30 +4,30 @@
 //! |---|---|
 //! | `decoder.*`, `postnet.*`, `speaker` | differences from the base's, in 8 bits with a scale a row |
 //! | `timing_speaker` | the base speaker whose timing is followed: a vector, whole, in half precision |
-//! | `spectral_match.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`super::spectral_match`]; absent where they were not compared |
-//! | `voicing_readout` | when its voice sounds, see [`crate::model::readout::Readout`]; absent for a speaker of the base, a whisper, and on a base without pitch |
-//! | `timing_readout` | how long its phones last, likewise; absent for a speaker of the base |
+//! | `spectral_transport.mean`, `.shift`, `.map`, `.ceiling` | what takes its spectra to the speaker's, see [`super::spectral_transport`]; absent where they were not compared |
+//! | `voicing_readout` | when its voice sounds, see [`crate::model::head_delta::HeadDelta`]; absent for a speaker of the base, a whisper, and on a base without pitch |
+//! | `duration_head_delta` | how long its phones last, likewise; absent for a speaker of the base |
 //!
 //! | metadata | what it is |
 //! |---|---|
 //! | `format` | `ownvoice-voice-1` |
 //! | `base` | the hash of the base |
 //! | `pace` | the duration scale |
-//! | `variance_scale` | four factors |
+//! | `global_variance_scale` | four factors |
 //! | `pitch_hz`, `pitch_spread` | the intonation, on a base with pitch; `voicing` beside them is always `0 0`, and is not read |
 //! | `iterations`, `seconds` | of its training, and of the speech in it |
 //! | `held_out_loss_base`, `held_out_loss` | of the held-out clips, before and after |
 //! | `consent`, `consent_recording_sha256` | what the speaker agreed to, and the hash of the recording of it |
 
-use super::{Base, spectral_match::SpectralMatch};
+use super::{Base, spectral_transport::SpectralTransport};
 use crate::{
     Error, Result,
-    audio::variance_scale::{FLAT, VARIANCE_SCALES, VarianceScale},
+    audio::global_variance_scale::{FLAT, GlobalVarianceScale, VARIANCE_SCALES},
     model::{
         decoder::Decoder,
+        head_delta::HeadDelta,
         pitch::{Intonation, PitchPredictor},
         postnet::Postnet,
-        readout::Readout,
     },
 };
 use burn::{
@@ -54,7 +54,7 @@ pub struct Adapted {
 impl Adapted {
     /// Sets the precision of their matmuls.
     pub fn with_precision(self, precision: Precision) -> Self {
-        self.computing(&Scope::new(ComputePlan::of(precision)))
+        self.computing(&Scope::new(ComputePlan::from_precision(precision)))
     }
 
     /// How its operations are computed; `scope` is that of the whole model.
@@ -124,19 +124,19 @@ pub struct Voice {
     pub duration_scale: f32,
     /// Which of its phones last longer than this speaker's and which shorter; `None` for a speaker of the base.
     #[doc(hidden)]
-    pub timing_readout: Option<Readout>,
-    /// Factors on the deviation of its spectra from their means, see [`crate::audio::variance_scale`].
+    pub duration_head_delta: Option<HeadDelta>,
+    /// Factors on the deviation of its spectra from their means, see [`crate::audio::global_variance_scale`].
     #[doc(hidden)]
-    pub variance_scale: VarianceScale,
+    pub global_variance_scale: GlobalVarianceScale,
     /// What takes its spectra to its speaker's; `None` where they were not compared.
     #[doc(hidden)]
-    pub spectral_match: Option<SpectralMatch>,
+    pub spectral_transport: Option<SpectralTransport>,
     /// `None` on a base without pitch.
     #[doc(hidden)]
     pub intonation: Option<Intonation>,
     /// Where its voice sounds; `None` for a speaker of the base, and a base without pitch.
     #[doc(hidden)]
-    pub voicing_readout: Option<Readout>,
+    pub voicing_readout: Option<HeadDelta>,
     pub(crate) info: VoiceInfo,
 }
 
@@ -151,11 +151,11 @@ const DURATION_SCALES: std::ops::RangeInclusive<f32> = 0.33..=3.0;
 impl Voice {
     /// The base's own speaker.
     pub fn unadapted(base: &Base) -> Self {
-        Self::of_base_speaker(base, base.default_speaker())
+        Self::from_base_speaker(base, base.default_speaker())
     }
 
     /// Any speaker of the base, by its place in [`Base::speakers`]; panics where there is none.
-    pub fn of_base_speaker(base: &Base, index: usize) -> Self {
+    pub fn from_base_speaker(base: &Base, index: usize) -> Self {
         let speaker = base.speaker(index);
         let parts = Adapted {
             decoder: base.model.decoder.clone(),
@@ -168,9 +168,9 @@ impl Voice {
             parts,
             timing_speaker: speaker,
             duration_scale: 1.0,
-            timing_readout: None,
-            variance_scale: FLAT,
-            spectral_match: None,
+            duration_head_delta: None,
+            global_variance_scale: FLAT,
+            spectral_transport: None,
             intonation,
             voicing_readout: None,
             info: VoiceInfo::default(),
@@ -204,10 +204,11 @@ impl Voice {
         // A vector is kept in half precision, as the base's own: a matrix would be rounded to bytes, and durations with it.
         let timing = Weight { shape: vec![width], values: self.timing_speaker.clone().reshape([width]) };
         delta.insert(TIMING_SPEAKER.into(), timing);
-        if let Some(found) = &self.spectral_match {
+        if let Some(found) = &self.spectral_transport {
             found.put(&mut delta, &base.device);
         }
-        let readouts = [(VOICING_READOUT, &self.voicing_readout), (TIMING_READOUT, &self.timing_readout)];
+        let readouts =
+            [(VOICING_READOUT, &self.voicing_readout), (TIMING_READOUT, &self.duration_head_delta)];
         for (name, readout) in readouts {
             if let Some(readout) = readout {
                 delta.insert(name.into(), Weight::vector(readout.weights().to_vec(), &base.device));
@@ -217,7 +218,10 @@ impl Voice {
             ("format".to_string(), FORMAT.to_string()),
             ("base".to_string(), base.hash().to_string()),
             ("pace".to_string(), self.duration_scale.to_string()),
-            ("variance_scale".to_string(), self.variance_scale.map(|scale| scale.to_string()).join(" ")),
+            (
+                "variance_scale".to_string(),
+                self.global_variance_scale.map(|scale| scale.to_string()).join(" "),
+            ),
             ("iterations".to_string(), self.info.iterations.to_string()),
             ("seconds".to_string(), self.info.seconds.to_string()),
         ]);
@@ -271,14 +275,15 @@ impl Voice {
             return Err(Error::voice_corrupt(format!("its duration scale is {duration_scale}")));
         }
         let factors = text("variance_scale")?.split(' ').map(|factor| factor.parse().ok());
-        let variance_scale = factors
+        let global_variance_scale = factors
             .collect::<Option<Vec<f32>>>()
             .filter(|factors| factors.iter().all(|factor| VARIANCE_SCALES.contains(factor)))
-            .and_then(|factors| VarianceScale::try_from(factors).ok())
+            .and_then(|factors| GlobalVarianceScale::try_from(factors).ok())
             .ok_or_else(|| Error::voice_corrupt("its variance scale is out of range"))?;
-        let spectral_match = SpectralMatch::is_in(&delta).then(|| SpectralMatch::take(&mut delta));
-        let is_sound = |found: &SpectralMatch| found.is_sound(base.config().mels);
-        let spectral_match = spectral_match
+        let spectral_transport =
+            SpectralTransport::is_in(&delta).then(|| SpectralTransport::take(&mut delta));
+        let is_sound = |found: &SpectralTransport| found.is_sound(base.config().mels);
+        let spectral_transport = spectral_transport
             .map(|found| {
                 found
                     .filter(is_sound)
@@ -294,7 +299,7 @@ impl Voice {
         }
         let mut readout = |name: &str, width: Option<usize>| {
             let sound = |(_, weights): (_, Vec<f32>)| {
-                Readout::new(weights)
+                HeadDelta::new(weights)
                     .filter(|readout| Some(readout.weights().len()) == width)
                     .ok_or_else(|| Error::voice_corrupt(format!("its {name} is out of range")))
             };
@@ -302,7 +307,7 @@ impl Voice {
         };
         let voicing_width = base.model.pitch.as_ref().map(PitchPredictor::readout_width);
         let voicing_readout = readout(VOICING_READOUT, voicing_width)?;
-        let timing_readout = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
+        let duration_head_delta = readout(TIMING_READOUT, Some(base.model.durations.readout_width()))?;
         let width = base.config().speaker_width;
         let timing = match delta.remove(TIMING_SPEAKER) {
             Some((shape, values)) if shape == [width] => values,
@@ -334,9 +339,9 @@ impl Voice {
             parts,
             timing_speaker: Tensor::from_data(TensorData::new(timing, [1, width]), &base.device),
             duration_scale,
-            timing_readout,
-            variance_scale,
-            spectral_match,
+            duration_head_delta,
+            global_variance_scale,
+            spectral_transport,
             intonation,
             voicing_readout,
             info,

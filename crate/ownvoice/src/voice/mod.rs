@@ -4,7 +4,7 @@ mod attentive;
 pub mod base;
 mod file;
 pub mod folder;
-pub mod spectral_match;
+pub mod spectral_transport;
 
 pub use attentive::{AttentiveVoice, Table};
 pub(crate) use base::load_vocoder;

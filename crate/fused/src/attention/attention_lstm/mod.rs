@@ -1,16 +1,16 @@
 //! A whole sequence of attention steps and their LSTM as one operation, for training with known inputs.
 //!
-//! At each step the LSTM reads the inputs and the context of the step before, its hidden state times `query` is the query of [`Attended::attend`], and the new
+//! At each step the LSTM reads the inputs and the context of the step before, its hidden state times `query` is the query of [`AttentionMemory::attend`], and the new
 //! context feeds back: the attention RNN of Tacotron 2 (Shen et al. 2018, section 2.2).
 //!
 //! It is fused on the CPU, where weights are packed once for all steps and each weight gradient is one matmul over all steps. Other devices run
-//! [`Attended::scan_by_steps`], which is also the reference.
+//! [`AttentionMemory::scan_by_steps`], which is also the reference.
 
 mod autodiff;
 mod flex;
 mod ops;
 
-use super::Attended;
+use super::AttentionMemory;
 use crate::{
     Operation, is_cpu,
     lstm::{Lstm, split_state},
@@ -22,7 +22,7 @@ use burn::{
 };
 use ops::AttentionLstmOps;
 
-/// The inputs of the sequence, or their gradients. Undocumented fields are as in [`Attended`].
+/// The inputs of the sequence, or their gradients. Undocumented fields are as in [`AttentionMemory`].
 ///
 /// A row is the state after a step, `R = C + 2 H + 2 L` values: context, hidden state, cell state, weights, and the sum of the weights over all steps.
 #[derive(ExtensionType)]
@@ -49,11 +49,11 @@ pub struct AttentionLstmOutputs {
     pub weights: Tensor<3>,
     /// The state of the LSTM after the last step, hidden then cell, `[B, 2H]`
     pub state: Tensor<2>,
-    /// The output of [`Attended::attend`] at the last step, `[B, 2 L + C]`
+    /// The output of [`AttentionMemory::attend`] at the last step, `[B, 2 L + C]`
     pub attended: Tensor<2>,
 }
 
-impl Attended {
+impl AttentionMemory {
     /// Computes all steps of a sequence whose inputs are known. They are recorded as one call, whose output is context, hidden state and weights,
     /// `[N, B, C + H + L]`.
     ///
@@ -72,18 +72,18 @@ impl Attended {
     ) -> AttentionLstmOutputs {
         let begun = self.compute.begin(|| {
             [
-                ("prenet", Value::of(&inputs)),
-                ("w_ih", Value::of(&lstm.w_ih.val())),
-                ("w_hh", Value::of(&lstm.w_hh.val())),
-                ("bias", Value::of(&lstm.bias.val())),
-                ("query.weight", Value::of(&query)),
-                ("keys", Value::of(&self.keys)),
-                ("values", Value::of(&self.values)),
-                ("mask", Value::of(&self.mask)),
-                ("energy.weight", Value::of(&self.energy)),
-                ("location", Value::of(&self.location)),
-                ("state", Value::of(&state)),
-                ("attended", Value::of(&attended)),
+                ("prenet", Value::from_tensor(&inputs)),
+                ("w_ih", Value::from_tensor(&lstm.w_ih.val())),
+                ("w_hh", Value::from_tensor(&lstm.w_hh.val())),
+                ("bias", Value::from_tensor(&lstm.bias.val())),
+                ("query.weight", Value::from_tensor(&query)),
+                ("keys", Value::from_tensor(&self.keys)),
+                ("values", Value::from_tensor(&self.values)),
+                ("mask", Value::from_tensor(&self.mask)),
+                ("energy.weight", Value::from_tensor(&self.energy)),
+                ("location", Value::from_tensor(&self.location)),
+                ("state", Value::from_tensor(&state)),
+                ("attended", Value::from_tensor(&attended)),
             ]
         });
         let found = if self.compute.is_plain(Operation::AttentionLstm) || !is_cpu(&self.keys.device()) {

@@ -15,23 +15,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ownvoice::{Result, learn::sampler::Draw};
+use ownvoice::{Result, learn::sampler::BatchKey};
 
 /// What batches are made of.
-pub trait Source: Sync {
+pub trait Collate: Sync {
     /// As a thread makes it: its tensors are on the CPU.
     type Made: Send;
     /// As the training takes it.
     type Batch;
 
     /// Makes a batch, the same at every call with the same arguments.
-    fn make(&self, draw: Draw, cpu: &Device) -> Result<Self::Made>;
+    fn make(&self, draw: BatchKey, cpu: &Device) -> Result<Self::Made>;
 
     /// Moves a batch to the device of the training, in whose thread this runs. Randomness of the device belongs here.
     fn place(&self, made: Self::Made, device: &Device) -> Self::Batch;
 
     /// Both at once.
-    fn draw(&self, draw: Draw, device: &Device) -> Result<Self::Batch> {
+    fn draw(&self, draw: BatchKey, device: &Device) -> Result<Self::Batch> {
         Ok(self.place(self.make(draw, &cpu())?, device))
     }
 }
@@ -43,26 +43,26 @@ fn cpu() -> Device {
 
 /// How batches are made ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FeederConfig {
+pub struct DataLoaderConfig {
     /// 0 makes each batch on demand: the blocking loader.
     pub threads: usize,
     /// Batches that may wait, of all threads together; at least one a thread.
     pub depth: usize,
 }
 
-impl FeederConfig {
+impl DataLoaderConfig {
     /// The training waits for its data as well as for its device.
     pub const BLOCKING: Self = Self { threads: 0, depth: 0 };
 }
 
-impl Default for FeederConfig {
+impl Default for DataLoaderConfig {
     fn default() -> Self {
         Self { threads: 2, depth: 8 }
     }
 }
 
 /// A batch, and what it cost the training.
-pub struct Fed<B> {
+pub struct LoadedBatch<B> {
     pub batch: B,
     /// How long the training had to wait for it.
     pub waited: Duration,
@@ -71,7 +71,7 @@ pub struct Fed<B> {
 }
 
 /// Hands out the batches of consecutive steps.
-pub struct Feeder<'a, S: Source> {
+pub struct DataLoader<'a, S: Collate> {
     source: &'a S,
     device: &'a Device,
     queues: Vec<Receiver<Result<S::Made>>>,
@@ -84,15 +84,15 @@ pub struct Feeder<'a, S: Source> {
 /// Runs `training` with a feeder of the batches of `steps`. Its threads end with it.
 ///
 /// * `device`: of the training
-pub fn feed<S: Source, R>(
+pub fn feed<S: Collate, R>(
     source: &S,
-    config: FeederConfig,
+    config: DataLoaderConfig,
     steps: Range<usize>,
     device: &Device,
-    training: impl FnOnce(&mut Feeder<S>) -> R,
+    training: impl FnOnce(&mut DataLoader<S>) -> R,
 ) -> R {
     let ready = AtomicUsize::new(0);
-    let FeederConfig { threads, depth } = config;
+    let DataLoaderConfig { threads, depth } = config;
     thread::scope(|scope| {
         let mut queues = Vec::with_capacity(threads);
         for thread in 0..threads {
@@ -102,11 +102,18 @@ pub fn feed<S: Source, R>(
             queues.push(receiver);
         }
         // Dropping the queues ends the threads: they have nobody to make batches for.
-        training(&mut Feeder { source, device, queues, ready: &ready, step: steps.start, first: steps.start })
+        training(&mut DataLoader {
+            source,
+            device,
+            queues,
+            ready: &ready,
+            step: steps.start,
+            first: steps.start,
+        })
     })
 }
 
-fn make_ahead<S: Source>(
+fn make_ahead<S: Collate>(
     source: &S,
     steps: impl Iterator<Item = usize>,
     queue: &SyncSender<Result<S::Made>>,
@@ -114,7 +121,7 @@ fn make_ahead<S: Source>(
 ) {
     let cpu = cpu();
     for step in steps {
-        let made = source.make(Draw::Train(step), &cpu);
+        let made = source.make(BatchKey::Train(step), &cpu);
         let failed = made.is_err();
         ready.fetch_add(1, Ordering::Relaxed);
         if queue.send(made).is_err() || failed {
@@ -123,14 +130,14 @@ fn make_ahead<S: Source>(
     }
 }
 
-impl<S: Source> Feeder<'_, S> {
+impl<S: Collate> DataLoader<'_, S> {
     /// The batch of the next step. Fails as its making did.
-    pub fn take(&mut self) -> Result<Fed<S::Batch>> {
+    pub fn take(&mut self) -> Result<LoadedBatch<S::Batch>> {
         let begun = Instant::now();
         let step = self.step;
         self.step += 1;
         let (made, ready) = if self.queues.is_empty() {
-            (self.source.make(Draw::Train(step), &cpu())?, 0)
+            (self.source.make(BatchKey::Train(step), &cpu())?, 0)
         } else {
             let queue = &self.queues[(step - self.first) % self.queues.len()];
             let ready = self.ready.load(Ordering::Relaxed);
@@ -139,11 +146,11 @@ impl<S: Source> Feeder<'_, S> {
             (made, ready)
         };
         let batch = self.source.place(made, self.device);
-        Ok(Fed { batch, waited: begun.elapsed(), ready })
+        Ok(LoadedBatch { batch, waited: begun.elapsed(), ready })
     }
 
     /// A batch that is no part of the order, made on demand.
-    pub fn draw(&self, draw: Draw) -> Result<S::Batch> {
+    pub fn draw(&self, draw: BatchKey) -> Result<S::Batch> {
         self.source.draw(draw, self.device)
     }
 }
@@ -160,12 +167,12 @@ mod tests {
         made: AtomicUsize,
     }
 
-    impl Source for Numbers {
+    impl Collate for Numbers {
         type Made = u64;
         type Batch = u64;
 
-        fn make(&self, draw: Draw, _: &Device) -> Result<u64> {
-            let Draw::Train(step) = draw else { panic!("nothing is held out") };
+        fn make(&self, draw: BatchKey, _: &Device) -> Result<u64> {
+            let BatchKey::Train(step) = draw else { panic!("nothing is held out") };
             self.made.fetch_add(1, Ordering::Relaxed);
             if Some(step) == self.fails {
                 return Err(Error::corpus_invalid("a bad value"));
@@ -185,7 +192,7 @@ mod tests {
     }
 
     fn taken(threads: usize, steps: Range<usize>) -> Vec<u64> {
-        let config = FeederConfig { threads, depth: 4 };
+        let config = DataLoaderConfig { threads, depth: 4 };
         feed(&numbers(None), config, steps.clone(), &Device::flex(), |feeder| {
             steps.map(|_| feeder.take().unwrap().batch).collect()
         })
@@ -203,7 +210,7 @@ mod tests {
     #[test]
     fn the_queue_is_bounded_and_a_training_may_end_early() {
         let source = numbers(None);
-        let config = FeederConfig { threads: 2, depth: 6 };
+        let config = DataLoaderConfig { threads: 2, depth: 6 };
         feed(&source, config, 0..10_000, &Device::flex(), |feeder| {
             feeder.take().unwrap();
             thread::sleep(Duration::from_millis(100));
@@ -217,7 +224,7 @@ mod tests {
     #[test]
     fn an_error_comes_with_its_batch() {
         for threads in [0, 1, 3] {
-            let config = FeederConfig { threads, depth: 4 };
+            let config = DataLoaderConfig { threads, depth: 4 };
             feed(&numbers(Some(5)), config, 0..50, &Device::flex(), |feeder| {
                 assert!((0..5).all(|_| feeder.take().is_ok()), "{threads} threads");
                 assert_eq!(feeder.take().err().unwrap().code(), "corpus-invalid", "{threads} threads");

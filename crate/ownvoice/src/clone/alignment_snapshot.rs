@@ -5,14 +5,14 @@ use crate::{Result, align::ForcedAligner, audio::mel::Mel, text::symbols::Symbol
 
 /// The clip that is shown: its symbols and their durations.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct SnapshotClip {
     pub symbols: Vec<Symbol>,
     pub durations: Vec<u32>,
     recorded: Mel,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Picture {
+pub struct AlignmentSnapshot {
     pub symbols: Vec<Symbol>,
     /// Frames of each symbol, in the recording and in the prediction alike.
     pub durations: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct Picture {
 /// Frames around a symbol's place in which its posterior counts, 0.3 s: the same phone elsewhere in the sentence is another symbol.
 const REACH_FRAMES: i64 = 24;
 
-impl Shown {
+impl SnapshotClip {
     pub fn new(clip: &AlignedClip, mels: usize) -> Self {
         Self {
             symbols: clip.symbols.clone(),
@@ -35,7 +35,7 @@ impl Shown {
     }
 
     /// With the current prediction beside the recording.
-    pub async fn beside(&self, predicted: Mel, aligner: &ForcedAligner) -> Result<Picture> {
+    pub async fn beside(&self, predicted: Mel, aligner: &ForcedAligner) -> Result<AlignmentSnapshot> {
         let Self { symbols, durations, recorded } = self.clone();
         let mut alignment = aligner.symbol_posteriors(&predicted, &symbols).await?;
         for (time, row) in alignment.chunks_exact_mut(symbols.len()).enumerate() {
@@ -48,6 +48,6 @@ impl Shown {
                 begin += i64::from(frames);
             }
         }
-        Ok(Picture { symbols, durations, recorded, predicted, alignment })
+        Ok(AlignmentSnapshot { symbols, durations, recorded, predicted, alignment })
     }
 }

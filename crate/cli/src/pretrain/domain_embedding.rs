@@ -15,7 +15,7 @@ pub fn people(features: &Features) -> impl Iterator<Item = (usize, &String)> {
 }
 
 /// Marks all speakers that are people. Fails with `option-invalid` where none is.
-pub fn mark_people(features: &mut Features) -> Result<()> {
+pub fn add_domain_embedding(features: &mut Features) -> Result<()> {
     features.marked = people(features).map(|(speaker, _)| speaker).collect();
     match features.marked.is_empty() {
         true => Err(Error::option_invalid("there is no person to mark: all speakers are engines' voices")),

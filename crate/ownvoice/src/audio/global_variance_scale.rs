@@ -11,9 +11,9 @@ const GROUPS: [std::ops::Range<usize>; 4] = [0..1, 1..4, 4..12, 12..usize::MAX];
 pub const VARIANCE_SCALES: std::ops::RangeInclusive<f32> = 1.0..=1.5;
 
 /// Factors on the deviation of a spectrum from its mean over time, by groups of cepstral coefficients: level, tilt, formants, and finer structure.
-pub type VarianceScale = [f32; GROUPS.len()];
+pub type GlobalVarianceScale = [f32; GROUPS.len()];
 /// The scale that changes nothing.
-pub const FLAT: VarianceScale = [1.0; GROUPS.len()];
+pub const FLAT: GlobalVarianceScale = [1.0; GROUPS.len()];
 
 /// Returns the group of a cepstral coefficient.
 fn group(k: usize) -> usize {
@@ -38,7 +38,7 @@ fn deviation(frame: &[f32], means: &[f32]) -> Vec<f32> {
 /// Computes the factors that give synthesised mels the variance of the recordings.
 ///
 /// * `pairs`: a synthesised and a recorded mel of the same text, aligned frame by frame
-pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> VarianceScale {
+pub fn global_variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -> GlobalVarianceScale {
     let mut squares = [[0.0f64; 2]; GROUPS.len()];
     for (said, recorded) in pairs {
         let (weights, dct) = (speech(recorded), Dct::new(recorded.mels));
@@ -58,7 +58,7 @@ pub fn variance_scale<'a>(pairs: impl IntoIterator<Item = (&'a Mel, &'a Mel)>) -
 }
 
 /// Scales the variance of a sentence; its pauses are unchanged.
-pub fn scale_variance(mut mel: Mel, scale: VarianceScale) -> Mel {
+pub fn scale_variance(mut mel: Mel, scale: GlobalVarianceScale) -> Mel {
     let (weights, dct) = (speech(&mel), Dct::new(mel.mels));
     let means = means(&mel, &weights);
     for (frame, weight) in
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn lost_variance_is_restored_and_pauses_are_unchanged() {
         let (recorded, said) = (sentence(1.0), sentence(0.8));
-        let found = variance_scale([(&said, &recorded)]);
+        let found = global_variance_scale([(&said, &recorded)]);
         assert!(found.iter().take(3).all(|scale| (scale - 1.25).abs() < 0.01), "{found:?}");
         let restored = scale_variance(said, found);
         let worst = restored.data.iter().zip(&recorded.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -104,7 +104,7 @@ mod tests {
             };
             Mel { mels: 32, data: (0..200).flat_map(|t| (0..32).map(move |band| value(t, band))).collect() }
         };
-        let found = variance_scale([(&mel(0.5, 0.4), &mel(0.5, 0.5))]);
+        let found = global_variance_scale([(&mel(0.5, 0.4), &mel(0.5, 0.5))]);
         assert!((found[0] - 1.0).abs() < 0.02 && (found[3] - 1.25).abs() < 0.02, "{found:?}");
         let restored = scale_variance(mel(0.5, 0.4), found);
         let worst =
@@ -115,18 +115,22 @@ mod tests {
     #[test]
     fn sufficient_variance_and_silence_are_unchanged() {
         let recorded = sentence(1.0);
-        assert_eq!(variance_scale([(&recorded, &recorded)]), FLAT);
-        assert_eq!(variance_scale([(&sentence(1.2), &recorded)]), FLAT, "the variance is never reduced");
+        assert_eq!(global_variance_scale([(&recorded, &recorded)]), FLAT);
         assert_eq!(
-            variance_scale([(&sentence(0.1), &recorded)])[0],
+            global_variance_scale([(&sentence(1.2), &recorded)]),
+            FLAT,
+            "the variance is never reduced"
+        );
+        assert_eq!(
+            global_variance_scale([(&sentence(0.1), &recorded)])[0],
             *VARIANCE_SCALES.end(),
             "the factor is bounded"
         );
-        assert_eq!(variance_scale([]), FLAT);
+        assert_eq!(global_variance_scale([]), FLAT);
         let nothing = Mel { mels: 8, data: Vec::new() };
         assert_eq!(scale_variance(nothing.clone(), [1.2; 4]), nothing);
         let silence = Mel { mels: 8, data: vec![-11.5; 80] };
         assert_eq!(scale_variance(silence.clone(), [1.2; 4]), silence);
-        assert_eq!(variance_scale([(&silence, &silence)]), FLAT);
+        assert_eq!(global_variance_scale([(&silence, &silence)]), FLAT);
     }
 }

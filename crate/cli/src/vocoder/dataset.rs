@@ -17,13 +17,13 @@ use ownvoice::{
 };
 
 /// A recording, and a spectrogram to make it from.
-pub struct Take {
+pub struct VocoderClip {
     samples: Vec<f32>,
     f0_hz: Vec<f32>,
     mel: Mel,
 }
 
-impl Take {
+impl VocoderClip {
     /// * `samples`: at the rate of `extractor`
     /// * `mel`:     of another origin, with the recording's frames; `None` takes the recording's own
     pub fn new(samples: Vec<f32>, mel: Option<Mel>, extractor: &MelExtractor) -> Self {
@@ -35,8 +35,8 @@ impl Take {
     }
 }
 
-/// Takes on disk. Their file goes when they do.
-pub struct Takes {
+/// VocoderDataset on disk. Their file goes when they do.
+pub struct VocoderDataset {
     path: PathBuf,
     file: File,
     /// Values so far.
@@ -55,7 +55,7 @@ struct Span {
     frames: usize,
 }
 
-impl Takes {
+impl VocoderDataset {
     /// * `directory`: of the run
     /// * `mels`:      channels of the spectrograms
     pub fn create(directory: &Path, mels: usize) -> Result<Self> {
@@ -74,8 +74,8 @@ impl Takes {
         })
     }
 
-    pub fn push(&mut self, name: String, take: &Take) -> Result<()> {
-        let Take { samples, f0_hz, mel } = take;
+    pub fn push(&mut self, name: String, take: &VocoderClip) -> Result<()> {
+        let VocoderClip { samples, f0_hz, mel } = take;
         let bytes: Vec<u8> =
             [samples, f0_hz, &mel.data].into_iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
         self.file.write_all(&bytes).map_err(Error::io(&self.path))?;
@@ -146,7 +146,7 @@ impl Takes {
     }
 }
 
-impl Drop for Takes {
+impl Drop for VocoderDataset {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path); // Left behind it would only take room.
     }
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn a_take_comes_back_with_silence_around_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut takes = Takes::create(folder.path(), 2).unwrap();
+        let mut takes = VocoderDataset::create(folder.path(), 2).unwrap();
         for offset in [0.0, 10.0] {
-            let take = Take {
+            let take = VocoderClip {
                 samples: (0..6).map(|at| offset + at as f32).collect(),
                 f0_hz: vec![offset + 1.0, offset + 2.0, offset + 3.0],
                 mel: Mel { mels: 2, data: (0..6).map(|at| -offset - at as f32).collect() },

@@ -117,7 +117,7 @@ impl SpectralStats {
 
 /// What takes a clone's spectra to its speaker's: `y = min(ceiling, shift + mean + map (x - mean))`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SpectralMatch {
+pub struct SpectralTransport {
     /// Of the clone's speech, `[M]`.
     pub mean: Vec<f32>,
     /// From the clone's mean to the speaker's, `[M]`, zero over all bands: speech is as loud as it was.
@@ -135,7 +135,7 @@ fn of_eigenvalues(matrix: &DMatrix<f64>, value: impl Fn(f64) -> f64) -> DMatrix<
     &eigenvectors * DMatrix::from_diagonal(&eigenvalues.map(value)) * eigenvectors.transpose()
 }
 
-impl SpectralMatch {
+impl SpectralTransport {
     /// * `said`:     by the clone
     /// * `recorded`: of its speaker
     ///
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_clone_gets_its_speakers_mean_and_covariance_and_its_pauses_stay() {
         let (said, recorded) = (sentence(-0.2, 0.45, 0.6, 0.5), sentence(-0.1, 0.6, 0.2, 0.5));
-        let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
+        let found = SpectralTransport::between(&stats(&said), &stats(&recorded)).unwrap();
         assert!(found.is_sound(MELS));
         let pause = said.0.frame(0).to_vec();
         let ([_, before, together], [wanted_mean, wanted, apart]) = (band(&said.0, 3), band(&recorded.0, 3));
@@ -305,8 +305,8 @@ mod tests {
         let (said, recorded) = [(0.45, 0.6), (0.6, 0.2)]
             .map(|(swing, together)| wide(sentence(-0.2, swing, together, 0.5)))
             .into();
-        let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
-        let found = SpectralMatch { ceiling: vec![MAX_MEAN; FINER * MELS], ..found };
+        let found = SpectralTransport::between(&stats(&said), &stats(&recorded)).unwrap();
+        let found = SpectralTransport { ceiling: vec![MAX_MEAN; FINER * MELS], ..found };
         // How a ripple of one frame comes out.
         let kept = |coefficient: usize| {
             let (dct, mut rippled) = (Dct::new(FINER * MELS), said.0.clone());
@@ -328,7 +328,7 @@ mod tests {
     fn a_tremble_from_frame_to_frame_is_not_stretched() {
         let (mean, shift, ceiling) = (vec![-4.0; MELS], vec![0.0; MELS], vec![MAX_MEAN; MELS]);
         let map = DMatrix::<f32>::from_diagonal_element(MELS, MELS, 2.0).as_slice().to_vec();
-        let twice = SpectralMatch { mean, shift, map, ceiling };
+        let twice = SpectralTransport { mean, shift, map, ceiling };
         let spread = |deviation: fn(usize) -> f32| {
             let data = (0..FRAMES * MELS).map(|at| -4.0 + deviation(at / MELS)).collect();
             let matched = twice.apply(Mel { mels: MELS, data });
@@ -342,10 +342,10 @@ mod tests {
     #[test]
     fn no_band_becomes_louder_than_it_was_recorded() {
         let (said, recorded) = (sentence(-0.2, 0.4, 0.9, 0.5), sentence(-0.1, 0.6, 0.2, 0.5));
-        let found = SpectralMatch::between(&stats(&said), &stats(&recorded)).unwrap();
+        let found = SpectralTransport::between(&stats(&said), &stats(&recorded)).unwrap();
         let mut whistle = said.0;
         whistle.data[100 * MELS + 3] += 6.0;
-        let unbounded = SpectralMatch { ceiling: vec![MAX_MEAN; MELS], ..found.clone() };
+        let unbounded = SpectralTransport { ceiling: vec![MAX_MEAN; MELS], ..found.clone() };
         let loudest = |mel: &Mel, band: usize| (20..380).map(|t| mel.frame(t)[band]).fold(f32::MIN, f32::max);
         let louder = |mel: &Mel| (20..380).map(|t| mel.frame(t).iter().sum::<f32>()).sum::<f32>();
         let level = (louder(&unbounded.apply(whistle.clone())) - louder(&recorded.0)) / (360 * MELS) as f32;
@@ -362,7 +362,7 @@ mod tests {
     fn other_sentences_with_other_phones_are_no_other_voice() {
         let [many, few] = [0.8, 0.2].map(|share| sentence(-0.2, 0.4, 0.5, share));
         let difference = |said: SpectralStats, recorded: SpectralStats| {
-            let found = SpectralMatch::between(&said, &recorded).unwrap();
+            let found = SpectralTransport::between(&said, &recorded).unwrap();
             found.shift.iter().map(|shift| shift.abs()).fold(0.0, f32::max)
         };
         let found = difference(stats(&many), stats(&few));
@@ -380,12 +380,12 @@ mod tests {
     fn silence_determines_nothing_and_what_is_alike_stays() {
         let speech = sentence(-0.2, 0.5, 0.5, 0.5);
         let stats = stats(&speech);
-        assert_eq!(SpectralMatch::between(&SpectralStats::default(), &stats), None);
-        assert_eq!(SpectralMatch::between(&stats, &SpectralStats::default()), None);
+        assert_eq!(SpectralTransport::between(&SpectralStats::default(), &stats), None);
+        assert_eq!(SpectralTransport::between(&stats, &SpectralStats::default()), None);
         let mut nonsense = SpectralStats::default();
         nonsense.add(&Mel { mels: MELS, data: vec![f32::NAN; speech.0.data.len()] }, &speech.1);
-        assert_eq!(SpectralMatch::between(&nonsense, &stats), None);
-        let same = SpectralMatch::between(&stats, &stats).unwrap();
+        assert_eq!(SpectralTransport::between(&nonsense, &stats), None);
+        let same = SpectralTransport::between(&stats, &stats).unwrap();
         let matched = same.apply(speech.0.clone());
         let worst = matched.data.iter().zip(&speech.0.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 1e-2, "{worst}");
@@ -394,19 +394,19 @@ mod tests {
     #[test]
     fn hostile_values_are_found() {
         let [mean, shift, ceiling] = [0.0; 3].map(|value| vec![value; 4]);
-        let sound = SpectralMatch { mean, shift, map: vec![1.0; 16], ceiling };
+        let sound = SpectralTransport { mean, shift, map: vec![1.0; 16], ceiling };
         assert!(sound.is_sound(4) && !sound.is_sound(5));
         for hostile in [
-            SpectralMatch { mean: vec![f32::NAN; 4], ..sound.clone() },
-            SpectralMatch { shift: vec![1e30; 4], ..sound.clone() },
-            SpectralMatch { map: vec![f32::INFINITY; 16], ..sound.clone() },
-            SpectralMatch { map: vec![1.0; 4], ..sound.clone() },
-            SpectralMatch { ceiling: vec![f32::NAN; 4], ..sound.clone() },
+            SpectralTransport { mean: vec![f32::NAN; 4], ..sound.clone() },
+            SpectralTransport { shift: vec![1e30; 4], ..sound.clone() },
+            SpectralTransport { map: vec![f32::INFINITY; 16], ..sound.clone() },
+            SpectralTransport { map: vec![1.0; 4], ..sound.clone() },
+            SpectralTransport { ceiling: vec![f32::NAN; 4], ..sound.clone() },
         ] {
             assert!(!hostile.is_sound(4), "{hostile:?}");
         }
         // What passes moves no band further than its bound.
-        let most = SpectralMatch { mean: vec![-MAX_MEAN; 4], map: vec![2.0; 16], ..sound };
+        let most = SpectralTransport { mean: vec![-MAX_MEAN; 4], map: vec![2.0; 16], ..sound };
         let mel = Mel { mels: 4, data: vec![-3.0; 40] };
         assert!(most.is_sound(4) && most.apply(mel).data.iter().all(|x| (x + 3.0).abs() <= MAX_MOVE + 1e-3));
     }

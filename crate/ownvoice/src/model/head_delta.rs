@@ -5,9 +5,9 @@ use half::f16;
 
 /// What a speaker's recordings add to a linear readout: a weight for each state, and a bias.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Readout(Vec<f32>);
+pub struct HeadDelta(Vec<f32>);
 
-impl Readout {
+impl HeadDelta {
     /// Rounded as in a voice file, so that a saved voice sounds the same. `None` where a number is beyond any readout's.
     ///
     /// * `weights`: `[S + 1]`, the bias last

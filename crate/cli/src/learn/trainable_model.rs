@@ -6,7 +6,7 @@ use burn_fused::{Mode, Scope};
 use ownvoice::model::batch::Data;
 
 /// A model with the losses that train it.
-pub trait Learner: Module {
+pub trait TrainableModel: Module {
     type Batch: Data;
 
     /// Names of what [`Self::losses`] returns.
